@@ -1,0 +1,82 @@
+"""CMNIST*: MNIST in five digit pairs, each training class mostly in one colour (Zhang et al. 2022, Sec. 3.1 and App. E.1).
+
+Where the paper speaks, its text is the default; where its released code differs, that is a setting.
+"""
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from despur import coloring
+from despur.randomness import generator
+from despur.settings import Settings, choice, draw, real
+from despur.store import Array, Dataset, InputError
+
+SETTINGS = {
+    "p_corr": real(0.995, "Sec. 5: share of a class's training samples in its colour", at_least=0, at_most=1),
+    "colors": choice("paper", "App. E.1", "paper", "released"),
+    "minority": choice("other", "released code; 0.5 % minority (App. E.2.1) needs the *other* colours", "other", "any"),
+    "val_fraction": real(0.2, "App. E.1; released code: 0.1", above=0, below=1),
+    "crop": choice("image", "training crop 40 -> 32: a random one for each distinct image and optimiser step, for each "
+                   "presentation (released code), or the centre", "image", "presentation", "centre"),
+    "test_crop": choice("centre", "evaluation crop; released code: random", "centre", "random"),
+    "draw": draw("which random split and colouring"),
+}
+
+PUBLISHED = {
+    "*": {"encoder": "lenet"},
+    "stage1/erm": {"epochs": 5},  # App. E.2.2
+    "cnc": {"evaluate_every": 300},  # three epochs are 4,731 steps: early stopping needs more than three looks
+}
+
+URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+SHA256 = {
+    "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+    "t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+    "t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+}
+
+
+def read_idx(root: Path, name: str) -> Array:
+    """A checksummed MNIST file under ``root/mnist``, downloaded when it is not there."""
+    path = root / "mnist" / name
+    if not path.exists():
+        _download(path)
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != SHA256[name]:
+        raise InputError(f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away and download {URL}{name}")
+    raw = gzip.decompress(content)
+    header = 4 + 4 * raw[3]
+    shape = np.frombuffer(raw, ">i4", raw[3], offset=4)
+    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
+
+
+def _download(path: Path) -> None:
+    import pooch
+
+    try:
+        pooch.retrieve(URL + path.name, f"sha256:{SHA256[path.name]}", path.name, path.parent, progressbar=False)
+    except Exception as error:
+        raise InputError(f"{path} is not there and could not be downloaded ({error}). Put the four MNIST files of {URL} into "
+                         f"{path.parent}, or set DESPUR_DATA_ROOT to the folder that holds mnist/") from error
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """Split and colour MNIST: 28x28 coloured, enlarged to 40x40; crops of 32x32 are taken when images are presented."""
+    train, test = (read_idx(data_root, f"{part}-images-idx3-ubyte.gz") for part in ("train", "t10k"))
+    digits = np.concatenate([read_idx(data_root, f"{part}-labels-idx1-ubyte.gz") for part in ("train", "t10k")])
+    y = (digits // 2).astype(np.int64)
+    rng = generator("cmnist", settings["draw"])
+    split = np.full(len(y), "test", dtype=object)
+    order = rng.permutation(len(train))
+    held_out = round(settings["val_fraction"] * len(train))
+    split[order[:held_out]], split[order[held_out:]] = "val", "train"
+    a = np.where(split == "train", coloring.correlated(rng, y, settings["p_corr"], settings["minority"]), rng.integers(0, 5, len(y)))
+    colored = coloring.colorize(np.concatenate([train, test]), coloring.rgb(settings["colors"])[a])
+    table = pd.DataFrame({"split": split, "y": y, "a": a, "original": np.arange(len(y)), "digit": digits})
+    about = {**coloring.about_colored(dict(settings)), "source": URL, "licence": "CC BY-SA 3.0", "sha256": SHA256}
+    return Dataset(coloring.resize(colored, 40), table, about)

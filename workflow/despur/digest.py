@@ -1,0 +1,80 @@
+"""What a job's result depends on besides its inputs: the specification and the code behind it, as one string."""
+
+import ast
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+
+from despur.paths import Place, seed_list
+from despur.spec import DECLARATIONS, PACKAGE, Spec
+
+ENTRY = {"data": "data.py", "stage1": "stage1.py", "groups": "groups.py", "runs": "stage2.py"}
+
+
+def _imports(tree: ast.AST) -> set[Path]:
+    """Files of this package that a syntax tree imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    stems = [PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name.split(".")[0] == "despur"]
+    return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
+
+
+def _strip(tree: ast.Module) -> ast.Module:
+    """Without docstrings, and without declarations: those are in the specification."""
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+                                                    and node.targets[0].id in DECLARATIONS)]
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and body and isinstance(body[0], ast.Expr) \
+                and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+            node.body = body[1:]
+    return tree
+
+
+@cache
+def _file(path: Path) -> tuple[str, frozenset[Path]]:
+    tree = ast.parse(path.read_text())
+    return hashlib.sha256(ast.dump(_strip(tree)).encode()).hexdigest(), frozenset(_imports(tree))
+
+
+@cache
+def code_digest(*files: Path) -> str:
+    """Digest of the syntax trees of these files and of everything they import from this package.
+
+    Comments, docstrings, formatting and declared defaults do not change it.
+    """
+    seen: set[Path] = set()
+    queue = list(files)
+    while queue:
+        file = queue.pop()
+        if file not in seen:
+            seen.add(file)
+            queue += _file(file)[1]
+    parts = sorted(f"{file.name}:{_file(file)[0]}" for file in seen)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _components(spec: Spec) -> set[Path]:
+    """Files of a specification and of what it is built from, except what an earlier stage runs."""
+    own = {PACKAGE / spec.kind / f"{spec.base}.py"}
+    return own.union(*(_components(part) for key, part in spec.parts.items() if key not in ("stage1", "groups")))
+
+
+@cache
+def question(place: Place) -> str:
+    """The canonical string behind a result folder: specification, seeds, and a digest of the code. JSON, keys sorted."""
+    sweep = place.datasets if place.stage == "data" else place.sweep
+    files = {PACKAGE / ENTRY[place.stage]}.union(*(_components(point) for point in sweep.points))
+    asked = {
+        "stage": place.stage,
+        "dataset": [point.resolved() for point in place.datasets.points],
+        "points": [point.resolved() for point in sweep.points],
+        "seeds": seed_list(place.seeds) if place.seeds else [],
+        "code": code_digest(*sorted(files)),
+    }
+    return json.dumps(asked, sort_keys=True)

@@ -1,0 +1,31 @@
+"""LeNet-5 of the PyTorch image classification tutorial, for 3x32x32 images (Zhang et al. 2022, App. E.2.2)."""
+
+from torch import Tensor, nn
+
+from despur.settings import Settings
+
+SEED_CHUNK = 5
+
+
+class LeNet(nn.Module):
+    """Images (B,3,32,32) -> representations (B,84): the last hidden layer, after its ReLU."""
+
+    dim = 84
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(3, 6, 5), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+            nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(),
+        )  # fmt: skip
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.layers(images)
+
+
+def build(settings: Settings, input_shape: tuple[int, ...]) -> LeNet:
+    """A LeNet with PyTorch's default initialisation; ``input_shape`` must be (3,32,32)."""
+    if input_shape != (3, 32, 32):
+        raise ValueError(f"lenet takes 3x32x32 images, not {input_shape}: choose another encoder or size=32")
+    return LeNet()

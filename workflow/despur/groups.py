@@ -1,0 +1,71 @@
+"""Groups stage: infer a pseudo-attribute for every training sample into results/groups/DATASET/INFERENCE/SEEDS.
+
+    python -m despur.groups results/groups/colored_digits/clusters/s0-2
+
+groups.safetensors holds one array a run; agreement.csv compares it with the true attribute (which no inference sees
+unless it declares so).
+"""
+
+import argparse
+import time
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from safetensors.numpy import save_file
+from sklearn.metrics import adjusted_mutual_info_score
+
+from despur.inference.base import Evidence, match_labels
+from despur.paths import Place, Run
+from despur.provenance import entry_point, write_about
+from despur.randomness import generator
+from despur.spec import declared
+from despur.store import Array, Container, Dataset, atomic, load_dataset, write_csv
+
+
+def evidence(place: Place, run: Run, dataset: Dataset) -> Evidence:
+    """What this inference may look at."""
+    rows = dataset.rows("train")
+    found = Evidence(dataset.y[rows], len(dataset.about["classes"]), generator(f"{run.data.base}/{run.spec.base}", run.seed), run.seed)
+    if "stage1" in run.spec.parts:
+        source = next(p for p in place.upstream("stage1") if p.sweep.base == run.spec.parts["stage1"].base)
+        outputs = Container(source.folder / "outputs.safetensors")
+        found.z, found.logits = (outputs[f"{run.of('stage1')}/last/{name}"][rows] for name in ("z", "logits"))
+    if declared("inference", run.spec.base).get("READS_TRUE_GROUPS"):
+        found.true_attribute = dataset.table["a"].to_numpy()[rows]
+        found.num_attributes = len(dataset.about["attributes"])
+    return found
+
+
+def agreement(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
+    """How well an inferred attribute matches the true one, and how many samples it sets apart from their class."""
+    count = int(max(inferred.max(), a.max())) + 1
+    return {
+        "best_match": float((match_labels(inferred, a, count) == a).mean()),
+        "adjusted_mutual_information": float(adjusted_mutual_info_score(a, inferred)),
+        "differs_from_class": int((inferred != y).sum()),
+        "classes_without_difference": sum(bool((inferred[y == c] == c).all()) for c in np.unique(y)),
+    }
+
+
+def infer(place: Place, arguments: argparse.Namespace) -> None:
+    """Infer for every run asked for: all seeds and points in one process, since UMAP takes long to import."""
+    started = time.perf_counter()
+    arrays, rows = {}, []
+    module = import_module(f"despur.inference.{place.sweep.base}")
+    for run in place.runs():
+        dataset = load_dataset(place.data.folder, run.data.name)
+        train = dataset.rows("train")
+        arrays[run.key] = module.infer(evidence(place, run, dataset), run.spec.settings).astype(np.int16)
+        found = agreement(arrays[run.key], dataset.y[train], dataset.table["a"].to_numpy()[train])
+        print(f"{run.key}: {found}", flush=True)
+        rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **found})
+    with atomic(place.folder / "groups.safetensors") as temporary:
+        save_file(arrays, temporary)
+    write_csv(place.folder / "agreement.csv", pd.DataFrame(rows))
+    write_about(place, started)
+
+
+if __name__ == "__main__":
+    entry_point(__doc__ or "", infer)

@@ -1,0 +1,19 @@
+"""The true attribute, optionally degraded: each label replaced, with probability ``noise``, by a different one (Sec. 5.3 of Zhang et al. 2022)."""
+
+import numpy as np
+
+from despur.inference.base import Evidence
+from despur.settings import Settings, real
+from despur.store import Array
+
+READS_TRUE_GROUPS = True
+
+SETTINGS = {"noise": real(0.0, "Sec. 5.3, Fig. 7d: p", at_least=0, at_most=1)}
+
+
+def infer(evidence: Evidence, settings: Settings) -> Array:
+    """The attribute; where noisy, another value drawn uniformly."""
+    assert evidence.true_attribute is not None
+    a, k = evidence.true_attribute, evidence.num_attributes
+    noisy = evidence.rng.random(len(a)) < settings["noise"]
+    return np.where(noisy, (a + evidence.rng.integers(1, max(k, 2), len(a))) % k, a)

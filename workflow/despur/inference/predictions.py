@@ -1,0 +1,12 @@
+"""The stage-1 model's predicted class (Sec. 4 of Zhang et al. 2022; JTT)."""
+
+from despur.inference.base import Evidence
+from despur.settings import Settings, part
+from despur.store import Array
+
+SETTINGS = {"stage1": part("methods", "erm", "Sec. 4: a regularised ERM model")}
+
+
+def infer(evidence: Evidence, settings: Settings) -> Array:
+    """argmax of the logits."""
+    return evidence.logits.argmax(axis=1)

@@ -1,0 +1,76 @@
+"""What every trained method shares: an encoder, a linear head, an optimiser, and the hooks of the training loop."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.settings import Settings
+from despur.spec import Spec
+from despur.store import Array
+from despur.task import Task
+
+Losses = dict[str, Tensor]
+
+
+class Method:
+    """An encoder with a linear head, trained by SGD on shuffled mini-batches.
+
+    A method overrides what it changes: :meth:`epoch` (what it samples), :meth:`losses` (what it minimises), or
+    :meth:`step` when it owns several networks. ``losses`` returns scalars; "loss" is minimised, all are logged.
+    """
+
+    def __init__(self, task: Task, spec: Spec) -> None:
+        self.task = task
+        self.settings: Settings = spec.settings
+        part = spec.parts["encoder"]
+        encoder = import_module(f"despur.encoders.{part.base}").build(part.settings, task.presentation.shape)
+        self.networks = nn.ModuleDict({"encoder": encoder, "head": nn.Linear(encoder.dim, task.num_classes)})
+        self.networks.to(task.device, memory_format=torch.channels_last)
+        self.setup()
+        self.optimizer = self.build_optimizer()
+
+    def setup(self) -> None:
+        """Add networks, samplers or state (tensors in ``self.networks`` buffers are checkpointed)."""
+
+    def build_optimizer(self) -> torch.optim.Optimizer:
+        s = self.settings
+        return torch.optim.SGD(self.networks.parameters(), s["learning_rate"], momentum=s["momentum"], weight_decay=s["weight_decay"])
+
+    def facts(self) -> dict[str, Any]:
+        """What a reader of the run should know about how it was set up (plain data, goes to about.json)."""
+        return {}
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        """The batches of one epoch: arrays of training rows."""
+        order = rng.permutation(len(self.task))
+        yield from np.split(order, range(self.settings["batch_size"], len(order), self.settings["batch_size"]))
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """Named scalar losses of a batch."""
+        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
+        return {"loss": nn.functional.cross_entropy(logits, self.task.labels[batch])}
+
+    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """One optimiser step."""
+        self.networks.train()
+        losses = self.losses(batch, rng)
+        self.optimizer.zero_grad(set_to_none=True)
+        losses["loss"].backward()
+        self.optimizer.step()
+        return losses
+
+    def presentations(self, batch: Array) -> int:
+        """How many training images a batch presents."""
+        return batch.size
+
+    def state(self) -> dict[str, Any]:
+        """Everything a resumed run needs."""
+        return {"networks": self.networks.state_dict(), "optimizer": self.optimizer.state_dict()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.networks.load_state_dict(state["networks"])
+        self.optimizer.load_state_dict(state["optimizer"])

@@ -1,0 +1,59 @@
+"""Group distributionally robust optimisation (Sagawa et al. 2019), as an oracle or on inferred groups.
+
+Groups are (class, attribute); with ``groups=oracle``, the default, it sees the true attribute of training samples.
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import nn
+
+from despur.methods.base import Losses, Method
+from despur.settings import choice, part, real, sgd
+from despur.store import Array
+
+SETTINGS = {
+    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
+    "groups": part("inference", "oracle", "Sec. 5.1: an oracle"),
+    "step_size": real(0.01, "released code of Group DRO: exponentiated gradient step", above=0),
+    "adjustment": real(0.0, "App. E.2.5: C = 0", at_least=0),
+    "sampler": choice("balanced", "released code of Group DRO (--reweight_groups)", "balanced", "shuffled"),
+}
+
+
+class GroupDRO(Method):
+    """Minimises the q-weighted sum of group losses, q raised on groups with high loss."""
+
+    def setup(self) -> None:
+        """Number the groups that occur in training; absent ones have no loss and no weight."""
+        assert self.task.groups is not None
+        pairs = np.stack([self.task.y, self.task.groups], axis=1)
+        _, group = np.unique(pairs, axis=0, return_inverse=True)
+        self.counts = np.bincount(group)
+        self.group = torch.from_numpy(group).to(self.task.device)
+        self.chances = 1 / self.counts[group] / len(self.counts)
+        self.margin = torch.tensor(self.settings["adjustment"] / np.sqrt(self.counts), dtype=torch.float32, device=self.task.device)
+        self.networks.register_buffer("q", torch.full((len(self.counts),), 1 / len(self.counts), device=self.task.device))
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        """As many samples as there are, each group equally likely, with replacement; or shuffled."""
+        if self.settings["sampler"] == "shuffled":
+            yield from super().epoch(rng)
+            return
+        rows = rng.choice(len(self.task), len(self.task), p=self.chances)
+        yield from np.array_split(rows, math.ceil(len(rows) / self.settings["batch_size"]))
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """Alg. 1 of Sagawa et al.: group means, q update, weighted sum."""
+        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
+        each = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
+        group = self.group[batch]
+        q = self.networks.get_buffer("q")
+        size = torch.zeros_like(q).index_add_(0, group, torch.ones_like(each))
+        mean = torch.zeros_like(q).index_add(0, group, each) / size.clamp(min=1)
+        with torch.no_grad():
+            q *= torch.exp(self.settings["step_size"] * (mean + self.margin * (size > 0)))
+            q /= q.sum()
+        return {"loss": (q.clone() * mean).sum(), "mean_loss": each.mean().detach()}

@@ -1,0 +1,52 @@
+"""Just Train Twice (Liu et al. 2021): ERM again, with the samples that stage 1 got wrong shown more often."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from despur.methods.base import Method
+from despur.settings import choice, part, real, sgd
+from despur.store import Array
+
+SETTINGS = {
+    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"),
+    "groups": part("inference", "predictions", "App. E.2.5: the stage-1 model's outputs"),
+    "upsampling": choice("equal", "App. E.2.5: per predicted class, incorrect as frequent as correct", "equal", "constant"),
+    "factor": real(100.0, "with upsampling=constant: how many times an incorrect sample is shown (Table A.8)", at_least=1),
+}
+
+
+def repeats(y: Array, predicted: Array, upsampling: str, factor: float) -> Array:
+    """How many times an epoch shows each sample, float (N,).
+
+    ``equal``: within each predicted class, wrong samples are as frequent as right ones (never less than once; a class
+    without wrong, or without right, samples is left alone). ``constant``: wrong samples ``factor`` times.
+    """
+    wrong = predicted != y
+    times = np.ones(len(y))
+    if upsampling == "constant":
+        times[wrong] = factor
+        return times
+    for label in np.unique(predicted):
+        inside = predicted == label
+        n_wrong, n_right = (inside & wrong).sum(), (inside & ~wrong).sum()
+        if n_wrong and n_right:
+            times[inside & wrong] = max(1.0, n_right / n_wrong)
+    return times
+
+
+class JTT(Method):
+    """ERM over a multiset of training rows."""
+
+    def setup(self) -> None:
+        assert self.task.groups is not None
+        self.times = repeats(self.task.y, self.task.groups, self.settings["upsampling"], self.settings["factor"])
+
+    def facts(self) -> dict[str, float]:
+        return {"wrong_in_stage_1": int((self.task.groups != self.task.y).sum()), "largest_factor": float(self.times.max())}
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        """Each row floor(times) or ceil(times) times, right on average, shuffled."""
+        rows = np.repeat(np.arange(len(self.task)), (self.times + rng.random(len(self.times))).astype(int))
+        rng.shuffle(rows)
+        yield from np.split(rows, range(self.settings["batch_size"], len(rows), self.settings["batch_size"]))

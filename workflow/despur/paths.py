@@ -1,0 +1,101 @@
+"""A path is a question: where each result lies, and what a path asks for."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from despur.settings import SettingError
+from despur.spec import Spec, Sweep, at_seeds, canonical, declared, parse, resolve
+
+NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
+SEEDS = r"s[0-9]+(?:-[0-9]+)?"
+KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """What lies in a folder: ``root/stage/dataset[/name/seeds]``."""
+
+    root: Path
+    stage: str
+    dataset: str
+    name: str = ""
+    seeds: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return self.root.joinpath(*filter(None, (self.stage, self.dataset, self.name, self.seeds)))
+
+    @property
+    def datasets(self) -> Sweep:
+        return canonical("datasets", self.dataset)
+
+    @property
+    def sweep(self) -> Sweep:
+        return canonical(KINDS[self.stage], self.name, parse(self.dataset)[0], self.stage if self.stage == "stage1" else "")
+
+    @property
+    def data(self) -> "Place":
+        """The data that these seeds read."""
+        return Place(self.root, "data", at_seeds(self.dataset, seed_list(self.seeds)))
+
+    def upstream(self, part: str) -> list["Place"]:
+        """The folders of a component (``groups``, ``stage1``) that this question reads."""
+        return [Place(self.root, part, self.dataset, sweep.name, self.seeds) for sweep in self.sweep.part(part)]
+
+    def runs(self) -> list["Run"]:
+        """Every single run asked for: data set point x point x seed."""
+        return [Run(resolve("datasets", at_seeds(data.name, [seed])).points[0], point, seed)
+                for data in self.datasets.points for point in self.sweep.points for seed in seed_list(self.seeds)]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One data set point, one point of the method (base, inference), one seed."""
+
+    data: Spec
+    spec: Spec
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The key of this run in the containers of its folder; also what its randomness is derived from."""
+        return f"{self.data.name}/{self.spec.name}/s{self.seed}"
+
+    def of(self, part: str) -> str:
+        """The key of the run of a component (``groups``, ``stage1``) that this run reads."""
+        return f"{self.data.name}/{self.spec.parts[part].name}/s{self.seed}"
+
+
+def locate(path: str | Path) -> Place:
+    """What a path asks for; the folder of a result or any file in it. Raises SettingError if it is none."""
+    match = re.fullmatch(rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path))
+    if not match:
+        raise SettingError(f"{path}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS")
+    root, data, stage, dataset, name, seeds = match.groups()
+    return Place(Path(root or "."), "data", data) if data else Place(Path(root or "."), stage, dataset, name, seeds)
+
+
+def seed_list(text: str) -> list[int]:
+    """``s0-2`` -> [0, 1, 2]; ``s4`` -> [4]."""
+    first, _, last = text[1:].partition("-")
+    seeds = list(range(int(first), int(last or first) + 1))
+    if not seeds:
+        raise SettingError(f"{text}: the last seed comes before the first")
+    return seeds
+
+
+def chunks(seeds: int | Sequence[str], size: int) -> list[str]:
+    """Seeds as the chunks that travel together: a number of seeds in aligned chunks of ``size``, or explicit ranges."""
+    if not isinstance(seeds, int):
+        return [f"s{text}" for text in seeds]
+    spans = [(first, min(first + size, seeds) - 1) for first in range(0, seeds, size)]
+    return [f"s{first}-{last}" if last > first else f"s{first}" for first, last in spans]
+
+
+def chunk_size(method: str, dataset: str) -> int:
+    """How many seeds of a method travel in one job: its encoder says so."""
+    point = resolve("methods", method, parse(dataset)[0]).points[0]
+    encoder = point.parts.get("encoder")
+    return declared("encoders", encoder.base).get("SEED_CHUNK", 5) if encoder else 5

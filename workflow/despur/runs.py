@@ -1,0 +1,146 @@
+"""What stages 1 and 2 share: train every run of a folder and keep its models, outputs and history."""
+
+import argparse
+import hashlib
+import sys
+import time
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from safetensors.numpy import save_file
+
+from despur.digest import question
+from despur.methods.base import Method
+from despur.metrics.groups import worst_group_accuracy
+from despur.paths import Place, Run
+from despur.provenance import write_about
+from despur.randomness import generator, number
+from despur.store import Array, Container, Dataset, atomic, load_dataset, write_csv
+from despur.task import Presentation, Task, encode, present
+from despur.training import Machine, Progress, Trainer
+
+OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
+    ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that digits do not depend on it)"}),
+    ("--precision", {"choices": ["fp32", "bf16"], "default": "fp32", "help": "arithmetic of training steps"}),
+    ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
+)
+
+
+def machine(arguments: argparse.Namespace) -> Machine:
+    """Set up device and threads. Raises SystemExit if a GPU is asked for that is not there."""
+    torch.set_num_threads(arguments.threads)
+    name = arguments.device
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
+    return Machine(torch.device(name), arguments.precision, arguments.checkpoint_seconds)
+
+
+def method_class(name: str) -> type[Method]:
+    """The method that a file of methods/ defines."""
+    module = import_module(f"despur.methods.{name}")
+    return next(c for c in vars(module).values() if isinstance(c, type) and issubclass(c, Method) and c.__module__ == module.__name__)
+
+
+class Folder:
+    """One question of stage 1 or 2 at work: trains its runs one after the other, then writes all results."""
+
+    def __init__(self, place: Place, facts: Machine) -> None:
+        self.place, self.machine = place, facts
+        self.started = time.perf_counter()
+        self.dataset = cache(partial(load_dataset, place.data.folder))
+        self.resume = place.root / ".resume" / hashlib.sha256(question(place).encode()).hexdigest()[:16]
+        self.models: dict[str, Array] = {}
+        self.outputs: dict[str, Array] = {}
+        self.history: list[pd.DataFrame] = []
+        self.about: dict[str, Any] = {}
+
+    def task(self, run: Run, dataset: Dataset) -> Task:
+        """The training set, with the groups inferred for this run if the method reads them."""
+        rows = dataset.rows("train")
+        groups = None
+        if "groups" in run.spec.parts:
+            source = next(p for p in self.place.upstream("groups") if p.sweep.base == run.spec.parts["groups"].base)
+            groups = Container(source.folder / "groups.safetensors")[run.of("groups")].astype(int)
+        shown = present(dataset, rows, dataset.about.get("train_crop", "centre"), self.machine.device)
+        return Task(shown, dataset.y[rows], len(dataset.about["classes"]), self.machine.device, groups)
+
+    def train(self, run: Run) -> tuple[Method, Progress]:
+        """Train one run; its initialisation and order depend on data set, method and seed only, so sweeps are paired."""
+        dataset = self.dataset(run.data.name)
+        key = f"{run.data.base}/{run.spec.base}/{run.seed}"
+        with torch.random.fork_rng():
+            torch.manual_seed(number(key, -1))
+            method = method_class(run.spec.base)(self.task(run, dataset), run.spec)
+            evaluate = Evaluator(dataset, self.machine, key)
+            trainer = Trainer(method, key, evaluate, self.machine, self.resume / f"{run.key.replace('/', ',')}.pt")
+            return method, trainer.run()
+
+    def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
+        """Keep weights, history, and representations and logits of every sample, for each selection rule."""
+        dataset = self.dataset(run.data.name)
+        states = {"last": method.networks.state_dict(), "best": progress.best}
+        for selection in selections:
+            prefix = f"{run.key}/{selection}"
+            state = {name: value.clone() for name, value in states[selection].items()}
+            self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in state.items()}
+            method.networks.load_state_dict(state)
+            self.outputs |= {f"{prefix}/{name}": value for name, value in outputs(method, dataset, run, self.machine).items()}
+        self.history.append(pd.DataFrame(progress.history).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed))
+        self.about[run.key] = {"seconds": round(progress.seconds, 2), "steps": progress.step, "best_step": progress.best_step,
+                               "training_images": progress.images, **method.facts()}
+
+    def write(self) -> None:
+        """Write all results, each atomically; then the checkpoints are no longer needed."""
+        for name, arrays in (("models", self.models), ("outputs", self.outputs)):
+            with atomic(self.place.folder / f"{name}.safetensors") as temporary:
+                save_file(arrays, temporary)
+        write_csv(self.place.folder / "history.csv", pd.concat(self.history))
+        write_about(self.place, self.started, device=device_name(self.machine), precision=self.machine.precision,
+                    threads=torch.get_num_threads(), runs=self.about)
+        for file in self.resume.glob("*.pt"):
+            file.unlink()
+
+
+def device_name(facts: Machine) -> str:
+    return torch.cuda.get_device_name(facts.device) if facts.device.type == "cuda" else "cpu"
+
+
+def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine) -> dict[str, Array]:
+    """``z`` and ``logits`` of every sample of a data set, in its order."""
+    crop = dataset.about.get("test_crop", "centre")
+    shown = Presentation(torch.from_numpy(np.array(dataset.inputs)).to(facts.device), dataset.about.get("size", 0), crop)
+    with facts.autocast:
+        return encode(method.networks["encoder"], method.networks["head"], shown, generator(run.key, -2))
+
+
+class Evaluator:
+    """Scores a method on the split that selects: the data set's rule first, average accuracy to break ties."""
+
+    def __init__(self, dataset: Dataset, facts: Machine, key: str) -> None:
+        rows = dataset.rows(dataset.about["select"])
+        assert dataset.groups is not None
+        self.y, self.groups, self.key, self.machine = dataset.y[rows], dataset.groups[rows], key, facts
+        self.shown = present(dataset, rows, dataset.about.get("test_crop", "centre"), facts.device)
+
+    def __call__(self, method: Method) -> dict[str, float]:
+        with self.machine.autocast:
+            logits = encode(method.networks["encoder"], method.networks["head"], self.shown, generator(self.key, -3))["logits"]
+        correct = logits.argmax(axis=1) == self.y
+        return {"val_worst_group_accuracy": float(worst_group_accuracy(correct, self.groups)), "val_average_accuracy": float(correct.mean())}
+
+
+def make(place: Place, arguments: argparse.Namespace, selections: tuple[str, ...]) -> None:
+    """Train and keep every run that a path asks for."""
+    folder = Folder(place, machine(arguments))
+    for run in place.runs():
+        method, progress = folder.train(run)
+        folder.keep(run, method, progress, selections)
+    folder.write()

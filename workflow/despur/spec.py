@@ -1,0 +1,196 @@
+"""Names and specifications: what ``cnc+lambda=0.5+stage1.epochs=1`` on ``cmnist`` means, to the last setting.
+
+A name is ``base+key=value+...``; a value may be a list, ``0.2~0.4`` (a sweep). Each name has one canonical
+spelling: keys sorted, defaults dropped, one spelling per number. The folders of this package are the registry;
+their files' declarations are read without being run, so that names resolve in milliseconds, without torch.
+"""
+
+import ast
+import difflib
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from despur import settings
+from despur.settings import SettingError, spell
+
+PACKAGE = Path(__file__).parent
+DECLARATIONS = {"SETTINGS", "PUBLISHED", "READS_TRUE_GROUPS", "SEED_CHUNK"}
+
+
+def available(kind: str) -> list[str]:
+    """Names in a folder of the package (datasets, encoders, inference, methods): the folder is the registry."""
+    return sorted(p.stem for p in (PACKAGE / kind).glob("*.py") if p.stem not in ("__init__", "base"))
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> SettingError:
+    """The error for a name that does not exist: says what exists and what is nearest."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return SettingError(f"unknown {what} {name!r}{hint} Known: {', '.join(known) or 'none'}")
+
+
+@cache
+def declared(kind: str, name: str) -> dict[str, Any]:
+    """The declarations (SETTINGS, PUBLISHED, ...) at the top of a component's file, without running the file."""
+    if name not in available(kind):
+        raise unknown(kind, name, available(kind))
+    tree = ast.parse((PACKAGE / kind / f"{name}.py").read_text())
+    found: dict[str, Any] = {"SETTINGS": {}}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in DECLARATIONS:
+            code = compile(ast.Expression(node.value), f"{kind}/{name}.py", "eval")
+            found[node.targets[0].id] = eval(code, dict(vars(settings)))
+    return found
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One point, fully resolved. ``changes`` are the settings that differ from the default, spelled canonically."""
+
+    kind: str
+    base: str
+    settings: dict[str, Any]
+    parts: dict[str, "Spec"]
+    changes: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return join(self.base, self.changes)
+
+    def value(self, key: str) -> Any:
+        """The resolved value behind a key, dotted or not."""
+        if key in self.settings:
+            return self.settings[key]
+        head, _, rest = key.partition(".")
+        if head in self.parts:
+            return self.parts[head].value(rest)
+        return self.parts["groups"].value(key)
+
+    def resolved(self) -> dict[str, Any]:
+        """Everything that decides the digits, as plain data."""
+        return {"name": self.base, **self.settings, **{key: part.resolved() for key, part in self.parts.items()}}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a name asks for: one point, or every combination of its lists."""
+
+    kind: str
+    base: str
+    overrides: dict[str, list[str]]
+    points: list[Spec]
+    dataset: str
+    role: str
+
+    @property
+    def name(self) -> str:
+        kept = {}
+        for key in self.overrides:
+            values = list(dict.fromkeys(spell(v) for v in sorted({p.value(key) for p in self.points}, key=_order)))
+            if len(values) > 1 or key in self.points[0].changes:
+                kept[key] = "~".join(values)
+        return join(self.base, kept)
+
+    @property
+    def swept(self) -> list[str]:
+        """Keys that take several values in this sweep."""
+        return [key for key in sorted(self.overrides) if len({p.value(key) for p in self.points}) > 1]
+
+    def part(self, key: str) -> list["Sweep"]:
+        """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names."""
+        if key not in self.points[0].parts:
+            return []
+        inherits = key == "groups"
+        asked = {k.removeprefix(f"{key}."): v for k, v in self.overrides.items()
+                 if k.startswith(f"{key}.") or (inherits and k.split(".")[0] == "stage1" and "stage1" not in self.points[0].parts)}
+        kind = self.points[0].parts[key].kind
+        return [resolve(kind, join(base, {k: "~".join(v) for k, v in asked.items()}), self.dataset, key)
+                for base in dict.fromkeys(p.parts[key].base for p in self.points)]
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    return (isinstance(value, str), value)
+
+
+def join(base: str, overrides: dict[str, str]) -> str:
+    """``base+key=value+...`` with sorted keys."""
+    return "".join([base, *(f"+{key}={value}" for key, value in sorted(overrides.items()))])
+
+
+def parse(text: str) -> tuple[str, dict[str, list[str]]]:
+    """Split a name into its base and overrides; a value is a list of one or more texts."""
+    base, *items = text.split("+")
+    overrides: dict[str, list[str]] = {}
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not equals or not key or not all(value.split("~")):
+            raise SettingError(f"{text}: {item!r} is not key=value (a list is key=value~value)")
+        if key in overrides:
+            raise SettingError(f"{text}: {key} is set twice")
+        overrides[key] = value.split("~")
+    return base, overrides
+
+
+def published(dataset: str, base: str, role: str) -> dict[str, Any]:
+    """What a data set's file states for a component: for all ('*'), for this one, for this one in a role."""
+    table = declared("datasets", dataset).get("PUBLISHED", {}) if dataset else {}
+    layers = ("*", base, f"{role}/{base}")
+    return {key: value for layer in layers for key, value in table.get(layer, {}).items()}
+
+
+def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str) -> Spec:
+    declaration = declared(kind, base)["SETTINGS"]
+    defaults = {key: value for key, value in published(dataset, base, role).items() if key in declaration}
+    values, parts, changes = {}, {}, {}
+    for key, setting in declaration.items():
+        default = setting.parse(key, spell(defaults[key])) if key in defaults else setting.default
+        values[key] = setting.parse(key, asked.pop(key)) if key in asked else default
+        if values[key] != default:
+            changes[key] = spell(values[key])
+    for key, setting in declaration.items():
+        if setting.folder:
+            below = {k.removeprefix(f"{key}."): asked.pop(k) for k in list(asked) if k.startswith(f"{key}.") or
+                     (key == "groups" and "stage1" not in declaration and k.split(".")[0] == "stage1")}
+            parts[key] = _point(setting.folder, values[key], below, dataset, key)
+            changes |= {k if k.startswith("stage1") else f"{key}.{k}": v for k, v in parts[key].changes.items()}
+    if asked:
+        dotted = [f"{k}.{sub}" for k, p in parts.items() for sub in declared(p.kind, p.base)["SETTINGS"]]
+        raise unknown(f"setting of {base}:", min(asked), [*declaration, *dotted])
+    return Spec(kind, base, values, parts, changes)
+
+
+@cache
+def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
+    """Resolve a name to its points.
+
+    ``dataset`` is the base name of the data set that it runs on (its file states the published settings), ``role``
+    is ``stage1`` for a base. Raises :class:`SettingError` that names the key, the value, what is allowed and the nearest name.
+    """
+    base, overrides = parse(text)
+    if "stage1" not in declared(kind, base)["SETTINGS"]:
+        overrides = {key.removeprefix("groups.") if key.startswith("groups.stage1") else key: v for key, v in overrides.items()}
+    points = [_point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role)
+              for values in itertools.product(*overrides.values())]
+    return Sweep(kind, base, overrides, points, dataset, role)
+
+
+def at_seeds(dataset: str, seeds: Sequence[int]) -> str:
+    """The data set that these seeds read: where ``draw=seed``, each seed has a draw of its own."""
+    sweep = resolve("datasets", dataset)
+    if "seed" not in sweep.overrides.get("draw", []):
+        return sweep.name
+    overrides = {**sweep.overrides, "draw": [str(s) for s in seeds]}
+    return resolve("datasets", join(sweep.base, {k: "~".join(v) for k, v in overrides.items()})).name
+
+
+def canonical(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
+    """Like :func:`resolve`, but refuses a name that is not spelled canonically, and says how it is."""
+    sweep = resolve(kind, text, dataset, role)
+    if sweep.name != text:
+        raise SettingError(f"{text} is called {sweep.name} (keys sorted, defaults dropped): ask for that path")
+    return sweep

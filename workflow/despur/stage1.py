@@ -1,0 +1,19 @@
+"""Stage 1: train a base (ERM, few epochs) into results/stage1/DATASET/BASE/SEEDS: representations and logits of every sample.
+
+    python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
+"""
+
+import argparse
+
+from despur.paths import Place
+from despur.provenance import entry_point
+from despur.runs import OPTIONS, make
+
+
+def train(place: Place, arguments: argparse.Namespace) -> None:
+    """The last epoch is kept: no selection among epochs (App. E.2.2 of Zhang et al. 2022)."""
+    make(place, arguments, ("last",))
+
+
+if __name__ == "__main__":
+    entry_point(__doc__ or "", train, *OPTIONS)

@@ -1,0 +1,19 @@
+"""Stage 2: train a method into results/runs/DATASET/METHOD/SEEDS: models, outputs, history.
+
+    python -m despur.stage2 results/runs/colored_digits/cnc+temperature=0.1/s0-2
+"""
+
+import argparse
+
+from despur.paths import Place
+from despur.provenance import entry_point
+from despur.runs import OPTIONS, make
+
+
+def train(place: Place, arguments: argparse.Namespace) -> None:
+    """Two selection rules are kept: the best on validation, and the last step."""
+    make(place, arguments, ("best", "last"))
+
+
+if __name__ == "__main__":
+    entry_point(__doc__ or "", train, *OPTIONS)

@@ -1,0 +1,128 @@
+"""Results on disk: atomic writes, one form for every data set, containers keyed by run. No torch here."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from safetensors import safe_open
+
+Array = npt.NDArray[Any]
+
+
+class InputError(RuntimeError):
+    """A raw file or an input that cannot be used; the message names the file and the remedy."""
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """A temporary path beside ``path`` that replaces it only if the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: Any) -> None:
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+
+
+def write_csv(path: Path, table: pd.DataFrame) -> None:
+    with atomic(path) as temporary:
+        table.to_csv(temporary, index=False)
+
+
+@dataclass
+class Dataset:
+    """What a data set's file builds.
+
+    ``inputs``: uint8 images (N,H,W,C), float embeddings (N,D) or int tokens (N,T). ``table``: one row a sample with
+    ``split``, class ``y``, attribute ``a`` and ``original`` (samples made from the same original share it).
+    ``about``: names of ``classes`` and ``attributes``, how inputs are presented, which split selects and which is the headline.
+    ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default y x a.
+    """
+
+    inputs: Array
+    table: pd.DataFrame
+    about: dict[str, Any]
+    groups: Array | None = None
+
+    def __post_init__(self) -> None:
+        if self.groups is None:
+            names = self.about["attributes"]
+            self.about["groups"] = [f"{y}, {a}" for y in self.about["classes"] for a in names]
+            code = self.table["y"].to_numpy() * len(names) + self.table["a"].to_numpy()
+            self.groups = code[:, None] == np.arange(len(self.about["groups"]))
+
+    @property
+    def y(self) -> Array:
+        return self.table["y"].to_numpy()
+
+    def rows(self, split: str) -> Array:
+        """Positions of a split's samples."""
+        return np.flatnonzero(self.table["split"].to_numpy() == split)
+
+    @property
+    def splits(self) -> list[str]:
+        return list(pd.unique(self.table["split"]))
+
+
+def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
+    """Write the points of a data set one after the other into one set of files."""
+    parts = list(points.values())
+    with atomic(folder / "inputs.npy") as temporary:
+        shape = (sum(len(p.inputs) for p in parts), *parts[0].inputs.shape[1:])
+        file = np.lib.format.open_memmap(temporary, mode="w+", dtype=parts[0].inputs.dtype, shape=shape)
+        np.concatenate([p.inputs for p in parts], out=file)
+        file.flush()
+    with atomic(folder / "groups.npz") as temporary:
+        np.savez_compressed(temporary, groups=np.concatenate([p.groups for p in parts if p.groups is not None]))
+    with atomic(folder / "table.parquet") as temporary:
+        pd.concat([p.table.assign(point=name) for name, p in points.items()]).to_parquet(temporary, index=False)
+    write_json(folder / "about.json", {name: p.about for name, p in points.items()})
+
+
+def load_dataset(folder: Path, point: str) -> Dataset:
+    """One point of a data set; its inputs stay on disk, memory-mapped."""
+    table = pd.read_parquet(folder / "table.parquet")
+    where = np.flatnonzero(table["point"].to_numpy() == point)
+    if not len(where):
+        raise InputError(f"{folder} holds no {point}; delete the folder and let Snakemake make it again")
+    rows = slice(where[0], where[-1] + 1)
+    about = json.loads((folder / "about.json").read_text())[point]
+    with np.load(folder / "groups.npz") as file:
+        groups = file["groups"][rows]
+    inputs = np.load(folder / "inputs.npy", mmap_mode="r")[rows]
+    return Dataset(inputs, table.iloc[rows].drop(columns="point").reset_index(drop=True), about, groups)
+
+
+class Container:
+    """Arrays of many runs in one safetensors file, read one at a time: ``container[f"{run.key}/best/z"]``."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.file = safe_open(path, framework="np")
+        self.keys = set(self.file.keys())
+
+    def __getitem__(self, key: str) -> Array:
+        if key not in self.keys:
+            raise InputError(f"{self.path} holds no {key}; delete the file and let Snakemake make it again")
+        return self.file.get_tensor(key)
+
+    def under(self, prefix: str) -> dict[str, Array]:
+        """All arrays whose key starts with ``prefix/``, without it."""
+        return {k.removeprefix(f"{prefix}/"): self.file.get_tensor(k) for k in sorted(self.keys) if k.startswith(f"{prefix}/")}

@@ -1,0 +1,102 @@
+"""What a method is given: training samples, labels, what was inferred about them, and how samples are presented."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.store import Array, Dataset
+
+
+@dataclass
+class Presentation:
+    """Turns stored inputs into what an encoder takes.
+
+    Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the centre. Float
+    embeddings (N,D) pass unchanged. All inputs of a split stay on the device; a batch is one indexed copy.
+    """
+
+    inputs: Tensor
+    size: int = 0
+    crop: str = "centre"
+    windows: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.is_image:
+            self.windows = self.inputs.unfold(1, self.size, 1).unfold(2, self.size, 1).permute(0, 1, 2, 4, 5, 3)
+
+    @property
+    def is_image(self) -> bool:
+        return self.inputs.dtype == torch.uint8
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one sample as the encoder sees it."""
+        return (self.inputs.shape[3], self.size, self.size) if self.is_image else tuple(self.inputs.shape[1:])
+
+    @property
+    def once_per_step(self) -> bool:
+        """Whether all presentations of a sample within a step are equal, so that it can be encoded once."""
+        return self.crop != "presentation"
+
+    def view(self, rows: Array, rng: np.random.Generator) -> Tensor:
+        """Samples (B, ...) at these rows."""
+        where = torch.from_numpy(np.asarray(rows)).to(self.inputs.device)
+        if not self.is_image:
+            return self.inputs[where]
+        top, left = self._corners(len(rows), rng)
+        pixels = self.windows[where, top, left]  # (B,size,size,C): channels_last once permuted
+        return pixels.permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
+
+    def _corners(self, count: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        spare = self.windows.shape[1:3]
+        if self.crop == "centre":
+            corners = np.tile([[(n - 1) // 2] for n in spare], count)
+        else:
+            corners = np.stack([rng.integers(0, n, count) for n in spare])
+        top, left = torch.from_numpy(corners).to(self.inputs.device)
+        return top, left
+
+    def batches(self, size: int, rng: np.random.Generator) -> Iterator[Tensor]:
+        """All samples in order."""
+        for rows in np.array_split(np.arange(len(self.inputs)), max(1, -(-len(self.inputs) // size))):
+            yield self.view(rows, rng)
+
+
+@dataclass
+class Task:
+    """The training set as a method may see it. ``groups``: the inferred (or, by oracle, true) attribute per sample."""
+
+    presentation: Presentation
+    y: Array
+    num_classes: int
+    device: torch.device
+    groups: Array | None = None
+    labels: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.labels = torch.from_numpy(self.y.copy()).to(self.device)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> Presentation:
+    """The samples at these rows, on the device."""
+    contiguous = len(rows) and rows[-1] - rows[0] + 1 == len(rows)
+    inputs = dataset.inputs[rows[0]:rows[-1] + 1] if contiguous else dataset.inputs[rows]
+    return Presentation(torch.from_numpy(np.array(inputs)).to(device), dataset.about.get("size", 0), crop)
+
+
+@torch.no_grad()
+def encode(encoder: nn.Module, head: nn.Module | None, presentation: Presentation, rng: np.random.Generator) -> dict[str, Any]:
+    """Representations ``z`` and ``logits`` of all samples, in evaluation mode; float16 arrays on the CPU."""
+    encoder.eval()
+    z = [encoder(x) for x in presentation.batches(2048, rng)]
+    outputs = {"z": torch.cat(z)}
+    if head is not None:
+        outputs["logits"] = torch.cat([head(part) for part in z])
+    return {name: value.to(torch.float16).cpu().numpy() for name, value in outputs.items()}

@@ -1,0 +1,154 @@
+"""The one training loop: evaluation, selection, early stopping, checkpoints, resume, progress.
+
+All randomness of a step is derived from (run, seed, step), so a resumed run draws what an uninterrupted one draws.
+"""
+
+import copy
+import math
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from despur.methods.base import Method
+from despur.randomness import generator, number
+from despur.store import atomic
+
+State = dict[str, torch.Tensor]
+
+
+class TrainingError(RuntimeError):
+    """A loss that is not a number; the message names the step and the settings."""
+
+
+@dataclass
+class Machine:
+    """Facts of the machine that change no digit (precision aside, which about.json records)."""
+
+    device: torch.device
+    precision: str = "fp32"
+    checkpoint_seconds: float = 30.0
+
+    @property
+    def autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16")
+
+
+@dataclass
+class Progress:
+    """Where a run is, and what it has seen: all that a checkpoint holds besides the method's state."""
+
+    epoch: int = 0
+    step: int = 0
+    step_in_epoch: int = 0
+    images: int = 0
+    seconds: float = 0.0
+    best: State = field(default_factory=dict)
+    best_score: tuple[float, ...] = (-math.inf,)
+    best_step: int = 0
+    stale: int = 0
+    finished: bool = False
+    totals: dict[str, float] = field(default_factory=dict)
+    since: int = 0
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+Evaluate = Callable[[Method], dict[str, float]]
+
+
+class Trainer:
+    """Trains one run of a method; ``evaluate`` scores it on validation data, its first value decides, the others break ties."""
+
+    def __init__(self, method: Method, key: str, evaluate: Evaluate, machine: Machine, checkpoint: Path) -> None:
+        self.method, self.key, self.evaluate, self.machine, self.checkpoint = method, key, evaluate, machine, checkpoint
+        self.progress = Progress()
+        self.resume()
+
+    def run(self) -> Progress:
+        """Train to the end (or go on from the checkpoint); the method is left as it was at the last step."""
+        settings, p = self.method.settings, self.progress
+        started = self.clock = self.saved = time.perf_counter()
+        before = p.seconds
+        while p.epoch < settings["epochs"] and not p.finished:
+            self.run_epoch(settings, lambda: before + time.perf_counter() - started)
+        p.finished, p.seconds = True, before + time.perf_counter() - started
+        self.save()
+        return p
+
+    def run_epoch(self, settings: Any, elapsed: Callable[[], float]) -> None:
+        p, first = self.progress, self.progress.step_in_epoch
+        steps = 0
+        for steps, batch in enumerate(self.method.epoch(generator(self.key, p.epoch)), start=1):
+            if steps <= first:  # done before the interruption
+                continue
+            self.step(batch)
+            if settings["evaluate_every"] and p.step % settings["evaluate_every"] == 0:
+                self.look()
+            if p.finished:
+                return
+            if time.perf_counter() - self.saved > self.machine.checkpoint_seconds:
+                p.seconds = elapsed()
+                self.save()
+        p.epoch, p.step_in_epoch = p.epoch + 1, 0
+        if not steps:
+            raise TrainingError(f"{self.key}: an epoch without a batch; settings {dict(settings)}")
+        if p.since:
+            self.look()
+
+    def step(self, batch: Any) -> None:
+        """One optimiser step with its own randomness."""
+        p = self.progress
+        torch.manual_seed(number(self.key, p.epoch, p.step_in_epoch))
+        with self.machine.autocast:
+            losses = self.method.step(batch, generator(self.key, p.epoch, p.step_in_epoch))
+        p.step, p.step_in_epoch, p.since = p.step + 1, p.step_in_epoch + 1, p.since + 1
+        p.images += self.method.presentations(batch)
+        for name, value in losses.items():
+            p.totals[name] = p.totals.get(name, 0.0) + value.item()
+        if not math.isfinite(p.totals["loss"]):
+            raise TrainingError(f"{self.key}: loss is {losses['loss'].item()} at step {p.step}; settings {dict(self.method.settings)}")
+
+    def look(self) -> None:
+        """Evaluate on validation data; keep the state if it is the best so far; stop when patience is over."""
+        p = self.progress
+        scores = self.evaluate(self.method)
+        means = {name: total / p.since for name, total in p.totals.items()}
+        for name, value in {**means, **scores}.items():
+            p.history.append({"epoch": p.epoch, "step": p.step, "name": name, "value": value})
+        p.totals, p.since = {}, 0
+        self.report(means["loss"], scores)
+        if tuple(scores.values()) > p.best_score:
+            p.best_score, p.best_step, p.stale = tuple(scores.values()), p.step, 0
+            p.best = copy.deepcopy(self.method.networks.state_dict())
+        else:
+            p.stale += 1
+            p.finished = bool(self.method.settings["patience"]) and p.stale >= self.method.settings["patience"]
+
+    def report(self, loss: float, scores: dict[str, float]) -> None:
+        """A line of progress, at most every five seconds."""
+        p, now = self.progress, time.perf_counter()
+        if now - self.clock < 5:
+            return
+        speed, self.clock = (p.images - getattr(self, "counted", 0)) / (now - self.clock), now
+        self.counted = p.images
+        named = " ".join(f"{name} {value:.3f}" for name, value in scores.items())
+        print(f"{self.key}: epoch {p.epoch}/{self.method.settings['epochs']} step {p.step} loss {loss:.4f} {named} "
+              f"{speed:,.0f} images/s", file=sys.stderr, flush=True)
+
+    def save(self) -> None:
+        """Write the checkpoint atomically."""
+        with atomic(self.checkpoint) as temporary:
+            torch.save({"method": self.method.state(), "progress": vars(self.progress)}, temporary)
+        self.saved = time.perf_counter()
+
+    def resume(self) -> None:
+        """Go on from the checkpoint where there is one."""
+        if self.checkpoint.exists():
+            saved = torch.load(self.checkpoint, map_location=self.machine.device, weights_only=True)
+            self.method.load(saved["method"])
+            self.progress = Progress(**saved["progress"])
+            print(f"{self.key}: resumes at step {self.progress.step}", file=sys.stderr, flush=True)
