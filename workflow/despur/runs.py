@@ -117,8 +117,7 @@ def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine) -> dict[
     """``z`` and ``logits`` of every sample of a data set, in its order."""
     crop = dataset.about.get("test_crop", "centre")
     shown = Presentation(torch.from_numpy(np.array(dataset.inputs)).to(facts.device), dataset.about.get("size", 0), crop)
-    with facts.autocast:
-        return encode(method.networks["encoder"], method.networks["head"], shown, generator(run.key, -2))
+    return encode(method.networks["encoder"], method.networks["head"], shown, generator(run.key, -2))
 
 
 class Evaluator:
@@ -127,12 +126,11 @@ class Evaluator:
     def __init__(self, dataset: Dataset, facts: Machine, key: str) -> None:
         rows = dataset.rows(dataset.about["select"])
         assert dataset.groups is not None
-        self.y, self.groups, self.key, self.machine = dataset.y[rows], dataset.groups[rows], key, facts
+        self.y, self.groups, self.key = dataset.y[rows], dataset.groups[rows], key
         self.shown = present(dataset, rows, dataset.about.get("test_crop", "centre"), facts.device)
 
     def __call__(self, method: Method) -> dict[str, float]:
-        with self.machine.autocast:
-            logits = encode(method.networks["encoder"], method.networks["head"], self.shown, generator(self.key, -3))["logits"]
+        logits = encode(method.networks["encoder"], method.networks["head"], self.shown, generator(self.key, -3))["logits"]
         correct = logits.argmax(axis=1) == self.y
         return {"val_worst_group_accuracy": float(worst_group_accuracy(correct, self.groups)), "val_average_accuracy": float(correct.mean())}
 

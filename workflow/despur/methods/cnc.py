@@ -67,18 +67,19 @@ class CNC(Method):
         where = where.reshape(rows.shape)
         index = torch.from_numpy(where).to(self.task.device)
         z = self.networks["encoder"](self.task.presentation.view(distinct, rng))
-        unit = nn.functional.normalize(self.networks["projection"](z) if s["projection"] else z)
+        unit = nn.functional.normalize((self.networks["projection"](z) if s["projection"] else z).float())
         anchors, positives, negatives, reverse = index.split([m, m, self.sampler.num_negatives, self.sampler.num_negatives], dim=1)
         contrastive = self._contrast(unit, anchors[:, 0], positives, negatives)
         if s["two_sided"]:
             contrastive = contrastive + self._contrast(unit, positives[:, 0], anchors, reverse)
-        weight = torch.from_numpy(np.bincount(where.ravel(), minlength=len(distinct)) / rows.size).to(z)
-        each = nn.functional.cross_entropy(self.networks["head"](z), self.task.labels[distinct], reduction="none")
+        weight = torch.from_numpy(np.bincount(where.ravel(), minlength=len(distinct)) / rows.size).to(unit)
+        each = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[distinct], reduction="none")
         cross = (weight * each).sum()
         return {"loss": s["lambda"] * contrastive + (1 - s["lambda"]) * cross, "contrastive": contrastive.detach(), "cross_entropy": cross.detach()}
 
     def _contrast(self, unit: Tensor, anchor: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
-        similarity = unit[anchor] @ unit.T
+        with torch.autocast(unit.device.type, enabled=False):  # similarities over a small temperature need full precision
+            similarity = unit[anchor] @ unit.T
         return supervised_contrastive(similarity.gather(1, positives), similarity.gather(1, negatives), self.settings["temperature"]).mean()
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
