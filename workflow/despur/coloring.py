@@ -49,7 +49,14 @@ def resize(images: Array, size: int) -> Array:
 def about_colored(settings: dict[str, Any]) -> dict[str, Any]:
     """What the coloured digit data sets have in common."""
     return {
-        "input": "image", "size": 32, "train_crop": settings["crop"], "test_crop": settings["test_crop"],
-        "classes": PAIRS, "attributes": [f"color {i}" for i in range(5)], "attribute": "color",
-        "select": "val", "headline": "test", "selection": "worst_group_accuracy",
+        "input": "image",
+        "size": 32,
+        "train_crop": settings["crop"],
+        "test_crop": settings["test_crop"],
+        "classes": PAIRS,
+        "attributes": [f"color {i}" for i in range(5)],
+        "attribute": "color",
+        "select": "val",
+        "headline": "test",
+        "selection": "worst_group_accuracy",
     }

@@ -1,6 +1,6 @@
 """Data stage: build a data set into results/data/DATASET (inputs.npy, table.parquet, groups.npz, about.json).
 
-    python -m despur.data results/data/colored_digits
+python -m despur.data results/data/colored_digits
 """
 
 import argparse
@@ -21,5 +21,11 @@ def build(place: Place, arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    entry_point(__doc__ or "", build, ("--data-root", {
-        "type": Path, "default": Path(os.environ.get("DESPUR_DATA_ROOT", "data")), "help": "where raw data lies (default: data)"}))
+    entry_point(
+        __doc__ or "",
+        build,
+        (
+            "--data-root",
+            {"type": Path, "default": Path(os.environ.get("DESPUR_DATA_ROOT", "data")), "help": "where raw data lies (default: data)"},
+        ),
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from despur.paths import Place, seed_list
 from despur.spec import DECLARATIONS, PACKAGE, Spec
 
-ENTRY = {"data": "data.py", "stage1": "stage1.py", "groups": "groups.py", "runs": "stage2.py"}
+ENTRY = {"data": "data.py", "stage1": "stage1.py", "groups": "groups.py", "runs": "stage2.py", "evaluate": "evaluate.py"}
 
 
 def _imports(tree: ast.AST) -> set[Path]:
@@ -26,12 +26,20 @@ def _imports(tree: ast.AST) -> set[Path]:
 
 def _strip(tree: ast.Module) -> ast.Module:
     """Without docstrings, and without declarations: those are in the specification."""
-    tree.body = [node for node in tree.body if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-                                                    and node.targets[0].id in DECLARATIONS)]
+    tree.body = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in DECLARATIONS)
+    ]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and body and isinstance(body[0], ast.Expr) \
-                and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+            and isinstance(body[0].value.value, str)
+        ):
             node.body = body[1:]
     return tree
 
@@ -69,7 +77,8 @@ def _components(spec: Spec) -> set[Path]:
 def question(place: Place) -> str:
     """The canonical string behind a result folder: specification, seeds, and a digest of the code. JSON, keys sorted."""
     sweep = place.datasets if place.stage == "data" else place.sweep
-    files = {PACKAGE / ENTRY[place.stage]}.union(*(_components(point) for point in sweep.points))
+    built = sweep.points if place.stage != "evaluate" else []
+    files = {PACKAGE / ENTRY[place.stage]}.union(*(_components(point) for point in built))
     asked = {
         "stage": place.stage,
         "dataset": [point.resolved() for point in place.datasets.points],

@@ -10,7 +10,7 @@ from despur.spec import Spec, Sweep, at_seeds, canonical, declared, parse, resol
 
 NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
 SEEDS = r"s[0-9]+(?:-[0-9]+)?"
-KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods"}
+KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods", "evaluate": "methods"}
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,12 @@ class Place:
 
     def runs(self) -> list["Run"]:
         """Every single run asked for: data set point x point x seed."""
-        return [Run(resolve("datasets", at_seeds(data.name, [seed])).points[0], point, seed)
-                for data in self.datasets.points for point in self.sweep.points for seed in seed_list(self.seeds)]
+        return [
+            Run(resolve("datasets", at_seeds(data.name, [seed])).points[0], point, seed)
+            for data in self.datasets.points
+            for point in self.sweep.points
+            for seed in seed_list(self.seeds)
+        ]
 
 
 @dataclass(frozen=True)

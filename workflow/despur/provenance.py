@@ -30,14 +30,17 @@ def peak_memory_mb() -> float:
 
 def write_about(place: Place, started: float, **facts: Any) -> None:
     """``about.json`` of a result folder: enough to say what made every number in it."""
-    write_json(place.folder / "about.json", {
-        "question": json.loads(question(place)),
-        "versions": versions(),
-        "machine": f"{platform.system()} {platform.machine()}",
-        "seconds": round(time.perf_counter() - started, 2),
-        "peak_memory_mb": peak_memory_mb(),
-        **facts,
-    })
+    write_json(
+        place.folder / "about.json",
+        {
+            "question": json.loads(question(place)),
+            "versions": versions(),
+            "machine": f"{platform.system()} {platform.machine()}",
+            "seconds": round(time.perf_counter() - started, 2),
+            "peak_memory_mb": peak_memory_mb(),
+            **facts,
+        },
+    )
 
 
 def entry_point(doc: str, work: Callable[[Place, argparse.Namespace], None], *options: tuple[str, dict[str, Any]]) -> None:

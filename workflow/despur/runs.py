@@ -6,7 +6,6 @@ import sys
 import time
 from functools import cache, partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -94,8 +93,13 @@ class Folder:
             method.networks.load_state_dict(state)
             self.outputs |= {f"{prefix}/{name}": value for name, value in outputs(method, dataset, run, self.machine).items()}
         self.history.append(pd.DataFrame(progress.history).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed))
-        self.about[run.key] = {"seconds": round(progress.seconds, 2), "steps": progress.step, "best_step": progress.best_step,
-                               "training_images": progress.images, **method.facts()}
+        self.about[run.key] = {
+            "seconds": round(progress.seconds, 2),
+            "steps": progress.step,
+            "best_step": progress.best_step,
+            "training_images": progress.images,
+            **method.facts(),
+        }
 
     def write(self) -> None:
         """Write all results, each atomically; then the checkpoints are no longer needed."""
@@ -103,8 +107,14 @@ class Folder:
             with atomic(self.place.folder / f"{name}.safetensors") as temporary:
                 save_file(arrays, temporary)
         write_csv(self.place.folder / "history.csv", pd.concat(self.history))
-        write_about(self.place, self.started, device=device_name(self.machine), precision=self.machine.precision,
-                    threads=torch.get_num_threads(), runs=self.about)
+        write_about(
+            self.place,
+            self.started,
+            device=device_name(self.machine),
+            precision=self.machine.precision,
+            threads=torch.get_num_threads(),
+            runs=self.about,
+        )
         for file in self.resume.glob("*.pt"):
             file.unlink()
 
@@ -132,7 +142,10 @@ class Evaluator:
     def __call__(self, method: Method) -> dict[str, float]:
         logits = encode(method.networks["encoder"], method.networks["head"], self.shown, generator(self.key, -3))["logits"]
         correct = logits.argmax(axis=1) == self.y
-        return {"val_worst_group_accuracy": float(worst_group_accuracy(correct, self.groups)), "val_average_accuracy": float(correct.mean())}
+        return {
+            "val_worst_group_accuracy": float(worst_group_accuracy(correct, self.groups)),
+            "val_average_accuracy": float(correct.mean()),
+        }
 
 
 def make(place: Place, arguments: argparse.Namespace, selections: tuple[str, ...]) -> None:

@@ -48,13 +48,23 @@ def spell(value: Any) -> str:
 
 
 def _bounds(kind: str, low: float, high: float, above: float, below: float) -> tuple[str, Callable[[Any], bool]]:
-    limits = [f"{word} {spell(float(bound))}" for word, bound in
-              (("at least", low), ("at most", high), ("above", above), ("below", below)) if math.isfinite(bound)]
+    limits = [
+        f"{word} {spell(float(bound))}"
+        for word, bound in (("at least", low), ("at most", high), ("above", above), ("below", below))
+        if math.isfinite(bound)
+    ]
     return f"{kind} {' and '.join(limits)}".strip(), lambda v: low <= v <= high and above < v < below
 
 
-def real(default: float, source: str, *, at_least: float = -math.inf, at_most: float = math.inf,
-         above: float = -math.inf, below: float = math.inf) -> Setting:
+def real(
+    default: float,
+    source: str,
+    *,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    above: float = -math.inf,
+    below: float = math.inf,
+) -> Setting:
     """A finite real number within bounds."""
     allowed, check = _bounds("a number", at_least, at_most, above, below)
     return Setting(float(default), source, float, allowed, lambda v: math.isfinite(v) and check(v))
@@ -78,8 +88,13 @@ def choice(default: str, source: str, *options: str) -> Setting:
 
 def draw(source: str) -> Setting:
     """Which random draw of a data set: a whole number, or ``seed`` to draw anew for each seed of a run."""
-    return Setting(0, source, lambda text: text if text == "seed" else int(text), "a whole number, at least 0, or seed",
-                   lambda v: v == "seed" or v >= 0)
+    return Setting(
+        0,
+        source,
+        lambda text: text if text == "seed" else int(text),
+        "a whole number, at least 0, or seed",
+        lambda v: v == "seed" or v >= 0,
+    )
 
 
 def part(folder: str, default: str, source: str) -> Setting:

@@ -106,11 +106,16 @@ class Sweep:
         if key not in self.points[0].parts:
             return []
         inherits = key == "groups"
-        asked = {k.removeprefix(f"{key}."): v for k, v in self.overrides.items()
-                 if k.startswith(f"{key}.") or (inherits and k.split(".")[0] == "stage1" and "stage1" not in self.points[0].parts)}
+        asked = {
+            k.removeprefix(f"{key}."): v
+            for k, v in self.overrides.items()
+            if k.startswith(f"{key}.") or (inherits and k.split(".")[0] == "stage1" and "stage1" not in self.points[0].parts)
+        }
         kind = self.points[0].parts[key].kind
-        return [resolve(kind, join(base, {k: "~".join(v) for k, v in asked.items()}), self.dataset, key)
-                for base in dict.fromkeys(p.parts[key].base for p in self.points)]
+        return [
+            resolve(kind, join(base, {k: "~".join(v) for k, v in asked.items()}), self.dataset, key)
+            for base in dict.fromkeys(p.parts[key].base for p in self.points)
+        ]
 
 
 def _order(value: Any) -> tuple[bool, Any]:
@@ -154,8 +159,11 @@ def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str)
             changes[key] = spell(values[key])
     for key, setting in declaration.items():
         if setting.folder:
-            below = {k.removeprefix(f"{key}."): asked.pop(k) for k in list(asked) if k.startswith(f"{key}.") or
-                     (key == "groups" and "stage1" not in declaration and k.split(".")[0] == "stage1")}
+            below = {
+                k.removeprefix(f"{key}."): asked.pop(k)
+                for k in list(asked)
+                if k.startswith(f"{key}.") or (key == "groups" and "stage1" not in declaration and k.split(".")[0] == "stage1")
+            }
             parts[key] = _point(setting.folder, values[key], below, dataset, key)
             changes |= {k if k.startswith("stage1") else f"{key}.{k}": v for k, v in parts[key].changes.items()}
     if asked:
@@ -174,8 +182,9 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     base, overrides = parse(text)
     if "stage1" not in declared(kind, base)["SETTINGS"]:
         overrides = {key.removeprefix("groups.") if key.startswith("groups.stage1") else key: v for key, v in overrides.items()}
-    points = [_point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role)
-              for values in itertools.product(*overrides.values())]
+    points = [
+        _point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role) for values in itertools.product(*overrides.values())
+    ]
     return Sweep(kind, base, overrides, points, dataset, role)
 
 

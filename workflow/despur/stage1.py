@@ -1,6 +1,6 @@
 """Stage 1: train a base (ERM, few epochs) into results/stage1/DATASET/BASE/SEEDS: representations and logits of every sample.
 
-    python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
+python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
 """
 
 import argparse

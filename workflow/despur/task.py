@@ -87,7 +87,7 @@ class Task:
 def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> Presentation:
     """The samples at these rows, on the device."""
     contiguous = len(rows) and rows[-1] - rows[0] + 1 == len(rows)
-    inputs = dataset.inputs[rows[0]:rows[-1] + 1] if contiguous else dataset.inputs[rows]
+    inputs = dataset.inputs[rows[0] : rows[-1] + 1] if contiguous else dataset.inputs[rows]
     return Presentation(torch.from_numpy(np.array(inputs)).to(device), dataset.about.get("size", 0), crop)
 
 

@@ -136,8 +136,11 @@ class Trainer:
         speed, self.clock = (p.images - getattr(self, "counted", 0)) / (now - self.clock), now
         self.counted = p.images
         named = " ".join(f"{name} {value:.3f}" for name, value in scores.items())
-        print(f"{self.key}: epoch {p.epoch}/{self.method.settings['epochs']} step {p.step} loss {loss:.4f} {named} "
-              f"{speed:,.0f} images/s", file=sys.stderr, flush=True)
+        print(
+            f"{self.key}: epoch {p.epoch}/{self.method.settings['epochs']} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def save(self) -> None:
         """Write the checkpoint atomically."""

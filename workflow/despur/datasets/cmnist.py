@@ -20,8 +20,14 @@ SETTINGS = {
     "colors": choice("paper", "App. E.1", "paper", "released"),
     "minority": choice("other", "released code; 0.5 % minority (App. E.2.1) needs the *other* colours", "other", "any"),
     "val_fraction": real(0.2, "App. E.1; released code: 0.1", above=0, below=1),
-    "crop": choice("image", "training crop 40 -> 32: a random one for each distinct image and optimiser step, for each "
-                   "presentation (released code), or the centre", "image", "presentation", "centre"),
+    "crop": choice(
+        "image",
+        "training crop 40 -> 32: a random one for each distinct image and optimiser step, for each "
+        "presentation (released code), or the centre",
+        "image",
+        "presentation",
+        "centre",
+    ),
     "test_crop": choice("centre", "evaluation crop; released code: random", "centre", "random"),
     "draw": draw("which random split and colouring"),
 }
@@ -61,8 +67,10 @@ def _download(path: Path) -> None:
     try:
         pooch.retrieve(URL + path.name, f"sha256:{SHA256[path.name]}", path.name, path.parent, progressbar=False)
     except Exception as error:
-        raise InputError(f"{path} is not there and could not be downloaded ({error}). Put the four MNIST files of {URL} into "
-                         f"{path.parent}, or set DESPUR_DATA_ROOT to the folder that holds mnist/") from error
+        raise InputError(
+            f"{path} is not there and could not be downloaded ({error}). Put the four MNIST files of {URL} into "
+            f"{path.parent}, or set DESPUR_DATA_ROOT to the folder that holds mnist/"
+        ) from error
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -47,8 +47,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     once = np.flatnonzero(split == "train")
     every = np.repeat(np.flatnonzero(split != "train"), 5)
     rows = np.concatenate([once, every])
-    a = np.concatenate([coloring.correlated(rng, y[once], settings["p_corr"], settings["minority"]),
-                        np.tile(np.arange(5), len(every) // 5)])
+    a = np.concatenate(
+        [coloring.correlated(rng, y[once], settings["p_corr"], settings["minority"]), np.tile(np.arange(5), len(every) // 5)]
+    )
     gray = (digits.images * (255 / 16)).astype(np.uint8)
     enlarged = coloring.resize(gray[..., None], 28)[..., 0]
     colored = coloring.colorize(enlarged[rows], coloring.rgb(settings["colors"])[a])

@@ -28,8 +28,9 @@ class Method:
         self.settings: Settings = spec.settings
         part = spec.parts["encoder"]
         encoder = import_module(f"despur.encoders.{part.base}").build(part.settings, task.presentation.shape)
-        self.networks = nn.ModuleDict({"encoder": encoder, "head": nn.Linear(encoder.dim, task.num_classes)})
-        self.networks.to(task.device, memory_format=torch.channels_last)
+        self.dim: int = encoder.dim
+        self.networks = nn.ModuleDict({"encoder": encoder, "head": nn.Linear(self.dim, task.num_classes)})
+        self.networks.to(task.device).to(memory_format=torch.channels_last)
         self.setup()
         self.optimizer = self.build_optimizer()
 

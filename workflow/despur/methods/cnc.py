@@ -43,15 +43,25 @@ class CNC(Method):
         s = self.settings
         assert self.task.groups is not None
         self.sampler = ContrastiveSampler(
-            self.task.y, self.task.groups, s["num_positives"], s["num_negatives"], anchors_from=s["anchors"],
-            positives_by=s["positives_by"], negatives_by=s["negatives_by"], shrink=s["shrink"])
+            self.task.y,
+            self.task.groups,
+            s["num_positives"],
+            s["num_negatives"],
+            anchors_from=s["anchors"],
+            positives_by=s["positives_by"],
+            negatives_by=s["negatives_by"],
+            shrink=s["shrink"],
+        )
         if s["projection"]:
-            dim = self.networks["head"].in_features
-            self.networks["projection"] = nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, s["projection"])).to(self.task.device)
+            layers = nn.Linear(self.dim, self.dim), nn.ReLU(), nn.Linear(self.dim, s["projection"])
+            self.networks["projection"] = nn.Sequential(*layers).to(self.task.device)
 
     def facts(self) -> dict[str, Any]:
-        return {"num_positives": self.sampler.num_positives, "num_negatives": self.sampler.num_negatives,
-                "fallbacks": self.sampler.fallbacks}
+        return {
+            "num_positives": self.sampler.num_positives,
+            "num_negatives": self.sampler.num_negatives,
+            "fallbacks": self.sampler.fallbacks,
+        }
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
         """First anchors, ``accumulation`` of them a step."""
@@ -63,7 +73,9 @@ class CNC(Method):
         """Eq. 7 and 16-17. A sample that occurs several times in a step is encoded once (its view is the same)."""
         s, m = self.settings, self.sampler.num_positives
         rows = self.sampler.draw(rng, batch).rows
-        distinct, where = np.unique(rows, return_inverse=True) if self.task.presentation.once_per_step else (rows.ravel(), np.arange(rows.size))
+        distinct, where = (
+            np.unique(rows, return_inverse=True) if self.task.presentation.once_per_step else (rows.ravel(), np.arange(rows.size))
+        )
         where = where.reshape(rows.shape)
         index = torch.from_numpy(where).to(self.task.device)
         z = self.networks["encoder"](self.task.presentation.view(distinct, rng))
@@ -75,7 +87,11 @@ class CNC(Method):
         weight = torch.from_numpy(np.bincount(where.ravel(), minlength=len(distinct)) / rows.size).to(unit)
         each = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[distinct], reduction="none")
         cross = (weight * each).sum()
-        return {"loss": s["lambda"] * contrastive + (1 - s["lambda"]) * cross, "contrastive": contrastive.detach(), "cross_entropy": cross.detach()}
+        return {
+            "loss": s["lambda"] * contrastive + (1 - s["lambda"]) * cross,
+            "contrastive": contrastive.detach(),
+            "cross_entropy": cross.detach(),
+        }
 
     def _contrast(self, unit: Tensor, anchor: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
         with torch.autocast(unit.device.type, enabled=False):  # similarities over a small temperature need full precision

@@ -43,7 +43,7 @@ class JTT(Method):
         self.times = repeats(self.task.y, self.task.groups, self.settings["upsampling"], self.settings["factor"])
 
     def facts(self) -> dict[str, float]:
-        return {"wrong_in_stage_1": int((self.task.groups != self.task.y).sum()), "largest_factor": float(self.times.max())}
+        return {"wrong_in_stage_1": int(np.count_nonzero(self.task.groups != self.task.y)), "largest_factor": float(self.times.max())}
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
         """Each row floor(times) or ceil(times) times, right on average, shuffled."""

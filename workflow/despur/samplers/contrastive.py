@@ -45,8 +45,18 @@ class ContrastiveSampler:
     or "prediction" drops the other condition (App. A.3); ``positives_by`` "class" drops the prediction (SupCon*).
     """
 
-    def __init__(self, y: Array, predicted: Array, num_positives: int, num_negatives: int, *, anchors_from: str = "correct",
-                 positives_by: str = "both", negatives_by: str = "both", shrink: bool = True) -> None:
+    def __init__(
+        self,
+        y: Array,
+        predicted: Array,
+        num_positives: int,
+        num_negatives: int,
+        *,
+        anchors_from: str = "correct",
+        positives_by: str = "both",
+        negatives_by: str = "both",
+        shrink: bool = True,
+    ) -> None:
         self.y, self.predicted = y, predicted
         self.positives_by, self.negatives_by = positives_by, negatives_by
         eligible = y == predicted if anchors_from == "correct" else np.ones(len(y), bool)

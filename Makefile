@@ -1,0 +1,43 @@
+# make: the environment and the whole bundled reproduction.  make help: everything else.
+SHELL := /bin/bash
+VENV := .venv
+RUN := . $(VENV)/bin/activate &&
+CONFIG := config.yaml
+OUTPUTS = $(shell sed -n 's/^outputs: *//p' $(CONFIG) | grep . || echo results)
+
+.DEFAULT_GOAL := reproduce
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
+	$(RUN) snakemake --configfile $(CONFIG)
+	$(RUN) snakemake --configfile $(CONFIG) --report $(OUTPUTS)/report.html > /dev/null
+	@echo "The report is $(OUTPUTS)/report.html; tables and figures are in $(OUTPUTS)/papers."
+
+environment: $(VENV)/ready ## .venv with exactly the locked packages
+
+$(VENV)/ready: envs/requirements.lock pyproject.toml
+	python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14) and "despur needs Python 3.11 to 3.13")'
+	test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	$(RUN) python -m pip install -q --constraint envs/requirements.lock uv
+	$(RUN) uv pip sync -q --require-hashes envs/requirements.lock
+	$(RUN) uv pip install -q --no-deps --no-build-isolation --editable .
+	$(RUN) python -c 'import torch, torchvision'
+	touch $@
+
+lock: ## resolve envs/requirements.lock anew from pyproject.toml
+	$(RUN) uv pip compile -q pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/requirements.lock
+
+test: $(VENV)/ready ## lint, types and all tests
+	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check -q Snakefile workflow && mypy
+	$(RUN) pytest -n 2
+
+bench: $(VENV)/ready ## measure speed: results/benchmarks.csv
+	$(RUN) python tests/benchmarks.py results/benchmarks.csv
+
+reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference
+	$(RUN) python -m despur.reference --configfile $(CONFIG)
+
+.PHONY: help reproduce environment lock test bench reference

@@ -1,0 +1,33 @@
+"""despur: five papers on representations that do not lean on spurious features, from raw data to tables and figures.
+
+    snakemake --cores all                                    the bundled run (config.yaml)
+    snakemake --cores all --configfile config/mnist.yaml     real MNIST
+    snakemake --cores all cnc                                one paper
+    snakemake --cores all results/runs/colored_digits/cnc+temperature=0.1/s0-2/metrics.csv
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/stage1.smk"
+include: "workflow/rules/groups.smk"
+include: "workflow/rules/stage2.smk"
+include: "workflow/rules/evaluate.smk"
+
+
+for paper in config["papers"]:
+
+    include: f"workflow/papers/{paper}/paper.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        ARTIFACTS,

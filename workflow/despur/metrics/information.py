@@ -1,0 +1,22 @@
+"""Estimated mutual information between representations and labels."""
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from despur.store import Array
+
+
+def mutual_information(z: Array, labels: Array, fitted: Array | None = None) -> float:
+    """Eq. 18 of Zhang et al. 2022, in nats: mean over z of sum_y p(y|z) log(p(y|z) / p(y)).
+
+    p(y|z) is a multinomial logistic regression on representations (N,D), p(y) the empirical distribution. It is fitted on
+    and averaged over all of them (the paper), or fitted on the rows ``fitted`` and averaged over the others (released code).
+    """
+    rows = np.arange(len(z)) if fitted is None else fitted
+    others = rows if fitted is None else np.setdiff1d(np.arange(len(z)), fitted)
+    classes, counts = np.unique(labels[rows], return_counts=True)
+    if len(classes) < 2:
+        return 0.0
+    posterior = LogisticRegression(max_iter=5000).fit(z[rows], labels[rows]).predict_proba(z[others])
+    prior = counts / counts.sum()
+    return float(np.sum(posterior * np.log(np.maximum(posterior, 1e-12) / prior), axis=1).mean())

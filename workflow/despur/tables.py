@@ -1,0 +1,142 @@
+"""Printed numbers beside ours: the long table, and how it is shown (Markdown, LaTeX)."""
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from despur.experiments import Cell
+from despur.store import atomic, write_csv
+from despur.verdicts import agrees
+
+COLUMNS = [
+    "paper_dataset",
+    "method",
+    "setting",
+    "metric",
+    "reported",
+    "reported_std",
+    "ours",
+    "ours_std",
+    "difference",
+    "seeds",
+    "data",
+    "verdict",
+    "note",
+]
+
+
+def cells_from(text: str) -> list[Cell]:
+    """The cells that a rule hands over as JSON."""
+    return [Cell(**{**cell, "folders": tuple(cell["folders"])}) for cell in json.loads(text)]
+
+
+def load_metrics(cells: Sequence[Cell]) -> pd.DataFrame:
+    """metrics.csv of all runs behind some cells, with the cell's role, printed method and whether it is a stand-in."""
+    parts = [
+        pd.read_csv(Path(folder) / "metrics.csv", keep_default_na=False, na_values=["nan", ""], dtype={"group": str}).assign(
+            role=cell.role, data=cell.dataset, printed=cell.printed, stand_in=cell.stand_in
+        )
+        for cell in cells
+        for folder in cell.folders
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    table["group"] = table["group"].fillna("")
+    return table
+
+
+def headline(metrics: pd.DataFrame, selection: str = "best") -> pd.DataFrame:
+    """Test rows under one selection rule."""
+    return metrics[(metrics["split"] == "test") & (metrics["selection"] == selection)]
+
+
+def compare(reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int) -> pd.DataFrame:
+    """A row for each printed number and each data set that played its part; percentages.
+
+    Reported numbers are compared (difference, verdict) only where the data is the paper's own.
+    """
+    test = headline(metrics)
+    ours = test[test["group"] == ""].groupby(["role", "printed", "metric", "data", "stand_in"])["value"].agg(["mean", "std", "count"])
+    sizes = test[test["metric"] == "samples"].groupby(["role", "printed", "data"])["value"].agg(["min", "sum", "count"])
+    rows: list[dict[str, Any]] = []
+    for number in reported.itertuples():
+        base: dict[str, Any] = {
+            "paper_dataset": number.dataset,
+            "method": number.method,
+            "setting": number.setting,
+            "metric": number.metric,
+            "reported": number.mean,
+            "reported_std": number.std,
+            "note": number.note,
+        }
+        found = [(key, value) for key, value in ours.iterrows() if key[:3] == (number.dataset, number.method, number.metric)]
+        rows += (
+            [base | {"seeds": 0, "verdict": "not run here"}]
+            if not found
+            else [
+                base | _ours(number, value, key[3], key[4], sizes.loc[(number.dataset, number.method, key[3])], reported_seeds)
+                for key, value in found
+            ]
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _ours(number: Any, value: pd.Series, data: str, stand_in: bool, sizes: pd.Series, reported_seeds: int) -> dict[str, Any]:
+    mean, std, seeds = 100 * value["mean"], 100 * value["std"] if value["count"] > 1 else float("nan"), int(value["count"])
+    row: dict[str, Any] = {"ours": mean, "ours_std": std, "seeds": seeds, "data": data}
+    if stand_in:
+        return row | {"verdict": "stand-in: not compared"}
+    reported_std = None if pd.isna(number.std) else float(number.std)
+    samples = sizes["min"] if number.metric == "worst_group_accuracy" else sizes["sum"] / seeds
+    verdict = agrees(number.mean, reported_std, reported_seeds, mean, 0.0 if seeds < 2 else std, seeds, float(samples))
+    return row | {"difference": mean - number.mean, "verdict": {None: "one seed: undecided", True: "agrees", False: "differs"}[verdict]}
+
+
+def spread(mean: float, std: float) -> str:
+    """``77.4 (3.0)``; without a standard deviation, ``77.4``; a dash for nothing."""
+    if pd.isna(mean):
+        return "–"
+    return f"{mean:.1f}" if pd.isna(std) else f"{mean:.1f} ({std:.1f})"
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as people read it: rounded, mean (std)."""
+    return pd.DataFrame({
+        "data set": table["paper_dataset"], "method": table["method"], "metric": table["metric"].str.replace("_", " "),
+        "reported": [spread(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
+        "ours": [spread(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
+        "difference": ["" if pd.isna(d) else f"{d:+.1f}" for d in table["difference"]],
+        "seeds": table["seeds"].astype(str), "data used": table["data"].fillna("–"), "verdict": table["verdict"],
+    })  # fmt: skip
+
+
+def to_markdown(table: pd.DataFrame) -> str:
+    lines = [table.columns.tolist(), ["---"] * len(table.columns), *table.to_numpy().tolist()]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
+
+
+def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None = None) -> None:
+    """``prefix``.csv (all digits), .md, .tex and .html (as people read it), each atomically."""
+    display = shown(table) if display is None else display
+    write_csv(prefix.with_suffix(".csv"), table)
+    texts = {
+        ".md": to_markdown(display),
+        ".tex": display.to_latex(index=False, escape=True),
+        ".html": display.to_html(index=False, border=0),
+    }
+    for suffix, text in texts.items():
+        with atomic(prefix.with_suffix(suffix)) as temporary:
+            temporary.write_text(text)
+
+
+def main(artifacts: Mapping[str, Callable[[list[Cell], Path], None]]) -> None:
+    """Command line of a room's tables.py or figures.py: ``NAME --cells JSON --output PREFIX``."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("artifact", choices=sorted(artifacts))
+    parser.add_argument("--cells", required=True, help="JSON: the runs behind the artifact")
+    parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
+    arguments = parser.parse_args()
+    artifacts[arguments.artifact](cells_from(arguments.cells), arguments.output)

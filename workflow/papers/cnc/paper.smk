@@ -1,0 +1,84 @@
+# The room of Correct-N-Contrast: its tables and figures.
+
+
+rule cnc_table_1:
+    input:
+        metrics=run_files("cnc", "table_1", "metrics.csv"),
+        reported="workflow/papers/cnc/reported/table_1.csv",
+        script="workflow/papers/cnc/tables.py",
+    output:
+        csv=f"{OUT}/papers/cnc/table_1.csv",
+        md=f"{OUT}/papers/cnc/table_1.md",
+        tex=f"{OUT}/papers/cnc/table_1.tex",
+        html=report(
+            f"{OUT}/papers/cnc/table_1.html",
+            caption="captions/table_1.rst",
+            category="Correct-N-Contrast",
+            labels={"artifact": "Table 1"},
+        ),
+    log:
+        f"{OUT}/logs/papers/cnc/table_1.log",
+    conda:
+        "../../../envs/despur.yaml"
+    localrule: True
+    params:
+        cells=cells_of("cnc", "table_1"),
+    shell:
+        "python {input.script} table_1 --cells {params.cells:q} --output {output.csv} > {log} 2>&1"
+
+
+rule cnc_figure_5:
+    input:
+        metrics=run_files("cnc", "figure_5", "metrics.csv"),
+        script="workflow/papers/cnc/figures.py",
+    output:
+        csv=f"{OUT}/papers/cnc/figure_5.csv",
+        pdf=f"{OUT}/papers/cnc/figure_5.pdf",
+        png=report(
+            f"{OUT}/papers/cnc/figure_5.png",
+            caption="captions/figure_5.rst",
+            category="Correct-N-Contrast",
+            labels={"artifact": "Figure 5"},
+        ),
+    log:
+        f"{OUT}/logs/papers/cnc/figure_5.log",
+    conda:
+        "../../../envs/despur.yaml"
+    localrule: True
+    params:
+        cells=cells_of("cnc", "figure_5"),
+    shell:
+        "python {input.script} figure_5 --cells {params.cells:q} --output {output.png} > {log} 2>&1"
+
+
+rule cnc_figure_11:
+    input:
+        outputs=run_files("cnc", "figure_11", "outputs.safetensors"),
+        data=datasets_of("cnc", "figure_11"),
+        script="workflow/papers/cnc/figures.py",
+    output:
+        pdf=f"{OUT}/papers/cnc/figure_11.pdf",
+        png=report(
+            f"{OUT}/papers/cnc/figure_11.png",
+            caption="captions/figure_11.rst",
+            category="Correct-N-Contrast",
+            labels={"artifact": "Figure 11"},
+        ),
+    log:
+        f"{OUT}/logs/papers/cnc/figure_11.log",
+    conda:
+        "../../../envs/despur.yaml"
+    localrule: True
+    params:
+        cells=cells_of("cnc", "figure_11"),
+    shell:
+        "python {input.script} figure_11 --cells {params.cells:q} --output {output.png} > {log} 2>&1"
+
+
+CNC = [*rules.cnc_table_1.output, *rules.cnc_figure_5.output, *rules.cnc_figure_11.output]
+ARTIFACTS += CNC
+
+
+rule cnc:
+    input:
+        CNC,

@@ -1,0 +1,78 @@
+# What the rules share: the checked configuration, and what each path needs. No rules here, no maths.
+
+import json
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
+
+from despur import experiments, paths
+from despur.digest import question
+from despur.settings import SettingError
+
+validate(config, "../schemas/config.schema.yaml")
+try:
+    experiments.check(config)
+except SettingError as error:
+    raise WorkflowError(f"configuration: {error}")
+
+OUT = config["outputs"]
+ARTIFACTS = []
+
+
+wildcard_constraints:
+    dataset=paths.NAME,
+    base=paths.NAME,
+    inference=paths.NAME,
+    method=paths.NAME,
+    seeds=paths.SEEDS,
+
+
+def place(stage, wildcards):
+    """What a job's wildcards ask for."""
+    name = next((wildcards[key] for key in ("base", "inference", "method") if key in wildcards.keys()), "")
+    return paths.Place(Path("results"), stage, wildcards.dataset, name, wildcards.get("seeds", ""))
+
+
+def clearly(function):
+    """Turn a bad name into one clear message."""
+
+    def wrapped(wildcards):
+        try:
+            return function(wildcards)
+        except SettingError as error:
+            raise WorkflowError(str(error))
+
+    return wrapped
+
+
+def ask(stage):
+    """The canonical string behind a job: specification and digest of the code. The only parameter, so that any change is seen."""
+    return clearly(lambda wildcards: question(place(stage, wildcards)))
+
+
+def data_of(stage):
+    """The data files that a job reads."""
+    files = ("inputs.npy", "table.parquet", "groups.npz")
+    return clearly(lambda wildcards: [place(stage, wildcards).data.folder / file for file in files])
+
+
+def upstream_of(stage, part, file):
+    """A file of the folders of a component (stage1, groups) that a job reads."""
+    return clearly(lambda wildcards: [up.folder / file for up in place(stage, wildcards).upstream(part)])
+
+
+def cells_of(paper, artifact):
+    """The cells of a paper's artifact, as the one string that its script takes."""
+    return json.dumps([cell.plain() for cell in experiments.cells(config, paper, artifact)])
+
+
+def run_files(paper, artifact, *files):
+    """Files of all runs behind an artifact."""
+    return [f"{folder}/{file}" for cell in experiments.cells(config, paper, artifact) for folder in cell.folders for file in files]
+
+
+def datasets_of(paper, artifact):
+    """Data tables of all runs behind an artifact."""
+    folders = {paths.locate(folder).data.folder for cell in experiments.cells(config, paper, artifact) for folder in cell.folders}
+    return sorted(f"{folder}/table.parquet" for folder in folders)

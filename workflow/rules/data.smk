@@ -1,0 +1,21 @@
+# Raw files -> results/data/{dataset}: arrays and a table.
+
+
+rule build_data:
+    output:
+        inputs="results/data/{dataset}/inputs.npy",
+        table="results/data/{dataset}/table.parquet",
+        groups="results/data/{dataset}/groups.npz",
+        about="results/data/{dataset}/about.json",
+    log:
+        "results/logs/data/{dataset}.log",
+    conda:
+        "../../envs/despur.yaml"
+    cache: True
+    resources:
+        mem_mb=config["mem_mb"],
+        runtime=config["runtime"],
+    params:
+        question=ask("data"),
+    shell:
+        "python -m despur.data {output.inputs} > {log} 2>&1"

@@ -1,0 +1,21 @@
+# results/runs -> results/runs/{dataset}/{method}/{seeds}/metrics.csv: every metric, split, selection rule.
+
+
+rule evaluate:
+    input:
+        data=data_of("runs"),
+        outputs="results/runs/{dataset}/{method}/{seeds}/outputs.safetensors",
+    output:
+        metrics="results/runs/{dataset}/{method}/{seeds}/metrics.csv",
+    log:
+        "results/logs/evaluate/{dataset}/{method}/{seeds}.log",
+    conda:
+        "../../envs/despur.yaml"
+    cache: True
+    resources:
+        mem_mb=config["mem_mb"],
+        runtime=config["runtime"],
+    params:
+        question=ask("evaluate"),
+    shell:
+        "python -m despur.evaluate {output.metrics} > {log} 2>&1"

@@ -1,0 +1,25 @@
+# results/data -> results/stage1/{dataset}/{base}: a base's representations and logits of every sample.
+
+
+rule train_stage1:
+    input:
+        data=data_of("stage1"),
+    output:
+        models="results/stage1/{dataset}/{base}/{seeds}/models.safetensors",
+        outputs="results/stage1/{dataset}/{base}/{seeds}/outputs.safetensors",
+        history="results/stage1/{dataset}/{base}/{seeds}/history.csv",
+        about="results/stage1/{dataset}/{base}/{seeds}/about.json",
+    log:
+        "results/logs/stage1/{dataset}/{base}/{seeds}.log",
+    conda:
+        "../../envs/despur.yaml"
+    cache: True
+    threads: 1
+    resources:
+        gpu=config["gpu"],
+        mem_mb=config["mem_mb"],
+        runtime=config["runtime"],
+    params:
+        question=ask("stage1"),
+    shell:
+        "python -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"

@@ -1,0 +1,27 @@
+# results/data, results/groups, results/stage1 -> results/runs/{dataset}/{method}: trained models and their outputs.
+
+
+rule train_stage2:
+    input:
+        data=data_of("runs"),
+        groups=upstream_of("runs", "groups", "groups.safetensors"),
+        stage1=upstream_of("runs", "stage1", "outputs.safetensors"),
+    output:
+        models="results/runs/{dataset}/{method}/{seeds}/models.safetensors",
+        outputs="results/runs/{dataset}/{method}/{seeds}/outputs.safetensors",
+        history="results/runs/{dataset}/{method}/{seeds}/history.csv",
+        about="results/runs/{dataset}/{method}/{seeds}/about.json",
+    log:
+        "results/logs/runs/{dataset}/{method}/{seeds}.log",
+    conda:
+        "../../envs/despur.yaml"
+    cache: True
+    threads: 1
+    resources:
+        gpu=config["gpu"],
+        mem_mb=config["mem_mb"],
+        runtime=config["runtime"],
+    params:
+        question=ask("runs"),
+    shell:
+        "python -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"
