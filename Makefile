@@ -31,7 +31,7 @@ lock: ## resolve envs/requirements.lock anew from pyproject.toml
 		--no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/requirements.lock
 
 test: $(VENV)/ready ## lint, types and all tests
-	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check -q Snakefile workflow && mypy
+	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && mypy
 	$(RUN) pytest -n 2
 
 bench: $(VENV)/ready ## measure speed: results/benchmarks.csv

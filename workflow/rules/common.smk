@@ -30,8 +30,17 @@ wildcard_constraints:
 
 def place(stage, wildcards):
     """What a job's wildcards ask for."""
-    name = next((wildcards[key] for key in ("base", "inference", "method") if key in wildcards.keys()), "")
-    return paths.Place(Path("results"), stage, wildcards.dataset, name, wildcards.get("seeds", ""))
+    name = next(
+        (
+            wildcards[key]
+            for key in ("base", "inference", "method")
+            if key in wildcards.keys()
+        ),
+        "",
+    )
+    return paths.Place(
+        Path("results"), stage, wildcards.dataset, name, wildcards.get("seeds", "")
+    )
 
 
 def clearly(function):
@@ -54,25 +63,42 @@ def ask(stage):
 def data_of(stage):
     """The data files that a job reads."""
     files = ("inputs.npy", "table.parquet", "groups.npz")
-    return clearly(lambda wildcards: [place(stage, wildcards).data.folder / file for file in files])
+    return clearly(
+        lambda wildcards: [place(stage, wildcards).data.folder / file for file in files]
+    )
 
 
 def upstream_of(stage, part, file):
     """A file of the folders of a component (stage1, groups) that a job reads."""
-    return clearly(lambda wildcards: [up.folder / file for up in place(stage, wildcards).upstream(part)])
+    return clearly(
+        lambda wildcards: [
+            up.folder / file for up in place(stage, wildcards).upstream(part)
+        ]
+    )
 
 
 def cells_of(paper, artifact):
     """The cells of a paper's artifact, as the one string that its script takes."""
-    return json.dumps([cell.plain() for cell in experiments.cells(config, paper, artifact)])
+    return json.dumps(
+        [cell.plain() for cell in experiments.cells(config, paper, artifact)]
+    )
 
 
 def run_files(paper, artifact, *files):
     """Files of all runs behind an artifact."""
-    return [f"{folder}/{file}" for cell in experiments.cells(config, paper, artifact) for folder in cell.folders for file in files]
+    return [
+        f"{folder}/{file}"
+        for cell in experiments.cells(config, paper, artifact)
+        for folder in cell.folders
+        for file in files
+    ]
 
 
 def datasets_of(paper, artifact):
     """Data tables of all runs behind an artifact."""
-    folders = {paths.locate(folder).data.folder for cell in experiments.cells(config, paper, artifact) for folder in cell.folders}
+    folders = {
+        paths.locate(folder).data.folder
+        for cell in experiments.cells(config, paper, artifact)
+        for folder in cell.folders
+    }
     return sorted(f"{folder}/table.parquet" for folder in folders)

@@ -9,9 +9,9 @@ rule build_data:
         about="results/data/{dataset}/about.json",
     log:
         "results/logs/data/{dataset}.log",
+    cache: True
     conda:
         "../../envs/despur.yaml"
-    cache: True
     resources:
         mem_mb=config["mem_mb"],
         runtime=config["runtime"],

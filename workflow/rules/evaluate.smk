@@ -9,9 +9,9 @@ rule evaluate:
         metrics="results/runs/{dataset}/{method}/{seeds}/metrics.csv",
     log:
         "results/logs/evaluate/{dataset}/{method}/{seeds}.log",
+    cache: True
     conda:
         "../../envs/despur.yaml"
-    cache: True
     resources:
         mem_mb=config["mem_mb"],
         runtime=config["runtime"],

@@ -11,9 +11,9 @@ rule infer_groups:
         about="results/groups/{dataset}/{inference}/{seeds}/about.json",
     log:
         "results/logs/groups/{dataset}/{inference}/{seeds}.log",
+    cache: True
     conda:
         "../../envs/despur.yaml"
-    cache: True
     resources:
         mem_mb=config["mem_mb"],
         runtime=config["runtime"],

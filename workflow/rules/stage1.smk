@@ -11,9 +11,9 @@ rule train_stage1:
         about="results/stage1/{dataset}/{base}/{seeds}/about.json",
     log:
         "results/logs/stage1/{dataset}/{base}/{seeds}.log",
+    cache: True
     conda:
         "../../envs/despur.yaml"
-    cache: True
     threads: 1
     resources:
         gpu=config["gpu"],

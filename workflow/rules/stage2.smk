@@ -13,9 +13,9 @@ rule train_stage2:
         about="results/runs/{dataset}/{method}/{seeds}/about.json",
     log:
         "results/logs/runs/{dataset}/{method}/{seeds}.log",
+    cache: True
     conda:
         "../../envs/despur.yaml"
-    cache: True
     threads: 1
     resources:
         gpu=config["gpu"],

@@ -33,7 +33,7 @@ SETTINGS = {
 }
 
 PUBLISHED = {
-    "*": {"encoder": "lenet"},
+    "*": {"encoder": "lenet", "patience": 10},  # App. E.2.5: 100 epochs with early stopping; the patience is not stated
     "stage1/erm": {"epochs": 5},  # App. E.2.2
     "cnc": {"evaluate_every": 300},  # three epochs are 4,731 steps: early stopping needs more than three looks
 }

@@ -18,9 +18,9 @@ rule cnc_table_1:
         ),
     log:
         f"{OUT}/logs/papers/cnc/table_1.log",
+    localrule: True
     conda:
         "../../../envs/despur.yaml"
-    localrule: True
     params:
         cells=cells_of("cnc", "table_1"),
     shell:
@@ -42,9 +42,9 @@ rule cnc_figure_5:
         ),
     log:
         f"{OUT}/logs/papers/cnc/figure_5.log",
+    localrule: True
     conda:
         "../../../envs/despur.yaml"
-    localrule: True
     params:
         cells=cells_of("cnc", "figure_5"),
     shell:
@@ -66,16 +66,20 @@ rule cnc_figure_11:
         ),
     log:
         f"{OUT}/logs/papers/cnc/figure_11.log",
+    localrule: True
     conda:
         "../../../envs/despur.yaml"
-    localrule: True
     params:
         cells=cells_of("cnc", "figure_11"),
     shell:
         "python {input.script} figure_11 --cells {params.cells:q} --output {output.png} > {log} 2>&1"
 
 
-CNC = [*rules.cnc_table_1.output, *rules.cnc_figure_5.output, *rules.cnc_figure_11.output]
+CNC = [
+    *rules.cnc_table_1.output,
+    *rules.cnc_figure_5.output,
+    *rules.cnc_figure_11.output,
+]
 ARTIFACTS += CNC
 
 
