@@ -29,10 +29,10 @@ SETTINGS = {
 PUBLISHED = {
     "*": {"encoder": "lenet", "learning_rate": 0.01},
     "stage1/erm": {"epochs": 5},
-    "erm": {"epochs": 30},
-    "gdro": {"epochs": 30},
-    "jtt": {"epochs": 30},
-    "cnc": {"epochs": 10, "accumulation": 8},
+    "erm": {"epochs": 12},
+    "gdro": {"epochs": 15},
+    "jtt": {"epochs": 12},
+    "cnc": {"epochs": 4, "accumulation": 8},
 }
 
 

@@ -12,23 +12,24 @@ from despur.store import Array
 SETTINGS = {
     "stage1": part("methods", "erm", "Sec. 4: a regularised ERM model"),
     "algorithm": choice("gmm", "released code; App. E.2.3 says K-means or GMM", "gmm", "kmeans"),
+    "metric": choice("euclidean", "UMAP's default; cosine ignores the length of a representation", "euclidean", "cosine"),
     "components": whole(2, "App. E.2.3: UMAP components", at_least=2),
     "restarts": whole(10, "released code: n_init", at_least=1),
 }
 
 
-def project(z: Array, components: int, seed: int) -> Array:
-    """UMAP with its default settings, (N,d) -> (N,components); seeded, so single-threaded."""
+def project(z: Array, components: int, metric: str, seed: int) -> Array:
+    """UMAP, otherwise with its default settings, (N,d) -> (N,components); seeded, so single-threaded."""
     from umap import UMAP
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="n_jobs value")
-        return UMAP(n_components=components, random_state=seed).fit_transform(z)
+        return UMAP(n_components=components, metric=metric, random_state=seed).fit_transform(z)
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
     """As many clusters as classes, named after classes so that training accuracy is highest."""
-    points = project(evidence.z.astype("float32"), settings["components"], evidence.seed)
+    points = project(evidence.z.astype("float32"), settings["components"], settings["metric"], evidence.seed)
     k, restarts = evidence.num_classes, settings["restarts"]
     if settings["algorithm"] == "gmm":
         clusters = GaussianMixture(k, n_init=restarts, random_state=evidence.seed).fit_predict(points)
