@@ -1,6 +1,7 @@
 """What stages 1 and 2 share: train every run of a folder and keep its models, outputs and history."""
 
 import argparse
+import copy
 import hashlib
 import sys
 import time
@@ -60,6 +61,7 @@ class Folder:
         self.outputs: dict[str, Array] = {}
         self.history: list[pd.DataFrame] = []
         self.about: dict[str, Any] = {}
+        self.data: dict[str, Any] = {}
 
     def task(self, run: Run, dataset: Dataset) -> Task:
         """The training set, with the groups inferred for this run if the method reads them."""
@@ -85,12 +87,11 @@ class Folder:
     def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
         """Keep weights, history, and representations and logits of every sample, for each selection rule."""
         dataset = self.dataset(run.data.name)
-        states = {"last": method.networks.state_dict(), "best": progress.best}
+        states = {"last": copy.deepcopy(method.networks.state_dict()), "best": progress.best}
         for selection in selections:
             prefix = f"{run.key}/{selection}"
-            state = {name: value.clone() for name, value in states[selection].items()}
-            self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in state.items()}
-            method.networks.load_state_dict(state)
+            self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in states[selection].items()}
+            method.networks.load_state_dict(states[selection])
             self.outputs |= {f"{prefix}/{name}": value for name, value in outputs(method, dataset, run, self.machine).items()}
         self.history.append(pd.DataFrame(progress.history).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed))
         self.about[run.key] = {
@@ -100,6 +101,7 @@ class Folder:
             "training_images": progress.images,
             **method.facts(),
         }
+        self.data[run.data.name] = {**dataset.about, "shape": method.task.presentation.shape}
 
     def write(self) -> None:
         """Write all results, each atomically; then the checkpoints are no longer needed."""
@@ -114,6 +116,7 @@ class Folder:
             precision=self.machine.precision,
             threads=torch.get_num_threads(),
             runs=self.about,
+            data=self.data,
         )
         for file in self.resume.glob("*.pt"):
             file.unlink()

@@ -71,7 +71,8 @@ class Trainer:
     def run(self) -> Progress:
         """Train to the end (or go on from the checkpoint); the method is left as it was at the last step."""
         settings, p = self.method.settings, self.progress
-        started = self.clock = self.saved = time.perf_counter()
+        started = self.started = self.clock = self.saved = time.perf_counter()
+        self.start, self.counted = p.epoch + 0.0, p.images
         before = p.seconds
         while p.epoch < settings["epochs"] and not p.finished:
             self.run_epoch(settings, lambda: before + time.perf_counter() - started)
@@ -80,11 +81,10 @@ class Trainer:
         return p
 
     def run_epoch(self, settings: Any, elapsed: Callable[[], float]) -> None:
-        p, first = self.progress, self.progress.step_in_epoch
-        steps = 0
-        for steps, batch in enumerate(self.method.epoch(generator(self.key, p.epoch)), start=1):
-            if steps <= first:  # done before the interruption
-                continue
+        p = self.progress
+        batches = list(self.method.epoch(generator(self.key, p.epoch)))
+        self.share = 1 / max(1, len(batches))
+        for batch in batches[p.step_in_epoch :]:  # after an interruption: what was not done
             self.step(batch)
             if settings["evaluate_every"] and p.step % settings["evaluate_every"] == 0:
                 self.look()
@@ -94,7 +94,7 @@ class Trainer:
                 p.seconds = elapsed()
                 self.save()
         p.epoch, p.step_in_epoch = p.epoch + 1, 0
-        if not steps:
+        if not batches:
             raise TrainingError(f"{self.key}: an epoch without a batch; settings {dict(settings)}")
         if p.since:
             self.look()
@@ -133,8 +133,9 @@ class Trainer:
         p, now = self.progress, time.perf_counter()
         if now - self.clock < 5:
             return
-        speed, self.clock = (p.images - getattr(self, "counted", 0)) / (now - self.clock), now
-        self.counted = p.images
+        speed, self.clock, self.counted = (p.images - self.counted) / (now - self.clock), now, p.images
+        epochs, done = self.method.settings["epochs"], p.epoch + p.step_in_epoch * self.share
+        left = (now - self.started) / max(done - self.start, 1e-9) * (epochs - done)
         named = " ".join(f"{name} {value:.3f}" for name, value in scores.items())
         print(
             f"{self.key}: epoch {p.epoch}/{self.method.settings['epochs']} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s",

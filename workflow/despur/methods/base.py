@@ -26,13 +26,18 @@ class Method:
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task = task
         self.settings: Settings = spec.settings
-        part = spec.parts["encoder"]
-        encoder = import_module(f"despur.encoders.{part.base}").build(part.settings, task.presentation.shape)
-        self.dim: int = encoder.dim
-        self.networks = nn.ModuleDict({"encoder": encoder, "head": nn.Linear(self.dim, task.num_classes)})
+        self.networks = self.build_networks(spec, task.presentation.shape, task.num_classes)
+        self.dim: int = self.networks["encoder"].dim
         self.networks.to(task.device).to(memory_format=torch.channels_last)
         self.setup()
         self.optimizer = self.build_optimizer()
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        """What predicts: ``head(encoder(x))`` are the logits, ``encoder(x)`` the representations."""
+        part = spec.parts["encoder"]
+        encoder = import_module(f"despur.encoders.{part.base}").build(part.settings, shape)
+        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(encoder.dim, num_classes)})
 
     def setup(self) -> None:
         """Add networks, samplers or state (tensors in ``self.networks`` buffers are checkpointed)."""

@@ -1,0 +1,64 @@
+"""Keep what a full run measured: its tables, figures and histories, with provenance, under results/reference/CONFIG.
+
+python -m despur.reference --configfile config/mnist.yaml
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from despur import experiments
+from despur.provenance import versions
+from despur.store import write_csv, write_json
+
+
+def git(*words: str) -> str:
+    return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def folders(config: dict[str, Any]) -> list[Path]:
+    """The run folders behind all artifacts of a configuration."""
+    named = {folder for paper in config["papers"] for artifact in experiments.room(paper)["artifacts"]
+             for cell in experiments.cells(config, paper, artifact) for folder in cell.folders}  # fmt: skip
+    return sorted(map(Path, named))
+
+
+def provenance(config: dict[str, Any]) -> dict[str, Any]:
+    """What made the numbers: commit, versions, machine, and of each run its specification, code digest, seconds, device, memory."""
+    abouts = {str(folder): json.loads((folder / "about.json").read_text()) for folder in folders(config)}
+    return {
+        "commit": git("rev-parse", "HEAD"),
+        "tree_was_clean": not git("status", "--porcelain"),
+        "versions": versions(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "config": config,
+        "runs": abouts,
+    }
+
+
+def keep(configfile: Path) -> None:
+    """Copy tables and figures, and write provenance and histories beside them."""
+    config = {"seeds": 3, "outputs": "results", **yaml.safe_load(configfile.read_text())}
+    target = Path("results/reference") / configfile.stem
+    for file in sorted(Path(config["outputs"], "papers").rglob("*")):
+        if file.suffix in (".csv", ".md", ".png"):
+            destination = target / file.relative_to(Path(config["outputs"]) / "papers")
+            destination.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, destination)
+    write_json(target / "provenance.json", provenance(config))
+    write_csv(target / "histories.csv", pd.concat([pd.read_csv(folder / "history.csv") for folder in folders(config)]))
+    print(f"kept in {target}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--configfile", type=Path, default=Path("config.yaml"))
+    keep(parser.parse_args().configfile)
