@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from safetensors.numpy import save_file
 from sklearn.metrics import adjusted_mutual_info_score
 
 from despur.inference.base import Evidence, match_labels
@@ -21,7 +20,7 @@ from despur.paths import Place, Run
 from despur.provenance import entry_point, write_about
 from despur.randomness import generator
 from despur.spec import declared
-from despur.store import Array, Container, Dataset, atomic, load_dataset, write_csv
+from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
 
 
 def evidence(place: Place, run: Run, dataset: Dataset) -> Evidence:
@@ -61,8 +60,7 @@ def infer(place: Place, arguments: argparse.Namespace) -> None:
         found = agreement(arrays[run.key], dataset.y[train], dataset.table["a"].to_numpy()[train])
         print(f"{run.key}: {found}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **found})
-    with atomic(place.folder / "groups.safetensors") as temporary:
-        save_file(arrays, temporary)
+    save_arrays(place.folder / "groups.safetensors", arrays)
     write_csv(place.folder / "agreement.csv", pd.DataFrame(rows))
     write_about(place, started)
 

@@ -24,7 +24,7 @@ class Model:
     def outputs(self, inputs: Array) -> dict[str, Array]:
         """Representations ``z`` (N,D) and ``logits`` (N,C) of inputs as a data set stores them: uint8 images (N,H,W,C), cropped at
         the centre, or float embeddings (N,D)."""
-        shown = Presentation(torch.from_numpy(np.ascontiguousarray(inputs)), self.size)
+        shown = Presentation(torch.from_numpy(np.array(inputs)), self.size)
         return encode(self.networks["encoder"], self.networks["head"], shown, generator("predict"))
 
     def predict(self, inputs: Array) -> Array:

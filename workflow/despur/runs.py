@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from safetensors.numpy import save_file
 
 from despur.digest import question
 from despur.methods.base import Method
@@ -20,7 +19,7 @@ from despur.metrics.groups import worst_group_accuracy
 from despur.paths import Place, Run
 from despur.provenance import write_about
 from despur.randomness import generator, number
-from despur.store import Array, Container, Dataset, atomic, load_dataset, write_csv
+from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
 from despur.task import Presentation, Task, encode, present
 from despur.training import Machine, Progress, Trainer
 
@@ -106,8 +105,7 @@ class Folder:
     def write(self) -> None:
         """Write all results, each atomically; then the checkpoints are no longer needed."""
         for name, arrays in (("models", self.models), ("outputs", self.outputs)):
-            with atomic(self.place.folder / f"{name}.safetensors") as temporary:
-                save_file(arrays, temporary)
+            save_arrays(self.place.folder / f"{name}.safetensors", arrays)
         write_csv(self.place.folder / "history.csv", pd.concat(self.history))
         write_about(
             self.place,

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from safetensors import safe_open
+from safetensors.numpy import save_file
 
 Array = npt.NDArray[Any]
 
@@ -108,6 +109,12 @@ def load_dataset(folder: Path, point: str) -> Dataset:
         groups = file["groups"][rows]
     inputs = np.load(folder / "inputs.npy", mmap_mode="r")[rows]
     return Dataset(inputs, table.iloc[rows].drop(columns="point").reset_index(drop=True), about, groups)
+
+
+def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays into one safetensors file, to be read by :class:`Container`."""
+    with atomic(path) as temporary:  # safetensors writes memory as it lies: a channels_last weight must be made contiguous
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
 
 
 class Container:

@@ -138,7 +138,8 @@ class Trainer:
         left = (now - self.started) / max(done - self.start, 1e-9) * (epochs - done)
         named = " ".join(f"{name} {value:.3f}" for name, value in scores.items())
         print(
-            f"{self.key}: epoch {p.epoch}/{self.method.settings['epochs']} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s",
+            f"{self.key}: epoch {done:.1f}/{epochs} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s, "
+            f"at most {left / 60:.1f} min left",
             file=sys.stderr,
             flush=True,
         )

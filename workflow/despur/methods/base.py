@@ -27,7 +27,7 @@ class Method:
         self.task = task
         self.settings: Settings = spec.settings
         self.networks = self.build_networks(spec, task.presentation.shape, task.num_classes)
-        self.dim: int = self.networks["encoder"].dim
+        self.dim = int(self.networks["encoder"].dim)  # type: ignore[arg-type]
         self.networks.to(task.device).to(memory_format=torch.channels_last)
         self.setup()
         self.optimizer = self.build_optimizer()
