@@ -20,7 +20,7 @@ from despur.paths import Place, Run
 from despur.provenance import write_about
 from despur.randomness import generator, number
 from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
-from despur.task import Presentation, Task, encode, present
+from despur.task import Task, encode, present
 from despur.training import Machine, Progress, Trainer
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -127,7 +127,7 @@ def device_name(facts: Machine) -> str:
 def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine) -> dict[str, Array]:
     """``z`` and ``logits`` of every sample of a data set, in its order."""
     crop = dataset.about.get("test_crop", "centre")
-    shown = Presentation(torch.from_numpy(np.array(dataset.inputs)).to(facts.device), dataset.about.get("size", 0), crop)
+    shown = present(dataset, np.arange(len(dataset.inputs)), crop, facts.device)
     return encode(method.networks["encoder"], method.networks["head"], shown, generator(run.key, -2))
 
 

@@ -47,7 +47,7 @@ def write_csv(path: Path, table: pd.DataFrame) -> None:
         table.to_csv(temporary, index=False)
 
 
-@dataclass
+@dataclass(eq=False)
 class Dataset:
     """What a data set's file builds.
 
@@ -98,7 +98,7 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
 
 
 def load_dataset(folder: Path, point: str) -> Dataset:
-    """One point of a data set; its inputs stay on disk, memory-mapped."""
+    """One point of a data set; its inputs stay on disk, memory-mapped (changes are never written back)."""
     table = pd.read_parquet(folder / "table.parquet")
     where = np.flatnonzero(table["point"].to_numpy() == point)
     if not len(where):
@@ -107,7 +107,7 @@ def load_dataset(folder: Path, point: str) -> Dataset:
     about = json.loads((folder / "about.json").read_text())[point]
     with np.load(folder / "groups.npz") as file:
         groups = file["groups"][rows]
-    inputs = np.load(folder / "inputs.npy", mmap_mode="r")[rows]
+    inputs = np.load(folder / "inputs.npy", mmap_mode="c")[rows]
     return Dataset(inputs, table.iloc[rows].drop(columns="point").reset_index(drop=True), about, groups)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,22 @@ class Presentation:
     """Turns stored inputs into what an encoder takes.
 
     Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the centre. Float
-    embeddings (N,D) pass unchanged. All inputs of a split stay on the device; a batch is one indexed copy.
+    embeddings (N,D) pass unchanged. Inputs stay on the device (on a CPU: memory-mapped, never copied as a whole); a batch is
+    one indexed copy. ``rows``: which of the inputs are presented, all by default.
     """
 
     inputs: Tensor
     size: int = 0
     crop: str = "centre"
+    rows: Tensor | None = None
     windows: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
         if self.is_image:
             self.windows = self.inputs.unfold(1, self.size, 1).unfold(2, self.size, 1).permute(0, 1, 2, 4, 5, 3)
+
+    def __len__(self) -> int:
+        return len(self.inputs) if self.rows is None else len(self.rows)
 
     @property
     def is_image(self) -> bool:
@@ -43,8 +49,9 @@ class Presentation:
         return self.crop != "presentation"
 
     def view(self, rows: Array, rng: np.random.Generator) -> Tensor:
-        """Samples (B, ...) at these rows."""
+        """Samples (B, ...) at these rows of what is presented."""
         where = torch.from_numpy(np.asarray(rows)).to(self.inputs.device)
+        where = where if self.rows is None else self.rows[where]
         if not self.is_image:
             return self.inputs[where]
         top, left = self._corners(len(rows), rng)
@@ -62,7 +69,7 @@ class Presentation:
 
     def batches(self, size: int, rng: np.random.Generator) -> Iterator[Tensor]:
         """All samples in order."""
-        for rows in np.array_split(np.arange(len(self.inputs)), max(1, -(-len(self.inputs) // size))):
+        for rows in np.array_split(np.arange(len(self)), max(1, -(-len(self) // size))):
             yield self.view(rows, rng)
 
 
@@ -84,11 +91,15 @@ class Task:
         return len(self.y)
 
 
+@lru_cache(maxsize=2)
+def on_device(dataset: Dataset, device: torch.device) -> Tensor:
+    """All inputs of a data set on a device, copied there once; on a CPU they stay where they are."""
+    return torch.from_numpy(dataset.inputs).to(device)
+
+
 def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> Presentation:
     """The samples at these rows, on the device."""
-    contiguous = len(rows) and rows[-1] - rows[0] + 1 == len(rows)
-    inputs = dataset.inputs[rows[0] : rows[-1] + 1] if contiguous else dataset.inputs[rows]
-    return Presentation(torch.from_numpy(np.array(inputs)).to(device), dataset.about.get("size", 0), crop)
+    return Presentation(on_device(dataset, device), dataset.about.get("size", 0), crop, torch.from_numpy(rows).to(device))
 
 
 @torch.no_grad()
