@@ -113,5 +113,5 @@ def sgd(learning_rate: float, momentum: float, weight_decay: float, epochs: int,
         "weight_decay": real(weight_decay, source, at_least=0),
         "epochs": whole(epochs, source, at_least=1),
         "evaluate_every": whole(0, "0: once an epoch; else every so many optimiser steps", at_least=0),
-        "patience": whole(0, "evaluations without a better one before training stops; 0: never", at_least=0),
+        "patience": whole(0, "evaluations without a better worst group before training stops; 0: never", at_least=0),
     }

@@ -121,12 +121,12 @@ class Trainer:
             p.history.append({"epoch": p.epoch, "step": p.step, "name": name, "value": value})
         p.totals, p.since = {}, 0
         self.report(means["loss"], scores)
-        if tuple(scores.values()) > p.best_score:
-            p.best_score, p.best_step, p.stale = tuple(scores.values()), p.step, 0
+        score = tuple(scores.values())
+        p.stale = 0 if score[0] > p.best_score[0] else p.stale + 1
+        p.finished = 0 < self.method.settings["patience"] <= p.stale
+        if score > p.best_score:
+            p.best_score, p.best_step = score, p.step
             p.best = copy.deepcopy(self.method.networks.state_dict())
-        else:
-            p.stale += 1
-            p.finished = bool(self.method.settings["patience"]) and p.stale >= self.method.settings["patience"]
 
     def report(self, loss: float, scores: dict[str, float]) -> None:
         """A line of progress, at most every five seconds."""
