@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from despur.paths import Place, seed_list
-from despur.spec import DECLARATIONS, PACKAGE, Spec
+from despur.spec import PACKAGE, Spec
 
+RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK"}  # declarations that are in the specification, or decide no digit
 ENTRY = {"data": "data.py", "stage1": "stage1.py", "groups": "groups.py", "runs": "stage2.py", "evaluate": "evaluate.py"}
 
 
@@ -20,7 +21,7 @@ def _imports(tree: ast.AST) -> set[Path]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    stems = [PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name.split(".")[0] == "despur"]
+    stems = [PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name.startswith("despur.")]  # its own __init__ makes nothing
     return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
 
 
@@ -29,7 +30,7 @@ def _strip(tree: ast.Module) -> ast.Module:
     tree.body = [
         node
         for node in tree.body
-        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in DECLARATIONS)
+        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in RESOLVED)
     ]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
@@ -63,7 +64,7 @@ def code_digest(*files: Path) -> str:
         if file not in seen:
             seen.add(file)
             queue += _file(file)[1]
-    parts = sorted(f"{file.name}:{_file(file)[0]}" for file in seen)
+    parts = sorted(f"{file.relative_to(PACKAGE)}:{_file(file)[0]}" for file in seen)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 

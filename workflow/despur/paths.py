@@ -33,7 +33,7 @@ class Place:
 
     @property
     def sweep(self) -> Sweep:
-        return canonical(KINDS[self.stage], self.name, parse(self.dataset)[0], self.stage if self.stage == "stage1" else "")
+        return canonical(KINDS[self.stage], self.name, parse(self.dataset)[0], self.stage if self.stage in ("stage1", "groups") else "")
 
     @property
     def data(self) -> "Place":

@@ -27,14 +27,14 @@ class Setting:
     check: Callable[[Any], bool] = lambda value: True
     folder: str = ""  # for parts: the folder whose files are the choices
 
-    def parse(self, key: str, text: str) -> Any:
+    def parse(self, key: str, text: str, default: Any = None) -> Any:
         """The value behind ``text``; raises :class:`SettingError` naming key, value and what is allowed."""
         try:
             value = self.read(text)
         except ValueError:
             value = None
         if value is None or not self.check(value):
-            raise SettingError(f"{key}={text}: must be {self.allowed} (default {spell(self.default)})")
+            raise SettingError(f"{key}={text}: must be {self.allowed} (default {spell(self.default if default is None else default)})")
         return value
 
 

@@ -92,7 +92,7 @@ class Sweep:
         kept = {}
         for key in self.overrides:
             values = list(dict.fromkeys(spell(v) for v in sorted({p.value(key) for p in self.points}, key=_order)))
-            if len(values) > 1 or key in self.points[0].changes:
+            if len(values) > 1 or any(key in p.changes for p in self.points):
                 kept[key] = "~".join(values)
         return join(self.base, kept)
 
@@ -105,12 +105,8 @@ class Sweep:
         """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names."""
         if key not in self.points[0].parts:
             return []
-        inherits = key == "groups"
-        asked = {
-            k.removeprefix(f"{key}."): v
-            for k, v in self.overrides.items()
-            if k.startswith(f"{key}.") or (inherits and k.split(".")[0] == "stage1" and "stage1" not in self.points[0].parts)
-        }
+        inherits = key == "groups" and "stage1" not in self.points[0].parts
+        asked = {k.removeprefix(f"{key}."): v for k, v in self.overrides.items() if k.startswith(f"{key}.") or (inherits and _of_stage1(k))}
         kind = self.points[0].parts[key].kind
         return [
             resolve(kind, join(base, {k: "~".join(v) for k, v in asked.items()}), self.dataset, key)
@@ -148,28 +144,35 @@ def published(dataset: str, base: str, role: str) -> dict[str, Any]:
     return {key: value for layer in layers for key, value in table.get(layer, {}).items()}
 
 
-def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str) -> Spec:
-    declaration = declared(kind, base)["SETTINGS"]
-    defaults = {key: value for key, value in published(dataset, base, role).items() if key in declaration}
+def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str, path: str = "") -> Spec:
+    """Resolve one point; ``path`` is where it stands in the name (``groups.``, ``stage1.``), for messages."""
+    try:
+        declaration = declared(kind, base)["SETTINGS"]
+    except SettingError as error:
+        raise SettingError(f"{path.rstrip('.')}: {error}" if path else str(error)) from None
+    stated = published(dataset, base, role)
     values, parts, changes = {}, {}, {}
     for key, setting in declaration.items():
-        default = setting.parse(key, spell(defaults[key])) if key in defaults else setting.default
-        values[key] = setting.parse(key, asked.pop(key)) if key in asked else default
+        default = setting.parse(path + key, spell(stated[key])) if key in stated else setting.default
+        values[key] = setting.parse(path + key, asked.pop(key), default) if key in asked else default
         if values[key] != default:
             changes[key] = spell(values[key])
     for key, setting in declaration.items():
         if setting.folder:
+            inherits = key == "groups" and "stage1" not in declaration
             below = {
-                k.removeprefix(f"{key}."): asked.pop(k)
-                for k in list(asked)
-                if k.startswith(f"{key}.") or (key == "groups" and "stage1" not in declaration and k.split(".")[0] == "stage1")
+                k.removeprefix(f"{key}."): asked.pop(k) for k in list(asked) if k.startswith(f"{key}.") or (inherits and _of_stage1(k))
             }
-            parts[key] = _point(setting.folder, values[key], below, dataset, key)
-            changes |= {k if k.startswith("stage1") else f"{key}.{k}": v for k, v in parts[key].changes.items()}
+            parts[key] = _point(setting.folder, values[key], below, dataset, key, "stage1." if key == "stage1" else f"{path}{key}.")
+            changes |= {k if _of_stage1(k) else f"{key}.{k}": v for k, v in parts[key].changes.items()}
     if asked:
         dotted = [f"{k}.{sub}" for k, p in parts.items() for sub in declared(p.kind, p.base)["SETTINGS"]]
-        raise unknown(f"setting of {base}:", min(asked), [*declaration, *dotted])
+        raise unknown(f"setting of {base}:", path + min(asked), [path + key for key in (*declaration, *dotted)])
     return Spec(kind, base, values, parts, changes)
+
+
+def _of_stage1(key: str) -> bool:
+    return key.split(".")[0] == "stage1"
 
 
 @cache
@@ -181,7 +184,10 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     """
     base, overrides = parse(text)
     if "stage1" not in declared(kind, base)["SETTINGS"]:
-        overrides = {key.removeprefix("groups.") if key.startswith("groups.stage1") else key: v for key, v in overrides.items()}
+        short = {key: key.removeprefix("groups.") if key.startswith("groups.stage1") else key for key in overrides}
+        if len(set(short.values())) < len(short):
+            raise SettingError(f"{text}: groups.stage1 and stage1 are the same setting")
+        overrides = {short[key]: values for key, values in overrides.items()}
     points = [
         _point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role) for values in itertools.product(*overrides.values())
     ]
@@ -191,9 +197,10 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
 def at_seeds(dataset: str, seeds: Sequence[int]) -> str:
     """The data set that these seeds read: where ``draw=seed``, each seed has a draw of its own."""
     sweep = resolve("datasets", dataset)
-    if "seed" not in sweep.overrides.get("draw", []):
+    draws = sweep.overrides.get("draw", [])
+    if "seed" not in draws:
         return sweep.name
-    overrides = {**sweep.overrides, "draw": [str(s) for s in seeds]}
+    overrides = {**sweep.overrides, "draw": [d for d in draws if d != "seed"] + [str(s) for s in seeds]}
     return resolve("datasets", join(sweep.base, {k: "~".join(v) for k, v in overrides.items()})).name
 
 
