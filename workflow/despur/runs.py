@@ -3,6 +3,7 @@
 import argparse
 import copy
 import hashlib
+import shutil
 import sys
 import time
 from functools import cache, partial
@@ -116,8 +117,7 @@ class Folder:
             runs=self.about,
             data=self.data,
         )
-        for file in self.resume.glob("*.pt"):
-            file.unlink()
+        shutil.rmtree(self.resume, ignore_errors=True)
 
 
 def device_name(facts: Machine) -> str:

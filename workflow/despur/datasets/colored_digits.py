@@ -31,7 +31,7 @@ PUBLISHED = {
     "stage1/erm": {"epochs": 5},
     "erm": {"epochs": 12},
     "gdro": {"epochs": 15},
-    "jtt": {"epochs": 12},
+    "jtt": {"epochs": 4},
     "cnc": {"epochs": 4, "accumulation": 8},
 }
 
