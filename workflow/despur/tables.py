@@ -27,6 +27,11 @@ COLUMNS = [
     "verdict",
     "note",
 ]
+STYLE = """<style>
+table { border-collapse: collapse; font: 14px sans-serif; } td, th { padding: 2px 10px; text-align: left; }
+th { border-bottom: 1px solid; } tr:nth-child(even) { background: #f4f4f4; }
+</style>
+"""
 
 
 def cells_from(text: str) -> list[Cell]:
@@ -103,7 +108,8 @@ def spread(mean: float, std: float) -> str:
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as people read it: rounded, mean (std)."""
+    """The table as people read it: rounded, mean (std), what was run before what was not."""
+    table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
     return pd.DataFrame({
         "data set": table["paper_dataset"], "method": table["method"], "metric": table["metric"].str.replace("_", " "),
         "reported": [spread(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
