@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 
 from despur.experiments import Cell
+from despur.settings import spell
+from despur.spec import resolve
 from despur.store import atomic, write_csv
 from despur.verdicts import agrees
 
@@ -27,6 +29,7 @@ COLUMNS = [
     "verdict",
     "note",
 ]
+RUN_COLUMNS = ["role", "printed", "data", "stand_in", "seed", "split", "selection", "metric", "group", "value"]
 STYLE = """<style>
 table { border-collapse: collapse; font: 14px sans-serif; } td, th { padding: 2px 10px; text-align: left; }
 th { border-bottom: 1px solid; } tr:nth-child(even) { background: #f4f4f4; }
@@ -48,7 +51,7 @@ def load_metrics(cells: Sequence[Cell]) -> pd.DataFrame:
         for cell in cells
         for folder in cell.folders
     ]
-    table = pd.concat(parts, ignore_index=True)
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
     table["group"] = table["group"].fillna("")
     return table
 
@@ -65,7 +68,9 @@ def compare(reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int) 
     """
     test = headline(metrics)
     ours = test[test["group"] == ""].groupby(["role", "printed", "metric", "data", "stand_in"])["value"].agg(["mean", "std", "count"])
-    sizes = test[test["metric"] == "samples"].groupby(["role", "printed", "data"])["value"].agg(["min", "sum", "count"])
+    sizes = (
+        test[(test["metric"] == "samples") & (test["value"] > 0)].groupby(["role", "printed", "data"])["value"].agg(["min", "sum", "count"])
+    )
     rows: list[dict[str, Any]] = []
     for number in reported.itertuples():
         base: dict[str, Any] = {
@@ -92,12 +97,19 @@ def compare(reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int) 
 def _ours(number: Any, value: pd.Series, data: str, stand_in: bool, sizes: pd.Series, reported_seeds: int) -> dict[str, Any]:
     mean, std, seeds = 100 * value["mean"], 100 * value["std"] if value["count"] > 1 else float("nan"), int(value["count"])
     row: dict[str, Any] = {"ours": mean, "ours_std": std, "seeds": seeds, "data": data}
-    if stand_in:
-        return row | {"verdict": "stand-in: not compared"}
+    if stand_in or not _same_settings(number.setting, data):
+        return row | {"verdict": "stand-in: not compared" if stand_in else "other settings: not compared"}
     reported_std = None if pd.isna(number.std) else float(number.std)
     samples = sizes["min"] if number.metric == "worst_group_accuracy" else sizes["sum"] / seeds
     verdict = agrees(number.mean, reported_std, reported_seeds, mean, 0.0 if seeds < 2 else std, seeds, float(samples))
     return row | {"difference": mean - number.mean, "verdict": {None: "one seed: undecided", True: "agrees", False: "differs"}[verdict]}
+
+
+def _same_settings(printed: Any, data: str) -> bool:
+    """Whether a data set has the settings that identify a printed number (``p_corr=0.995``)."""
+    settings = resolve("datasets", data).points[0].settings
+    pairs = [item.split("=") for item in str(printed).split(";") if "=" in item]
+    return all(spell(settings[key]) == spell(float(value)) for key, value in pairs if key in settings)
 
 
 def spread(mean: float, std: float) -> str:
