@@ -48,7 +48,7 @@ def _strip(tree: ast.Module) -> ast.Module:
 @cache
 def _file(path: Path) -> tuple[str, frozenset[Path]]:
     tree = ast.parse(path.read_text())
-    return hashlib.sha256(ast.dump(_strip(tree)).encode()).hexdigest(), frozenset(_imports(tree))
+    return hashlib.sha256(ast.unparse(_strip(tree)).encode()).hexdigest(), frozenset(_imports(tree))
 
 
 @cache
@@ -64,8 +64,13 @@ def code_digest(*files: Path) -> str:
         if file not in seen:
             seen.add(file)
             queue += _file(file)[1]
-    parts = sorted(f"{file.relative_to(PACKAGE)}:{_file(file)[0]}" for file in seen)
+    parts = sorted(f"{file.relative_to(PACKAGE.parent)}:{_file(file)[0]}" for file in seen)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def script_digest(script: str) -> str:
+    """Digest of a script of a paper's room (``papers/cnc/tables.py``) and of the code behind it."""
+    return code_digest(PACKAGE.parent / script)
 
 
 def _components(spec: Spec) -> set[Path]:

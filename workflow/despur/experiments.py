@@ -60,6 +60,7 @@ def check(config: Mapping[str, Any]) -> None:
             raise unknown("config key datasets: data set", role, roles)
         for name in players(config, role):
             canonical("datasets", name)
+    chunks(config["seeds"], 1)
     for method in config.get("methods", []):
         if method not in methods:
             raise unknown("config key methods: method", method, methods)

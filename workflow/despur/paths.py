@@ -9,7 +9,7 @@ from despur.settings import SettingError
 from despur.spec import Spec, Sweep, at_seeds, canonical, declared, parse, resolve
 
 NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
-SEEDS = r"s[0-9]+(?:-[0-9]+)?"
+SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"
 KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods", "evaluate": "methods"}
 
 
@@ -84,15 +84,18 @@ def locate(path: str | Path) -> Place:
 def seed_list(text: str) -> list[int]:
     """``s0-2`` -> [0, 1, 2]; ``s4`` -> [4]."""
     first, _, last = text[1:].partition("-")
-    seeds = list(range(int(first), int(last or first) + 1))
-    if not seeds:
-        raise SettingError(f"{text}: the last seed comes before the first")
-    return seeds
+    if last and int(last) <= int(first):
+        raise SettingError(f"{text}: the last seed must come after the first; one seed is s{first}")
+    return list(range(int(first), int(last or first) + 1))
 
 
 def chunks(seeds: int | Sequence[str], size: int) -> list[str]:
-    """Seeds as the chunks that travel together: a number of seeds in aligned chunks of ``size``, or explicit ranges."""
+    """Seeds as the chunks that travel together: a number of seeds in aligned chunks of ``size``, or explicit ranges, which must
+    not overlap."""
     if not isinstance(seeds, int):
+        every = [seed for text in seeds for seed in seed_list(f"s{text}")]
+        if len(set(every)) < len(every):
+            raise SettingError(f"seeds {list(seeds)}: a seed is named twice")
         return [f"s{text}" for text in seeds]
     spans = [(first, min(first + size, seeds) - 1) for first in range(0, seeds, size)]
     return [f"s{first}-{last}" if last > first else f"s{first}" for first, last in spans]

@@ -18,6 +18,7 @@ from despur import settings
 from despur.settings import SettingError, spell
 
 PACKAGE = Path(__file__).parent
+LONGEST = 200  # characters: file systems allow 255 bytes
 DECLARATIONS = {"SETTINGS", "PUBLISHED", "READS_TRUE_GROUPS", "SEED_CHUNK"}
 
 
@@ -150,6 +151,8 @@ def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str,
         declaration = declared(kind, base)["SETTINGS"]
     except SettingError as error:
         raise SettingError(f"{path.rstrip('.')}: {error}" if path else str(error)) from None
+    if role == "stage1" and {"groups", "stage1"} & set(declaration):
+        raise SettingError(f"stage1={base}: {base} reads another stage, so it cannot be a base; erm can")
     stated = published(dataset, base, role)
     values, parts, changes = {}, {}, {}
     for key, setting in declaration.items():
@@ -207,6 +210,8 @@ def at_seeds(dataset: str, seeds: Sequence[int]) -> str:
 def canonical(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     """Like :func:`resolve`, but refuses a name that is not spelled canonically, and says how it is."""
     sweep = resolve(kind, text, dataset, role)
+    if len(text) > LONGEST:
+        raise SettingError(f"{text}: longer than the {LONGEST} characters of a folder's name; ask for shorter lists")
     if sweep.name != text:
         raise SettingError(f"{text} is called {sweep.name} (keys sorted, defaults dropped): ask for that path")
     return sweep

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from despur.experiments import Cell
-from despur.settings import spell
-from despur.spec import resolve
+from despur.spec import declared, resolve
 from despur.store import atomic, write_csv
 from despur.verdicts import agrees
 
@@ -39,7 +38,7 @@ th { border-bottom: 1px solid; } tr:nth-child(even) { background: #f4f4f4; }
 
 def cells_from(text: str) -> list[Cell]:
     """The cells that a rule hands over as JSON."""
-    return [Cell(**{**cell, "folders": tuple(cell["folders"])}) for cell in json.loads(text)]
+    return [Cell(**{**cell, "folders": tuple(cell["folders"])}) for cell in json.loads(text)["cells"]]
 
 
 def load_metrics(cells: Sequence[Cell]) -> pd.DataFrame:
@@ -96,6 +95,8 @@ def compare(reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int) 
 
 def _ours(number: Any, value: pd.Series, data: str, stand_in: bool, sizes: pd.Series, reported_seeds: int) -> dict[str, Any]:
     mean, std, seeds = 100 * value["mean"], 100 * value["std"] if value["count"] > 1 else float("nan"), int(value["count"])
+    if not seeds:
+        return {"seeds": 0, "data": data, "verdict": "not applicable"}
     row: dict[str, Any] = {"ours": mean, "ours_std": std, "seeds": seeds, "data": data}
     if stand_in or not _same_settings(number.setting, data):
         return row | {"verdict": "stand-in: not compared" if stand_in else "other settings: not compared"}
@@ -106,10 +107,11 @@ def _ours(number: Any, value: pd.Series, data: str, stand_in: bool, sizes: pd.Se
 
 
 def _same_settings(printed: Any, data: str) -> bool:
-    """Whether a data set has the settings that identify a printed number (``p_corr=0.995``)."""
-    settings = resolve("datasets", data).points[0].settings
-    pairs = [item.split("=") for item in str(printed).split(";") if "=" in item]
-    return all(spell(settings[key]) == spell(float(value)) for key, value in pairs if key in settings)
+    """Whether every point of a data set has the settings that identify a printed number (``p_corr=0.995``)."""
+    sweep = resolve("datasets", data)
+    known = declared("datasets", sweep.base)["SETTINGS"]
+    pairs = [[text.strip() for text in item.split("=")] for item in str(printed).split(";") if "=" in item]
+    return all(p.settings[key] == known[key].parse(key, value) for key, value in pairs if key in known for p in sweep.points)
 
 
 def spread(mean: float, std: float) -> str:

@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 from despur import experiments, paths
-from despur.digest import question
+from despur.digest import question, script_digest
 from despur.settings import SettingError
 
 validate(config, "../schemas/config.schema.yaml")
@@ -77,11 +77,22 @@ def upstream_of(stage, part, file):
     )
 
 
-def cells_of(paper, artifact):
-    """The cells of a paper's artifact, as the one string that its script takes."""
+def cells_of(paper, artifact, script):
+    """The one string that an artifact's script takes: its cells, and the digest of the code behind it."""
+    cells = [cell.plain() for cell in experiments.cells(config, paper, artifact)]
     return json.dumps(
-        [cell.plain() for cell in experiments.cells(config, paper, artifact)]
+        {"cells": cells, "code": script_digest(f"papers/{paper}/{script}")}
     )
+
+
+def made(paper, artifacts):
+    """The outputs of those artifacts that have anything to show under this configuration."""
+    return [
+        file
+        for name, files in artifacts.items()
+        if experiments.cells(config, paper, name)
+        for file in files
+    ]
 
 
 def run_files(paper, artifact, *files):

@@ -5,7 +5,6 @@ rule cnc_table_1:
     input:
         metrics=run_files("cnc", "table_1", "metrics.csv"),
         reported="workflow/papers/cnc/reported/table_1.csv",
-        script="workflow/papers/cnc/tables.py",
     output:
         csv=f"{OUT}/papers/cnc/table_1.csv",
         md=f"{OUT}/papers/cnc/table_1.md",
@@ -22,15 +21,14 @@ rule cnc_table_1:
     conda:
         "../../../envs/despur.yaml"
     params:
-        cells=cells_of("cnc", "table_1"),
+        cells=cells_of("cnc", "table_1", "tables.py"),
     shell:
-        "python {input.script} table_1 --cells {params.cells:q} --output {output.csv} > {log} 2>&1"
+        "python workflow/papers/cnc/tables.py table_1 --cells {params.cells:q} --output {output.csv} > {log} 2>&1"
 
 
 rule cnc_figure_5:
     input:
         metrics=run_files("cnc", "figure_5", "metrics.csv"),
-        script="workflow/papers/cnc/figures.py",
     output:
         csv=f"{OUT}/papers/cnc/figure_5.csv",
         pdf=f"{OUT}/papers/cnc/figure_5.pdf",
@@ -46,16 +44,15 @@ rule cnc_figure_5:
     conda:
         "../../../envs/despur.yaml"
     params:
-        cells=cells_of("cnc", "figure_5"),
+        cells=cells_of("cnc", "figure_5", "figures.py"),
     shell:
-        "python {input.script} figure_5 --cells {params.cells:q} --output {output.png} > {log} 2>&1"
+        "python workflow/papers/cnc/figures.py figure_5 --cells {params.cells:q} --output {output.png} > {log} 2>&1"
 
 
 rule cnc_figure_11:
     input:
         outputs=run_files("cnc", "figure_11", "outputs.safetensors"),
         data=datasets_of("cnc", "figure_11"),
-        script="workflow/papers/cnc/figures.py",
     output:
         pdf=f"{OUT}/papers/cnc/figure_11.pdf",
         png=report(
@@ -70,9 +67,9 @@ rule cnc_figure_11:
     conda:
         "../../../envs/despur.yaml"
     params:
-        cells=cells_of("cnc", "figure_11"),
+        cells=cells_of("cnc", "figure_11", "figures.py"),
     shell:
-        "python {input.script} figure_11 --cells {params.cells:q} --output {output.png} > {log} 2>&1"
+        "python workflow/papers/cnc/figures.py figure_11 --cells {params.cells:q} --output {output.png} > {log} 2>&1"
 
 
 CNC = [

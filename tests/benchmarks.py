@@ -1,0 +1,137 @@
+"""Speed, measured: writes a CSV of (name, value, unit, goal, note). Not a test: machines are noisy; compare ratios within one run.
+
+python tests/benchmarks.py results/benchmarks.csv
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+Row = tuple[str, float, str, str, str]
+
+
+def cnc_at_published_shape(steps: int = 40) -> tuple[float, float]:
+    """Image presentations per second of CNC's stage 2 (M=N=32, 32 contrastive batches a step, LeNet, 48,000 training images, p_corr
+    .995), its share of an evaluation on 12,000 images every 300 steps included; and peak memory in MB. One thread."""
+    import numpy as np
+    import torch
+
+    from despur.methods.cnc import CNC
+    from despur.provenance import peak_memory_mb
+    from despur.randomness import generator
+    from despur.runs import Evaluator
+    from despur.spec import resolve
+    from despur.store import Dataset
+    from despur.task import Task, present
+    from despur.training import Machine
+
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    dataset = _random_dataset(rng, Dataset)
+    rows = dataset.rows("train")
+    task = Task(
+        present(dataset, rows, "image", torch.device("cpu")), dataset.y[rows], 5, torch.device("cpu"), dataset.table["a"].to_numpy()[rows]
+    )
+    method = CNC(task, resolve("methods", "cnc").points[0])
+    evaluate = Evaluator(dataset, Machine(torch.device("cpu")), "bench")
+    batches = list(method.epoch(rng))[: steps + 3]
+    for batch in batches[:3]:
+        method.step(batch, rng)
+    started = time.perf_counter()
+    for i, batch in enumerate(batches[3:]):
+        method.step(batch, generator("bench", i))
+    training = time.perf_counter() - started
+    evaluate(method)
+    evaluation = (time.perf_counter() - started - training) * steps / 300
+    return steps * method.presentations(batches[-2]) / (training + evaluation), peak_memory_mb()
+
+
+def _random_dataset(rng: Any, kind: Any) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    split = np.repeat(["train", "val"], [48_000, 12_000])
+    y = rng.integers(0, 5, 60_000)
+    a = np.where(rng.random(60_000) < 0.995, y, (y + rng.integers(1, 5, 60_000)) % 5)
+    about = {"classes": list("abcde"), "attributes": list("vwxyz"), "size": 32, "select": "val", "test_crop": "centre"}
+    inputs = rng.integers(0, 256, (60_000, 40, 40, 3), dtype=np.uint8)
+    return kind(inputs, pd.DataFrame({"split": split, "y": y, "a": a}), about)
+
+
+def cnc() -> list[Row]:
+    """Two seeds side by side, one thread each: what a 2-core machine does."""
+    with ProcessPoolExecutor(2) as pool:
+        (first, memory), (second, _) = pool.map(cnc_at_published_shape, [40, 40])
+    shape = "M=N=32, 32 batches a step, LeNet, 2 processes of 1 thread"
+    return [("cnc presentations", first + second, "images/s", ">= 24000", shape), ("cnc peak memory", memory, "MB", "< 1500", "a process")]
+
+
+def bundled_run() -> list[Row]:
+    """The bundled run in a fresh copy of the project: wall time, processes, and how much of their time is the stages' own work."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "despur"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "results", ".snakemake", "*.egg-info"))
+        environment = os.environ | {"PYTHONPATH": str(copy / "workflow")}
+        snakemake = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
+        dry = _seconds([*snakemake, "--dry-run"], copy, environment)
+        wall = _seconds(snakemake, copy, environment)
+        abouts = [json.loads(path.read_text()) for path in copy.glob("results/*/*/*/*/about.json")]
+        jobs = len(list(copy.glob("results/logs/**/*.log")))
+        own = sum(about["seconds"] for about in abouts)
+    return [
+        ("bundled run", wall, "s", "<= 120", "2 cores, after installation"),
+        (
+            "bundled run: own work of stages 1, groups, 2",
+            own,
+            "s of core time",
+            "",
+            "the rest is imports, evaluation, artifacts, orchestration",
+        ),
+        ("bundled run: processes", jobs + 1, "processes", "<= 25", "jobs and Snakemake itself"),
+        ("dry-run of the default DAG", dry, "s", "<= 5", ""),
+    ]
+
+
+def _seconds(command: list[str], folder: Path, environment: dict[str, str]) -> float:
+    started = time.perf_counter()
+    subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+def imports() -> list[Row]:
+    """What starting a process of each kind costs."""
+    kinds = {
+        "spec": "despur.paths",
+        "stage 2": "despur.runs",
+        "groups": "despur.groups",
+        "evaluate": "despur.evaluate",
+        "tables": "despur.tables",
+    }
+    return [(f"import {name}", _seconds([sys.executable, "-c", f"import {module}"], ROOT, dict(os.environ)), "s", "", module)
+            for name, module in kinds.items()]  # fmt: skip
+
+
+def main(target: Path) -> None:
+    """Measure everything; each row is printed and written as it comes."""
+    import pandas as pd
+
+    from despur.store import write_csv
+
+    rows: list[Row] = []
+    for measure in (cnc, imports, bundled_run):
+        rows += measure()
+        table = pd.DataFrame(rows, columns=["name", "value", "unit", "goal", "note"]).round({"value": 2})
+        write_csv(target, table)
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "results/benchmarks.csv"))

@@ -1,0 +1,52 @@
+"""Fixtures that several test files share."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from despur import digest, spec
+
+SOURCE = spec.PACKAGE
+
+
+def forget() -> None:
+    """Empty every cache of what was read from the package's files."""
+    for module in (spec, digest):
+        for function in vars(module).values():
+            if hasattr(function, "cache_clear"):
+                function.cache_clear()
+
+
+class Package:
+    """A copy of the package that spec and digest read instead of the installed one."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, root: Path) -> None:
+        self.patch = patch
+        self.use(shutil.copytree(SOURCE, root, ignore=shutil.ignore_patterns("__pycache__")))
+
+    def use(self, root: Path) -> None:
+        self.root = root
+        self.patch.setattr(spec, "PACKAGE", root)
+        self.patch.setattr(digest, "PACKAGE", root)
+        forget()
+
+    def read(self, file: str) -> str:
+        return (self.root / file).read_text()
+
+    def write(self, file: str, text: str) -> None:
+        (self.root / file).write_text(text)
+        forget()
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        text = self.read(file)
+        assert old in text
+        self.write(file, text.replace(old, new))
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Iterator[Package]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield Package(patch, tmp_path / "despur")
+    forget()

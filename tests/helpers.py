@@ -1,0 +1,85 @@
+"""What several test files share: tiny made-up data, tasks and methods. Deterministic, one thread."""
+
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from hypothesis import settings
+
+from despur.methods.base import Method
+from despur.paths import Place, locate
+from despur.runs import method_class
+from despur.spec import Spec, resolve
+from despur.store import Dataset, save_dataset
+from despur.task import Presentation, Task
+
+torch.set_num_threads(1)
+
+quick = settings(deadline=None, max_examples=80, derandomize=True, database=None)
+
+CPU = torch.device("cpu")
+OPTIONS = Namespace(device="cpu", threads=1, precision="fp32", checkpoint_seconds=1e9)
+
+
+def spec(name: str, dataset: str = "") -> Spec:
+    """A single point of a method by name."""
+    return resolve("methods", name, dataset).points[0]
+
+
+def images(count: int, side: int = 34, seed: int = 0) -> np.ndarray:
+    """Random uint8 (count,side,side,3)."""
+    return np.random.default_rng(seed).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
+
+
+def labels(sizes: dict[tuple[int, int], int]) -> tuple[np.ndarray, np.ndarray]:
+    """Classes and predictions with ``sizes[class, prediction]`` samples each, in that order."""
+    pairs = np.concatenate([np.tile(pair, (count, 1)) for pair, count in sizes.items()])
+    return pairs[:, 0], pairs[:, 1]
+
+
+def task(y: np.ndarray, groups: np.ndarray | None = None, *, side: int = 34, crop: str = "centre", device: torch.device = CPU) -> Task:
+    """A training set of random images with these labels and groups."""
+    presentation = Presentation(torch.from_numpy(images(len(y), side)).to(device), 32, crop)
+    return Task(presentation, np.asarray(y), int(y.max()) + 1, device, groups)
+
+
+def build(name: str, of: Task, seed: int = 0) -> Method:
+    """A freshly initialised method on a task."""
+    torch.set_num_threads(1)  # again: importing UMAP after scikit-learn's clusterings undoes it
+    torch.manual_seed(seed)
+    return method_class(name.split("+")[0])(of, spec(name))
+
+
+def tiny_dataset(train: int = 60, held_out: int = 30, seed: int = 0) -> Dataset:
+    """Images whose brightness tells the attribute; in training it mostly follows the class."""
+    rng = np.random.default_rng(seed)
+    split = np.array(["train"] * train + ["val"] * held_out + ["test"] * held_out)
+    y = np.arange(len(split)) % 5
+    a = np.where((split == "train") & (rng.random(len(y)) < 0.8), y, rng.integers(0, 5, len(y)))
+    pixels = rng.integers(0, 60, (len(y), 36, 36, 3)) + 30 * a[:, None, None, None]
+    pixels[..., 0] += (15 * y)[:, None, None]
+    table = pd.DataFrame({"split": split, "y": y, "a": a, "original": np.arange(len(y))})
+    about = {
+        "size": 32,
+        "train_crop": "image",
+        "test_crop": "centre",
+        "classes": [f"class {i}" for i in range(5)],
+        "attributes": [f"color {i}" for i in range(5)],
+        "select": "val",
+        "headline": "test",
+    }
+    return Dataset(pixels.astype(np.uint8), table, about)
+
+
+def place(root: Path, path: str) -> Place:
+    """The place of a result below a root."""
+    return locate(root / path)
+
+
+def save_tiny(root: Path, **sizes: int) -> Dataset:
+    """Write made-up samples where the results of ``colored_digits`` are looked for."""
+    dataset = tiny_dataset(**sizes)
+    save_dataset(root / "data" / "colored_digits", {"colored_digits": dataset})
+    return dataset

@@ -1,0 +1,154 @@
+"""Copies of the project, with tiny settings, that the tests of the workflow run Snakemake in. No torch here."""
+
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent
+PARTS = ("Snakefile", "config.yaml", "config", "workflow", "profiles", "envs")
+CONFIGS = ["config.yaml", *sorted(str(path.relative_to(SOURCE)) for path in (SOURCE / "config").glob("*.yaml"))]
+TABLE, FIGURE = "results/papers/cnc/table_1.csv", "results/papers/cnc/figure_5.png"
+JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", re.MULTILINE)
+
+# Few samples, one epoch, small contrastive batches, no UMAP: what is left takes seconds.
+TINY = {
+    "workflow/despur/datasets/colored_digits.py": {
+        r"PUBLISHED = \{.*?\n\}\n": 'PUBLISHED = {"*": {"epochs": 1, "learning_rate": 0.01},'
+        ' "cnc": {"groups": "predictions", "accumulation": 8, "num_positives": 2, "num_negatives": 2}}\n',
+        r'"val_fraction": real\(0.15': '"val_fraction": real(0.05',
+        r'"test_fraction": real\(0.25': '"test_fraction": real(0.05',
+    },
+    "config.yaml": {r"(?s).*": 'papers: [cnc]\nmethods: [erm, cnc]\nseeds: ["0-1"]\ndatasets:\n  cmnist: colored_digits\n'},
+}
+
+
+class Project:
+    """A copy of the project; Snakemake and its jobs use the package of the copy."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("SNAKEMAKE_")},
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(root / "workflow"),
+        }
+
+    @classmethod
+    def fresh(cls, root: Path) -> "Project":
+        """The project as it is, without results."""
+        root.mkdir(parents=True)
+        for part in PARTS:
+            if (SOURCE / part).is_dir():
+                shutil.copytree(SOURCE / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy2(SOURCE / part, root / part)
+        return cls(root)
+
+    def copy(self, root: Path) -> "Project":
+        """The project as it is, with results and what Snakemake knows about them; times of files are kept."""
+        return Project(shutil.copytree(self.root, root))
+
+    def start(self, *command: str) -> subprocess.Popen[str]:
+        """Start ``python COMMAND`` with this package, in a session of its own."""
+        return subprocess.Popen(
+            [sys.executable, *command],
+            cwd=self.root,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def python(self, *command: str) -> str:
+        """What ``python COMMAND`` prints; it must succeed."""
+        code, text = finish(self.start(*command))
+        assert code == 0, text
+        return text
+
+    def snakemake(self, *arguments: str) -> str:
+        """What Snakemake prints; it must succeed."""
+        return self.python("-m", "snakemake", "-c1", *arguments)
+
+    def plan(self, *arguments: str) -> dict[str, str]:
+        """The jobs of a dry-run, ``rule wildcards``, and what Snakemake says about each."""
+        found = {}
+        for rule, details in JOB.findall(self.snakemake("-n", *arguments)):
+            wildcards = re.search(r"^ +wildcards: (.*)$", details, re.MULTILINE)
+            values = [pair.partition("=")[2] for pair in wildcards[1].split(", ")] if wildcards else []
+            found[f"{rule} {'/'.join(values)}".strip()] = details
+        return found
+
+    def edit(self, file: str, *changes: tuple[str, str]) -> None:
+        """Replace texts of a file, each of which must occur exactly once; all at once, so that two can be swapped."""
+        before = after = (self.root / file).read_text()
+        for i, (old, _) in enumerate(changes):
+            assert before.count(old) == 1, f"{file}: {old!r}"
+            after = after.replace(old, f"\0{i}\0")
+        for i, (_, new) in enumerate(changes):
+            after = after.replace(f"\0{i}\0", new)
+        (self.root / file).write_text(after)
+
+    def append(self, file: str, text: str) -> None:
+        """Add text at the end of a file."""
+        with (self.root / file).open("a") as stream:
+            stream.write(text)
+
+    def results(self) -> dict[str, bytes]:
+        """Every file below results/."""
+        return {str(p.relative_to(self.root)): p.read_bytes() for p in sorted(self.root.glob("results/**/*")) if p.is_file()}
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 600) -> tuple[int, str]:
+    """Exit status and output of a process, which is killed with all that it started if it takes much too long."""
+    try:
+        text, _ = process.communicate(timeout=seconds)
+    except BaseException:
+        kill(process)
+        raise
+    return process.returncode, text
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """Kill a process and all that it started, so that none of them can clean up."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that is made once in a test session, also when several processes (pytest -n) share the session."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    with Path(f"{folder}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = Path(f"{folder}.done")
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            make(folder)
+            done.touch()
+    return folder
+
+
+def make_tiny(root: Path) -> None:
+    """A finished run of ERM and CNC, two seeds, with a table and a figure."""
+    project = Project.fresh(root)
+    for file, changes in TINY.items():
+        path = root / file
+        for old, new in changes.items():
+            text, count = re.subn(old, new, path.read_text(), count=1, flags=re.DOTALL)
+            assert count == 1, f"{file}: {old}"
+            path.write_text(text)
+    project.snakemake(TABLE, FIGURE)
+
+
+def tiny_project(factory: pytest.TempPathFactory) -> Project:
+    """The finished tiny run that all tests copy."""
+    return Project(once(factory, "tiny", make_tiny))

@@ -1,0 +1,218 @@
+import ast
+import json
+import re
+import shutil
+
+import pytest
+
+from despur.digest import question
+from despur.paths import locate
+
+STAGES = {
+    "data": "results/data/colored_digits",
+    "stage1": "results/stage1/colored_digits/erm/s0-2",
+    "groups": "results/groups/colored_digits/clusters/s0-2",
+    "runs": "results/runs/colored_digits/toy/s0-2",
+    "evaluate": "results/runs/colored_digits/toy/s0-2",
+}
+
+TOY = '''
+"""A method of these tests."""
+
+from despur.losses.toy import penalty
+from despur.methods.base import Losses, Method
+from despur.samplers.toy import order
+from despur.settings import part, real, sgd
+
+SETTINGS = {
+    **sgd(learning_rate=0.1, momentum=0.9, weight_decay=0.0, batch_size=8, epochs=3, source="made up"),
+    "groups": part("inference", "clusters", "made up"),
+    "strength": real(0.5, "made up", at_least=0),
+    "weakness": real(0.25, "made up", at_least=0),
+}
+
+
+class Toy(Method):
+    """Nothing."""
+
+    def losses(self, batch, rng) -> Losses:
+        """Nothing either."""
+        return {"loss": penalty(self.settings["strength"]) + order(batch)}
+'''
+
+SAME = "def penalty(x):\n    return x\n\n\ndef order(x):\n    return x\n"
+OTHER = SAME.replace("return x", "return -x")
+
+
+@pytest.fixture
+def toy(package):
+    package.write("methods/toy.py", TOY)
+    package.write("losses/toy.py", SAME)
+    package.write("samplers/toy.py", OTHER)
+    return package
+
+
+def ask(path, stage=""):
+    place = locate(path)
+    return json.loads(
+        question(place if stage != "evaluate" else place.__class__(place.root, stage, place.dataset, place.name, place.seeds))
+    )
+
+
+def all_stages():
+    return {stage: ask(path, stage) for stage, path in STAGES.items()}
+
+
+def changed(before):
+    after = all_stages()
+    return {stage for stage in STAGES if before[stage]["code"] != after[stage]["code"]}
+
+
+def edit_docstrings(text):
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            node.body[0].value.value += " Edited."
+    return ast.unparse(tree)
+
+
+HARMLESS = {
+    "a comment": lambda text: text.replace("class Toy", "# note\nclass Toy") + "# the end\n",
+    "docstrings": edit_docstrings,
+    "removed docstrings": lambda text: re.sub(r'    """.*"""\n', "", text),
+    "formatting": lambda text: ast.unparse(ast.parse(text)),
+    "blank lines": lambda text: text.replace("\n\n", "\n\n\n"),
+}
+
+
+@pytest.mark.parametrize("edit", HARMLESS.values(), ids=HARMLESS)
+def test_edits_that_change_nothing_ask_the_same_question(toy, edit):
+    before = all_stages()
+    text = toy.read("methods/toy.py")
+    assert edit(text) != text
+    toy.write("methods/toy.py", edit(text))
+    assert all_stages() == before
+
+
+def test_an_edited_default_is_another_question_but_the_same_code(toy):
+    before = ask(STAGES["runs"])
+    toy.edit("methods/toy.py", "real(0.5", "real(0.75")
+    after = ask(STAGES["runs"])
+    assert after != before
+    assert after["code"] == before["code"]
+
+
+def test_an_edited_default_changes_no_run_that_sets_the_key(toy):
+    path = "results/runs/colored_digits/toy+strength=2/s0-2"
+    before = ask(path)
+    toy.edit("methods/toy.py", "real(0.5", "real(0.75")
+    assert ask(path) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "stages"),
+    [
+        ("methods/toy.py", {"runs"}),
+        ("losses/toy.py", {"runs"}),
+        ("methods/cnc.py", set()),
+        ("methods/erm.py", {"stage1"}),
+        ("methods/base.py", {"stage1", "runs"}),
+        ("encoders/lenet.py", {"stage1", "runs"}),
+        ("inference/clusters.py", {"groups"}),
+        ("inference/oracle.py", set()),
+        ("datasets/colored_digits.py", {"data"}),
+        ("datasets/cmnist.py", set()),
+        ("coloring.py", {"data"}),
+        ("metrics/fairness.py", {"evaluate"}),
+        ("stage2.py", {"runs"}),
+        ("groups.py", {"groups"}),
+        ("tables.py", set()),
+    ],
+)
+def test_an_edit_of_code_changes_what_it_makes_and_nothing_else(toy, file, stages):
+    before = all_stages()
+    toy.write(file, toy.read(file) + "\nEDITED = True\n")
+    assert changed(before) == stages
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import despur.losses.extra",
+        "import despur.losses.extra as extra",
+        "from despur.losses import extra",
+        "from despur.losses.extra import penalty",
+        "def late():\n    from despur.losses.extra import penalty\n    return penalty",
+    ],
+)
+def test_every_form_of_import_is_followed(toy, line):
+    toy.write("losses/extra.py", SAME)
+    toy.write("losses/toy.py", f"{line}\n{SAME}")
+    before = all_stages()
+    toy.write("losses/extra.py", OTHER)
+    assert changed(before) == {"runs"}
+
+
+def test_imports_may_go_in_circles(toy):
+    toy.write("losses/toy.py", "import despur.samplers.toy\n" + SAME)
+    toy.write("samplers/toy.py", "import despur.losses.toy\n" + SAME)
+    before = all_stages()
+    toy.write("samplers/toy.py", "import despur.losses.toy\n" + OTHER)
+    assert changed(before) == {"runs"}
+
+
+def test_files_of_one_name_are_told_apart(toy):
+    before = all_stages()
+    toy.write("losses/toy.py", OTHER)
+    toy.write("samplers/toy.py", SAME)
+    assert changed(before) == {"runs"}
+
+
+def test_whether_an_inference_sees_true_groups_is_part_of_the_question(toy):
+    path = "results/groups/colored_digits/oracle/s0"
+    before = ask(path)
+    toy.edit("inference/oracle.py", "READS_TRUE_GROUPS = True", "READS_TRUE_GROUPS = False")
+    assert ask(path) != before
+
+
+def test_settings_that_a_data_set_states_are_part_of_the_question(toy):
+    before = all_stages()
+    toy.edit("datasets/colored_digits.py", "PUBLISHED = {", 'PUBLISHED = {"toy": {"strength": 3.0},')
+    after = all_stages()
+    assert {stage for stage in STAGES if after[stage] != before[stage]} == {"runs", "evaluate"}
+    assert changed(before) == set()
+
+
+def test_swapped_values_are_another_question(toy):
+    texts = [question(locate(f"results/runs/colored_digits/toy+strength={a}+weakness={b}/s0")) for a, b in (("0.1", "0.2"), ("0.2", "0.1"))]
+    assert texts[0] != texts[1]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "results/runs/colored_digits/toy/s0-1",
+        "results/runs/colored_digits+p_corr=0.77/toy/s0-2",
+        "results/runs/colored_digits/toy+stage1.epochs=1/s0-2",
+        "results/runs/colored_digits/toy+groups=oracle/s0-2",
+        "results/runs/colored_digits/jtt/s0-2",
+        "results/stage1/colored_digits/erm/s0-2",
+    ],
+)
+def test_another_path_is_another_question(toy, path):
+    assert ask(path) != ask(STAGES["runs"])
+
+
+def test_where_results_and_code_lie_is_not_part_of_the_question(toy, tmp_path):
+    before = all_stages()
+    toy.use(shutil.copytree(toy.root, tmp_path / "elsewhere" / "despur"))
+    assert all_stages() == before
+    assert question(locate(f"/scratch/{STAGES['runs']}")) == question(locate(STAGES["runs"]))
+
+
+def test_a_question_is_one_canonical_string(toy):
+    text = question(locate(STAGES["runs"]))
+    assert json.dumps(json.loads(text), sort_keys=True) == text
+    assert json.loads(text)["seeds"] == [0, 1, 2]
+    assert json.loads(text)["points"][0]["strength"] == 0.5
+    assert json.loads(text)["points"][0]["groups"]["stage1"]["name"] == "erm"

@@ -1,0 +1,146 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from despur import experiments
+from despur.experiments import Cell, cells, check, papers, players, room, run_folders
+from despur.paths import locate
+from despur.settings import SettingError
+from despur.spec import available, resolve
+
+REPOSITORY = Path(__file__).parent.parent
+CONFIGS = [REPOSITORY / "config.yaml", *sorted((REPOSITORY / "config").glob("*.yaml"))]
+CONFIG = {"papers": ["toy"], "datasets": {"cmnist": "colored_digits", "waterbirds": ["colored_digits", "cmnist"]}, "seeds": 7}
+TOY = {
+    "datasets": ["cmnist", "waterbirds", "celeba"],
+    "methods": {"erm": "erm", "hot": "cnc+temperature=.5+lambda=0.75", "dro": "gdro"},
+    "artifacts": {
+        "table_1": {"datasets": ["cmnist", "waterbirds", "celeba"], "methods": ["erm", "hot"]},
+        "figure_1": {"datasets": ["celeba"], "methods": ["dro"]},
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def fresh_rooms():
+    room.cache_clear()
+    yield
+    room.cache_clear()
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    for paper in ("toy", "other"):
+        (tmp_path / paper).mkdir()
+        (tmp_path / paper / "experiments.yaml").write_text(yaml.safe_dump(TOY))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(experiments, "PAPERS", tmp_path)
+
+
+def test_a_room_is_a_folder_with_experiments(toy):
+    assert papers() == ["other", "toy"]
+    assert room("toy") == TOY
+
+
+def test_an_unknown_paper_names_the_nearest(toy):
+    with pytest.raises(SettingError, match=r"'toi'; did you mean toy\? Known: other, toy"):
+        room("toi")
+
+
+def test_who_plays_a_part():
+    assert players(CONFIG, "cmnist") == ["colored_digits"]
+    assert players(CONFIG, "waterbirds") == ["colored_digits", "cmnist"]
+    assert players(CONFIG, "celeba") == []
+
+
+def test_cells_are_every_player_and_method_of_an_artifact(toy):
+    found = [(cell.role, cell.dataset, cell.printed) for cell in cells(CONFIG, "toy", "table_1")]
+    assert found == [
+        (role, player, method)
+        for role, player in (("cmnist", "colored_digits"), ("waterbirds", "colored_digits"), ("waterbirds", "cmnist"))
+        for method in ("erm", "hot")
+    ]
+
+
+def test_an_artifact_whose_data_nobody_plays_has_no_cells(toy):
+    assert cells(CONFIG, "toy", "figure_1") == []
+
+
+def test_only_the_methods_that_the_configuration_asks_for(toy):
+    assert {cell.printed for cell in cells(CONFIG | {"methods": ["hot", "dro"]}, "toy", "table_1")} == {"hot"}
+
+
+def test_folders_are_canonical_and_cover_all_seeds(toy):
+    cell = next(cell for cell in cells(CONFIG, "toy", "table_1") if cell.printed == "hot")
+    places = [locate(folder) for folder in cell.folders]
+    assert {place.name for place in places} == {resolve("methods", "cnc+temperature=0.5+lambda=0.75", "colored_digits").name}
+    assert [run.seed for place in places for run in place.runs()] == list(range(7))
+
+
+def test_explicit_seeds_are_folders_of_their_own():
+    assert run_folders({"seeds": ["0", "3-4"]}, "cmnist", "erm") == ("results/runs/cmnist/erm/s0", "results/runs/cmnist/erm/s3-4")
+
+
+def test_settings_of_the_player_decide_the_name():
+    default = resolve("methods", "erm", "colored_digits").points[0].value("epochs")
+    (folder,) = run_folders({"seeds": 1}, "colored_digits+draw=2", f"erm+epochs={default}")
+    assert folder == "results/runs/colored_digits+draw=2/erm/s0"
+
+
+@pytest.mark.parametrize(
+    ("role", "dataset", "stand_in"),
+    [
+        ("cmnist", "colored_digits", True),
+        ("cmnist", "cmnist", False),
+        ("cmnist", "cmnist+colors=released", False),
+        ("celeba", "cmnist", True),
+    ],
+)
+def test_other_data_is_a_stand_in(role, dataset, stand_in):
+    assert Cell(role, dataset, "erm", ()).stand_in is stand_in
+
+
+def test_a_good_configuration_passes(toy):
+    check(CONFIG)
+    check(CONFIG | {"methods": ["erm", "dro"], "datasets": {}})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"papers": ["tooy"]}, ["'tooy'", "did you mean toy?"]),
+        ({"datasets": {"cmnits": "cmnist"}}, ["datasets", "'cmnits'", "did you mean cmnist?", "waterbirds"]),
+        ({"datasets": {"cmnist": "colored_digit"}}, ["'colored_digit'", "did you mean colored_digits?"]),
+        ({"datasets": {"cmnist": ["cmnist", "cmnist+p_cor=0.9"]}}, ["'p_cor'", "did you mean p_corr?"]),
+        ({"datasets": {"cmnist": "cmnist+p_corr=9"}}, ["p_corr=9", "at most 1"]),
+        ({"datasets": {"cmnist": "cmnist+p_corr=.9"}}, ["is called cmnist+p_corr=0.9"]),
+        ({"methods": ["emr"]}, ["methods", "'emr'", "did you mean erm?", "hot"]),
+    ],
+)
+def test_a_bad_configuration_is_refused_with_the_nearest_name(toy, change, words):
+    with pytest.raises(SettingError) as error:
+        check(CONFIG | change)
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.name)
+def test_the_configurations_that_we_ship_are_good(file):
+    check(yaml.safe_load(file.read_text()))
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_an_artifact_shows_what_its_room_holds(paper):
+    here = room(paper)
+    for artifact in here["artifacts"].values():
+        assert set(artifact["datasets"]) <= set(here["datasets"])
+        assert set(artifact["methods"]) <= set(here["methods"])
+
+
+@pytest.mark.parametrize("dataset", available("datasets"))
+@pytest.mark.parametrize("paper", papers())
+def test_every_printed_method_has_a_specification_on_every_data_set(paper, dataset):
+    for name in room(paper)["methods"].values():
+        (folder,) = run_folders({"seeds": 1}, dataset, name)
+        assert len(locate(folder).runs()) >= 1

@@ -1,0 +1,314 @@
+"""ERM, JTT, Group DRO and the training side of CNC."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from helpers import build, labels, quick, task
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from despur.methods.jtt import repeats
+from despur.samplers.contrastive import ContrastiveSampler
+
+RNG = np.random.default_rng
+
+
+def cross_entropy(bias, label):
+    """Of logits that equal ``bias`` whatever the image."""
+    return math.log(sum(math.exp(b) for b in bias)) - bias[label]
+
+
+def blind(method, bias):
+    """Make a method's logits equal ``bias`` for every image."""
+    nn.init.zeros_(method.networks["head"].weight)
+    method.networks["head"].bias.data = torch.tensor(bias)
+    return method
+
+
+# ERM
+
+
+@pytest.mark.parametrize(("count", "size"), [(20, 8), (16, 8), (5, 8)])
+def test_erm_shows_each_sample_once_an_epoch(count, size):
+    method = build(f"erm+batch_size={size}", task(np.arange(count) % 2))
+    batches = list(method.epoch(RNG(0)))
+    assert sorted(np.concatenate(batches)) == list(range(count))
+    assert all(len(batch) == size for batch in batches[:-1]) and 0 < len(batches[-1]) <= size
+    other = np.concatenate(list(method.epoch(RNG(1))))
+    assert (np.concatenate(batches) != other).any()
+
+
+def test_erm_minimises_the_mean_cross_entropy():
+    bias = [0.5, -1.0, 2.0]
+    method = blind(build("erm", task(np.array([0, 1, 2, 2]))), bias)
+    loss = method.losses(np.array([0, 1, 3]), RNG(0))["loss"]
+    assert loss.item() == pytest.approx(np.mean([cross_entropy(bias, label) for label in (0, 1, 2)]), rel=1e-6)
+
+
+def test_sgd_steps_are_those_of_momentum_and_weight_decay():
+    method = build("erm+learning_rate=0.1+momentum=0.5+weight_decay=0.01", task(np.array([0, 1, 1, 0])))
+    weight, velocity = method.networks["head"].bias.detach().clone(), torch.zeros(2)
+    for step in range(3):
+        probe = method.losses(np.arange(4), RNG(step))["loss"]
+        gradient = torch.autograd.grad(probe, method.networks["head"].bias)[0]
+        velocity = 0.5 * velocity + gradient + 0.01 * weight
+        weight = weight - 0.1 * velocity
+        method.step(np.arange(4), RNG(step))
+        torch.testing.assert_close(method.networks["head"].bias.detach(), weight)
+
+
+@pytest.mark.parametrize("name", ["erm", "jtt", "gdro", "cnc+num_negatives=3+num_positives=3"])
+def test_training_lowers_the_loss(name):
+    y, predicted = labels({(0, 0): 12, (0, 1): 6, (1, 1): 12, (1, 0): 6})
+    of = task(y, predicted)
+    of.presentation.inputs[torch.from_numpy(y == 1)] //= 4  # dark images
+    method = build(f"{name}+learning_rate=0.05", of)
+
+    def epoch(number):
+        return [method.step(batch, RNG(number))["loss"].item() for batch in method.epoch(RNG(number))]
+
+    first = epoch(0)[0]
+    for number in range(1, 6):
+        last = epoch(number)
+    assert np.mean(last) < first - 0.1
+
+
+# JTT
+
+
+@st.composite
+def predictions(draw):
+    count, classes = draw(st.integers(1, 40)), draw(st.integers(1, 4))
+    value = st.lists(st.integers(0, classes - 1), min_size=count, max_size=count)
+    return np.array(draw(value)), np.array(draw(value))
+
+
+@quick
+@given(predictions())
+def test_jtt_equals_wrong_and_right_in_each_predicted_class(data):
+    y, predicted = data
+    times = repeats(y, predicted, "equal", 100.0)
+    assert (times[predicted == y] == 1).all()
+    for label in set(predicted.tolist()):
+        wrong, right = (predicted == label) & (y != label), (predicted == label) & (y == label)
+        if not wrong.any():
+            continue
+        assert len(set(times[wrong])) == 1
+        if 0 < wrong.sum() <= right.sum():
+            assert times[wrong].sum() == pytest.approx(right.sum())
+        else:  # no right ones to equal, or already more frequent: left alone
+            assert (times[wrong] == 1).all()
+
+
+def test_jtt_repeats_by_hand():
+    y, predicted = labels({(0, 0): 9, (1, 0): 2, (2, 0): 1, (1, 1): 5, (2, 2): 4, (0, 2): 4})
+    times = repeats(y, predicted, "equal", 100.0)
+    assert times.tolist() == [1] * 9 + [3] * 2 + [3] + [1] * 5 + [1] * 4 + [1] * 4
+
+
+def test_jtt_constant_factor():
+    y, predicted = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 0])
+    assert repeats(y, predicted, "constant", 7.5).tolist() == [1, 7.5, 1, 7.5]
+
+
+def test_jtt_epochs_show_each_sample_as_often_as_asked():
+    y, predicted = labels({(0, 0): 10, (1, 0): 4, (1, 1): 6, (0, 1): 5})
+    method = build("jtt+batch_size=8", task(y, predicted))
+    expected = np.repeat([1, 2.5, 1, 1.2], [10, 4, 6, 5])
+    counts = []
+    for seed in range(400):
+        batches = list(method.epoch(RNG(seed)))
+        assert all(len(batch) == 8 for batch in batches[:-1]) and 0 < len(batches[-1]) <= 8
+        counts.append(np.bincount(np.concatenate(batches), minlength=len(y)))
+    counts = np.array(counts)
+    assert ((counts == np.floor(expected)) | (counts == np.ceil(expected))).all()
+    assert np.abs(counts.mean(axis=0) - expected).max() < 5 * 0.5 / math.sqrt(400)
+    order = np.concatenate(list(method.epoch(RNG(0))))
+    assert (np.diff(order) < 0).sum() > 5  # shuffled
+
+
+def test_jtt_reports_what_stage_1_got_wrong():
+    y, predicted = labels({(0, 0): 10, (1, 0): 4, (1, 1): 6})
+    assert build("jtt", task(y, predicted)).facts() == {"wrong_in_stage_1": 4, "largest_factor": 2.5}
+
+
+# Group DRO
+
+GROUPS = {(0, 0): 6, (0, 1): 3, (1, 0): 2, (1, 1): 9}
+BIAS = [0.3, -0.9]
+MEANS = np.array([cross_entropy(BIAS, label) for label, _ in GROUPS])  # what each group's loss is
+
+
+def gdro(**settings):
+    y, groups = labels(GROUPS)
+    overrides = "".join(f"+{key}={value}" for key, value in sorted(settings.items()))
+    return blind(build(f"gdro{overrides}", task(y, groups)), BIAS)
+
+
+def test_gdro_raises_q_on_groups_with_high_loss():
+    method = gdro(step_size=0.5)
+    loss = method.losses(np.arange(20), RNG(0))["loss"]
+    q = np.full(4, 0.25) * np.exp(0.5 * MEANS)
+    q /= q.sum()
+    np.testing.assert_allclose(method.networks.q, q, rtol=1e-5)
+    assert loss.item() == pytest.approx((q * MEANS).sum(), rel=1e-5)
+    losses = method.losses(np.arange(20), RNG(0))
+    again = q * np.exp(0.5 * MEANS)
+    np.testing.assert_allclose(method.networks.q, again / again.sum(), rtol=1e-5)
+    assert losses["mean_loss"].item() == pytest.approx((MEANS * [6, 3, 2, 9]).sum() / 20, rel=1e-5)
+
+
+def test_gdro_takes_group_means_however_many_samples_a_group_has():
+    once, often = gdro(step_size=0.5), gdro(step_size=0.5)
+    first = once.losses(np.array([0, 6, 9, 11]), RNG(0))["loss"].item()
+    second = often.losses(np.array([0, 1, 2, 3, 6, 9, 11, 12]), RNG(0))["loss"].item()
+    assert first == pytest.approx(second, rel=1e-6)
+    torch.testing.assert_close(once.networks.q, often.networks.q)
+
+
+def test_gdro_absent_groups_have_no_loss_and_keep_their_relative_weight():
+    method = gdro(step_size=0.5)
+    method.networks.q.copy_(torch.tensor([0.4, 0.3, 0.2, 0.1]))
+    loss = method.losses(np.array([0, 1, 9]), RNG(0))["loss"]  # groups 0 and 2
+    q = np.array([0.4, 0.3, 0.2, 0.1]) * np.exp(0.5 * MEANS * [1, 0, 1, 0])
+    q /= q.sum()
+    np.testing.assert_allclose(method.networks.q, q, rtol=1e-5)
+    assert float(method.networks.q[1] / method.networks.q[3]) == pytest.approx(3, rel=1e-5)
+    assert loss.item() == pytest.approx(q[0] * MEANS[0] + q[2] * MEANS[2], rel=1e-5)
+
+
+def test_gdro_gradient_takes_q_as_given():
+    method = gdro(step_size=0.5)
+    method.losses(np.arange(20), RNG(0))["loss"].backward()
+    softmax = np.exp(BIAS) / np.exp(BIAS).sum()
+    q = method.networks.q.numpy()
+    expected = (q[:2].sum() * (softmax - [1, 0])) + (q[2:].sum() * (softmax - [0, 1]))
+    np.testing.assert_allclose(method.networks["head"].bias.grad, expected, rtol=1e-4)
+
+
+def test_gdro_adjustment_favours_small_groups_that_are_present():
+    method = gdro(step_size=0.5, adjustment=2)
+    loss = method.losses(np.array([0, 9, 11]), RNG(0))["loss"]  # groups 0, 2, 3
+    present = np.array([1, 0, 1, 1])
+    q = np.exp(0.5 * (MEANS + 2 / np.sqrt([6, 3, 2, 9])) * present)
+    q /= q.sum()
+    np.testing.assert_allclose(method.networks.q, q, rtol=1e-5)
+    assert loss.item() == pytest.approx((q * MEANS * present).sum(), rel=1e-5)  # the margin is no part of the loss
+
+
+def test_gdro_groups_are_the_pairs_that_occur():
+    y, groups = labels({(0, 3): 4, (1, 3): 2, (1, 7): 3})
+    method = build("gdro", task(y, groups))
+    np.testing.assert_allclose(method.networks.q, [1 / 3] * 3)
+    assert method.counts.tolist() == [4, 2, 3]
+
+
+def test_gdro_q_is_part_of_the_state():
+    first, second = gdro(step_size=0.5), gdro(step_size=0.5)
+    first.losses(np.array([0, 9]), RNG(0))
+    assert not torch.equal(first.networks.q, second.networks.q)
+    second.load(first.state())
+    assert torch.equal(first.networks.q, second.networks.q)
+
+
+def test_gdro_balanced_sampler_draws_each_group_equally_often():
+    sizes = {(0, 0): 150, (0, 1): 10, (1, 0): 4, (1, 1): 36}
+    y, groups = labels(sizes)
+    method = build("gdro+batch_size=32", task(y, groups))
+    drawn = []
+    for seed in range(60):
+        batches = list(method.epoch(RNG(seed)))
+        assert sum(map(len, batches)) == len(y) and max(map(len, batches)) <= 32
+        drawn.append(np.concatenate(batches))
+    per_sample = np.bincount(np.concatenate(drawn), minlength=len(y))
+    per_group = np.array([part.sum() for part in np.split(per_sample, np.cumsum(list(sizes.values()))[:-1])])
+    total = 60 * len(y)
+    assert np.abs(per_group - total / 4).max() < 5 * math.sqrt(total * 3 / 16)
+    rare = per_sample[160:164]  # the four of the smallest group
+    assert np.abs(rare - total / 16).max() < 5 * math.sqrt(total / 16)
+
+
+def test_gdro_shuffled_sampler_shows_each_sample_once():
+    y, groups = labels(GROUPS)
+    batches = list(build("gdro+batch_size=8+sampler=shuffled", task(y, groups)).epoch(RNG(0)))
+    assert sorted(np.concatenate(batches)) == list(range(20))
+
+
+# CNC
+
+CNC = "cnc+num_negatives=3+num_positives=3"
+
+
+def cnc(name=CNC, sizes=None):
+    y, predicted = labels(sizes or {(0, 0): 14, (0, 1): 6, (1, 1): 10, (1, 0): 6})
+    return build(name, task(y, predicted))
+
+
+@pytest.mark.parametrize(("accumulation", "steps"), [(1, 20), (8, 3), (20, 1), (64, 1)])
+def test_cnc_takes_accumulation_contrastive_batches_a_step(accumulation, steps):
+    batches = list(cnc(f"{CNC}+accumulation={accumulation}").epoch(RNG(0)))
+    assert len(batches) == steps and sum(map(len, batches)) == 20  # two slices, ten anchors each
+    assert all(0 < len(batch) <= accumulation for batch in batches)
+
+
+def test_cnc_averages_over_the_contrastive_batches_of_a_step():
+    method, lone = cnc(), cnc()
+    anchors = method.sampler.epoch(RNG(0))[:4]
+    drawn = method.sampler.draw(RNG(1), anchors)
+    parts = [type(drawn)(*(part[i : i + 1] for part in vars(drawn).values())) for i in range(4)]
+    method.sampler.draw = lambda rng, batch: drawn
+    together = method.losses(anchors, RNG(0))["loss"].item()
+    apart = []
+    for i, part in enumerate(parts):
+        lone.sampler.draw = lambda rng, batch, part=part: part
+        apart.append(lone.losses(anchors[i : i + 1], RNG(0))["loss"].item())
+    assert together == pytest.approx(np.mean(apart), rel=1e-5)
+
+
+def test_cnc_reports_sizes_and_fallbacks():
+    facts = cnc("cnc", {(0, 0): 14, (0, 1): 6, (1, 1): 10}).facts()
+    assert facts["num_positives"] == 6 and facts["num_negatives"] == 6
+    assert sorted(text[:24] for text in facts["fallbacks"]) == ["no negatives for class 0", "no positives for class 1"]
+
+
+def test_cnc_settings_reach_the_sampler():
+    changed = cnc(f"{CNC}+anchors=all+negatives_by=class+positives_by=class+shrink=false").sampler
+    y, predicted = labels({(0, 0): 14, (0, 1): 6, (1, 1): 10, (1, 0): 6})
+    same = ContrastiveSampler(y, predicted, 3, 3, anchors_from="all", positives_by="class", negatives_by="class", shrink=False)
+    assert changed.slices.keys() == same.slices.keys() and len(same.slices) == 4
+    assert (changed.positive_pool(0, 0) == same.positive_pool(0, 0)).all() and len(changed.positive_pool(0, 0)) == 20
+    assert (changed.negative_pool(0, 0) == same.negative_pool(0, 0)).all() and len(changed.negative_pool(0, 0)) == 16
+    assert len(np.concatenate(list(cnc(f"{CNC}+anchor_fraction=0.5").epoch(RNG(0))))) == 10
+    assert len(np.concatenate(list(cnc(f"{CNC}+truncate=false").epoch(RNG(0))))) == 24
+
+
+@pytest.mark.parametrize("mode", ["eval", "train"])
+def test_cnc_keeps_the_encoder_in_evaluation_mode_unless_told(mode):
+    method = cnc(f"{CNC}+batchnorm={mode}")
+    seen = []
+    method.networks["encoder"].register_forward_pre_hook(lambda module, inputs: seen.append(module.training))
+    method.step(next(method.epoch(RNG(0))), RNG(0))
+    assert seen == [mode == "train"]
+
+
+def test_cnc_projection_is_trained_and_kept_with_the_weights():
+    method = cnc(f"{CNC}+projection=8")
+    before = {name: value.clone() for name, value in method.networks.state_dict().items()}
+    method.step(next(method.epoch(RNG(0))), RNG(0))
+    moved = {name for name, value in method.networks.state_dict().items() if not torch.equal(value, before[name])}
+    assert {"projection.0.weight", "projection.2.weight", "head.weight", "encoder.layers.0.weight"} <= moved
+    assert before["projection.2.weight"].shape == (8, 84)
+
+
+@pytest.mark.parametrize("name", ["erm", "jtt", "gdro", CNC])
+def test_presentations_counts_the_images_of_a_batch(name):
+    y, predicted = labels({(0, 0): 14, (0, 1): 6, (1, 1): 10, (1, 0): 6})
+    method = build(name, task(y, predicted, crop="presentation"))
+    encoded = []
+    method.networks["encoder"].register_forward_hook(lambda module, inputs, output: encoded.append(len(output)))
+    batch = next(method.epoch(RNG(0)))
+    method.step(batch, RNG(0))
+    assert encoded == [method.presentations(batch)]

@@ -1,0 +1,47 @@
+"""A finished run is a usable model."""
+
+import numpy as np
+import pytest
+from helpers import OPTIONS, place, save_tiny
+
+import despur
+from despur import runs
+from despur.settings import SettingError
+from despur.store import Container
+
+NAME = "erm+batch_size=8+epochs=2+learning_rate=0.02~0.05"
+FOLDER = f"runs/colored_digits/{NAME}/s0-1"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    root = tmp_path_factory.mktemp("results")
+    dataset = save_tiny(root)
+    runs.make(place(root, FOLDER), OPTIONS, ("best", "last"))
+    return root, dataset
+
+
+@pytest.mark.parametrize("selection", ["best", "last"])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("rate", ["0.02", "0.05"])
+def test_a_loaded_model_predicts_what_the_run_predicted(finished, rate, seed, selection):
+    root, dataset = finished
+    method = f"erm+batch_size=8+epochs=2+learning_rate={rate}"
+    key = next(run.key for run in place(root, FOLDER).runs() if (run.spec.value("learning_rate"), run.seed) == (float(rate), seed))
+    outputs = Container(root / FOLDER / "outputs.safetensors")
+    model = despur.load(root / FOLDER, seed=seed, method=key.split("/")[1], selection=selection)
+    assert (model.outputs(dataset.inputs)["logits"] == outputs[f"{key}/{selection}/logits"]).all(), method
+    assert (model.predict(dataset.inputs) == outputs[f"{key}/{selection}/logits"].argmax(axis=1)).all()
+
+
+def test_without_words_the_first_run_is_loaded(finished):
+    root, dataset = finished
+    first = place(root, FOLDER).runs()[0].key
+    outputs = Container(root / FOLDER / "outputs.safetensors")[f"{first}/best/z"]
+    assert np.array_equal(despur.load(root / FOLDER).outputs(dataset.inputs)["z"], outputs)
+
+
+def test_a_run_that_is_not_there_is_an_error_that_lists_what_is(finished):
+    root, _ = finished
+    with pytest.raises(SettingError, match=r"no run with seed 7.*s0.*s1"):
+        despur.load(root / FOLDER, seed=7)

@@ -1,0 +1,204 @@
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from despur.paths import Place, chunk_size, chunks, locate, seed_list
+from despur.settings import SettingError
+from despur.spec import canonical, declared
+
+quick = settings(deadline=None, derandomize=True, database=None)
+
+FOLDERS = {
+    "results/data/colored_digits": Place(Path("results"), "data", "colored_digits"),
+    "results/data/cmnist+draw=0~1+p_corr=0.9": Place(Path("results"), "data", "cmnist+draw=0~1+p_corr=0.9"),
+    "results/stage1/cmnist/erm/s0-2": Place(Path("results"), "stage1", "cmnist", "erm", "s0-2"),
+    "results/groups/cmnist/clusters+stage1.epochs=1/s3": Place(Path("results"), "groups", "cmnist", "clusters+stage1.epochs=1", "s3"),
+    "results/runs/cmnist+p_corr=0.9/cnc+lambda=0.2~0.4+temperature=1e-05/s0-2": Place(
+        Path("results"), "runs", "cmnist+p_corr=0.9", "cnc+lambda=0.2~0.4+temperature=1e-05", "s0-2"
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "place"), FOLDERS.items())
+def test_a_path_says_what_it_asks_for(path, place):
+    assert locate(path) == place
+    assert place.folder == Path(path)
+
+
+@pytest.mark.parametrize("path", FOLDERS)
+def test_a_file_in_a_folder_asks_for_the_folder(path):
+    assert locate(f"{path}/outputs.safetensors") == locate(f"{path}/") == locate(Path(path))
+
+
+@pytest.mark.parametrize("root", ["/tmp/elsewhere/results", "a/runs/b", "."])
+def test_results_may_lie_anywhere(root):
+    place = locate(f"{root}/runs/cmnist/erm/s0")
+    assert place.root == Path(root)
+    assert place.data.root == Path(root)
+    assert place.folder == Path(root, "runs/cmnist/erm/s0")
+
+
+def test_a_path_without_root_lies_here():
+    assert locate("runs/cmnist/erm/s0").root == Path()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "results",
+        "results/runs/cmnist/erm",
+        "results/runs/cmnist/erm/0-2",
+        "results/runs/cmnist/erm/s0-2/more/files.csv",
+        "results/models/cmnist/erm/s0",
+        "results/runs/CMNIST/erm/s0",
+        "results/runs/cmnist/erm,epochs=1/s0",
+        "results/runs/cmnist/erm+epochs/s0",
+        "results/runs/cmnist/erm+epochs=1 /s0",
+    ],
+)
+def test_other_paths_are_refused_by_name(path):
+    with pytest.raises(SettingError) as error:
+        locate(path)
+    assert str(error.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(("text", "seeds"), [("s0-2", [0, 1, 2]), ("s4", [4]), ("s10-11", [10, 11])])
+def test_seeds(text, seeds):
+    assert seed_list(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["s3-3", "s3-2"])
+def test_one_seed_has_one_spelling_and_ranges_run_forwards(text):
+    with pytest.raises(SettingError, match=text):
+        seed_list(text)
+
+
+def test_chunks_that_name_a_seed_twice_are_refused():
+    with pytest.raises(SettingError, match="twice"):
+        chunks(["0-2", "2-4"], 5)
+
+
+def test_a_base_that_reads_another_stage_is_refused():
+    with pytest.raises(SettingError, match="gdro"):
+        canonical("methods", "cnc+stage1=gdro")
+
+
+def test_seeds_that_run_backwards_are_refused():
+    with pytest.raises(SettingError, match="s5-3"):
+        seed_list("s5-3")
+
+
+@quick
+@given(st.integers(1, 60), st.integers(1, 12))
+def test_chunks_hold_every_seed_once_and_are_aligned(seeds, size):
+    found = [seed_list(text) for text in chunks(seeds, size)]
+    assert list(chain(*found)) == list(range(seeds))
+    assert all(part[0] % size == 0 and len(part) == size for part in found[:-1])
+    assert found[-1][0] % size == 0
+
+
+@quick
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 12))
+def test_more_seeds_keep_the_chunks_that_are_full(few, more, size):
+    full = few // size
+    assert chunks(few, size)[:full] == chunks(few + more, size)[:full]
+
+
+def test_explicit_chunks_are_taken_as_they_are():
+    assert chunks(["0-2", "3-9", "12"], 5) == ["s0-2", "s3-9", "s12"]
+
+
+@pytest.mark.parametrize("method", ["erm", "cnc+temperature=0.1", "jtt+stage1.epochs=1"])
+def test_the_encoder_says_how_many_seeds_travel_together(method):
+    assert chunk_size(method, "colored_digits+draw=1") == declared("encoders", "lenet")["SEED_CHUNK"]
+
+
+def test_another_encoder_says_another_size(package):
+    package.write("encoders/toy.py", "SEED_CHUNK = 1\n")
+    package.write("encoders/silent.py", "")
+    assert chunk_size("erm+encoder=toy", "cmnist") == 1
+    assert chunk_size("erm+encoder=silent", "cmnist") == 5
+
+
+def test_the_components_of_a_run_lie_upstream():
+    place = locate("results/runs/cmnist/cnc+groups.restarts=3+lambda=0.5+stage1.epochs=13/s0-2")
+    (groups,) = place.upstream("groups")
+    assert groups == locate("results/groups/cmnist/clusters+restarts=3+stage1.epochs=13/s0-2")
+    (stage1,) = groups.upstream("stage1")
+    assert stage1 == locate("results/stage1/cmnist/erm+epochs=13/s0-2")
+    assert place.upstream("stage1") == stage1.upstream("groups") == []
+
+
+def test_methods_that_need_the_same_stage_1_share_it():
+    jtt, cnc = (locate(f"results/runs/colored_digits/{name}/s0-2").upstream("groups")[0] for name in ("jtt", "cnc"))
+    assert jtt.upstream("stage1") == cnc.upstream("stage1")
+
+
+def test_a_sweep_over_components_reads_each():
+    place = locate("results/runs/cmnist/jtt+groups=clusters~oracle~predictions/s0")
+    assert {up.name for up in place.upstream("groups")} == {"clusters", "oracle", "predictions"}
+
+
+def test_a_sweep_over_a_component_is_one_sweep_upstream():
+    place = locate("results/runs/cmnist/jtt+factor=10~20+stage1.epochs=13~17+upsampling=constant/s0")
+    (groups,) = place.upstream("groups")
+    assert groups.name == "predictions+stage1.epochs=13~17"
+
+
+def test_a_method_without_components_reads_none():
+    assert locate("results/runs/cmnist/erm/s0").upstream("groups") == []
+
+
+def test_runs_are_every_data_set_point_and_seed():
+    place = locate("results/runs/cmnist+p_corr=0.9~0.99/cnc+lambda=0.2~0.4/s3-4")
+    keys = [run.key for run in place.runs()]
+    assert keys == [
+        f"cmnist+p_corr={p}/cnc+lambda={weight}/s{seed}" for p in ("0.9", "0.99") for weight in ("0.2", "0.4") for seed in (3, 4)
+    ]
+
+
+def test_a_run_keeps_its_key_in_another_folder():
+    alone = {run.key for run in locate("results/runs/cmnist/cnc+lambda=0.4/s4").runs()}
+    assert alone < {run.key for run in locate("results/runs/cmnist/cnc+lambda=0.2~0.4/s3-5").runs()}
+
+
+def test_a_draw_per_seed_gives_each_seed_its_own_data():
+    place = locate("results/runs/colored_digits+draw=seed/erm/s0-2")
+    assert place.data == locate("results/data/colored_digits+draw=0~1~2")
+    assert [(run.data.settings["draw"], run.seed) for run in place.runs()] == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_a_fixed_draw_gives_every_seed_the_same_data():
+    place = locate("results/runs/colored_digits+draw=1/erm/s0-2")
+    assert place.data == locate("results/data/colored_digits+draw=1")
+    assert {run.data.name for run in place.runs()} == {"colored_digits+draw=1"}
+
+
+@pytest.mark.parametrize("dataset", ["colored_digits", "colored_digits+draw=seed", "colored_digits+draw=3~seed", "cmnist+p_corr=0.9~0.99"])
+def test_the_data_of_a_place_holds_the_data_of_its_runs(dataset):
+    place = locate(f"results/runs/{dataset}/erm/s0-1")
+    held = {point.name for point in canonical("datasets", place.data.dataset).points}
+    assert {run.data.name for run in place.runs()} == held
+
+
+@pytest.mark.parametrize(
+    ("path", "right"),
+    [
+        ("results/runs/cmnist/cnc+temperature=.1/s0", "cnc+temperature=0.1"),
+        ("results/runs/cmnist+p_corr=0.995/erm/s0", "cmnist "),
+    ],
+)
+def test_a_path_that_is_not_canonical_says_which_is(path, right):
+    with pytest.raises(SettingError) as error:
+        locate(path).runs()
+    assert f"is called {right}" in str(error.value)
+
+
+@pytest.mark.parametrize("path", ["results/runs/cmnist/cnd/s0", "results/runs/cmnits/cnc/s0", "results/groups/cmnist/cnc/s0"])
+def test_a_path_with_an_unknown_name_is_refused(path):
+    with pytest.raises(SettingError, match="unknown"):
+        locate(path).runs()

@@ -1,0 +1,73 @@
+import json
+import platform
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from despur.digest import question
+from despur.paths import locate
+from despur.provenance import entry_point, peak_memory_mb, versions, write_about
+from despur.settings import SettingError
+from despur.store import InputError
+
+STATUS = Path("/proc/self/status")
+
+
+def call(monkeypatch, work, *words):
+    monkeypatch.setattr("sys.argv", ["stage", *words])
+    entry_point("doc", work, ("--size", {"type": int, "default": 3}))
+
+
+def test_a_stage_is_given_its_place_and_options(monkeypatch):
+    given = []
+    call(
+        monkeypatch, lambda place, arguments: given.append((place, arguments.size)), "results/runs/cmnist/erm/s0/metrics.csv", "--size", "5"
+    )
+    assert given == [(locate("results/runs/cmnist/erm/s0"), 5)]
+
+
+def test_a_path_that_asks_for_nothing_is_one_clear_line(monkeypatch):
+    with pytest.raises(SystemExit) as error:
+        call(monkeypatch, lambda place, arguments: None, "results/runs/cmnist")
+    assert error.value.code.startswith("error: results/runs/cmnist: ")
+
+
+@pytest.mark.parametrize("problem", [InputError("mnist.gz: wrong checksum"), SettingError("unknown methods 'cnd'")])
+def test_bad_input_is_one_clear_line(monkeypatch, problem):
+    def work(place, arguments):
+        raise problem
+
+    with pytest.raises(SystemExit) as error:
+        call(monkeypatch, work, "results/runs/cmnist/erm/s0")
+    assert error.value.code == f"error: {problem}"
+
+
+def test_a_mistake_in_the_code_is_not_hidden(monkeypatch):
+    with pytest.raises(ZeroDivisionError):
+        call(monkeypatch, lambda place, arguments: 1 / 0, "results/runs/cmnist/erm/s0")
+
+
+def test_next_to_a_result_lies_what_made_it(tmp_path):
+    place = locate(f"{tmp_path}/runs/cmnist/erm/s0-2")
+    write_about(place, time.perf_counter() - 1.5, device="cpu")
+    about = json.loads((place.folder / "about.json").read_text())
+    assert about["question"] == json.loads(question(place))
+    assert about["versions"]["python"] == platform.python_version()
+    assert {"torch", "numpy", "scikit-learn"} <= set(about["versions"])
+    assert about["device"] == "cpu"
+    assert 1.5 <= about["seconds"] < 60
+    assert about["peak_memory_mb"] > 1
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="no /proc here")
+def test_peak_memory_is_what_the_kernel_says():
+    (peak,) = re.findall(r"VmHWM:\s*(\d+) kB", STATUS.read_text())
+    assert peak_memory_mb() == pytest.approx(int(peak) / 1024, rel=0.1)
+
+
+def test_versions_are_those_installed():
+    import numpy
+
+    assert versions()["numpy"] == numpy.__version__

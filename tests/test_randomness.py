@@ -1,0 +1,45 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from despur.randomness import generator, number
+
+PURPOSES = st.text("abc_", min_size=1, max_size=5)
+COUNTS = st.lists(st.integers(-3, 20), max_size=3).map(tuple)
+
+
+def test_numbers_stay_what_they_are():
+    assert number("cmnist", 0) == 1408761248494710680
+    assert number("colored_digits/erm/0", 3, 14) == 4613812928008691184
+
+
+@settings(deadline=None)
+@given(PURPOSES, COUNTS)
+def test_a_number_fits_in_63_bits(purpose, counts):
+    assert 0 <= number(purpose, *counts) < 2**63
+
+
+@settings(deadline=None)
+@given(PURPOSES, COUNTS, PURPOSES, COUNTS)
+def test_different_uses_get_different_numbers(purpose, counts, other_purpose, other_counts):
+    same = (purpose, counts) == (other_purpose, other_counts)
+    assert (number(purpose, *counts) == number(other_purpose, *other_counts)) == same
+
+
+def test_draws_do_not_depend_on_what_was_drawn_before():
+    alone = generator("leakage", 1).random(5)
+    generator("leakage", 0).random(1000)
+    np.random.default_rng().random(3)
+    assert np.array_equal(generator("leakage", 1).random(5), alone)
+
+
+def test_generators_of_one_purpose_do_not_share_a_stream():
+    first = generator("leakage", 1)
+    second = generator("leakage", 1)
+    first.random(10)
+    assert second.random() == generator("leakage", 1).random()
+
+
+def test_generators_of_different_counts_are_uncorrelated():
+    draws = np.stack([generator("order", count).standard_normal(4000) for count in range(4)])
+    assert np.abs(np.corrcoef(draws) - np.eye(4)).max() < 4 / np.sqrt(4000)

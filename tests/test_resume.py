@@ -1,0 +1,105 @@
+"""Killed at any moment and run again, a run ends with the digits that it has when nothing happens."""
+
+import json
+import time
+
+import psutil
+import pytest
+from project import Project, finish, kill, once, tiny_project
+
+RUN = "results/runs/colored_digits/cnc+epochs=4/s0-1"
+TRAINED = ("models.safetensors", "outputs.safetensors", "history.csv")
+STAGE2 = ("-m", "despur.stage2", RUN)
+
+
+@pytest.fixture
+def project(tmp_path_factory, tmp_path):
+    return tiny_project(tmp_path_factory).copy(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(tmp_path_factory):
+    """The run, made by hand without interruption, in another folder."""
+    tiny = tiny_project(tmp_path_factory)
+
+    def make(root):
+        project = tiny.copy(root)
+        assert "resumes" not in project.python(*STAGE2)
+        project.python("-m", "despur.evaluate", RUN)
+
+    return Project(once(tmp_path_factory, "uninterrupted", make))
+
+
+def checkpoints(project):
+    """Time of the last change of each seed's checkpoint."""
+    files = [file for file in project.root.glob("results/.resume/*/*.pt") if not file.name.startswith(".")]
+    return {file.stem.rpartition(",")[2]: file.stat().st_mtime_ns for file in files if file.exists()}
+
+
+def wait_for(condition, process):
+    """Wait until the condition holds, which must be before the process ends."""
+    while not condition():
+        assert process.poll() is None, f"finished too early: {process.communicate()[0]}"
+        time.sleep(0.002)
+
+
+def facts(project):
+    """What about.json says of each run, without seconds."""
+    runs = json.loads((project.root / RUN / "about.json").read_text())["runs"]
+    return {key: {name: value for name, value in run.items() if name != "seconds"} for key, run in runs.items()}
+
+
+def assert_same(project, uninterrupted, *files):
+    for file in files:
+        assert (project.root / RUN / file).read_bytes() == (uninterrupted.root / RUN / file).read_bytes(), file
+    assert facts(project) == facts(uninterrupted)
+    assert checkpoints(project) == {}
+
+
+def test_a_killed_training_goes_on_and_ends_with_the_same_digits(project, uninterrupted):
+    seen = set()
+
+    def within_the_second_seed():
+        seen.add(checkpoints(project).get("s1"))
+        return len(seen) > 20
+
+    process = project.start(*STAGE2, "--checkpoint-seconds", "0")
+    wait_for(within_the_second_seed, process)
+    kill(process)
+    assert not (project.root / RUN).exists()
+    text = project.python(*STAGE2)
+    steps = {seed: int(line.rpartition(" ")[2]) for line in text.splitlines() for seed in "01" if f"/{seed}: resumes at step" in line}
+    whole = {key[-1]: run["steps"] for key, run in facts(uninterrupted).items()}
+    assert steps["0"] == whole["0"] and 20 <= steps["1"] < whole["1"]
+    assert_same(project, uninterrupted, *TRAINED)
+
+
+def call(project):
+    return project.start("-m", "snakemake", "-c1", f"{RUN}/metrics.csv")
+
+
+def kill_training(process):
+    """Kill what a call of Snakemake has started, but not itself."""
+    for child in psutil.Process(process.pid).children(recursive=True):
+        child.kill()
+
+
+def test_snakemake_goes_on_after_its_job_or_itself_was_killed_and_ends_with_the_same_digits(project, uninterrupted):
+    log = (project.root / "results/logs/runs" / RUN.removeprefix("results/runs/")).with_suffix(".log")
+
+    process = call(project)
+    wait_for(lambda: "s0" in checkpoints(project), process)
+    kill_training(process)
+    code, text = finish(process)
+    assert code == 1 and "Error in rule train_stage2" in text
+    assert set(checkpoints(project)) == {"s0"}
+
+    process = call(project)
+    wait_for(lambda: log.exists() and "/0: resumes at step" in log.read_text(), process)
+    kill(process)
+    (project.root / RUN).mkdir(parents=True, exist_ok=True)
+    (project.root / RUN / "outputs.safetensors").write_bytes(b"half writ")
+
+    project.snakemake(f"{RUN}/metrics.csv")
+    assert "/0: resumes at step" in log.read_text()
+    assert_same(project, uninterrupted, *TRAINED, "metrics.csv")

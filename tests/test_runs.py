@@ -1,0 +1,272 @@
+"""From a path to trained models, outputs and history."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from helpers import OPTIONS, place, save_tiny
+from safetensors.numpy import save_file
+
+from despur import evaluate, runs
+from despur.methods.cnc import CNC
+from despur.methods.erm import ERM
+from despur.metrics.groups import worst_group_accuracy
+from despur.store import Container
+from despur.training import Machine
+
+ERM_NAME = "erm+batch_size=8+epochs=4"
+SWEEP = "erm+epochs=1+learning_rate=0.02~0.05"
+DIM = 84  # of LeNet's representations
+
+
+def make(root, path, selections=("best", "last")):
+    """Train what a path asks for."""
+    where = place(root, path)
+    runs.make(where, OPTIONS, selections)
+    return where
+
+
+def save_groups(root, name, arrays):
+    """Made-up groups where those of ``name`` are looked for."""
+    folder = root / "groups/colored_digits" / name / "s0-1"
+    folder.mkdir(parents=True)
+    save_file({f"colored_digits/{key}": value.astype(np.int16) for key, value in arrays.items()}, folder / "groups.safetensors")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """Results with tiny made-up data and groups."""
+    results = tmp_path_factory.mktemp("results")
+    dataset = save_tiny(results)
+    train = dataset.rows("train")
+    truth = dataset.table["a"].to_numpy()[train]
+    save_groups(results, "oracle", {f"oracle/s{seed}": truth for seed in (0, 1)})
+    shifted = {f"predictions{'+stage1.epochs=1' * one}/s{seed}": (truth + seed + 2 * one) % 5 for seed in (0, 1) for one in (0, 1)}
+    for one in (0, 1):
+        name = f"predictions{'+stage1.epochs=1' * one}"
+        save_groups(results, name, {key: value for key, value in shifted.items() if key.startswith(f"{name}/")})
+    return results
+
+
+@pytest.fixture(scope="module")
+def dataset(root):
+    return runs.load_dataset(root / "data/colored_digits", "colored_digits")
+
+
+@pytest.fixture(scope="module")
+def erm(root):
+    """A finished run of two seeds that overfits, so that its best step is not its last."""
+    return make(root, f"runs/colored_digits/{ERM_NAME}/s0-1")
+
+
+def test_everything_asked_for_is_written(erm):
+    assert {file.name for file in erm.folder.iterdir()} == {"models.safetensors", "outputs.safetensors", "history.csv", "about.json"}
+    keys = [f"colored_digits/{ERM_NAME}/s{seed}/{selection}" for seed in (0, 1) for selection in ("best", "last")]
+    outputs, models = (Container(erm.folder / f"{name}.safetensors") for name in ("outputs", "models"))
+    assert outputs.keys == {f"{key}/{name}" for key in keys for name in ("z", "logits")}
+    for key in keys:
+        assert {f"encoder.layers.{i}.{kind}" for i in (0, 3, 7, 9) for kind in ("weight", "bias")} | {"head.weight", "head.bias"} == set(
+            models.under(key)
+        )
+
+
+def test_outputs_hold_every_sample_of_the_data_set(erm, dataset):
+    for key in Container(erm.folder / "outputs.safetensors").keys:
+        array = Container(erm.folder / "outputs.safetensors")[key]
+        assert array.dtype == np.float16 and np.isfinite(array).all()
+        assert array.shape == (len(dataset.y), DIM if key.endswith("/z") else 5)
+
+
+def test_outputs_are_those_of_the_kept_weights(erm, dataset):
+    models, outputs = (Container(erm.folder / f"{name}.safetensors") for name in ("models", "outputs"))
+    run = erm.runs()[1]
+    encoder = runs.method_class("erm")(runs.Folder(erm, Machine(torch.device("cpu"))).task(run, dataset), run.spec).networks["encoder"]
+    pixels = torch.from_numpy(dataset.inputs[:, 2:34, 2:34].copy()).permute(0, 3, 1, 2) / 127.5 - 1
+    for selection in ("best", "last"):
+        weights = {name: torch.from_numpy(value) for name, value in models.under(f"{run.key}/{selection}").items()}
+        encoder.load_state_dict({name.removeprefix("encoder."): value for name, value in weights.items() if name.startswith("encoder.")})
+        z = encoder(pixels).detach()
+        np.testing.assert_allclose(outputs[f"{run.key}/{selection}/z"], z, rtol=2e-3, atol=2e-3)
+        logits = z @ weights["head.weight"].T + weights["head.bias"]
+        np.testing.assert_allclose(outputs[f"{run.key}/{selection}/logits"], logits, rtol=5e-3, atol=5e-3)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("selection", ["best", "last"])
+def test_kept_outputs_score_what_the_history_says(erm, dataset, seed, selection):
+    run, rows = erm.runs()[seed], dataset.rows("val")
+    history = pd.read_csv(erm.folder / "history.csv").query("seed == @seed").pivot(index="step", columns="name", values="value")
+    scores = history[["val_worst_group_accuracy", "val_average_accuracy"]]
+    expected = scores.iloc[-1] if selection == "last" else scores.sort_values(list(scores), ascending=False, kind="stable").iloc[0]
+    logits = Container(erm.folder / "outputs.safetensors")[f"{run.key}/{selection}/logits"][rows]
+    correct = logits.argmax(1) == dataset.y[rows]
+    assert worst_group_accuracy(correct, dataset.groups[rows]) == pytest.approx(expected["val_worst_group_accuracy"])
+    assert correct.mean() == pytest.approx(expected["val_average_accuracy"])
+
+
+def test_last_weights_are_not_the_best_ones_where_training_went_on(erm):
+    about = json.loads((erm.folder / "about.json").read_text())["runs"]
+    models = Container(erm.folder / "models.safetensors")
+    early = [key for key, facts in about.items() if facts["best_step"] < facts["steps"]]
+    assert early  # else this test shows nothing: change the data
+    for key in early:
+        assert (models[f"{key}/best/head.weight"] != models[f"{key}/last/head.weight"]).any()
+
+
+def test_history_and_about_tell_of_every_run(erm):
+    history = pd.read_csv(erm.folder / "history.csv")
+    assert list(history) == ["epoch", "step", "name", "value", "dataset", "method", "seed"]
+    assert set(history["name"]) == {"loss", "val_worst_group_accuracy", "val_average_accuracy"}
+    assert set(history["seed"]) == {0, 1} and set(history["method"]) == {ERM_NAME} and set(history["dataset"]) == {"colored_digits"}
+    assert sorted(set(history["step"])) == [8, 16, 24, 32] and sorted(set(history["epoch"])) == [1, 2, 3, 4]
+    about = json.loads((erm.folder / "about.json").read_text())
+    assert about["device"] == "cpu" and about["precision"] == "fp32" and about["threads"] == 1
+    for run in erm.runs():
+        facts = about["runs"][run.key]
+        assert facts["steps"] == 32 and facts["training_images"] == 240 and 0 < facts["best_step"] <= 32
+
+
+def test_checkpoints_are_gone_once_results_are_written(erm, root):
+    assert not list((root / ".resume").rglob("*.pt"))
+
+
+def test_stage_1_keeps_the_last_step_only(root):
+    where = make(root, "stage1/colored_digits/erm+epochs=2/s0", ("last",))
+    key = where.runs()[0].key
+    assert Container(where.folder / "outputs.safetensors").keys == {f"{key}/last/z", f"{key}/last/logits"}
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "told"),
+    [
+        ("gdro+epochs=1", {"q"}, set()),
+        ("jtt+epochs=1", set(), {"wrong_in_stage_1", "largest_factor"}),
+        (
+            "cnc+epochs=1+groups=predictions+num_negatives=3+num_positives=3+projection=6",
+            {"projection.0.weight", "projection.2.bias"},
+            {"num_positives", "num_negatives", "fallbacks"},
+        ),
+    ],
+    ids=["gdro", "jtt", "cnc"],
+)
+def test_every_method_is_kept_with_all_its_state(name, state, told, root):
+    where = make(root, f"runs/colored_digits/{name}/s0-1")
+    models, outputs = (Container(where.folder / f"{kind}.safetensors") for kind in ("models", "outputs"))
+    about = json.loads((where.folder / "about.json").read_text())["runs"]
+    for run in where.runs():
+        for selection in ("best", "last"):
+            assert state | {"head.weight"} <= set(models.under(f"{run.key}/{selection}"))
+            assert outputs.under(f"{run.key}/{selection}").keys() == {"z", "logits"}
+        assert set(about[run.key]) - {"seconds", "steps", "best_step", "training_images"} == told
+
+
+def assert_same_arrays(first, second, prefix_of_first, prefix_of_second):
+    one, other = first.under(prefix_of_first), second.under(prefix_of_second)
+    assert one and one.keys() == other.keys()
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_a_point_in_a_sweep_has_the_digits_it_has_alone(root):
+    together = make(root, f"runs/colored_digits/{SWEEP}/s0-1")
+    assert len(together.runs()) == 4
+    alone = make(root, "runs/colored_digits/erm+epochs=1+learning_rate=0.05/s1")
+    (run,) = alone.runs()
+    assert run.key in {other.key for other in together.runs()}
+    for kind in ("models", "outputs"):
+        first, second = (Container(where.folder / f"{kind}.safetensors") for where in (together, alone))
+        assert_same_arrays(first, second, run.key, run.key)
+    history = pd.read_csv(together.folder / "history.csv").query("seed == 1 and method == @run.spec.name").reset_index(drop=True)
+    pd.testing.assert_frame_equal(history, pd.read_csv(alone.folder / "history.csv"))
+    other = Container(together.folder / "models.safetensors")
+    keys = [f"{run.key}/last/head.weight" for run in together.runs()]
+    assert len({other[key].tobytes() for key in keys}) == 4  # four different runs
+
+
+def test_points_of_a_sweep_start_from_the_same_weights(root):
+    still = make(root, "runs/colored_digits/erm+epochs=1~2+learning_rate=1e-30/s0-1")  # weights stay where they were
+    models = Container(still.folder / "models.safetensors")
+    by_run = {(run.spec.settings["epochs"], run.seed): models[f"{run.key}/last/encoder.layers.0.weight"] for run in still.runs()}
+    assert (by_run[1, 0] == by_run[2, 0]).all() and (by_run[1, 1] == by_run[2, 1]).all()
+    assert (by_run[1, 0] != by_run[1, 1]).any()
+
+
+def test_a_killed_job_goes_on_where_it_was(root, monkeypatch):
+    path = "runs/colored_digits/erm+batch_size=16+epochs=2/s0-1"
+    whole = make(root, path)
+    expected = {kind: (whole.folder / f"{kind}.safetensors").read_bytes() for kind in ("models", "outputs")}
+    history = (whole.folder / "history.csv").read_bytes()
+    for file in whole.folder.iterdir():
+        file.unlink()
+    steps, step = [], ERM.step
+
+    def fragile(self, batch, rng):
+        steps.append(batch)
+        if len(steps) == 11:  # in the first epoch of the second seed
+            raise KeyboardInterrupt
+        return step(self, batch, rng)
+
+    monkeypatch.setattr(ERM, "step", fragile)
+    monkeypatch.setattr(OPTIONS, "checkpoint_seconds", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        make(root, path)
+    assert not list(whole.folder.iterdir()) and list((root / ".resume").rglob("*.pt"))
+    again = make(root, path)
+    assert len(steps) == 11 + 6  # two epochs of four steps for each seed, the interrupted one once more
+    assert expected == {kind: (again.folder / f"{kind}.safetensors").read_bytes() for kind in expected}
+    assert (again.folder / "history.csv").read_bytes() == history
+    assert not list((root / ".resume").rglob("*.pt"))
+
+
+def test_a_method_is_given_the_groups_inferred_for_its_run(root, dataset):
+    truth = dataset.table["a"].to_numpy()[dataset.rows("train")]
+    facts = Machine(torch.device("cpu"))
+    for name, one in (("jtt", 0), ("jtt+stage1.epochs=1", 1)):
+        folder = runs.Folder(place(root, f"runs/colored_digits/{name}/s0-1"), facts)
+        for run in folder.place.runs():
+            task = folder.task(run, dataset)
+            assert (task.groups == (truth + run.seed + 2 * one) % 5).all()
+            assert (task.y == dataset.y[dataset.rows("train")]).all() and task.num_classes == 5
+            assert task.presentation.crop == "image" and task.presentation.shape == (3, 32, 32)
+    erm_folder = runs.Folder(place(root, "runs/colored_digits/erm/s0"), facts)
+    assert erm_folder.task(erm_folder.place.runs()[0], dataset).groups is None
+
+
+def test_a_method_file_gives_its_method():
+    assert runs.method_class("erm") is ERM and runs.method_class("cnc") is CNC
+
+
+def test_asking_for_a_gpu_that_is_not_there_ends_with_a_message(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(OPTIONS, "device", "cuda")
+    with pytest.raises(SystemExit, match="--device cuda: this machine has no usable GPU"):
+        runs.machine(OPTIONS)
+    monkeypatch.setattr(OPTIONS, "device", "auto")
+    assert runs.machine(OPTIONS).device.type == "cpu"
+
+
+def test_metrics_are_those_of_the_kept_outputs(erm, dataset):
+    evaluate.evaluate(erm, OPTIONS)
+    table = pd.read_csv(erm.folder / "metrics.csv", keep_default_na=False, na_values={"value": [""]})
+    assert set(table["split"]) == {"train", "val", "test"} and set(table["selection"]) == {"best", "last"} and set(table["seed"]) == {0, 1}
+    value = table.set_index(["seed", "selection", "split", "metric", "group"])["value"]
+    assert value.index.is_unique
+    outputs, train = Container(erm.folder / "outputs.safetensors"), dataset.rows("train")
+    for run in erm.runs():
+        for selection in ("best", "last"):
+            logits = outputs[f"{run.key}/{selection}/logits"]
+            for split in ("train", "val", "test"):
+                rows = dataset.rows(split)
+                correct, at = logits[rows].argmax(1) == dataset.y[rows], (run.seed, selection, split)
+                assert value[(*at, "average_accuracy", "")] == pytest.approx(correct.mean())
+                assert value[(*at, "worst_group_accuracy", "")] == pytest.approx(worst_group_accuracy(correct, dataset.groups[rows]))
+                cells = [value[(*at, "accuracy", name)] for name in dataset.about["groups"]]
+                weights = dataset.groups[train].sum(0) * ~np.isnan(cells)
+                weighted = (np.nan_to_num(cells) * weights).sum() / weights.sum()
+                assert value[(*at, "weighted_average_accuracy", "")] == pytest.approx(weighted)
+                assert sum(value[(*at, "samples", name)] for name in dataset.about["groups"]) == len(rows)
+            for metric in ("leakage_representations", "mutual_information_class", "alignment_loss", "cosine_similarity"):
+                assert np.isfinite(value[run.seed, selection, "test", metric, ""])
+                assert (run.seed, selection, "val", metric, "") not in value.index

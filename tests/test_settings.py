@@ -1,0 +1,116 @@
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from despur.paths import NAME
+from despur.settings import SettingError, choice, draw, flag, part, real, sgd, spell, whole
+from despur.spec import available, declared
+
+DECLARED = [
+    pytest.param(key, setting, id=f"{kind}/{name}.{key}")
+    for kind in ("datasets", "encoders", "inference", "methods")
+    for name in available(kind)
+    for key, setting in declared(kind, name)["SETTINGS"].items()
+]
+
+
+@hypothesis_settings(deadline=None)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_reads_back_from_its_spelling(value):
+    assert float(spell(value)) == value
+    assert spell(float(spell(value))) == spell(value)
+
+
+@hypothesis_settings(deadline=None)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_spelled_number_fits_in_a_path(value):
+    assert re.fullmatch(NAME, f"cnc+temperature={spell(value)}")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.5, "0.5"), (1.0, "1"), (-0.0, "0"), (100.0, "100"), (1e-5, "1e-05"), (1e22, "1e22"), (3, "3"), (True, "true"), (False, "false")],
+)
+def test_spellings(value, text):
+    assert spell(value) == text
+
+
+@pytest.mark.parametrize(
+    ("setting", "allowed", "refused"),
+    [
+        (real(0.5, "", at_least=0, at_most=1), ["0", "1", ".25", "1e-3"], ["-0.01", "1.01", "nan", "inf", "half", ""]),
+        (real(0.5, "", above=0, below=1), ["1e-9", "0.999"], ["0", "1", "-1"]),
+        (real(0.0, ""), ["-1e300", "0"], ["inf", "-inf", "nan"]),
+        (whole(1, "", at_least=1, at_most=3), ["1", "2", "3", "03"], ["0", "4", "1.0", "1e0", "one"]),
+        (flag(True, ""), ["true", "false"], ["True", "1", "yes", ""]),
+        (choice("a", "", "a", "b"), ["a", "b"], ["A", "c", ""]),
+        (draw(""), ["0", "12", "seed"], ["-1", "0.5", "seeds"]),
+    ],
+)
+def test_what_is_allowed_and_refused(setting, allowed, refused):
+    for text in allowed:
+        setting.parse("key", text)
+    for text in refused:
+        with pytest.raises(SettingError):
+            setting.parse("key", text)
+
+
+def test_parsed_values_have_their_type():
+    assert real(0.5, "").parse("key", "1") == 1.0
+    assert isinstance(real(1, "").parse("key", "1"), float)
+    assert isinstance(real(1, "").default, float)
+    assert whole(1, "").parse("key", "07") == 7
+    assert flag(True, "").parse("key", "false") is False
+    assert draw("").parse("key", "seed") == "seed"
+    assert draw("").parse("key", "3") == 3
+
+
+@pytest.mark.parametrize(
+    ("setting", "text", "words"),
+    [
+        (real(0.05, "", above=0), "0", ["temperature=0", "a number", "above 0", "default 0.05"]),
+        (real(0.5, "", at_least=0, below=1), "1", ["temperature=1", "at least 0", "below 1"]),
+        (whole(32, "", at_least=1, at_most=64), "1.5", ["temperature=1.5", "a whole number", "at least 1", "at most 64", "default 32"]),
+        (flag(True, ""), "yes", ["temperature=yes", "true or false", "default true"]),
+        (choice("image", "", "image", "centre"), "center", ["temperature=center", "image, centre", "default image"]),
+        (draw(""), "none", ["temperature=none", "whole number", "seed"]),
+    ],
+)
+def test_a_refusal_names_key_value_and_what_is_allowed(setting, text, words):
+    with pytest.raises(SettingError) as error:
+        setting.parse("temperature", text)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_a_part_names_its_folder():
+    assert part("inference", "oracle", "").folder == "inference"
+    assert real(0.5, "").folder == ""
+
+
+def test_sgd_has_a_batch_size_only_where_asked():
+    assert sgd(0.1, 0.9, 0.0, 3, "", batch_size=8)["batch_size"].default == 8
+    assert "batch_size" not in sgd(0.1, 0.9, 0.0, 3, "")
+
+
+def test_sgd_takes_its_defaults_from_the_method():
+    found = {key: setting.default for key, setting in sgd(0.1, 0.9, 0.01, 3, "Sec. 1").items()}
+    assert found.items() >= {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.01, "epochs": 3}.items()
+
+
+@pytest.mark.parametrize(("key", "setting"), DECLARED)
+def test_every_declared_default_is_allowed_and_has_a_source(key, setting):
+    assert setting.parse(key, spell(setting.default)) == setting.default
+    assert setting.source
+
+
+@pytest.mark.parametrize(("key", "setting"), DECLARED)
+def test_no_declared_number_may_be_infinite(key, setting):
+    if isinstance(setting.default, float):
+        assert math.isfinite(setting.default)
+        with pytest.raises(SettingError):
+            setting.parse(key, "inf")

@@ -1,0 +1,165 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import save_file
+
+from despur.store import Container, Dataset, InputError, atomic, load_dataset, save_dataset, write_csv, write_json
+
+
+def made_up(count, seed=0):
+    """Images, two classes, three attribute values, splits in order."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "split": np.sort(rng.choice(["test", "train", "val"], count)),
+            "y": rng.integers(0, 2, count),
+            "a": rng.integers(0, 3, count),
+            "original": np.arange(count),
+        }
+    )
+    about = {"classes": ["cat", "dog"], "attributes": ["red", "green", "blue"], "source": f"seed {seed}"}
+    return Dataset(rng.integers(0, 256, (count, 4, 5, 3), dtype=np.uint8), table, about)
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_atomic_replaces_the_file_when_the_block_succeeds(tmp_path):
+    path = tmp_path / "deep" / "result.txt"
+    for text in ("first", "second"):
+        with atomic(path) as temporary:
+            temporary.write_text(text)
+        assert path.read_text() == text
+    assert files(path.parent) == ["result.txt"]
+
+
+def test_atomic_shows_nothing_before_the_end(tmp_path):
+    path = tmp_path / "result.txt"
+    path.write_text("old")
+    with atomic(path) as temporary:
+        temporary.write_text("half")
+        assert path.read_text() == "old"
+        assert temporary.parent == path.parent
+        assert temporary.suffix == path.suffix
+
+
+def test_atomic_keeps_the_old_file_when_the_block_fails(tmp_path):
+    path = tmp_path / "result.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError, match="half way"), atomic(path) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError("half way")
+    assert path.read_text() == "old"
+    assert files(tmp_path) == ["result.txt"]
+
+
+def test_results_are_readable_by_others(tmp_path):
+    write_json(tmp_path / "about.json", {})
+    assert (tmp_path / "about.json").stat().st_mode & 0o777 == 0o644
+
+
+def test_json_does_not_depend_on_the_order_of_keys(tmp_path):
+    write_json(tmp_path / "a.json", {"b": [1, 0.1], "a": {"d": None, "c": "x"}})
+    write_json(tmp_path / "b.json", {"a": {"c": "x", "d": None}, "b": [1, 0.1]})
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert json.loads((tmp_path / "a.json").read_text()) == {"a": {"c": "x", "d": None}, "b": [1, 0.1]}
+
+
+def test_csv_keeps_every_digit(tmp_path):
+    table = pd.DataFrame({"name": ["a", "b"], "value": [1 / 3, np.nan]})
+    write_csv(tmp_path / "table.csv", table)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "table.csv", float_precision="round_trip"), table, check_exact=True)
+
+
+def test_groups_are_class_by_attribute_unless_given():
+    dataset = made_up(50)
+    assert dataset.about["groups"] == ["cat, red", "cat, green", "cat, blue", "dog, red", "dog, green", "dog, blue"]
+    assert (dataset.groups.sum(axis=1) == 1).all()
+    for row in range(50):
+        name = f"{['cat', 'dog'][dataset.table['y'][row]]}, {['red', 'green', 'blue'][dataset.table['a'][row]]}"
+        assert dataset.about["groups"][dataset.groups[row].argmax()] == name
+
+
+def test_given_groups_are_kept():
+    dataset = made_up(6)
+    overlapping = np.ones((6, 2), dtype=bool)
+    again = Dataset(dataset.inputs, dataset.table, {**dataset.about, "groups": ["all", "everyone"]}, overlapping)
+    assert again.groups is overlapping
+    assert again.about["groups"] == ["all", "everyone"]
+
+
+def test_rows_of_the_splits_are_all_rows():
+    dataset = made_up(40)
+    assert set(dataset.splits) == {"test", "train", "val"}
+    assert sorted(np.concatenate([dataset.rows(split) for split in dataset.splits])) == list(range(40))
+    for split in dataset.splits:
+        assert set(dataset.table["split"][dataset.rows(split)]) == {split}
+    assert len(dataset.rows("no such split")) == 0
+
+
+def test_points_of_a_data_set_are_read_back_apart(tmp_path):
+    points = {"toy": made_up(30, 0), "toy+draw=1": made_up(17, 1), "toy+draw=2": made_up(5, 2)}
+    save_dataset(tmp_path / "toy", points)
+    for name, point in points.items():
+        again = load_dataset(tmp_path / "toy", name)
+        assert np.array_equal(again.inputs, point.inputs)
+        assert np.array_equal(again.groups, point.groups)
+        assert again.about == point.about
+        pd.testing.assert_frame_equal(again.table, point.table)
+
+
+def test_inputs_stay_on_disk_in_their_type(tmp_path):
+    save_dataset(tmp_path, {"toy": made_up(3)})
+    inputs = load_dataset(tmp_path, "toy").inputs
+    assert isinstance(inputs, np.memmap)
+    assert inputs.dtype == np.uint8
+
+
+def test_embeddings_and_overlapping_groups_are_kept(tmp_path):
+    images = made_up(8)
+    groups = np.random.default_rng(0).random((8, 5)) < 0.5
+    embedded = Dataset(
+        np.random.default_rng(1).random((8, 7), dtype=np.float32), images.table, {**images.about, "groups": list("abcde")}, groups
+    )
+    save_dataset(tmp_path, {"toy": embedded})
+    again = load_dataset(tmp_path, "toy")
+    assert np.array_equal(again.inputs, embedded.inputs)
+    assert np.array_equal(again.groups, groups)
+    assert again.about["groups"] == list("abcde")
+
+
+def test_a_point_that_a_folder_does_not_hold_is_an_error_that_names_both(tmp_path):
+    save_dataset(tmp_path / "toy", {"toy": made_up(3)})
+    with pytest.raises(InputError) as error:
+        load_dataset(tmp_path / "toy", "toy+draw=1")
+    assert str(tmp_path / "toy") in str(error.value)
+    assert "toy+draw=1" in str(error.value)
+    assert "delete" in str(error.value)
+
+
+@pytest.fixture
+def container(tmp_path):
+    arrays = {"toy/erm/s0/best/z": np.arange(3.0), "toy/erm/s0/best/logits": np.eye(2), "toy/erm/s0/best2/z": np.ones(1)}
+    save_file(arrays, tmp_path / "outputs.safetensors")
+    return Container(tmp_path / "outputs.safetensors")
+
+
+def test_a_container_gives_the_array_of_a_run(container):
+    assert np.array_equal(container["toy/erm/s0/best/z"], [0, 1, 2])
+
+
+def test_a_container_gives_all_arrays_under_a_prefix(container):
+    found = container.under("toy/erm/s0/best")
+    assert sorted(found) == ["logits", "z"]
+    assert np.array_equal(found["logits"], np.eye(2))
+    assert container.under("toy/erm/s1") == {}
+
+
+def test_a_run_that_a_container_does_not_hold_is_an_error_that_names_both(container):
+    with pytest.raises(InputError) as error:
+        container["toy/erm/s1/best/z"]
+    assert str(container.path) in str(error.value)
+    assert "toy/erm/s1/best/z" in str(error.value)

@@ -1,0 +1,326 @@
+"""The training loop: selection, early stopping, interruption and resume, bad losses."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+from helpers import CPU, build, labels, task
+from torch import nn
+
+from despur.task import encode
+from despur.training import Machine, Trainer, TrainingError
+
+FIRST = {(0, 0): 12, (0, 1): 6, (1, 1): 11, (1, 0): 7}
+CNC = "cnc+accumulation=2+num_negatives=3+num_positives=3"
+
+
+class Interruption(Exception):
+    """Power went out."""
+
+
+class Scripted:
+    """A method without images: each step returns the next of these losses and counts in its only weight."""
+
+    def __init__(self, losses=(), steps=4, **settings):
+        self.settings = {"epochs": 3, "evaluate_every": 0, "patience": 0, **settings}
+        self.networks = nn.ModuleDict()
+        self.networks.register_buffer("steps", torch.zeros(()))
+        self.script, self.length, self.calls = list(losses), steps, 0
+
+    def epoch(self, rng):
+        return iter(np.arange(self.length * 2).reshape(self.length, 2))
+
+    def step(self, batch, rng):
+        self.calls += 1
+        self.networks.steps += 1
+        return {"loss": torch.tensor(self.script.pop(0) if self.script else 1.0), "part": torch.tensor(2.0)}
+
+    def presentations(self, batch):
+        return 10
+
+    def state(self):
+        return {"networks": self.networks.state_dict()}
+
+    def load(self, state):
+        self.networks.load_state_dict(state["networks"])
+
+
+def scores(*pairs):
+    """An evaluation that gives these (worst, average) one after the other."""
+    rest = iter(pairs)
+    return lambda method: dict(zip(("worst", "average"), next(rest), strict=True))
+
+
+def constant(method):
+    return {"worst": 0.0, "average": 0.0}
+
+
+def trained(method, tmp_path, evaluate=constant, seconds=1e9):
+    return Trainer(method, "key", evaluate, Machine(CPU, checkpoint_seconds=seconds), tmp_path / "checkpoint.pt").run()
+
+
+def looks(progress, name="worst"):
+    """(step, value) of each evaluation."""
+    return [(row["step"], row["value"]) for row in progress.history if row["name"] == name]
+
+
+# what is trained, looked at and logged
+
+
+def test_every_epoch_is_trained_and_looked_at(tmp_path):
+    method = Scripted()
+    progress = trained(method, tmp_path)
+    assert method.calls == progress.step == 12 and progress.epoch == 3 and progress.finished
+    assert progress.images == 120
+    assert [step for step, _ in looks(progress)] == [4, 8, 12]
+
+
+@pytest.mark.parametrize(("every", "expected"), [(3, [3, 4, 6, 8, 9, 12]), (4, [4, 8, 12]), (5, [4, 5, 8, 10, 12]), (100, [4, 8, 12])])
+def test_evaluate_every_adds_looks_between_the_ends_of_epochs(every, expected, tmp_path):
+    assert [step for step, _ in looks(trained(Scripted(evaluate_every=every), tmp_path))] == expected
+
+
+def test_history_holds_mean_losses_since_the_last_look(tmp_path):
+    progress = trained(Scripted([1.0, 2.0, 6.0, 3.0, 5.0, 5.0], steps=4, epochs=1, evaluate_every=3), tmp_path)
+    assert looks(progress, "loss") == [(3, 3.0), (4, 3.0)]
+    assert looks(progress, "part") == [(3, 2.0), (4, 2.0)]
+
+
+def test_an_epoch_without_a_batch_is_an_error(tmp_path):
+    with pytest.raises(TrainingError, match=r"key: an epoch without a batch.*epochs"):
+        trained(Scripted(steps=0), tmp_path)
+
+
+# selection
+
+
+def test_the_best_score_is_kept_ties_broken_by_the_average_the_first_one_kept(tmp_path):
+    evaluate = scores((0.1, 0.9), (0.3, 0.2), (0.3, 0.4), (0.3, 0.4), (0.2, 1.0), (0.3, 0.3))
+    method = Scripted(steps=2, epochs=6)
+    progress = trained(method, tmp_path, evaluate)
+    assert progress.best_step == 6 and progress.best_score == (0.3, 0.4)
+    assert progress.best["steps"] == 6  # the weights of then
+    assert method.networks.steps == 12  # the method is left as it was at the last step
+
+
+def test_a_score_of_zero_is_kept_too(tmp_path):
+    progress = trained(Scripted(), tmp_path, scores((0.0, 0.1), (0.0, 0.1), (0.0, 0.0)))
+    assert progress.best_step == 4 and progress.best["steps"] == 4
+
+
+def test_patience_stops_after_that_many_looks_without_a_better_one(tmp_path):
+    evaluate = scores((0.1, 0), (0.3, 0), (0.2, 0), (0.3, 0), (0.9, 0))
+    method = Scripted(epochs=9, patience=2)
+    progress = trained(method, tmp_path, evaluate)
+    assert progress.step == method.calls == 16 and progress.best_step == 8 and progress.finished
+
+
+def test_a_better_look_renews_patience(tmp_path):
+    evaluate = scores((0.3, 0), (0.1, 0), (0.4, 0), (0.1, 0), (0.5, 0), (0.1, 0), (0.1, 0), (0.9, 0))
+    progress = trained(Scripted(epochs=8, patience=2), tmp_path, evaluate)
+    assert progress.step == 28 and progress.best_step == 20
+
+
+def test_patience_stops_within_an_epoch(tmp_path):
+    progress = trained(Scripted(evaluate_every=1, patience=2), tmp_path)
+    assert progress.step == 3 and progress.best_step == 1
+
+
+def test_without_patience_training_goes_on_to_the_end(tmp_path):
+    assert trained(Scripted(epochs=8), tmp_path).step == 32
+
+
+# bad losses
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_loss_that_is_not_a_number_names_step_and_settings(bad, tmp_path):
+    method = Scripted([1.0] * 6 + [bad], temperature=0.07)
+    with pytest.raises(TrainingError) as error:
+        trained(method, tmp_path)
+    text = str(error.value)
+    assert text.startswith("key: loss is") and "at step 7" in text and "'temperature': 0.07" in text
+    assert method.calls == 7
+
+
+def test_a_diverging_run_stops(tmp_path):
+    method = build("erm+batch_size=8+learning_rate=1e30", task(np.arange(24) % 2))
+    with pytest.raises(TrainingError, match=r"at step [234]; .*'learning_rate': 1e[+]30"):
+        trained(method, tmp_path)
+
+
+# same seed, same digits; interruption and resume
+
+
+def method(name, seed=0):
+    y, predicted = labels(FIRST)
+    return build(name, task(y, predicted, crop="image"), seed)
+
+
+def accuracy(method):
+    """A score that depends on the weights."""
+    logits = encode(method.networks["encoder"], method.networks["head"], method.task.presentation, np.random.default_rng(0))["logits"]
+    return {"worst": float(logits.std()), "average": float((logits.argmax(1) == method.task.y).mean())}
+
+
+def outcome(method, progress):
+    """All that must not depend on interruptions."""
+    kept = {f"best {name}": value for name, value in progress.best.items()}
+    facts = (progress.step, progress.epoch, progress.images, progress.best_step, progress.best_score, progress.history)
+    return facts, {**method.networks.state_dict(), **kept}
+
+
+def assert_equal(first, second):
+    assert first[0] == second[0]
+    assert first[1].keys() == second[1].keys()
+    for name in first[1]:
+        assert torch.equal(first[1][name], second[1][name]), name
+
+
+def differ(first, second):
+    return any(not torch.equal(first[1][name], second[1][name]) for name in first[1])
+
+
+NAMES = [
+    "erm+batch_size=8+epochs=3+learning_rate=0.05",
+    "jtt+batch_size=8+epochs=3+evaluate_every=2+learning_rate=0.05",
+    "gdro+batch_size=8+epochs=3+evaluate_every=3+learning_rate=0.05+step_size=0.1",
+    f"{CNC}+epochs=3+learning_rate=0.05",
+    f"{CNC}+epochs=3+head_gradient=accumulate+learning_rate=0.01",
+]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """How each method ends when nothing happens."""
+    found = {}
+    for name in NAMES:
+        one = method(name)
+        found[name] = outcome(one, trained(one, tmp_path_factory.mktemp("whole"), accuracy))
+        assert found[name][0][0] >= 12
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_gives_the_same_digits(name, uninterrupted, tmp_path):
+    torch.manual_seed(99)
+    again = method(name)
+    torch.rand(17)  # what else is drawn does not matter
+    assert_equal(outcome(again, trained(again, tmp_path, accuracy)), uninterrupted[name])
+    other = method(name, seed=1)
+    (tmp_path / "checkpoint.pt").unlink()
+    assert differ(outcome(other, trained(other, tmp_path, accuracy)), uninterrupted[name])
+
+
+def interrupted(name, tmp_path, saved, lost):
+    """Start anew, checkpoint up to step ``saved``, and stop in the middle of step ``lost``."""
+    victim = method(name)
+    machine = Machine(CPU, checkpoint_seconds=0)
+    trainer = Trainer(victim, "key", accuracy, machine, tmp_path / "checkpoint.pt")
+    step, done = victim.step, [trainer.progress.step]
+
+    def fragile(batch, rng):
+        if done[0] + 1 == lost:
+            raise Interruption
+        if done[0] + 1 > saved:
+            machine.checkpoint_seconds = 1e9
+        done[0] += 1
+        return step(batch, rng)
+
+    victim.step = fragile
+    with pytest.raises(Interruption):
+        trainer.run()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("saved", "lost"), [(1, 2), (6, 7), (2, 11)])
+def test_an_interrupted_run_ends_as_if_nothing_had_happened(name, saved, lost, uninterrupted, tmp_path):
+    interrupted(name, tmp_path, saved, lost)
+    resumed = method(name, seed=5)  # its own initialisation does not matter
+    trainer = Trainer(resumed, "key", accuracy, Machine(CPU), tmp_path / "checkpoint.pt")
+    assert trainer.progress.step == saved
+    assert_equal(outcome(resumed, trainer.run()), uninterrupted[name])
+
+
+def test_interruptions_at_every_step_change_nothing(uninterrupted, tmp_path):
+    name = NAMES[0]
+    for step in range(1, uninterrupted[name][0][0]):
+        interrupted(name, tmp_path, step, step + 1)
+    last = method(name)
+    assert_equal(outcome(last, trained(last, tmp_path, accuracy)), uninterrupted[name])
+
+
+def test_without_a_checkpoint_a_run_starts_over(uninterrupted, tmp_path):
+    interrupted(NAMES[0], tmp_path, 0, 5)
+    assert not (tmp_path / "checkpoint.pt").exists()
+    again = method(NAMES[0])
+    assert_equal(outcome(again, trained(again, tmp_path, accuracy)), uninterrupted[NAMES[0]])
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path):
+    first = Scripted()
+    progress = copy.deepcopy(outcome(first, trained(first, tmp_path)))
+    again = Scripted()
+    assert_equal(outcome(again, trained(again, tmp_path)), progress)
+    assert again.calls == 0
+
+
+def test_patience_is_remembered_over_an_interruption(tmp_path):
+    victim = Scripted(epochs=9, patience=3)
+    step = victim.step
+
+    def fragile(batch, rng):
+        if victim.calls == 9:
+            raise Interruption
+        return step(batch, rng)
+
+    victim.step = fragile
+    with pytest.raises(Interruption):
+        trained(victim, tmp_path, scores((0.5, 0), (0.4, 0)), seconds=0)
+    progress = trained(Scripted(epochs=9, patience=3), tmp_path, scores((0.3, 0), (0.5, 0), (0.9, 0)))
+    assert progress.step == 16 and progress.best_step == 4
+
+
+def test_an_interruption_while_saving_keeps_the_old_checkpoint(tmp_path, monkeypatch):
+    checkpoint = tmp_path / "checkpoint.pt"
+    trained(Scripted(epochs=1), tmp_path)
+    before, save = checkpoint.read_bytes(), torch.save
+
+    def half(content, path):
+        save(content, path)
+        path.write_bytes(path.read_bytes()[:50])
+        raise Interruption
+
+    monkeypatch.setattr(torch, "save", half)
+    with pytest.raises(Interruption):
+        Trainer(Scripted(), "key", constant, Machine(CPU), checkpoint).save()
+    assert checkpoint.read_bytes() == before and list(tmp_path.iterdir()) == [checkpoint]
+
+
+# precision and GPU
+
+
+def test_bf16_trains_in_lower_precision(tmp_path):
+    name = f"{CNC}+epochs=1"
+    results = []
+    for precision in ("fp32", "bf16"):
+        one = method(name)
+        progress = Trainer(one, "key", accuracy, Machine(CPU, precision), tmp_path / f"{precision}.pt").run()
+        assert all(value.dtype == torch.float32 for value in one.networks.state_dict().values())
+        results.append(looks(progress, "loss")[0][1])
+    assert results[0] != results[1] and results[0] == pytest.approx(results[1], rel=0.02)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_gpu_trains_as_the_cpu_does(name, uninterrupted, tmp_path):
+    y, predicted = labels(FIRST)
+    gpu = torch.device("cuda")
+    of = task(y, predicted, crop="image", device=gpu)
+    progress = Trainer(build(name, of), "key", accuracy, Machine(gpu), tmp_path / "gpu.pt").run()
+    facts = uninterrupted[name][0]
+    assert (progress.step, progress.images) == (facts[0], facts[2])
+    first = next(row["value"] for row in facts[5] if row["name"] == "loss")
+    assert looks(progress, "loss")[0][1] == pytest.approx(first, rel=0.02)

@@ -1,0 +1,229 @@
+"""The workflow: what each configuration and path asks for, what is refused, what an edit makes Snakemake do again."""
+
+import re
+
+import pandas as pd
+import pytest
+import yaml
+from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
+
+ARTIFACTS = {"cnc_table_1", "cnc_figure_5"}
+EVALUATIONS = {"evaluate colored_digits/erm/s0-1", "evaluate colored_digits/cnc/s0-1"}
+OF_CNC = {"train_stage2 colored_digits/cnc/s0-1", "evaluate colored_digits/cnc/s0-1", *ARTIFACTS}
+METHOD = "workflow/despur/methods/cnc.py"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """The project without results."""
+    return Project.fresh(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    return tiny_project(tmp_path_factory)
+
+
+@pytest.fixture
+def finished(tiny, tmp_path):
+    """A copy of a finished tiny run, to be edited."""
+    return tiny.copy(tmp_path / "project")
+
+
+def again(finished):
+    """The jobs that another call would start, apart from ``all``."""
+    return set(finished.plan(TABLE, FIGURE))
+
+
+# what is asked for
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(project, config):
+    plan = project.plan("--configfile", config)
+    asked = yaml.safe_load((project.root / config).read_text())
+    dataset = asked["datasets"]["cmnist"]
+    runs = {name.removeprefix("train_stage2 ") for name in plan if name.startswith("train_stage2 ")}
+    assert {run.split("/")[1].split("+")[0] for run in runs} == set(asked.get("methods", ["erm", "jtt", "cnc", "gdro"]))
+    assert {run.split("/")[0] for run in runs} == {dataset}
+    assert f"build_data {dataset}" in plan and "cnc_table_1" in plan and "all" in plan
+    assert {name.removeprefix("evaluate ") for name in plan if name.startswith("evaluate ")} == runs
+    assert any(name.startswith("infer_groups ") for name in plan)
+    figures = [details for name, details in plan.items() if name.startswith("cnc_figure")]
+    assert all("results/runs/" in re.search("input: (.*)", details)[1] for details in figures)  # none is drawn of nothing
+
+
+def test_the_bundled_configuration_trains_each_method_once_and_shares_stage_1(project):
+    runs = [f"colored_digits/{method}/s0-2" for method in ("erm", "jtt", "cnc", "gdro")]
+    assert set(project.plan()) == {
+        "build_data colored_digits",
+        "train_stage1 colored_digits/erm/s0-2",
+        *(f"infer_groups colored_digits/{name}/s0-2" for name in ("clusters", "predictions", "oracle")),
+        *(f"{rule} {run}" for rule in ("train_stage2", "evaluate") for run in runs),
+        *("cnc_table_1", "cnc_figure_5", "cnc_figure_11", "all"),
+    }
+
+
+def test_any_path_of_any_stage_can_be_asked_for_and_needs_no_more_than_it_must(project):
+    data = {key: f"colored_digits+p_corr=0.{i}" for i, key in enumerate("abcde", start=1)}
+    plan = project.plan(
+        f"results/data/{data['a']}/table.parquet",
+        f"results/stage1/{data['b']}/erm/s0/outputs.safetensors",
+        f"results/groups/{data['c']}/clusters+metric=cosine/s4/agreement.csv",
+        f"results/runs/{data['d']}/gdro+groups=predictions+stage1.epochs=2/s0-1/models.safetensors",
+        f"results/runs/{data['e']}/cnc+groups=oracle+temperature=0.1~0.2/s0-2/metrics.csv",
+    )
+    assert set(plan) == {
+        *(f"build_data {name}" for name in data.values()),
+        f"train_stage1 {data['b']}/erm/s0",
+        f"train_stage1 {data['c']}/erm/s4",
+        f"infer_groups {data['c']}/clusters+metric=cosine/s4",
+        f"train_stage1 {data['d']}/erm+epochs=2/s0-1",
+        f"infer_groups {data['d']}/predictions+stage1.epochs=2/s0-1",
+        f"train_stage2 {data['d']}/gdro+groups=predictions+stage1.epochs=2/s0-1",
+        f"infer_groups {data['e']}/oracle/s0-2",
+        f"train_stage2 {data['e']}/cnc+groups=oracle+temperature=0.1~0.2/s0-2",
+        f"evaluate {data['e']}/cnc+groups=oracle+temperature=0.1~0.2/s0-2",
+    }
+
+
+# what is refused
+
+
+def refusal(project, *arguments):
+    """The error that Snakemake prints. Nothing may have been started, made or deleted."""
+    kept = project.root / "results/runs/colored_digits/cnc/s0/metrics.csv"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("precious\n")
+    before = project.results()
+    code, text = finish(project.start("-m", "snakemake", "-c1", *arguments), seconds=60)
+    assert code != 0, text
+    assert project.results() == before
+    assert not JOB_STARTED.search(text), text
+    error = re.search(r"^\w*(?:Error|Exception)\b.*", text, re.MULTILINE | re.DOTALL)
+    assert error, text
+    return error[0]
+
+
+JOB_STARTED = re.compile(r"^(?:local)?rule \w+:|^Finished jobid", re.MULTILINE)
+
+BAD_CONFIGS = {
+    "unknown key": ("sedes: 3", "sedes", "did you mean seeds"),
+    "unknown paper": ("papers: [cnx]", "paper 'cnx'", "did you mean cnc"),
+    "unknown data set": ("datasets: {cmnist: colored_digit}", "'colored_digit'", "did you mean colored_digits"),
+    "unknown method": ("methods: [cnk]", "methods", "'cnk'", "did you mean cnc"),
+    "wrong type": ("seeds: many", "seeds", "many", "how many seeds"),
+    "backward chunk": ('seeds: ["2-1"]', "seeds", "2-1", "last seed comes before the first"),
+    "a seed twice": ('seeds: ["0-2", "2-3"]', "seeds", "2"),
+}
+
+
+@pytest.mark.parametrize(("config", "expected"), [(c, e) for c, *e in BAD_CONFIGS.values()], ids=BAD_CONFIGS)
+def test_a_bad_configuration_is_refused_with_one_clear_message(project, config, expected):
+    (project.root / "bad.yaml").write_text(f"{config}\n")
+    error = refusal(project, "--configfile", "bad.yaml")
+    assert all(text in error for text in expected), error
+    assert len(error.splitlines()) <= 8, error
+
+
+BAD_NAMES = {
+    "out of range": ("cnc+lambda=2", "lambda=2: must be a number at least 0 and at most 1"),
+    "default spelled out": ("cnc+temperature=0.05", "cnc+temperature=0.05 is called cnc "),
+}
+
+
+@pytest.mark.parametrize(("name", "message"), BAD_NAMES.values(), ids=BAD_NAMES)
+def test_a_bad_path_is_refused_with_one_clear_message(project, name, message):
+    error = refusal(project, f"results/runs/colored_digits/{name}/s0/metrics.csv")
+    assert error.count(message) == 1
+    assert len(error.splitlines()) <= 12, error
+
+
+# what comes out
+
+
+def test_the_table_holds_the_means_of_the_runs(tiny):
+    table = pd.read_csv(tiny.root / TABLE)
+    table = table[table["paper_dataset"] == "cmnist"].set_index(["method", "metric"])
+    assert set(table[table["seeds"] > 0].index.get_level_values("method")) == {"erm", "cnc"}
+    for method in ("erm", "cnc"):
+        metrics = pd.read_csv(tiny.root / f"results/runs/colored_digits/{method}/s0-1/metrics.csv")
+        for metric in ("worst_group_accuracy", "average_accuracy"):
+            chosen = metrics[(metrics["metric"] == metric) & (metrics["split"] == "test") & (metrics["selection"] == "best")]
+            assert sorted(chosen["seed"]) == [0, 1]
+            row = table.loc[(method, metric)]
+            assert row["ours"] == pytest.approx(100 * chosen["value"].mean())
+            assert row["ours_std"] == pytest.approx(100 * chosen["value"].std())
+            assert row["data"] == "colored_digits"
+            shown = f"{row['ours']:.1f} ({row['ours_std']:.1f})"
+            for suffix in (".md", ".tex"):
+                assert shown in (tiny.root / TABLE).with_suffix(suffix).read_text()
+
+
+def test_the_figure_shows_the_runs(tiny):
+    png = (tiny.root / FIGURE).read_bytes()
+    assert png.startswith(b"\x89PNG") and len(png) > 10_000
+    assert (tiny.root / FIGURE).with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+    values = pd.read_csv((tiny.root / FIGURE).with_suffix(".csv"))
+    metrics = pd.read_csv(tiny.root / "results/runs/colored_digits/cnc/s0-1/metrics.csv")
+    chosen = metrics[(metrics["metric"] == "alignment_loss") & (metrics["split"] == "test") & (metrics["selection"] == "best")]
+    shown = values[(values["printed"] == "cnc") & (values["panel"] == "alignment loss")]
+    assert shown["value"].tolist() == pytest.approx(chosen[chosen["group"].isna()]["value"].tolist())
+    assert len(shown) == 2
+
+
+# what is done again
+
+
+def test_a_second_call_does_nothing(finished):
+    before = finished.results()
+    assert "Nothing to be done" in finished.snakemake(TABLE, FIGURE)
+    assert finished.results() == before
+
+
+def test_comments_docstrings_and_formatting_do_nothing(finished):
+    finished.edit(METHOD, ("class CNC(Method):", "# The method.\nclass CNC(Method):"), ("Eq. 7 and 16-17.", "Eq. 7, 16 and 17."))
+    finished.edit("workflow/despur/methods/base.py", ("An encoder with a linear head", "An encoder and a linear head"))
+    finished.edit("workflow/despur/evaluate.py", ("FIT_ROWS = 10_000", "FIT_ROWS = 10000"))
+    finished.edit("workflow/despur/datasets/colored_digits.py", ("digits = load_digits()", "digits = load_digits(\n    )"))
+    assert again(finished) == set()
+
+
+def test_an_edit_of_a_method_repeats_that_method_and_what_shows_it(finished):
+    finished.edit(METHOD, ('s["lambda"] * contrastive', '2 * s["lambda"] * contrastive'))
+    assert again(finished) == OF_CNC
+
+
+def test_another_default_repeats_the_method_that_declares_it(finished):
+    finished.edit(METHOD, ("real(0.05", "real(0.1"))
+    assert again(finished) == OF_CNC
+
+
+def test_swapped_values_of_two_settings_repeat_the_method(finished):
+    finished.edit(METHOD, ("real(0.05", "real(0.75"), ("real(0.75", "real(0.05"))
+    assert again(finished) == OF_CNC
+
+
+def test_an_edit_of_a_metric_repeats_evaluation_and_no_training(finished):
+    finished.append("workflow/despur/metrics/alignment.py", "\nEDITED = True\n")
+    assert again(finished) == EVALUATIONS | ARTIFACTS
+
+
+def test_an_edit_of_how_tables_are_made_repeats_the_table(finished):
+    finished.append("workflow/despur/tables.py", "\nEDITED = True\n")
+    assert {"cnc_table_1"} <= again(finished) <= ARTIFACTS
+
+
+def test_an_edit_of_a_figure_repeats_the_figure(finished):
+    finished.append("workflow/papers/cnc/figures.py", "\nEDITED = True\n")
+    assert again(finished) == {"cnc_figure_5"}
+
+
+def test_more_seeds_train_only_the_new_ones(finished):
+    finished.edit("config.yaml", ('seeds: ["0-1"]', 'seeds: ["0-1", "2"]'))
+    assert again(finished) == {
+        "train_stage1 colored_digits/erm/s2",
+        "infer_groups colored_digits/predictions/s2",
+        *(f"{rule} colored_digits/{method}/s2" for rule in ("train_stage2", "evaluate") for method in ("erm", "cnc")),
+        *ARTIFACTS,
+    }
