@@ -20,7 +20,7 @@ environment: $(VENV)/ready ## .venv with exactly the locked packages
 $(VENV)/ready: envs/requirements.lock pyproject.toml
 	python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14) and "despur needs Python 3.11 to 3.13")'
 	test -x $(VENV)/bin/python || python3 -m venv $(VENV)
-	$(RUN) python -m pip install -q --constraint envs/requirements.lock uv
+	$(RUN) sed -n '/^uv==/,/[^\\]$$/p' envs/requirements.lock | python -m pip install -q --require-hashes -r /dev/stdin
 	$(RUN) uv pip sync -q --require-hashes envs/requirements.lock
 	$(RUN) uv pip install -q --no-deps --no-build-isolation --editable .
 	$(RUN) python -c 'import torch, torchvision'
