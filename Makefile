@@ -21,7 +21,7 @@ $(VENV)/ready: envs/requirements.lock pyproject.toml
 	python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14) and "despur needs Python 3.11 to 3.13")'
 	test -x $(VENV)/bin/python || python3 -m venv $(VENV)
 	$(RUN) sed -n '/^uv==/,/[^\\]$$/p' envs/requirements.lock | python -m pip install -q --require-hashes -r /dev/stdin
-	$(RUN) uv pip sync -q --require-hashes envs/requirements.lock
+	$(RUN) uv pip sync -q --compile-bytecode --require-hashes envs/requirements.lock
 	$(RUN) uv pip install -q --no-deps --no-build-isolation --editable .
 	$(RUN) python -c 'import torch, torchvision'
 	touch $@

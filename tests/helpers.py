@@ -29,8 +29,9 @@ def spec(name: str, dataset: str = "") -> Spec:
 
 
 def images(count: int, side: int = 34, seed: int = 0) -> np.ndarray:
-    """Random uint8 (count,side,side,3)."""
-    return np.random.default_rng(seed).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
+    """Random uint8 (count,side,side,3), each in a tint of its own."""
+    rng = np.random.default_rng(seed)
+    return (rng.random((count, side, side, 3)) * rng.uniform(0, 256, (count, 1, 1, 3))).astype(np.uint8)
 
 
 def labels(sizes: dict[tuple[int, int], int]) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,11 @@ CONFIGS = ["config.yaml", *sorted(str(path.relative_to(SOURCE)) for path in (SOU
 TABLE, FIGURE = "results/papers/cnc/table_1.csv", "results/papers/cnc/figure_5.png"
 JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", re.MULTILINE)
 
-# Few samples, one epoch, small contrastive batches, no UMAP: what is left takes seconds.
+# Few samples, one or two epochs, small contrastive batches, no UMAP: what is left takes seconds.
 TINY = {
     "workflow/despur/datasets/colored_digits.py": {
         r"PUBLISHED = \{.*?\n\}\n": 'PUBLISHED = {"*": {"epochs": 1, "learning_rate": 0.01},'
-        ' "cnc": {"groups": "predictions", "accumulation": 8, "num_positives": 2, "num_negatives": 2}}\n',
+        ' "cnc": {"epochs": 2, "groups": "predictions", "accumulation": 8, "num_positives": 2, "num_negatives": 2}}\n',
         r'"val_fraction": real\(0.15': '"val_fraction": real(0.05',
         r'"test_fraction": real\(0.25': '"test_fraction": real(0.05',
     },
@@ -123,22 +122,22 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that is made once in a test session, also when several processes (pytest -n) share the session."""
+def tiny_project(factory: pytest.TempPathFactory) -> Project:
+    """A finished tiny run, to be copied: made once in a test session, also when several processes (pytest -n) share it."""
     base = factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tiny"
     with Path(f"{folder}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = Path(f"{folder}.done")
         if not done.exists():
             shutil.rmtree(folder, ignore_errors=True)
-            make(folder)
+            make_tiny(folder)
             done.touch()
-    return folder
+    return Project(folder)
 
 
 def make_tiny(root: Path) -> None:
-    """A finished run of ERM and CNC, two seeds, with a table and a figure."""
+    """Run ERM and CNC for two seeds, to a table and a figure."""
     project = Project.fresh(root)
     for file, changes in TINY.items():
         path = root / file
@@ -147,8 +146,3 @@ def make_tiny(root: Path) -> None:
             assert count == 1, f"{file}: {old}"
             path.write_text(text)
     project.snakemake(TABLE, FIGURE)
-
-
-def tiny_project(factory: pytest.TempPathFactory) -> Project:
-    """The finished tiny run that all tests copy."""
-    return Project(once(factory, "tiny", make_tiny))

@@ -163,7 +163,7 @@ def test_projection_takes_the_contrastive_loss_and_leaves_cross_entropy_alone():
     batch = some_anchors(plain)
     first, second = (method.losses(batch, np.random.default_rng(0)) for method in (plain, projected))
     assert second["contrastive"].item() == pytest.approx(2 * math.log(5 + 4), rel=1e-5)
-    assert first["contrastive"].item() != pytest.approx(second["contrastive"].item(), rel=1e-3)
+    assert abs(first["contrastive"].item() - second["contrastive"].item()) > 0.01
     assert second["cross_entropy"].item() == pytest.approx(first["cross_entropy"].item(), rel=1e-6)
 
 

@@ -1,33 +1,29 @@
 """Killed at any moment and run again, a run ends with the digits that it has when nothing happens."""
 
 import json
+import shutil
 import time
 
 import psutil
 import pytest
-from project import Project, finish, kill, once, tiny_project
+from project import finish, kill, tiny_project
 
-RUN = "results/runs/colored_digits/cnc+epochs=4/s0-1"
+RUN = "results/runs/colored_digits/cnc/s0-1"
 TRAINED = ("models.safetensors", "outputs.safetensors", "history.csv")
 STAGE2 = ("-m", "despur.stage2", RUN)
 
 
-@pytest.fixture
-def project(tmp_path_factory, tmp_path):
-    return tiny_project(tmp_path_factory).copy(tmp_path / "project")
-
-
 @pytest.fixture(scope="session")
 def uninterrupted(tmp_path_factory):
-    """The run, made by hand without interruption, in another folder."""
-    tiny = tiny_project(tmp_path_factory)
+    return tiny_project(tmp_path_factory)
 
-    def make(root):
-        project = tiny.copy(root)
-        assert "resumes" not in project.python(*STAGE2)
-        project.python("-m", "despur.evaluate", RUN)
 
-    return Project(once(tmp_path_factory, "uninterrupted", make))
+@pytest.fixture
+def project(uninterrupted, tmp_path):
+    """As if the run had not been made."""
+    copy = uninterrupted.copy(tmp_path / "project")
+    shutil.rmtree(copy.root / RUN)
+    return copy
 
 
 def checkpoints(project):

@@ -75,7 +75,7 @@ def test_a_row_repeats_samples_only_where_its_pool_is_too_small(data, m, n, seed
         positives, negatives, _, _ = expected_pools(y, predicted, y[anchor], predicted[anchor])
         first = batch.positives[i, 0]
         reverse = expected_pools(y, predicted, y[first], predicted[first])[1]
-        companions = int(((y == y[anchor]) & (predicted == predicted[anchor])).sum())
+        companions = int(((y == y[anchor]) & (predicted == predicted[anchor])).sum()) - 1
         for row, pool in (
             (batch.anchors[i, 1:], companions),
             (batch.positives[i], len(positives)),

@@ -123,6 +123,11 @@ def test_a_better_look_renews_patience(tmp_path):
     assert progress.step == 28 and progress.best_step == 20
 
 
+def test_a_better_average_is_kept_but_does_not_renew_patience(tmp_path):
+    progress = trained(Scripted(epochs=9, patience=2), tmp_path, scores((0.3, 0.1), (0.3, 0.2), (0.3, 0.3), (0.9, 0.9)))
+    assert progress.step == progress.best_step == 12 and progress.best_score == (0.3, 0.3)
+
+
 def test_patience_stops_within_an_epoch(tmp_path):
     progress = trained(Scripted(evaluate_every=1, patience=2), tmp_path)
     assert progress.step == 3 and progress.best_step == 1
@@ -190,6 +195,7 @@ NAMES = [
     f"{CNC}+epochs=3+learning_rate=0.05",
     f"{CNC}+epochs=3+head_gradient=accumulate+learning_rate=0.01",
 ]
+IDS = ["erm", "jtt", "gdro", "cnc", "cnc-accumulate"]
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +209,7 @@ def uninterrupted(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES, ids=IDS)
 def test_the_same_seed_gives_the_same_digits(name, uninterrupted, tmp_path):
     torch.manual_seed(99)
     again = method(name)
@@ -234,7 +240,7 @@ def interrupted(name, tmp_path, saved, lost):
         trainer.run()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES, ids=IDS)
 @pytest.mark.parametrize(("saved", "lost"), [(1, 2), (6, 7), (2, 11)])
 def test_an_interrupted_run_ends_as_if_nothing_had_happened(name, saved, lost, uninterrupted, tmp_path):
     interrupted(name, tmp_path, saved, lost)
@@ -314,7 +320,7 @@ def test_bf16_trains_in_lower_precision(tmp_path):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES, ids=IDS)
 def test_a_gpu_trains_as_the_cpu_does(name, uninterrupted, tmp_path):
     y, predicted = labels(FIRST)
     gpu = torch.device("cuda")

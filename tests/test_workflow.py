@@ -186,6 +186,7 @@ def test_comments_docstrings_and_formatting_do_nothing(finished):
     finished.edit("workflow/despur/methods/base.py", ("An encoder with a linear head", "An encoder and a linear head"))
     finished.edit("workflow/despur/evaluate.py", ("FIT_ROWS = 10_000", "FIT_ROWS = 10000"))
     finished.edit("workflow/despur/datasets/colored_digits.py", ("digits = load_digits()", "digits = load_digits(\n    )"))
+    finished.append("workflow/papers/cnc/figures.py", "\n# The end.\n")
     assert again(finished) == set()
 
 

@@ -72,7 +72,7 @@ class Trainer:
         """Train to the end (or go on from the checkpoint); the method is left as it was at the last step."""
         settings, p = self.method.settings, self.progress
         started = self.started = self.clock = self.saved = time.perf_counter()
-        self.start, self.counted = p.epoch + 0.0, p.images
+        self.start, self.counted = math.inf, p.images
         before = p.seconds
         while p.epoch < settings["epochs"] and not p.finished:
             self.run_epoch(settings, lambda: before + time.perf_counter() - started)
@@ -84,6 +84,7 @@ class Trainer:
         p = self.progress
         batches = list(self.method.epoch(generator(self.key, p.epoch)))
         self.share = 1 / max(1, len(batches))
+        self.start = min(self.start, p.epoch + p.step_in_epoch * self.share)
         for batch in batches[p.step_in_epoch :]:  # after an interruption: what was not done
             self.step(batch)
             if settings["evaluate_every"] and p.step % settings["evaluate_every"] == 0:

@@ -56,6 +56,16 @@ class CNC(Method):
             layers = nn.Linear(self.dim, self.dim), nn.ReLU(), nn.Linear(self.dim, s["projection"])
             self.networks["projection"] = nn.Sequential(*layers).to(self.task.device)
 
+        self.kept: list[Tensor | None] = []
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"head_gradient": [parameter.grad for parameter in self.networks["head"].parameters()]}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """The head's gradient so far is given back when the interrupted epoch goes on."""
+        super().load(state)
+        self.kept = state["head_gradient"]
+
     def facts(self) -> dict[str, Any]:
         return {
             "num_positives": self.sampler.num_positives,
@@ -66,7 +76,11 @@ class CNC(Method):
     def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
         """First anchors, ``accumulation`` of them a step."""
         self.optimizer.zero_grad()
-        anchors = self.sampler.epoch(rng, self.settings["anchor_fraction"], self.settings["truncate"])
+        for parameter, gradient in zip(self.networks["head"].parameters(), self.kept, strict=False):
+            parameter.grad = gradient
+        self.kept = []
+        truncate = self.settings["truncate"] and self.settings["anchors"] == "correct"
+        anchors = self.sampler.epoch(rng, self.settings["anchor_fraction"], truncate)
         yield from np.array_split(anchors, math.ceil(len(anchors) / self.settings["accumulation"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:

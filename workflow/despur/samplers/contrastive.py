@@ -11,7 +11,7 @@ def draw(rng: np.random.Generator, pool: Array, rows: int, size: int) -> Array:
     """``rows`` independent samples of ``size`` from a pool, (rows,size): without replacement unless the pool is smaller."""
     if size > len(pool):
         return pool[rng.integers(0, len(pool), (rows, size))]
-    if len(pool) <= 4 * size:
+    if len(pool) <= max(4, size // 2) * size:  # beyond, most rows have no repetition
         return pool[np.argpartition(rng.random((rows, len(pool))), size - 1, axis=1)[:, :size]]
     picks = rng.integers(0, len(pool), (rows, size))
     while True:  # redraw the few rows with a repetition
@@ -108,12 +108,18 @@ class ContrastiveSampler:
         batch = ContrastiveBatch(*(np.empty((count, size), np.int64) for size in (m, m, n, n)))
         batch.anchors[:, 0] = anchors
         for cell, where in self._by_cell(anchors):
-            batch.anchors[where, 1:] = draw(rng, self.slices[cell], len(where), m - 1)
+            batch.anchors[where, 1:] = self._others(rng, self.slices[cell], anchors[where])
             batch.positives[where] = draw(rng, self.positive_pool(*cell), len(where), m)
             batch.negatives[where] = draw(rng, self.negative_pool(*cell), len(where), n)
         for cell, where in self._by_cell(batch.positives[:, 0]):
             batch.reverse_negatives[where] = draw(rng, self.negative_pool(*cell), len(where), n)
         return batch
+
+    def _others(self, rng: np.random.Generator, pool: Array, anchors: Array) -> Array:
+        """M - 1 additional anchors for each first anchor, other samples of its (sorted) pool; itself where it is alone."""
+        others = draw(rng, np.arange(max(1, len(pool) - 1)), len(anchors), self.num_positives - 1)
+        own = np.searchsorted(pool, anchors)[:, None]
+        return pool[(others + (others >= own)) % len(pool)]
 
     def _by_cell(self, rows: Array) -> list[tuple[tuple[int, int], Array]]:
         pairs = np.stack([self.y[rows], self.predicted[rows]], axis=1)
