@@ -33,6 +33,7 @@ PUBLISHED = {
     "gdro": {"epochs": 15},
     "jtt": {"epochs": 4},
     "cnc": {"epochs": 4, "accumulation": 8},
+    "supcon": {"epochs": 4, "accumulation": 8},
 }
 
 

@@ -2,16 +2,18 @@
 and samples of different classes that it predicts alike."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.losses.contrastive import supervised_contrastive
-from despur.methods.base import Losses, Method
+from despur.gradients import KeepsHeadGradient
+from despur.losses.alignment import alignment
+from despur.losses.contrastive import contrast
+from despur.methods.base import Losses
 from despur.samplers.contrastive import ContrastiveSampler
+from despur.samplers.distinct import distinct
 from despur.settings import choice, flag, part, real, sgd, whole
 from despur.store import Array
 
@@ -22,6 +24,9 @@ SETTINGS = {
     "num_negatives": whole(32, "App. E.2.4: N", at_least=1),
     "temperature": real(0.05, "App. E.2.4: tau", above=0),
     "lambda": real(0.75, "App. E.2.4: weight of the contrastive loss", at_least=0, at_most=1),
+    "loss": choice("contrastive", "Eq. 16; App. A.1: alignment, Eq. 4 on anchors and positives in its place", "contrastive", "alignment"),
+    "schedule": choice("joint", "Eq. 7; App. A.4.2: train_finetune", "joint", "train_finetune"),
+    "finetune_epochs": whole(1, "with schedule=train_finetune: the last epochs, for the head alone; not stated", at_least=1),
     "accumulation": whole(32, "App. E.2.4: contrastive batches an optimiser step", at_least=1),
     "anchors": choice("correct", "Alg. 2; Alg. 1 says every training sample", "correct", "all"),
     "anchor_fraction": real(1.0, "released code: .1 on CelebA and CivilComments", above=0, at_most=1),
@@ -36,94 +41,76 @@ SETTINGS = {
 }
 
 
-class CNC(Method):
+class CNC(KeepsHeadGradient):
     """Eq. 7: lambda L_con + (1 - lambda) L_cross, the mean over ``accumulation`` contrastive batches a step."""
 
     def setup(self) -> None:
         s = self.settings
-        assert self.task.groups is not None
-        self.sampler = ContrastiveSampler(
-            self.task.y,
-            self.task.groups,
-            s["num_positives"],
-            s["num_negatives"],
-            anchors_from=s["anchors"],
-            positives_by=s["positives_by"],
-            negatives_by=s["negatives_by"],
-            shrink=s["shrink"],
-        )
+        self.sampler = self.build_sampler()
         if s["projection"]:
             layers = nn.Linear(self.dim, self.dim), nn.ReLU(), nn.Linear(self.dim, s["projection"])
             self.networks["projection"] = nn.Sequential(*layers).to(self.task.device)
+        if s["schedule"] == "train_finetune":
+            if s["finetune_epochs"] >= s["epochs"]:
+                raise ValueError(f"finetune_epochs={s['finetune_epochs']} leaves none of {s['epochs']} epochs to the encoder")
+            self.encoder_steps = (s["epochs"] - s["finetune_epochs"]) * len(self.batches(np.random.default_rng(0)))
+            self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64, device=self.task.device))
 
-        self.kept: list[Tensor | None] = []
-
-    def state(self) -> dict[str, Any]:
-        return super().state() | {"head_gradient": [parameter.grad for parameter in self.networks["head"].parameters()]}
-
-    def load(self, state: dict[str, Any]) -> None:
-        """The head's gradient so far is given back when the interrupted epoch goes on."""
-        super().load(state)
-        self.kept = state["head_gradient"]
+    def build_sampler(self) -> ContrastiveSampler:
+        s, groups = self.settings, self.task.groups
+        assert groups is not None
+        rules = {"anchors_from": s["anchors"], **{key: s[key] for key in ("positives_by", "negatives_by", "shrink")}}
+        return ContrastiveSampler(self.task.y, groups, s["num_positives"], s["num_negatives"], **rules)
 
     def facts(self) -> dict[str, Any]:
-        return {
-            "num_positives": self.sampler.num_positives,
-            "num_negatives": self.sampler.num_negatives,
-            "fallbacks": self.sampler.fallbacks,
-        }
+        return {name: getattr(self.sampler, name) for name in ("num_positives", "num_negatives", "fallbacks")}
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    @property
+    def finetuning(self) -> bool:
+        """Whether the encoder has been trained and stays as it is (App. A.4.2)."""
+        return self.settings["schedule"] == "train_finetune" and int(self.networks.get_buffer("steps")) >= self.encoder_steps
+
+    def batches(self, rng: np.random.Generator) -> list[Array]:
         """First anchors, ``accumulation`` of them a step."""
-        self.optimizer.zero_grad()
-        for parameter, gradient in zip(self.networks["head"].parameters(), self.kept, strict=False):
-            parameter.grad = gradient
-        self.kept = []
-        truncate = self.settings["truncate"] and self.settings["anchors"] == "correct"
-        anchors = self.sampler.epoch(rng, self.settings["anchor_fraction"], truncate)
-        yield from np.array_split(anchors, math.ceil(len(anchors) / self.settings["accumulation"]))
+        anchors = self.sampler.epoch(rng, self.settings["anchor_fraction"], self.settings["truncate"])
+        return np.array_split(anchors, math.ceil(len(anchors) / self.settings["accumulation"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Eq. 7 and 16-17. A sample that occurs several times in a step is encoded once (its view is the same)."""
-        s, m = self.settings, self.sampler.num_positives
+        """Eq. 7. A sample that occurs several times in a step is encoded once (its view is the same)."""
+        s, m, n = self.settings, self.sampler.num_positives, self.sampler.num_negatives
         rows = self.sampler.draw(rng, batch).rows
-        distinct, where = (
-            np.unique(rows, return_inverse=True) if self.task.presentation.once_per_step else (rows.ravel(), np.arange(rows.size))
-        )
-        where = where.reshape(rows.shape)
-        index = torch.from_numpy(where).to(self.task.device)
-        z = self.networks["encoder"](self.task.presentation.view(distinct, rng))
-        unit = nn.functional.normalize((self.networks["projection"](z) if s["projection"] else z).float())
-        anchors, positives, negatives, reverse = index.split([m, m, self.sampler.num_negatives, self.sampler.num_negatives], dim=1)
-        contrastive = self._contrast(unit, anchors[:, 0], positives, negatives)
-        if s["two_sided"]:
-            contrastive = contrastive + self._contrast(unit, positives[:, 0], anchors, reverse)
-        weight = torch.from_numpy(np.bincount(where.ravel(), minlength=len(distinct)) / rows.size).to(unit)
-        each = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[distinct], reduction="none")
+        samples, where = distinct(rows, self.task.presentation.once_per_step)
+        with torch.set_grad_enabled(not self.finetuning):
+            z = self.networks["encoder"](self.task.presentation.view(samples, rng))
+            index = torch.from_numpy(where).to(self.task.device)
+            similar = self.similarity_loss(z, *index.split([m, m, n, n], dim=1))
+        weight = torch.from_numpy(np.bincount(where.ravel(), minlength=len(samples)) / rows.size).to(z.device, torch.float32)
+        each = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[samples], reduction="none")
         cross = (weight * each).sum()
-        return {
-            "loss": s["lambda"] * contrastive + (1 - s["lambda"]) * cross,
-            "contrastive": contrastive.detach(),
-            "cross_entropy": cross.detach(),
-        }
+        total = s["lambda"] * similar + (1 - s["lambda"]) * cross
+        if s["schedule"] == "train_finetune":
+            total = cross if self.finetuning else similar
+        return {"loss": total, s["loss"]: similar.detach(), "cross_entropy": cross.detach()}
 
-    def _contrast(self, unit: Tensor, anchor: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
-        with torch.autocast(unit.device.type, enabled=False):  # similarities over a small temperature need full precision
-            similarity = unit[anchor] @ unit.T
-        return supervised_contrastive(similarity.gather(1, positives), similarity.gather(1, negatives), self.settings["temperature"]).mean()
+    def similarity_loss(self, z: Tensor, anchors: Tensor, positives: Tensor, negatives: Tensor, reverse: Tensor) -> Tensor:
+        """Eq. 16-17 on normalised representations; or Eq. 4 on representations as they are."""
+        s = self.settings
+        z = (self.networks["projection"](z) if s["projection"] else z).float()
+        if s["loss"] == "alignment":
+            return alignment(z[anchors], z[positives]).mean()
+        unit = nn.functional.normalize(z)
+        loss = contrast(unit, anchors[:, 0], positives, negatives, s["temperature"])
+        if s["two_sided"]:
+            loss = loss + contrast(unit, positives[:, 0], anchors, reverse, s["temperature"])
+        return loss
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """One optimiser step; the head's gradient is kept over an epoch with head_gradient=accumulate."""
         self.networks.train()
-        if self.settings["batchnorm"] == "eval":
+        if self.settings["batchnorm"] == "eval" or self.finetuning:
             self.networks["encoder"].eval()
-        losses = self.losses(batch, rng)
-        kept = ("head",) if self.settings["head_gradient"] == "accumulate" else ()
-        for name, network in self.networks.items():
-            if name not in kept:
-                network.zero_grad(set_to_none=True)
-        losses["loss"].backward()
-        self.optimizer.step()
+        losses = super().step(batch, rng)
+        if self.settings["schedule"] == "train_finetune":
+            self.networks.get_buffer("steps").add_(1)
         return losses
 
     def presentations(self, batch: Array) -> int:

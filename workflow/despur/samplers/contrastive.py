@@ -57,7 +57,7 @@ class ContrastiveSampler:
         negatives_by: str = "both",
         shrink: bool = True,
     ) -> None:
-        self.y, self.predicted = y, predicted
+        self.y, self.predicted, self.anchors_from = y, predicted, anchors_from
         self.positives_by, self.negatives_by = positives_by, negatives_by
         eligible = y == predicted if anchors_from == "correct" else np.ones(len(y), bool)
         if not eligible.any():
@@ -94,10 +94,11 @@ class ContrastiveSampler:
         """Anchors of one epoch, one a contrastive batch.
 
         Slices (equal class and prediction) are shuffled, thinned to ``fraction`` and interleaved; with ``truncate`` all
-        are cut to the smallest one's length, as in the released code.
+        are cut to the smallest one's length, as in the released code (not where every sample is an anchor: there, a slice may
+        hold a single one).
         """
         orders = [rng.permutation(pool)[: max(1, round(fraction * len(pool)))] for pool in self.slices.values()]
-        if truncate:
+        if truncate and self.anchors_from == "correct":
             shortest = min(map(len, orders))
             return np.stack([order[:shortest] for order in orders], axis=1).ravel()
         return rng.permutation(np.concatenate(orders))

@@ -1,0 +1,209 @@
+"""CNC's variants: the alignment loss (App. A.1), SupCon* (A.3), training the encoder first (A.4)."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from helpers import build, labels, task
+from torch import nn
+
+from despur.losses.alignment import alignment
+from despur.metrics.alignment import alignment_loss
+
+RNG = np.random.default_rng
+SIZES = {(0, 0): 14, (0, 1): 6, (1, 1): 10, (1, 0): 6}
+SMALL = "+accumulation=3+num_negatives=4+num_positives=5"
+
+
+def cnc(overrides="", sizes=SIZES, base="cnc"):
+    y, predicted = labels(sizes)
+    return build(f"{base}{SMALL}{overrides}", task(y, predicted))
+
+
+def encoded(method, rows):
+    return method.networks["encoder"](method.task.presentation.view(rows.ravel(), RNG(0))).reshape(*rows.shape, -1)
+
+
+def state(method):
+    return {name: value.clone() for name, value in method.networks.state_dict().items()}
+
+
+def moved(method, before):
+    return {name.split(".")[0] for name, value in method.networks.state_dict().items() if not torch.equal(value, before[name])}
+
+
+# the alignment loss
+
+
+def test_alignment_is_equation_4_and_that_of_the_metric():
+    first, second = (RNG(seed).normal(size=(2, count, 3)) for seed, count in ((0, 4), (1, 30)))
+    found = alignment(torch.from_numpy(first), torch.from_numpy(second))
+    for a, b, value in zip(first, second, found, strict=True):
+        slow = np.mean([np.sqrt(((x - other) ** 2).sum()) for x in a for other in b])
+        assert value.item() == pytest.approx(slow, rel=1e-6)
+        metric = alignment_loss(np.concatenate([a, b]), np.repeat([0, 1], [len(a), len(b)]))
+        assert value.item() == pytest.approx(metric, rel=1e-6)
+
+
+def test_alignment_keeps_small_distances_and_has_a_finite_gradient_at_zero():
+    base = 1000 * torch.ones(1, 40, 3)
+    near = (base + torch.tensor([0.01, 0, 0])).requires_grad_()
+    assert alignment(base, near).item() == pytest.approx(0.01, rel=0.01)
+    same = torch.ones(1, 3, 2, requires_grad=True)
+    alignment(same, same).sum().backward()
+    assert torch.isfinite(same.grad).all()
+
+
+def test_the_alignment_loss_takes_the_place_of_the_contrastive_one():
+    method = cnc("+loss=alignment")
+    anchors = method.sampler.epoch(RNG(1))[:3]
+    drawn = method.sampler.draw(RNG(0), anchors)
+    losses = method.losses(anchors, RNG(0))
+    a, b = encoded(method, drawn.anchors), encoded(method, drawn.positives)
+    slow = torch.stack([(x - y).norm() for i in range(3) for x in a[i] for y in b[i]]).mean()
+    logits = method.networks["head"](encoded(method, drawn.rows).flatten(0, 1))
+    cross = nn.functional.cross_entropy(logits, method.task.labels[drawn.rows.ravel()])
+    assert losses["alignment"].item() == pytest.approx(slow.item(), rel=1e-4)
+    assert losses["cross_entropy"].item() == pytest.approx(cross.item(), rel=1e-5)
+    assert losses["loss"].item() == pytest.approx(0.75 * slow.item() + 0.25 * cross.item(), rel=1e-4)
+    assert set(losses) == {"loss", "alignment", "cross_entropy"}
+    slow_gradient = torch.autograd.grad(0.75 * slow + 0.25 * cross, list(method.networks.parameters()))
+    losses["loss"].backward()
+    for parameter, expected in zip(method.networks.parameters(), slow_gradient, strict=True):
+        torch.testing.assert_close(parameter.grad, expected, rtol=1e-3, atol=1e-4 * float(expected.abs().max()))
+
+
+def test_the_alignment_loss_has_one_side_and_no_negatives():
+    first, second = cnc("+lambda=1+loss=alignment"), cnc("+lambda=1+loss=alignment+two_sided=false")
+    anchors = first.sampler.epoch(RNG(1))[:3]
+    assert first.losses(anchors, RNG(0))["loss"].item() == second.losses(anchors, RNG(0))["loss"].item()
+    drawn = first.sampler.draw(RNG(0), anchors)
+    only = set(drawn.rows.ravel()) - set(drawn.anchors.ravel()) - set(drawn.positives.ravel())
+    before = first.losses(anchors, RNG(0))["loss"].item()
+    first.task.presentation.inputs[torch.tensor(sorted(only))] = 0
+    assert only and first.losses(anchors, RNG(0))["loss"].item() == before
+
+
+def test_alignment_after_a_projection_is_that_of_the_projections():
+    method = cnc("+loss=alignment+projection=8")
+    anchors = method.sampler.epoch(RNG(1))[:2]
+    drawn = method.sampler.draw(RNG(0), anchors)
+    a, b = (method.networks["projection"](encoded(method, part)) for part in (drawn.anchors, drawn.positives))
+    assert method.losses(anchors, RNG(0))["alignment"].item() == pytest.approx(alignment(a, b).mean().item(), rel=1e-4)
+
+
+# train, then finetune
+
+
+FIRST_THEN = "+epochs=3+learning_rate=0.05+schedule=train_finetune"
+
+
+@pytest.mark.parametrize("extra", ["", "+head_gradient=accumulate", "+loss=alignment", "+projection=8"])
+def test_the_encoder_learns_first_then_only_the_head(extra):
+    method = cnc(FIRST_THEN + extra)
+    kind = method.settings["loss"]
+    for epoch in range(3):
+        for batch in method.epoch(RNG(epoch)):
+            before = state(method)
+            losses = method.step(batch, RNG(0))
+            if epoch < 2:
+                assert moved(method, before) == {"steps", "encoder"} | ({"projection"} if "projection" in extra else set())
+                assert losses["loss"].item() == losses[kind].item()
+            else:  # momentum and weight decay move nothing either
+                assert moved(method, before) == {"steps", "head"}
+                assert losses["loss"].item() == losses["cross_entropy"].item()
+
+
+def test_finetuning_lowers_the_cross_entropy_of_the_contrastive_batches():
+    method = cnc("+epochs=26+finetune_epochs=25+learning_rate=0.05+schedule=train_finetune")
+    of_epoch = []
+    for epoch in range(26):
+        of_epoch.append(np.mean([method.step(batch, RNG(epoch))["cross_entropy"].item() for batch in method.epoch(RNG(epoch))]))
+    assert of_epoch[-1] < of_epoch[0] - 0.05
+
+
+def test_how_many_epochs_are_for_the_head():
+    method = cnc("+epochs=5+finetune_epochs=3+schedule=train_finetune")
+    assert method.encoder_steps == 2 * len(list(method.epoch(RNG(7))))
+    with pytest.raises(ValueError, match="finetune_epochs=3 leaves none of 3 epochs"):
+        cnc("+epochs=3+finetune_epochs=3+schedule=train_finetune")
+
+
+def test_a_frozen_encoder_is_in_evaluation_mode():
+    method = cnc("+batchnorm=train+epochs=2+schedule=train_finetune")
+    seen = []
+    method.networks["encoder"].register_forward_pre_hook(lambda module, inputs: seen.append(module.training))
+    for epoch in range(2):
+        for batch in method.epoch(RNG(epoch)):
+            method.step(batch, RNG(0))
+    assert seen == [True] * (len(seen) // 2) + [False] * (len(seen) // 2)
+
+
+# the head's gradient over an epoch
+
+
+def test_the_kept_gradient_of_the_head_goes_on_after_an_interruption():
+    straight, broken = (cnc("+head_gradient=accumulate") for _ in range(2))
+    batches = list(straight.epoch(RNG(0)))
+    for batch in batches[:2]:
+        straight.step(batch, RNG(0))
+    broken.load(copy.deepcopy(straight.state()))
+    assert list(map(len, broken.epoch(RNG(0)))) == list(map(len, batches))  # as the loop does: the epoch anew, then what was not done
+    for method in (straight, broken):
+        method.step(batches[2], RNG(0))
+    for one, other in zip(straight.networks["head"].parameters(), broken.networks["head"].parameters(), strict=True):
+        assert torch.equal(one.grad, other.grad) and torch.equal(one, other)
+    list(broken.epoch(RNG(1)))
+    assert all(p.grad is None for p in broken.networks.parameters())
+
+
+# SupCon*
+
+
+def supcon(overrides="", groups=None):
+    y, _ = labels(SIZES)
+    return build(f"supcon{SMALL}{overrides}", task(y, groups))
+
+
+def test_supcon_contrasts_by_class_alone():
+    method = supcon()
+    y = method.task.y
+    anchors = method.sampler.epoch(RNG(0), truncate=False)
+    assert sorted(anchors) == list(range(len(y)))  # every sample is an anchor
+    batch = method.sampler.draw(RNG(1), np.repeat(anchors, 40))
+    own = y[batch.anchors[:, :1]]
+    assert (y[batch.anchors] == own).all() and (y[batch.positives] == own).all()
+    assert (y[batch.negatives] != own).all() and (y[batch.reverse_negatives] != own).all()
+    for label in (0, 1):
+        inside = own[:, 0] == label
+        assert set(batch.positives[inside].ravel()) == set(np.flatnonzero(y == label))
+        assert set(batch.negatives[inside].ravel()) == set(np.flatnonzero(y != label))
+    assert method.facts() == {"num_positives": 5, "num_negatives": 4, "fallbacks": []}
+
+
+def test_supcon_is_cnc_whose_stage_1_knows_the_class_and_is_not_asked():
+    y, _ = labels(SIZES)
+    asked = build(f"cnc{SMALL}+negatives_by=class+positives_by=class", task(y, y))
+    method = supcon()
+    batches = list(method.epoch(RNG(0)))
+    assert [list(batch) for batch in batches] == [list(batch) for batch in asked.epoch(RNG(0))]
+    for batch in batches[:3]:
+        assert method.step(batch, RNG(1))["loss"].item() == asked.step(batch, RNG(1))["loss"].item()
+
+
+def test_supcon_does_not_look_at_groups():
+    losses = []
+    for groups in (None, np.zeros(36, int), RNG(0).integers(0, 2, 36)):
+        method = supcon(groups=groups)
+        losses.append([method.step(batch, RNG(1))["loss"].item() for batch in method.epoch(RNG(0))])
+    assert losses[0] == losses[1] == losses[2]
+
+
+def test_supcon_declares_what_cnc_does_apart_from_sampling_by_prediction():
+    from despur.spec import declared
+
+    ours, theirs = (declared("methods", name)["SETTINGS"] for name in ("supcon", "cnc"))
+    assert set(theirs) - set(ours) == {"groups", "anchors", "positives_by", "negatives_by", "shrink"}
+    for name, setting in ours.items():
+        assert (setting.default, setting.allowed) == (theirs[name].default, theirs[name].allowed), name

@@ -1,0 +1,118 @@
+"""IRMv1: the penalty against autograd and finite differences, environments, annealing."""
+
+import numpy as np
+import pytest
+import torch
+from lookup import cross_entropies, gradient, log_softmax, random_case, tabled
+from torch import nn
+
+from despur.losses.groups import group_means
+from despur.losses.invariance import scale_gradient
+
+RNG = np.random.default_rng
+
+
+def risk(logits, y, scale=1.0):
+    return cross_entropies(scale * logits, y).mean()
+
+
+def finite_difference(logits, y, step=1e-4):
+    return (risk(logits, y, 1 + step) - risk(logits, y, 1 - step)) / (2 * step)
+
+
+def autograd_penalty(table, target):
+    """As it is usually written: differentiate through a dummy scale, square."""
+    scale = torch.ones((), dtype=table.dtype, requires_grad=True)
+    loss = nn.functional.cross_entropy(scale * table, target)
+    return torch.autograd.grad(loss, scale, create_graph=True)[0] ** 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scale_gradient_is_the_derivative_of_the_risk(seed):
+    logits, y = random_case(seed)
+    found = scale_gradient(torch.from_numpy(logits), torch.from_numpy(y)).mean().item()
+    assert found == pytest.approx(finite_difference(logits, y), rel=1e-6)
+    assert abs(found) > 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_penalty_and_its_gradient_are_those_of_autograd(seed):
+    logits, y = random_case(seed)
+    ours, theirs = (torch.from_numpy(logits).requires_grad_() for _ in range(2))
+    target = torch.from_numpy(y)
+    first, second = scale_gradient(ours, target).mean().square(), autograd_penalty(theirs, target)
+    assert first.item() == pytest.approx(second.item(), rel=1e-9)
+    torch.testing.assert_close(torch.autograd.grad(first, ours)[0], torch.autograd.grad(second, theirs)[0])
+
+
+def test_the_penalty_is_zero_where_the_scale_is_optimal():
+    logits = np.array([[np.log(3), 0.0]] * 4)  # three of four are right: calibrated
+    found = scale_gradient(torch.from_numpy(logits), torch.tensor([0, 0, 0, 1])).mean().item()
+    assert found == pytest.approx(0, abs=1e-12)
+
+
+def test_group_means_are_of_the_groups_that_occur():
+    values = torch.tensor([1.0, 2.0, 6.0, -4.0], requires_grad=True)
+    found = group_means(values, torch.tensor([3, 0, 3, 4]), 6)
+    assert found.tolist() == [2.0, 3.5, -4.0]
+    assert torch.autograd.grad((found * torch.tensor([1.0, 10.0, 100.0])).sum(), values)[0].tolist() == [5, 1, 5, 100]
+
+
+def expected_loss(logits, y, environment, batch, weight):
+    risks, penalties = [], []
+    for e in sorted(set(environment[batch])):
+        rows = batch[environment[batch] == e]
+        risks.append(risk(logits[rows], y[rows]))
+        penalties.append(finite_difference(logits[rows], y[rows]) ** 2)
+    return np.mean(risks), np.mean(penalties), (np.mean(risks) + weight * np.mean(penalties)) / max(weight, 1)
+
+
+@pytest.mark.parametrize(
+    ("weight", "annealing", "steps", "in_effect"), [(100, 3, 2, 1), (100, 3, 3, 100), (0.5, 0, 0, 0.5), (0.5, 1, 0, 1)]
+)
+def test_the_loss_is_the_mean_over_environments_with_an_annealed_penalty(weight, annealing, steps, in_effect):
+    logits, y = random_case(7)
+    environment = np.array([7, 2, 7, 2, 7, 7, 4, 4, 4, 2, 7, 7])  # numbers with gaps
+    method = tabled(f"irm+annealing={annealing}+penalty_weight={weight}", logits, y, environment)
+    method.networks.steps += steps
+    batch = np.array([0, 2, 4, 5, 6, 8, 10])  # environment 2 is absent
+    found = method.losses(batch, RNG(0))
+    expected = expected_loss(logits, y, environment, batch, in_effect)
+    for name, value in zip(("risk", "penalty", "loss"), expected, strict=True):
+        assert found[name].item() == pytest.approx(value, rel=1e-4), name
+
+
+def test_the_gradient_is_that_of_risk_and_penalty():
+    logits, y = random_case(8)
+    environment = np.arange(12) % 2
+    method = tabled("irm+annealing=0+penalty_weight=4", logits, y, environment)
+    found = gradient(method, method.losses(np.arange(12), RNG(0))["loss"])
+    table = torch.tensor(logits, dtype=torch.float32, requires_grad=True)
+    target = torch.from_numpy(y)
+    slow = 0
+    for e in (0, 1):
+        rows = environment == e
+        slow = slow + (nn.functional.cross_entropy(table[rows], target[rows]) + 4 * autograd_penalty(table[rows], target[rows])) / 2 / 4
+    torch.testing.assert_close(found, torch.autograd.grad(slow, table)[0], rtol=1e-4, atol=1e-6)
+
+
+def test_steps_are_counted_and_kept():
+    logits, y = random_case(9)
+    environment = np.arange(12) % 2
+    first, second = (tabled("irm+annealing=2+penalty_weight=1000", logits, y, environment) for _ in range(2))
+    for _ in range(2):
+        first.step(np.arange(12), RNG(0))
+    second.load(first.state())
+    assert int(second.networks.steps) == 2
+    losses = second.losses(np.arange(12), RNG(0))
+    assert losses["loss"].item() == pytest.approx(losses["risk"].item() / 1000 + losses["penalty"].item(), rel=1e-4)
+
+
+def test_the_penalty_pulls_overconfident_logits_together():
+    y = np.array([0, 1] * 6)
+    logits = np.tile([[4.0, -4.0]], (12, 1))  # always class 0, half of the time wrong
+    method = tabled("irm+annealing=0+learning_rate=0.5+momentum=0+weight_decay=0", logits, y, np.arange(12) % 3)
+    for _ in range(20):
+        method.step(np.arange(12), RNG(0))
+    p = np.exp(log_softmax(method.networks["encoder"].values.detach().numpy()))
+    assert finite_difference(logits, y) > 3.9 and p[y == 1, 0].max() < 0.999

@@ -1,0 +1,113 @@
+"""Every method: an epoch runs, the same seed gives the same digits, an interrupted run ends as if nothing had happened."""
+
+import numpy as np
+import pytest
+import torch
+from helpers import CPU, OPTIONS, build, labels, place, save_tiny, task
+
+from despur.model import load
+from despur.runs import make
+from despur.store import Container
+from despur.task import encode
+from despur.training import Machine, Trainer
+
+SMALL = "+accumulation=2+num_negatives=3+num_positives=3"
+METHODS = [
+    "cvar_dro+batch_size=8",
+    "spectral_decoupling+batch_size=8",
+    "lff+batch_size=8",
+    "irm+annealing=6+batch_size=8",
+    "irm+annealing=0+batch_size=8+sampler=balanced",
+    "dann+batch_size=8+ramp=2",
+    "dann+batch_size=8+domain=majority+sampler=balanced",
+    "mmd+batch_size=8",
+    "mmd+batch_size=8+domain=majority+sampler=balanced",
+    f"supcon{SMALL}",
+    f"supcon{SMALL}+head_gradient=accumulate",
+    f"cnc{SMALL}+loss=alignment",
+    f"cnc{SMALL}+schedule=train_finetune",
+    f"cnc{SMALL}+head_gradient=accumulate+schedule=train_finetune",
+]
+
+
+def method(name, seed=0, device=CPU):
+    y, predicted = labels({(0, 0): 12, (0, 1): 6, (1, 1): 11, (1, 0): 7})
+    return build(f"{name}+epochs=2+learning_rate=0.005", task(y, predicted, crop="image", device=device), seed)
+
+
+def score(method):
+    """Something that depends on the weights."""
+    logits = encode(method.networks["encoder"], method.networks["head"], method.task.presentation, np.random.default_rng(0))["logits"]
+    return {"worst": float(logits.std()), "average": float(logits.mean())}
+
+
+def train(of, checkpoint, stop=None, device=CPU):
+    """Train to the end, or to an interruption before step ``stop``; a checkpoint after every step."""
+    trainer = Trainer(of, "key", score, Machine(device, checkpoint_seconds=0), checkpoint)
+    step = of.step
+
+    def fragile(batch, rng):
+        if trainer.progress.step + 1 == stop:
+            raise KeyboardInterrupt
+        return step(batch, rng)
+
+    of.step = fragile
+    progress = trainer.run()
+    return (progress.step, progress.images, progress.best_step, progress.history), of.networks.state_dict()
+
+
+def same(first, second):
+    return first[0] == second[0] and all(torch.equal(value, second[1][name]) for name, value in first[1].items())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_same_seed_same_digits_even_over_interruptions(name, tmp_path):
+    whole = train(method(name), tmp_path / "whole.pt")
+    steps = whole[0][0]
+    assert steps >= 8 and all(np.isfinite(row["value"]) for row in whole[0][3])
+    before = method(name).networks.state_dict()
+    assert any(not torch.equal(value, before[key]) for key, value in whole[1].items() if key.startswith("encoder"))
+    for stop in (2, steps // 2, steps // 2 + 1, steps // 2 + 3):  # within an epoch, at its end, at the start of the next, within
+        with pytest.raises(KeyboardInterrupt):
+            train(method(name, seed=stop if (tmp_path / "pieces.pt").exists() else 0), tmp_path / "pieces.pt", stop)
+    assert same(train(method(name, seed=9), tmp_path / "pieces.pt"), whole)
+    assert not same(train(method(name, seed=1), tmp_path / "other.pt"), whole)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_batch_presents_the_images_that_are_counted(name):
+    of = method(name)
+    of.task.presentation.crop = "presentation"  # every occurrence is encoded
+    encoded = []
+    of.networks["encoder"].register_forward_hook(lambda module, inputs, output: encoded.append(len(output)))
+    batch = next(iter(of.epoch(np.random.default_rng(0))))
+    of.step(batch, np.random.default_rng(0))
+    assert encoded == [of.presentations(batch)]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_bf16_trains_in_lower_precision(name, tmp_path):
+    first = []
+    for precision in ("fp32", "bf16"):
+        progress = Trainer(method(name), "key", score, Machine(CPU, precision), tmp_path / f"{precision}.pt").run()
+        first.append(next(row["value"] for row in progress.history if row["name"] == "loss"))
+    assert first[0] != first[1] and first[0] == pytest.approx(first[1], rel=0.05)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("name", METHODS)
+def test_a_gpu_trains_as_the_cpu_does(name, tmp_path):
+    gpu = torch.device("cuda")
+    here, there = (train(method(name, device=device), tmp_path / f"{device}.pt", device=device)[0] for device in (CPU, gpu))
+    assert here[:2] == there[:2]
+    assert there[3][0]["value"] == pytest.approx(here[3][0]["value"], rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["lff+batch_size=8+epochs=1", "supcon+accumulation=2+epochs=2+schedule=train_finetune"])
+def test_a_finished_run_with_more_than_encoder_and_head_can_be_loaded(name, tmp_path):
+    data = save_tiny(tmp_path)
+    at = place(tmp_path, f"runs/colored_digits/{name}/s0")
+    make(at, OPTIONS, ("best", "last"))
+    kept = Container(at.folder / "outputs.safetensors")[f"colored_digits/{name}/s0/last/logits"]
+    found = load(at.folder, selection="last").outputs(data.inputs)["logits"]
+    np.testing.assert_allclose(found, kept, atol=1e-3)

@@ -1,0 +1,45 @@
+"""Gradients that outlive a step."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from despur.methods.base import Losses, Method
+from despur.store import Array
+
+
+class KeepsHeadGradient(Method):
+    """With head_gradient=accumulate, the head's gradient is cleared once an epoch instead of once a step: a resumed run needs it."""
+
+    resumed = False
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        """An epoch starts without gradients, unless it goes on after an interruption."""
+        if not self.resumed:
+            self.optimizer.zero_grad()
+        self.resumed = False
+        yield from self.batches(rng)
+
+    def batches(self, rng: np.random.Generator) -> list[Array]:
+        """The batches of one epoch."""
+        raise NotImplementedError
+
+    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """One optimiser step, in whatever modes the networks are."""
+        losses = self.losses(batch, rng)
+        for name, network in self.networks.items():
+            if name != "head" or self.settings["head_gradient"] != "accumulate":
+                network.zero_grad(set_to_none=True)
+        losses["loss"].backward()
+        self.optimizer.step()
+        return losses
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "head_gradient": [p.grad for p in self.networks["head"].parameters()]}
+
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        for parameter, gradient in zip(self.networks["head"].parameters(), state["head_gradient"], strict=True):
+            parameter.grad = None if gradient is None else gradient.clone()
+        self.resumed = True

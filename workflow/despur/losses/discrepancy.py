@@ -1,0 +1,34 @@
+"""Maximum mean discrepancy between the domains of a mini-batch."""
+
+import torch
+from torch import Tensor
+
+
+def kernel(z: Tensor, count: int) -> Tensor:
+    """Mean of ``count`` RBF kernels of representations (B,D), (B,B), diagonal left out (zero).
+
+    exp(-d^2 / (s m)) with m the median squared distance of the mini-batch (taken as given: no gradient) and s = ..., 1/2, 1, 2, ...
+    """
+    distance = torch.cdist(z, z, compute_mode="donot_use_mm_for_euclid_dist").square()
+    others = ~torch.eye(len(z), dtype=torch.bool, device=z.device)
+    median = distance.detach()[others].median().clamp(min=1e-12)
+    scales = [2.0 ** (i - count // 2) for i in range(count)]
+    return torch.stack([torch.exp(-distance / (scale * median)) for scale in scales]).mean(dim=0) * others
+
+
+def mmd(z: Tensor, domain: Tensor, domains: int, kernels: int) -> Tensor:
+    """Squared MMD, averaged over pairs of domains with at least two samples each; 0 without such a pair.
+
+    The unbiased estimate (Gretton et al. 2012, Eq. 3): zero in expectation for equal distributions, so it can be negative.
+    """
+    with torch.autocast(z.device.type, enabled=False):
+        member = torch.nn.functional.one_hot(domain, domains).float()
+        member = member[:, member.sum(dim=0) >= 2]
+        if member.shape[1] < 2:
+            return z.new_zeros(())
+        size = member.sum(dim=0)
+        sums = member.T @ kernel(z.float(), kernels) @ member
+        within = sums.diagonal() / (size * (size - 1))
+        squared = within[:, None] + within[None, :] - 2 * sums / (size[:, None] * size[None, :])
+        first, second = torch.triu_indices(len(size), len(size), offset=1)
+        return squared[first, second].mean()

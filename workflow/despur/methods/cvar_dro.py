@@ -1,0 +1,34 @@
+"""CVaR distributionally robust optimisation (Levy et al. 2020): the mean loss of the worst samples of each mini-batch."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.methods.base import Losses, Method
+from despur.settings import real, sgd
+from despur.store import Array
+
+SETTINGS = {
+    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
+    "alpha": real(0.1, "App. E.2.5: share of a mini-batch that counts", above=0, at_most=1),
+}
+
+
+def cvar(losses: Tensor, alpha: float) -> Tensor:
+    """The largest weighted mean of losses (B,) with weights of at most 1 / (alpha B) each: the mean of the worst alpha B.
+
+    Exact for a fractional alpha B: the last of the worst counts for the fraction. Below 1, the largest loss.
+    """
+    count = alpha * len(losses)
+    rank = torch.arange(len(losses), device=losses.device)
+    weights = ((count - rank) / count).clamp(0, 1 / count)
+    return (weights * losses.sort(descending=True).values).sum()
+
+
+class CVaRDRO(Method):
+    """Minimises the CVaR of each mini-batch."""
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
+        each = nn.functional.cross_entropy(logits.float(), self.task.labels[batch], reduction="none")
+        return {"loss": cvar(each, self.settings["alpha"]), "mean_loss": each.mean().detach()}

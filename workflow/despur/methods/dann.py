@@ -1,0 +1,69 @@
+"""Domain-adversarial training (Ganin et al. 2016) on domains inferred by stage 1 (App. A.2 of Zhang et al. 2022).
+
+All training samples of all domains have labels; a domain classifier on the representations learns against the encoder.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from despur.losses.adversarial import reverse_gradient
+from despur.methods.base import Losses, Method
+from despur.samplers.domains import balanced, domains
+from despur.settings import choice, part, real, sgd, whole
+from despur.store import Array
+
+SETTINGS = {
+    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5: as JTT; A.2 states none"),
+    "groups": part("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
+    "domain": choice("attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"),
+    "weight": real(1.0, "Ganin et al.: strength of the reversed gradient at the end of training", at_least=0),
+    "ramp": real(10.0, "Ganin et al.: gamma; strength 2 / (1 + exp(-gamma p)) - 1 after a share p of training", above=0),
+    "hidden": whole(100, "Ganin et al., MNIST: hidden units of the domain classifier; 0: linear", at_least=0),
+    "sampler": choice("shuffled", "not stated; Ganin et al.: balanced, half a batch from each domain", "shuffled", "balanced"),
+}
+
+
+class DANN(Method):
+    """Cross-entropy of classes plus cross-entropy of domains, whose gradient is reversed on its way into the encoder."""
+
+    def setup(self) -> None:
+        assert self.task.groups is not None
+        s = self.settings
+        self.rows = domains(self.task.y, self.task.groups, s["domain"])
+        self.domain = torch.from_numpy(self.rows).to(self.task.device)
+        sizes = [self.dim, *filter(None, [s["hidden"]]), int(self.rows.max()) + 1]
+        layers = [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), nn.ReLU())]
+        self.networks["domain"] = nn.Sequential(*layers[:-1]).to(self.task.device)
+        self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64, device=self.task.device))
+
+    def facts(self) -> dict[str, Any]:
+        return {"domain_sizes": np.bincount(self.rows).tolist()}
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        even = self.settings["sampler"] == "balanced"
+        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch(rng)
+
+    def strength(self) -> float:
+        """How strongly the gradient is reversed at this step."""
+        s = self.settings
+        total = s["epochs"] * math.ceil(len(self.task) / s["batch_size"])
+        done = int(self.networks.get_buffer("steps")) / total
+        return float(s["weight"] * (2 / (1 + math.exp(-s["ramp"] * done)) - 1))
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        z = self.networks["encoder"](self.task.presentation.view(batch, rng))
+        cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
+        logits = self.networks["domain"](reverse_gradient(z, self.strength())).float()
+        domain = nn.functional.cross_entropy(logits, self.domain[batch])
+        return {"loss": cross + domain, "cross_entropy": cross.detach(), "domain": domain.detach()}
+
+    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        losses = super().step(batch, rng)
+        self.networks.get_buffer("steps").add_(1)
+        return losses

@@ -1,0 +1,66 @@
+"""Learning from Failure (Nam et al. 2020): a biased network trusts what is easy; the other one learns from what the first finds hard."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.methods.base import Losses, Method
+from despur.settings import choice, real, sgd
+from despur.spec import Spec
+from despur.store import Array
+
+SETTINGS = {
+    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
+    "q": real(0.7, "App. E.2.5: 0 would be cross-entropy, 1 is the mean absolute error", above=0, at_most=1),
+    "gce": choice("paper", "Nam et al., Sec. 3: (1 - p^q) / q; released code: q times that gradient", "paper", "released"),
+    "memory": real(0.7, "released code: share of the past in a sample's running loss", at_least=0, below=1),
+}
+
+
+def generalized_cross_entropy(logits: Tensor, labels: Tensor, q: float) -> Tensor:
+    """(1 - p^q) / q with p the probability of the class (Zhang and Sabuncu 2018), (B,)."""
+    return -torch.expm1(-q * nn.functional.cross_entropy(logits, labels, reduction="none")) / q
+
+
+def class_maxima(values: Tensor, labels: Tensor, count: int) -> Tensor:
+    """Largest of ``values`` (N,) in each class, (count,); 0 where there is none above."""
+    return values.new_zeros(count).scatter_reduce(0, labels, values, "amax")
+
+
+class LfF(Method):
+    """Alg. 1 of Nam et al.: both networks learn at once, the debiased one (encoder and head) with weights of relative difficulty."""
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        networks = Method.build_networks(spec, shape, num_classes)
+        networks["biased"] = nn.Sequential(*Method.build_networks(spec, shape, num_classes).values())
+        return networks
+
+    def setup(self) -> None:
+        """Running losses of every sample under both networks; negative: not seen yet."""
+        for name in ("running_biased", "running_debiased"):
+            self.networks.register_buffer(name, torch.full((len(self.task),), -1.0, device=self.task.device))
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """Generalised cross-entropy of the biased network, plus weighted cross-entropy of the debiased one: they share no parameter."""
+        s, labels = self.settings, self.task.labels[batch]
+        images = self.task.presentation.view(batch, rng)
+        biased = self.networks["biased"](images).float()
+        debiased = self.networks["head"](self.networks["encoder"](images)).float()
+        hard = nn.functional.cross_entropy(debiased, labels, reduction="none")
+        weight = self.weights(batch, nn.functional.cross_entropy(biased, labels, reduction="none").detach(), hard.detach())
+        easy = generalized_cross_entropy(biased, labels, s["q"]).mean() * (s["q"] if s["gce"] == "released" else 1)
+        weighted = (weight * hard).mean()
+        return {"loss": easy + weighted, "biased": easy.detach(), "debiased": weighted.detach(), "mean_weight": weight.mean()}
+
+    def weights(self, batch: Array, biased: Tensor, debiased: Tensor) -> Tensor:
+        """Relative difficulty L_b / (L_b + L_d) of the normalised running losses, (B,)."""
+        b, d = (self.normalised(f"running_{name}", batch, loss) for name, loss in (("biased", biased), ("debiased", debiased)))
+        return b / (b + d).clamp(min=1e-8)
+
+    def normalised(self, name: str, batch: Array, loss: Tensor) -> Tensor:
+        """Move the running losses of a batch, and divide them by the largest of their class (released code)."""
+        running, labels, memory = self.networks.get_buffer(name), self.task.labels, self.settings["memory"]
+        past = running[batch]
+        running[batch] = torch.where(past < 0, loss, memory * past + (1 - memory) * loss)
+        return running[batch] / class_maxima(running, labels, self.task.num_classes).clamp(min=1e-8)[labels[batch]]

@@ -1,0 +1,48 @@
+"""ERM with a maximum mean discrepancy between inferred domains (Li et al. 2018, which App. A.2 and D.4 of Zhang et al. 2022 discuss).
+
+The discrepancy is taken at the representations, as in their MMD-AAE, without the autoencoder and its adversary.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from despur.losses.discrepancy import mmd
+from despur.methods.base import Losses, Method
+from despur.samplers.domains import balanced, domains
+from despur.settings import choice, part, real, sgd, whole
+from despur.store import Array
+
+SETTINGS = {
+    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5: as JTT; A.2 does not run it"),
+    "groups": part("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
+    "domain": choice("attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"),
+    "weight": real(1.0, "of the discrepancy, beside cross-entropy: to be tuned", at_least=0),
+    "kernels": whole(5, "RBF kernels, bandwidths at powers of two around the median distance", at_least=1),
+    "sampler": choice("shuffled", "as dann; balanced: each domain equally often", "shuffled", "balanced"),
+}
+
+
+class MMD(Method):
+    """Cross-entropy plus ``weight`` times the mean squared discrepancy between pairs of domains in a mini-batch."""
+
+    def setup(self) -> None:
+        assert self.task.groups is not None
+        self.rows = domains(self.task.y, self.task.groups, self.settings["domain"])
+        self.domain = torch.from_numpy(self.rows).to(self.task.device)
+
+    def facts(self) -> dict[str, Any]:
+        return {"domain_sizes": np.bincount(self.rows).tolist()}
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        even = self.settings["sampler"] == "balanced"
+        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch(rng)
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        z = self.networks["encoder"](self.task.presentation.view(batch, rng))
+        cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
+        discrepancy = mmd(z, self.domain[batch], int(self.rows.max()) + 1, self.settings["kernels"])
+        return {"loss": cross + self.settings["weight"] * discrepancy, "cross_entropy": cross.detach(), "mmd": discrepancy.detach()}

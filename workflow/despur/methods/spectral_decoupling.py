@@ -1,0 +1,26 @@
+"""Spectral decoupling (Pezeshki et al. 2021): logits are penalised in place of weights, so that one feature does not starve the others.
+
+Zhang et al. name it (App. D.1) and do not run it.
+"""
+
+import numpy as np
+from torch import nn
+
+from despur.methods.base import Losses, Method
+from despur.settings import real, sgd
+from despur.store import Array
+
+SETTINGS = {
+    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=0.0, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
+    "lambda": real(0.1, "Pezeshki et al. Fig. 2, a toy: to be tuned; their released Colored MNIST run has 2e-5", at_least=0),
+}
+
+
+class SpectralDecoupling(Method):
+    """ERM with lambda / 2 times the squared norm of the logits."""
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
+        cross = nn.functional.cross_entropy(logits, self.task.labels[batch])
+        penalty = logits.square().sum(dim=1).mean() / 2
+        return {"loss": cross + self.settings["lambda"] * penalty, "cross_entropy": cross.detach(), "penalty": penalty.detach()}
