@@ -1,0 +1,119 @@
+"""EIIL's second model: the IRM penalty, its annealing, its batches; Group DRO."""
+
+import numpy as np
+import pytest
+import torch
+from helpers import build, labels, task
+from torch.nn.functional import cross_entropy
+
+from despur.losses.invariance import irm_penalty
+
+RNG = np.random.default_rng
+SIZES = {(0, 0): 8, (0, 1): 3, (1, 0): 9, (1, 1): 4}
+BIAS = torch.tensor([0.7, -1.1])
+
+
+def eiil(**settings):
+    overrides = "".join(f"+{key}={value}" for key, value in sorted(settings.items()))
+    return build(f"eiil{overrides}", task(*labels(SIZES)))
+
+
+def blind(method):
+    """Logits equal BIAS whatever the image."""
+    torch.nn.init.zeros_(method.networks["head"].weight)
+    method.networks["head"].bias.data = BIAS.clone()
+    return method
+
+
+def slope(logits, y):
+    """d/dw of the mean cross-entropy of w * logits at 1, by central differences."""
+    above, below = (cross_entropy(factor * logits.double(), y).item() for factor in (1 + 1e-5, 1 - 1e-5))
+    return (above - below) / 2e-5
+
+
+def test_irm_penalty_is_the_squared_slope():
+    logits, y = 3 * torch.randn(20, 4, generator=torch.Generator().manual_seed(0)), torch.arange(20) % 4
+    assert irm_penalty(logits, y).item() == pytest.approx(slope(logits, y) ** 2, rel=1e-4)
+    assert irm_penalty(torch.zeros(20, 4), y).item() == 0
+
+
+def test_irm_penalty_can_be_minimised():
+    logits, y = torch.randn(6, 3, generator=torch.Generator().manual_seed(1)).requires_grad_(), torch.tensor([0, 1, 2, 2, 1, 0])
+    (gradient,) = torch.autograd.grad(irm_penalty(logits, y), logits)
+    step = 1e-3
+    for i, j in [(0, 0), (2, 1), (5, 2)]:
+        above, below = logits.detach().clone(), logits.detach().clone()
+        above[i, j] += step
+        below[i, j] -= step
+        assert gradient[i, j].item() == pytest.approx((slope(above, y) ** 2 - slope(below, y) ** 2) / (2 * step), rel=1e-2, abs=1e-5)
+
+
+@pytest.mark.parametrize(("weight", "divisor"), [(100, 100), (0.1, 1)])
+def test_irm_averages_over_environments_and_divides_by_a_weight_above_1(weight, divisor):
+    method = blind(eiil(annealing=0, penalty_weight=weight, weight_decay=0.01))
+    squares = sum(parameter.double().square().sum().item() for parameter in method.networks.parameters())
+    y, environment = labels(SIZES)
+    parts = [torch.from_numpy(y[environment == e]) for e in (0, 1)]
+    cross = np.mean([cross_entropy(BIAS.expand(len(p), 2), p).item() for p in parts])
+    penalty = np.mean([slope(BIAS.expand(len(p), 2), p) ** 2 for p in parts])
+    found = method.losses(np.arange(24), RNG(0))
+    assert found["cross_entropy"].item() == pytest.approx(cross, rel=1e-5)
+    assert found["penalty"].item() == pytest.approx(penalty, rel=1e-4)
+    assert found["loss"].item() == pytest.approx((cross + weight * penalty + 0.01 * squares) / divisor, rel=1e-4)
+
+
+def test_irm_takes_a_batch_of_one_environment():
+    method = blind(eiil(annealing=0))
+    found = method.losses(np.array([8, 9, 20]), RNG(0))  # environment 1: classes 0, 0, 1
+    y = torch.tensor([0, 0, 1])
+    assert found["cross_entropy"].item() == pytest.approx(cross_entropy(BIAS.expand(3, 2), y).item(), rel=1e-5)
+    assert found["penalty"].item() == pytest.approx(slope(BIAS.expand(3, 2), y) ** 2, rel=1e-4)
+
+
+def test_penalty_weighs_1_while_annealing():
+    method = blind(eiil(annealing=2, learning_rate=1e-12, weight_decay=0))
+    losses = [method.step(np.arange(24), RNG(step)) for step in range(4)]
+    whole = [(loss["cross_entropy"] + weight * loss["penalty"]) / weight for loss, weight in zip(losses, (1, 1, 100, 100), strict=True)]
+    assert [loss["loss"].item() for loss in losses] == pytest.approx([value.item() for value in whole], rel=1e-5)
+
+
+def test_irm_takes_all_samples_at_once():
+    batches = list(eiil(batch_size=8).epoch(RNG(0)))
+    assert len(batches) == 1 and batches[0].tolist() == list(range(24))
+
+
+def test_irm_draws_environments_equally_often():
+    y, environment = labels({(0, 0): 190, (1, 1): 10})
+    method = build("eiil+batch_size=16+irm_batches=mini", task(y, environment))
+    drawn = np.concatenate([np.concatenate(list(method.epoch(RNG(seed)))) for seed in range(10)])
+    assert abs(environment[drawn].mean() - 0.5) < 5 * 0.5 / np.sqrt(2000)
+    assert method.facts() == {"environment_sizes": [190, 10]}
+    shuffled = build("eiil+batch_size=16+irm_batches=mini+sampler=shuffled", task(y, environment))
+    assert sorted(np.concatenate(list(shuffled.epoch(RNG(0))))) == list(range(200))
+
+
+def test_gdro_is_group_dro_on_class_and_environment():
+    y, environment = labels(SIZES)
+    second, plain = eiil(second="gdro"), build("gdro", task(y, environment))
+    plain.networks.load_state_dict(second.networks.state_dict())
+    rows = np.arange(0, 24, 2)
+    assert second.losses(rows, RNG(0))["loss"].item() == plain.losses(rows, RNG(0))["loss"].item()
+    assert [b.tolist() for b in second.epoch(RNG(1))] == [b.tolist() for b in plain.epoch(RNG(1))]
+
+
+@pytest.mark.parametrize(("asked", "kind"), [("adam", torch.optim.Adam), ("sgd", torch.optim.SGD)])
+def test_irm_optimizers_leave_weight_decay_to_the_loss(asked, kind):
+    optimizer = eiil(irm_optimizer=asked, weight_decay=0.5).optimizer
+    assert type(optimizer) is kind
+    assert (optimizer.defaults["lr"], optimizer.defaults["weight_decay"]) == (0.01, 0)
+    second = eiil(second="gdro", weight_decay=0.5).optimizer
+    assert type(second) is torch.optim.SGD and second.defaults["weight_decay"] == 0.5
+
+
+def test_annealing_goes_on_after_an_interruption():
+    first, second = eiil(annealing=2), eiil(annealing=2)
+    for step in range(2):
+        first.step(np.arange(24), RNG(step))
+    second.load(first.state())
+    values = [method.losses(np.arange(24), RNG(0)) for method in (first, second)]
+    assert values[0]["loss"].item() == values[1]["loss"].item() < values[1]["cross_entropy"].item() / 50

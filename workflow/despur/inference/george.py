@@ -1,0 +1,72 @@
+"""Subclasses of GEORGE (Sohoni et al. 2020, Sec. 4): within each class, clusters of the stage-1 representations.
+
+UMAP to two dimensions, then Gaussian mixtures of 2, 3, ... components; the number with the highest silhouette is kept. Our deviation:
+one search; the released code can also split clusters further by their validation losses, which no inference sees here.
+"""
+
+import warnings
+
+import numpy as np
+from sklearn.metrics import silhouette_samples
+from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import normalize
+
+from despur.inference.base import Evidence
+from despur.settings import Settings, flag, part, real, whole
+from despur.store import Array
+
+SETTINGS = {
+    "stage1": part("methods", "erm", "Sohoni et al.: an ERM model; here the one that all methods share"),
+    "components": whole(2, "released code of GEORGE: UMAP components", at_least=1),
+    "neighbors": whole(10, "released code of GEORGE: UMAP", at_least=2),
+    "min_dist": real(0.0, "released code of GEORGE: UMAP", at_least=0, below=1),
+    "unit_length": flag(True, "released code of GEORGE: representations divided by their length"),
+    "max_clusters": whole(10, "released code of GEORGE: at most so many in a class", at_least=2),
+    "restarts": whole(3, "released code of GEORGE: n_init", at_least=1),
+    "scored": whole(10_000, "at most so many samples of a class enter a silhouette, whose cost is quadratic", at_least=10),
+}
+
+
+def project(z: Array, settings: Settings, seed: int) -> Array:
+    """UMAP with GEORGE's settings, (N,d) -> (N,components); seeded, so single-threaded."""
+    from umap import UMAP
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="n_jobs value")
+        reducer = UMAP(settings["neighbors"], settings["components"], min_dist=settings["min_dist"], random_state=seed)
+        return reducer.fit_transform(normalize(z) if settings["unit_length"] else z)
+
+
+def silhouette(points: Array, clusters: Array) -> float:
+    """Mean over clusters of their samples' mean silhouette; -1 where there is but one cluster."""
+    names = np.unique(clusters)
+    if not 1 < len(names) < len(points):
+        return -1.0
+    each = silhouette_samples(points, clusters)
+    return float(np.mean([each[clusters == name].mean() for name in names]))
+
+
+def cluster(points: Array, settings: Settings, seed: int, rng: np.random.Generator) -> Array:
+    """The Gaussian mixture of 2 to ``max_clusters`` components with the highest silhouette, (N,) from 0."""
+    scored = rng.permutation(len(points))[: settings["scored"]]
+    best, best_score = np.zeros(len(points), int), -1.0
+    for k in range(2, min(settings["max_clusters"], len(points) - 1) + 1):
+        found = GaussianMixture(k, n_init=settings["restarts"], random_state=seed).fit_predict(points)
+        score = silhouette(points[scored], found[scored])
+        if score > best_score:
+            best, best_score = found, score
+    return np.unique(best, return_inverse=True)[1]
+
+
+def infer(evidence: Evidence, settings: Settings) -> Array:
+    """Subclasses, numbered through over classes. A class with no more samples than UMAP's neighbours is one subclass."""
+    subclass, count = np.zeros(len(evidence.y), int), 0
+    for label in np.unique(evidence.y):
+        rows = np.flatnonzero(evidence.y == label)
+        found = np.zeros(len(rows), int)
+        if len(rows) > settings["neighbors"]:
+            points = project(evidence.z[rows].astype(np.float32), settings, evidence.seed)
+            found = cluster(points, settings, evidence.seed, evidence.rng)
+        subclass[rows] = count + found
+        count += found.max() + 1
+    return subclass
