@@ -79,7 +79,8 @@ def bundled_run() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "despur"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "results", ".snakemake", "*.egg-info"))
-        environment = os.environ | {"PYTHONPATH": str(copy / "workflow")}
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        environment = os.environ | {"PYTHONPATH": str(copy / "workflow"), "PATH": path}
         snakemake = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
         dry = _seconds([*snakemake, "--dry-run"], copy, environment)
         wall = _seconds(snakemake, copy, environment)

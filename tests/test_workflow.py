@@ -123,7 +123,7 @@ BAD_CONFIGS = {
     "unknown data set": ("datasets: {cmnist: colored_digit}", "'colored_digit'", "did you mean colored_digits"),
     "unknown method": ("methods: [cnk]", "methods", "'cnk'", "did you mean cnc"),
     "wrong type": ("seeds: many", "seeds", "many", "how many seeds"),
-    "backward chunk": ('seeds: ["2-1"]', "seeds", "2-1", "last seed comes before the first"),
+    "backward chunk": ('seeds: ["2-1"]', "seeds", "2-1", "last seed must come after the first"),
     "a seed twice": ('seeds: ["0-2", "2-3"]', "seeds", "2"),
 }
 
@@ -192,7 +192,9 @@ def test_a_second_call_does_nothing(finished):
 
 
 def test_comments_docstrings_and_formatting_do_nothing(finished):
-    finished.edit(METHOD, ("class CNC(Method):", "# The method.\nclass CNC(Method):"), ("Eq. 7 and 16-17.", "Eq. 7, 16 and 17."))
+    finished.edit(
+        METHOD, ("class CNC(KeepsHeadGradient):", "# The method.\nclass CNC(KeepsHeadGradient):"), ("Eq. 16-17 on", "Eq. 16 and 17 on")
+    )
     finished.edit("workflow/despur/methods/base.py", ("An encoder with a linear head", "An encoder and a linear head"))
     finished.edit("workflow/despur/evaluate.py", ("FIT_ROWS = 10_000", "FIT_ROWS = 10000"))
     finished.edit("workflow/despur/datasets/colored_digits.py", ("digits = load_digits()", "digits = load_digits(\n    )"))
@@ -201,7 +203,7 @@ def test_comments_docstrings_and_formatting_do_nothing(finished):
 
 
 def test_an_edit_of_a_method_repeats_that_method_and_what_shows_it(finished):
-    finished.edit(METHOD, ('s["lambda"] * contrastive', '2 * s["lambda"] * contrastive'))
+    finished.edit(METHOD, ('s["lambda"] * similar', '2 * s["lambda"] * similar'))
     assert again(finished) == OF_CNC
 
 

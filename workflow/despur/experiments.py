@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 from despur.paths import Place, chunk_size, chunks
+from despur.settings import SettingError
 from despur.spec import canonical, parse, resolve, unknown
 
 PAPERS = Path(__file__).parent.parent / "papers"
@@ -49,6 +52,19 @@ def players(config: Mapping[str, Any], role: str) -> list[str]:
     """What the configuration lets play a data set's part; none: not run."""
     cast = config["datasets"].get(role, [])
     return [cast] if isinstance(cast, str) else list(cast)
+
+
+def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Refuse unknown keys and values of the wrong type or range; the message says what the key is for."""
+    known = schema["properties"]
+    for key in config:
+        if key not in known:
+            raise unknown("config key", key, known)
+    error = best_match(Draft202012Validator(schema).iter_errors(dict(config)))
+    if error is not None:
+        key = next(iter(error.path), None)
+        purpose = f" ({key}: {known[key]['description'].strip()})" if key in known else ""
+        raise SettingError(f"config key {key or 'missing'}: {error.message}{purpose}")
 
 
 def check(config: Mapping[str, Any]) -> None:

@@ -81,7 +81,7 @@ class Folder:
             torch.manual_seed(number(key, -1))
             method = method_class(run.spec.base)(self.task(run, dataset), run.spec)
             evaluate = Evaluator(dataset, self.machine, key)
-            trainer = Trainer(method, key, evaluate, self.machine, self.resume / f"{number(run.key)}.pt")
+            trainer = Trainer(method, key, evaluate, self.machine, self.resume / f"{number(run.key)},s{run.seed}.pt")
             return method, trainer.run()
 
     def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
@@ -10,8 +11,10 @@ from despur import experiments, paths
 from despur.digest import question, script_digest
 from despur.settings import SettingError
 
-validate(config, "../schemas/config.schema.yaml")
+SCHEMA = Path(workflow.basedir) / "workflow/schemas/config.schema.yaml"
 try:
+    experiments.check_keys(config, yaml.safe_load(SCHEMA.read_text()))
+    validate(config, str(SCHEMA))  # fills in defaults
     experiments.check(config)
 except SettingError as error:
     raise WorkflowError(f"configuration: {error}")

@@ -72,11 +72,14 @@ rule cnc_figure_11:
         "python workflow/papers/cnc/figures.py figure_11 --cells {params.cells:q} --output {output.png} > {log} 2>&1"
 
 
-CNC = [
-    *rules.cnc_table_1.output,
-    *rules.cnc_figure_5.output,
-    *rules.cnc_figure_11.output,
-]
+CNC = made(
+    "cnc",
+    {
+        "table_1": rules.cnc_table_1.output,
+        "figure_5": rules.cnc_figure_5.output,
+        "figure_11": rules.cnc_figure_11.output,
+    },
+)
 ARTIFACTS += CNC
 
 
