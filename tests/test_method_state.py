@@ -22,6 +22,13 @@ METHODS = [
     "dann+batch_size=8+domain=majority+sampler=balanced",
     "mmd+batch_size=8",
     "mmd+batch_size=8+domain=majority+sampler=balanced",
+    "eiil+annealing=6+batch_size=8+irm_batches=mini",
+    "eiil+annealing=0+batch_size=8+irm_batches=mini+irm_optimizer=sgd+sampler=shuffled",
+    "eiil+batch_size=8+second=gdro",
+    "pgi+num_negatives=1+num_positives=1",
+    "pgi+batch_size=8+batches=plain",
+    "george+batch_size=8",
+    "cim+batch_size=8+width=4",
     f"supcon{SMALL}",
     f"supcon{SMALL}+head_gradient=accumulate",
     f"cnc{SMALL}+loss=alignment",
@@ -78,8 +85,8 @@ def test_same_seed_same_digits_even_over_interruptions(name, tmp_path):
 def test_a_batch_presents_the_images_that_are_counted(name):
     of = method(name)
     of.task.presentation.crop = "presentation"  # every occurrence is encoded
-    encoded = []
-    of.networks["encoder"].register_forward_hook(lambda module, inputs, output: encoded.append(len(output)))
+    encoded, encoder = [], of.networks["encoder"]
+    getattr(encoder, "backbone", encoder).register_forward_hook(lambda module, inputs, output: encoded.append(len(output)))
     batch = next(iter(of.epoch(np.random.default_rng(0))))
     of.step(batch, np.random.default_rng(0))
     assert encoded == [of.presentations(batch)]
@@ -103,7 +110,10 @@ def test_a_gpu_trains_as_the_cpu_does(name, tmp_path):
     assert there[3][0]["value"] == pytest.approx(here[3][0]["value"], rel=0.02)
 
 
-@pytest.mark.parametrize("name", ["lff+batch_size=8+epochs=1", "supcon+accumulation=2+epochs=2+schedule=train_finetune"])
+LOADED = ["lff+batch_size=8+epochs=1", "cim+batch_size=8+epochs=1", "supcon+accumulation=2+epochs=2+schedule=train_finetune"]
+
+
+@pytest.mark.parametrize("name", LOADED)
 def test_a_finished_run_with_more_than_encoder_and_head_can_be_loaded(name, tmp_path):
     data = save_tiny(tmp_path)
     at = place(tmp_path, f"runs/colored_digits/{name}/s0")

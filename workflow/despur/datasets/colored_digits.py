@@ -34,6 +34,10 @@ PUBLISHED = {
     "jtt": {"epochs": 4},
     "cnc": {"epochs": 4, "accumulation": 8},
     "supcon": {"epochs": 4, "accumulation": 8},
+    "eiil": {"epochs": 60, "annealing": 50},
+    "pgi": {"epochs": 20, "learning_rate": 0.03},
+    "george": {"epochs": 15},
+    "cim": {"epochs": 4},
 }
 
 

@@ -8,7 +8,11 @@ With f_i the stage-1 logits of sample i, p_i their softmax and q_i = sigmoid(a_i
     dJ/da_i = (G_1 - G_2) g_i q_i (1 - q_i) / n  =  mean_j(u_j g_j) g_i (1 - u_i^2) / 4n  with u = tanh(a / 2) = 2 q - 1.
 
 Since g is fixed, a step is a few passes over n numbers: no autograd, hence no torch. J is convex in q: its maximum splits the
-samples by the sign of g. A sample that stage 1 gets right has g <= 0, so the second environment gathers what it gets confidently wrong.
+samples by the sign of g. A sample that stage 1 gets right has g <= 0, so that environment 1 gathers what it gets confidently wrong.
+
+Adam's epsilon is not small beside a gradient over n = 48,000: with the published rate, some samples that stage 1 is sure of stay on the
+side on which they were drawn. On CMNIST* (released colours, seed 0) environment 1 holds all 240 minority samples and 1,304 of the 47,760
+others; at ten times the rate, none of them.
 """
 
 import numpy as np
@@ -20,7 +24,7 @@ from despur.store import Array
 
 SETTINGS = {
     "stage1": part("methods", "erm", "App. E.2.5: the same initial ERM model as CNC"),
-    "learning_rate": real(1e-3, "App. E.2.5: Adam; Table A.9 sweeps it", above=0),
+    "ascent_rate": real(1e-3, "App. E.2.5: learning rate of Adam; Table A.9 sweeps it", above=0),
     "steps": whole(10_000, "App. E.2.5; Table A.9 sweeps it: full-batch steps", at_least=0),
 }
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # PyTorch's defaults for Adam, as in the released code
@@ -34,26 +38,26 @@ def scale_gradients(logits: Array, y: Array) -> Array:
 def ascent(a: Array, g: Array) -> Array:
     """dJ/da, (N,)."""
     u = np.tanh(a / 2)
-    return ((u @ g) / (4 * len(g) ** 2)) * g * (1 - u * u)
+    return ((u * g).sum() / (4 * len(g) ** 2)) * g * (1 - u * u)
 
 
-def maximise(a: Array, g: Array, learning_rate: float, steps: int) -> Array:
+def maximise(a: Array, g: Array, rate: float, steps: int) -> Array:
     """``a`` (N,) after so many steps of Adam that raise J."""
     a, first, second = a.copy(), np.zeros_like(a), np.zeros_like(a)
     for step in range(1, steps + 1):
         gradient = ascent(a, g)
         first += (1 - BETA_1) * (gradient - first)
         second += (1 - BETA_2) * (gradient**2 - second)
-        a += (learning_rate / (1 - BETA_1**step)) * first / (np.sqrt(second / (1 - BETA_2**step)) + EPSILON)
+        a += (rate / (1 - BETA_1**step)) * first / (np.sqrt(second / (1 - BETA_2**step)) + EPSILON)
     return a
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
-    """Environments by q > 1/2, (N,): 0 where stage 1 loses less, as J does not tell them apart, and 1. One may be empty."""
+    """Environments by q > 1/2, (N,): 0 where stage 1 loses less, as J does not tell them apart, and 1, which may be empty."""
     logits, y = evidence.logits.astype(np.float32), evidence.y
     start = evidence.rng.standard_normal(len(y), dtype=np.float32)
-    found = maximise(start, scale_gradients(logits, y), settings["learning_rate"], settings["steps"]) > 0
+    found = maximise(start, scale_gradients(logits, y), settings["ascent_rate"], settings["steps"]) > 0
     loss = logsumexp(logits, axis=1) - logits[np.arange(len(y)), y]
-    if found.any() and not found.all() and loss[found].mean() < loss[~found].mean():
+    if found.all() or (found.any() and loss[found].mean() < loss[~found].mean()):
         found = ~found
     return found.astype(int)

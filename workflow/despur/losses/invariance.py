@@ -10,8 +10,3 @@ def scale_gradient(logits: Tensor, labels: Tensor) -> Tensor:
     """
     expected = (logits.softmax(dim=1) * logits).sum(dim=1)
     return expected - logits.gather(1, labels[:, None])[:, 0]
-
-
-def irm_penalty(logits: Tensor, labels: Tensor) -> Tensor:
-    """IRMv1 in one environment: the squared derivative of its mean cross-entropy by a factor on the logits, at 1. A scalar."""
-    return scale_gradient(logits.float(), labels).mean().square()

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from despur.losses.invariance import irm_penalty
+from despur.losses.groups import group_means
+from despur.losses.invariance import scale_gradient
 from despur.methods.base import Losses
 from despur.methods.gdro import GroupDRO
 from despur.settings import choice, part, real, sgd, whole
@@ -42,10 +43,11 @@ class EIIL(GroupDRO):
     def setup(self) -> None:
         super().setup()
         assert self.task.groups is not None
-        self.environment, self.steps, self.irm = self.task.groups, 0, self.settings["second"] == "irm"
+        self.sizes = np.bincount(self.task.groups, minlength=2)
+        self.environment = torch.from_numpy(self.task.groups).to(self.task.device)
+        self.steps, self.irm = 0, self.settings["second"] == "irm"
         if self.irm:  # what is balanced are environments, not groups
-            sizes = np.bincount(self.environment)
-            self.chances = 1 / sizes[self.environment] / np.count_nonzero(sizes)
+            self.chances = 1 / self.sizes[self.task.groups] / np.count_nonzero(self.sizes)
 
     def build_optimizer(self) -> torch.optim.Optimizer:
         """Of IRM, weight decay is in the loss."""
@@ -57,7 +59,7 @@ class EIIL(GroupDRO):
         return torch.optim.Adam(parameters, s["learning_rate"])
 
     def facts(self) -> dict[str, Any]:
-        return {"environment_sizes": np.bincount(self.environment, minlength=2).tolist()}
+        return {"environment_sizes": self.sizes.tolist()}
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
         """IRM: all samples at once."""
@@ -70,12 +72,11 @@ class EIIL(GroupDRO):
         """IRMv1 (Arjovsky et al. 2019) over the environments in the batch; or Group DRO's."""
         if not self.irm:
             return super().losses(batch, rng)
-        s, labels = self.settings, self.task.labels[batch]
+        s, labels, environment = self.settings, self.task.labels[batch], self.environment[batch]
         weight = s["penalty_weight"] if self.steps >= s["annealing"] else 1.0
-        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
-        inside = [np.flatnonzero(self.environment[batch] == e) for e in np.unique(self.environment[batch])]
-        cross = torch.stack([nn.functional.cross_entropy(logits[i], labels[i]) for i in inside]).mean()
-        penalty = torch.stack([irm_penalty(logits[i], labels[i]) for i in inside]).mean()
+        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
+        cross = group_means(nn.functional.cross_entropy(logits, labels, reduction="none"), environment, 2).mean()
+        penalty = group_means(scale_gradient(logits, labels), environment, 2).square().mean()
         squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()
         loss = (cross + weight * penalty + s["weight_decay"] * squares) / max(weight, 1.0)
         return {"loss": loss, "cross_entropy": cross.detach(), "penalty": penalty.detach()}
