@@ -27,9 +27,9 @@ def project(uninterrupted, tmp_path):
 
 
 def checkpoints(project):
-    """Time of the last change of each seed's checkpoint."""
+    """When each checkpoint was last written, oldest first: one for each seed that has been begun."""
     files = [file for file in project.root.glob("results/.resume/*/*.pt") if not file.name.startswith(".")]
-    return {file.stem.rpartition(",")[2]: file.stat().st_mtime_ns for file in files if file.exists()}
+    return sorted(file.stat().st_mtime_ns for file in files)
 
 
 def wait_for(condition, process):
@@ -49,14 +49,15 @@ def assert_same(project, uninterrupted, *files):
     for file in files:
         assert (project.root / RUN / file).read_bytes() == (uninterrupted.root / RUN / file).read_bytes(), file
     assert facts(project) == facts(uninterrupted)
-    assert checkpoints(project) == {}
+    assert checkpoints(project) == []
 
 
 def test_a_killed_training_goes_on_and_ends_with_the_same_digits(project, uninterrupted):
     seen = set()
 
     def within_the_second_seed():
-        seen.add(checkpoints(project).get("s1"))
+        found = checkpoints(project)
+        seen.update(found[1:])
         return len(seen) > 20
 
     process = project.start(*STAGE2, "--checkpoint-seconds", "0")
@@ -74,21 +75,31 @@ def call(project):
     return project.start("-m", "snakemake", "-c1", f"{RUN}/metrics.csv")
 
 
-def kill_training(process):
-    """Kill what a call of Snakemake has started, but not itself."""
-    for child in psutil.Process(process.pid).children(recursive=True):
-        child.kill()
+def jobs(process):
+    """What a call of Snakemake has started."""
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def test_while_snakemake_is_at_work_another_call_is_refused(project):
+    process = call(project)
+    wait_for(lambda: jobs(process), process)
+    for job in jobs(process):
+        job.suspend()
+    code, text = finish(call(project))
+    kill(process)
+    assert code == 1 and "cannot be locked" in text
 
 
 def test_snakemake_goes_on_after_its_job_or_itself_was_killed_and_ends_with_the_same_digits(project, uninterrupted):
     log = (project.root / "results/logs/runs" / RUN.removeprefix("results/runs/")).with_suffix(".log")
 
     process = call(project)
-    wait_for(lambda: "s0" in checkpoints(project), process)
-    kill_training(process)
+    wait_for(lambda: checkpoints(project), process)
+    for job in jobs(process):
+        job.kill()
     code, text = finish(process)
     assert code == 1 and "Error in rule train_stage2" in text
-    assert set(checkpoints(project)) == {"s0"}
+    assert len(checkpoints(project)) == 1
 
     process = call(project)
     wait_for(lambda: log.exists() and "/0: resumes at step" in log.read_text(), process)

@@ -62,9 +62,9 @@ def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
             raise unknown("config key", key, known)
     error = best_match(Draft202012Validator(schema).iter_errors(dict(config)))
     if error is not None:
-        key = next(iter(error.path), None)
-        purpose = f" ({key}: {known[key]['description'].strip()})" if key in known else ""
-        raise SettingError(f"config key {key or 'missing'}: {error.message}{purpose}")
+        named = str(next(iter(error.path), "missing"))
+        purpose = f" ({named}: {known[named]['description'].strip()})" if named in known else ""
+        raise SettingError(f"config key {named}: {error.message}{purpose}")
 
 
 def check(config: Mapping[str, Any]) -> None:
