@@ -9,6 +9,7 @@ import pytest
 from project import finish, kill, tiny_project
 
 RUN = "results/runs/colored_digits/cnc/s0-1"
+LOG = "results/logs/runs/colored_digits/cnc/s0-1.log"
 TRAINED = ("models.safetensors", "outputs.safetensors", "history.csv")
 STAGE2 = ("-m", "despur.stage2", RUN)
 
@@ -23,6 +24,7 @@ def project(uninterrupted, tmp_path):
     """As if the run had not been made."""
     copy = uninterrupted.copy(tmp_path / "project")
     shutil.rmtree(copy.root / RUN)
+    (copy.root / LOG).unlink()
     return copy
 
 
@@ -82,7 +84,7 @@ def jobs(process):
 
 def test_while_snakemake_is_at_work_another_call_is_refused(project):
     process = call(project)
-    wait_for(lambda: jobs(process), process)
+    wait_for((project.root / LOG).exists, process)
     for job in jobs(process):
         job.suspend()
     code, text = finish(call(project))
@@ -91,8 +93,7 @@ def test_while_snakemake_is_at_work_another_call_is_refused(project):
 
 
 def test_snakemake_goes_on_after_its_job_or_itself_was_killed_and_ends_with_the_same_digits(project, uninterrupted):
-    log = (project.root / "results/logs/runs" / RUN.removeprefix("results/runs/")).with_suffix(".log")
-
+    log = project.root / LOG
     process = call(project)
     wait_for(lambda: checkpoints(project), process)
     for job in jobs(process):

@@ -48,12 +48,13 @@ def keep(configfile: Path) -> None:
     """Copy tables and figures, and write provenance and histories beside them."""
     config = {"seeds": 3, "outputs": "results", **yaml.safe_load(configfile.read_text())}
     target = Path("results/reference") / configfile.stem
+    made_by = provenance(config)  # before this writes into the tree
     for file in sorted(Path(config["outputs"], "papers").rglob("*")):
         if file.suffix in (".csv", ".md", ".png"):
             destination = target / file.relative_to(Path(config["outputs"]) / "papers")
             destination.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, destination)
-    write_json(target / "provenance.json", provenance(config))
+    write_json(target / "provenance.json", made_by)
     write_csv(target / "histories.csv", pd.concat([pd.read_csv(folder / "history.csv") for folder in folders(config)]))
     print(f"kept in {target}")
 
