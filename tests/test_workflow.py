@@ -125,7 +125,8 @@ BAD_CONFIGS = {
     "unknown method": ("methods: [cnk]", "methods", "'cnk'", "did you mean cnc"),
     "wrong type": ("seeds: many", "seeds", "many", "how many seeds"),
     "backward chunk": ('seeds: ["2-1"]', "s2-1", "last seed must come after the first"),
-    "a seed twice": ('seeds: ["0-2", "2-3"]', "seeds", "2"),
+    "a seed twice": ('seeds: ["0-2", "2-3"]', "seeds", "twice"),
+    "no chunk": ('seeds: ["x"]', "seeds", "'x'"),
 }
 
 
