@@ -62,7 +62,7 @@ def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
             raise unknown("config key", key, known)
     error = best_match(Draft202012Validator(schema).iter_errors(dict(config)))
     if error is not None:
-        named = str(next(iter(error.path), "missing"))
+        named = str(next(iter(error.absolute_path), "missing"))
         purpose = f" ({named}: {known[named]['description'].strip()})" if named in known else ""
         raise SettingError(f"config key {named}: {error.message}{purpose}")
 
@@ -76,7 +76,10 @@ def check(config: Mapping[str, Any]) -> None:
             raise unknown("config key datasets: data set", role, roles)
         for name in players(config, role):
             canonical("datasets", name)
-    chunks(config["seeds"], 1)
+    try:
+        chunks(config["seeds"], 1)
+    except SettingError as error:
+        raise SettingError(f"config key seeds: {error}") from None
     for method in config.get("methods", []):
         if method not in methods:
             raise unknown("config key methods: method", method, methods)
