@@ -313,3 +313,27 @@ def test_presentations_counts_the_images_of_a_batch(name):
     batch = next(method.epoch(RNG(0)))
     method.step(batch, RNG(0))
     assert encoded == [method.presentations(batch)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "epoch", "share"),
+    [("erm", 7.5, 1.0), ("erm+decay=linear+epochs=10", 2.5, 0.75), ("erm+decay=step+decay_every=20+decay_factor=0.9", 41.0, 0.81)],
+)
+def test_learning_rate_follows_its_decay(asked, epoch, share):
+    method = build(asked, task(np.arange(10) % 5))
+    method.set_rate(epoch)
+    assert method.optimizer.param_groups[0]["lr"] == pytest.approx(1e-3 * share)
+
+
+def test_adamw_spares_biases():
+    first, second = build("erm+optimizer=adamw+weight_decay=0.5", task(np.arange(10) % 5)).optimizer.param_groups
+    assert (first["weight_decay"], second["weight_decay"]) == (0.5, 0.0)
+    assert {p.ndim for p in second["params"]} == {1} and min(p.ndim for p in first["params"]) == 2
+
+
+def test_clipped_step_is_no_longer_than_clip_times_rate():
+    method = build("erm+clip=0.01+learning_rate=1+momentum=0+weight_decay=0", task(np.arange(10) % 5))
+    before = [p.detach().clone() for p in method.networks.parameters()]
+    method.step(np.arange(10), np.random.default_rng(0))
+    length = sum(float((p - b).square().sum()) for p, b in zip(method.networks.parameters(), before, strict=True)) ** 0.5
+    assert length == pytest.approx(0.01, rel=1e-3)

@@ -32,7 +32,7 @@ class KeepsHeadGradient(Method):
             if name != "head" or self.settings["head_gradient"] != "accumulate":
                 network.zero_grad(set_to_none=True)
         losses["loss"].backward()
-        self.optimizer.step()
+        self.descend()
         return losses
 
     def state(self) -> dict[str, Any]:

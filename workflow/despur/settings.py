@@ -104,12 +104,33 @@ def part(folder: str, default: str, source: str) -> Setting:
 
 def sgd(learning_rate: float, momentum: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0) -> dict[str, Setting]:
     """The settings that every method trained by stochastic gradient descent shares; no batch size for one that builds its own batches."""
+    return {
+        **_training("sgd", learning_rate, weight_decay, epochs, source, batch_size),
+        "momentum": real(momentum, source, at_least=0, below=1),
+    }
+
+
+def adam(learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0) -> dict[str, Setting]:
+    """As :func:`sgd`, for a method whose paper trains it with Adam."""
+    return {
+        **_training("adam", learning_rate, weight_decay, epochs, source, batch_size),
+        "momentum": real(0.9, "sgd only", at_least=0, below=1),
+    }
+
+
+def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int) -> dict[str, Setting]:
     batch = {"batch_size": whole(batch_size, source, at_least=1)} if batch_size else {}
     return {
         **batch,
         "encoder": part("encoders", "lenet", source),
+        "optimizer": choice(optimizer, source, "sgd", "adam", "adamw"),
         "learning_rate": real(learning_rate, source, above=0),
-        "momentum": real(momentum, source, at_least=0, below=1),
+        "decay": choice(
+            "none", "of the learning rate: linearly to 0, or times decay_factor every decay_every epochs", "none", "linear", "step"
+        ),
+        "decay_every": whole(20, "with decay=step: epochs", at_least=1),
+        "decay_factor": real(0.9, "with decay=step", above=0, at_most=1),
+        "clip": real(0.0, "largest norm of a step's gradient; 0: any", at_least=0),
         "weight_decay": real(weight_decay, source, at_least=0),
         "epochs": whole(epochs, source, at_least=1),
         "evaluate_every": whole(0, "0: once an epoch; else every so many optimiser steps", at_least=0),

@@ -104,6 +104,7 @@ class Trainer:
         """One optimiser step with its own randomness."""
         p = self.progress
         torch.manual_seed(number(self.key, p.epoch, p.step_in_epoch))
+        self.method.set_rate(p.epoch + p.step_in_epoch * self.share)
         with self.machine.autocast:
             losses = self.method.step(batch, generator(self.key, p.epoch, p.step_in_epoch))
         p.step, p.step_in_epoch, p.since = p.step + 1, p.step_in_epoch + 1, p.since + 1

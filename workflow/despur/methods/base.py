@@ -43,8 +43,28 @@ class Method:
         """Add networks, samplers or state (tensors in ``self.networks`` buffers are checkpointed)."""
 
     def build_optimizer(self) -> torch.optim.Optimizer:
+        """SGD, Adam or AdamW over all networks; AdamW spares biases and norms, as is usual for BERT."""
+        s, parameters = self.settings, list(self.networks.parameters())
+        if s["optimizer"] == "sgd":
+            return torch.optim.SGD(parameters, s["learning_rate"], momentum=s["momentum"], weight_decay=s["weight_decay"])
+        if s["optimizer"] == "adam":
+            return torch.optim.Adam(parameters, s["learning_rate"], weight_decay=s["weight_decay"])
+        spared = [p for p in parameters if p.ndim < 2]
+        decayed = [p for p in parameters if p.ndim >= 2]
+        return torch.optim.AdamW(
+            [{"params": decayed, "weight_decay": s["weight_decay"]}, {"params": spared, "weight_decay": 0.0}], s["learning_rate"]
+        )
+
+    def rate(self, epoch: float) -> float:
+        """The learning rate after so many epochs, as a share of the first one; the loop sets it before each step."""
         s = self.settings
-        return torch.optim.SGD(self.networks.parameters(), s["learning_rate"], momentum=s["momentum"], weight_decay=s["weight_decay"])
+        if s["decay"] == "linear":
+            return 1 - epoch / s["epochs"]
+        return s["decay_factor"] ** (epoch // s["decay_every"]) if s["decay"] == "step" else 1.0
+
+    def set_rate(self, epoch: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.settings["learning_rate"] * self.rate(epoch)
 
     def facts(self) -> dict[str, Any]:
         """What a reader of the run should know about how it was set up (plain data, goes to about.json)."""
@@ -66,8 +86,14 @@ class Method:
         losses = self.losses(batch, rng)
         self.optimizer.zero_grad(set_to_none=True)
         losses["loss"].backward()
-        self.optimizer.step()
+        self.descend()
         return losses
+
+    def descend(self) -> None:
+        """Follow the gradient that lies in the parameters, cut to the norm ``clip``."""
+        if self.settings["clip"]:
+            nn.utils.clip_grad_norm_(self.networks.parameters(), self.settings["clip"])
+        self.optimizer.step()
 
     def presentations(self, batch: Array) -> int:
         """How many training images a batch presents."""
