@@ -20,14 +20,14 @@ include: "workflow/rules/stage1.smk"
 include: "workflow/rules/groups.smk"
 include: "workflow/rules/stage2.smk"
 include: "workflow/rules/evaluate.smk"
-
-
-for paper in config["papers"]:
-
-    include: f"workflow/papers/{paper}/paper.smk"
+include: "workflow/rules/papers.smk"
 
 
 rule all:
     default_target: True
     input:
-        ARTIFACTS,
+        [
+            shown(paper, artifact)
+            for paper in config["papers"]
+            for artifact in experiments.artifacts(config, paper)
+        ],

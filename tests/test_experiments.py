@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from despur import experiments
-from despur.experiments import Cell, cells, check, papers, players, room, run_folders
+from despur.experiments import Cell, cells, check, folders, papers, players, room
 from despur.paths import locate
 from despur.settings import SettingError
 from despur.spec import available, resolve
@@ -79,12 +79,12 @@ def test_folders_are_canonical_and_cover_all_seeds(toy):
 
 
 def test_explicit_seeds_are_folders_of_their_own():
-    assert run_folders({"seeds": ["0", "3-4"]}, "cmnist", "erm") == ("results/runs/cmnist/erm/s0", "results/runs/cmnist/erm/s3-4")
+    assert folders("cmnist", "erm", ["0", "3-4"]) == ("results/runs/cmnist/erm/s0", "results/runs/cmnist/erm/s3-4")
 
 
 def test_settings_of_the_player_decide_the_name():
     default = resolve("methods", "erm", "colored_digits").points[0].value("epochs")
-    (folder,) = run_folders({"seeds": 1}, "colored_digits+draw=2", f"erm+epochs={default}")
+    (folder,) = folders("colored_digits+draw=2", f"erm+epochs={default}", 1)
     assert folder == "results/runs/colored_digits+draw=2/erm/s0"
 
 
@@ -142,5 +142,5 @@ def test_an_artifact_shows_what_its_room_holds(paper):
 @pytest.mark.parametrize("paper", papers())
 def test_every_printed_method_has_a_specification_on_every_data_set(paper, dataset):
     for name in room(paper)["methods"].values():
-        (folder,) = run_folders({"seeds": 1}, dataset, name)
+        (folder,) = folders(dataset, name, 1)
         assert len(locate(folder).runs()) >= 1

@@ -114,14 +114,14 @@ def test_explicit_chunks_are_taken_as_they_are():
 
 @pytest.mark.parametrize("method", ["erm", "cnc+temperature=0.1", "jtt+stage1.epochs=1"])
 def test_the_encoder_says_how_many_seeds_travel_together(method):
-    assert chunk_size(method, "colored_digits+draw=1") == declared("encoders", "lenet")["SEED_CHUNK"]
+    assert chunk_size(locate(f"results/runs/colored_digits+draw=1/{method}/s0")) == declared("encoders", "lenet")["SEED_CHUNK"]
 
 
 def test_another_encoder_says_another_size(package):
     package.write("encoders/toy.py", "SEED_CHUNK = 1\n")
     package.write("encoders/silent.py", "")
-    assert chunk_size("erm+encoder=toy", "cmnist") == 1
-    assert chunk_size("erm+encoder=silent", "cmnist") == 5
+    assert chunk_size(locate("results/runs/cmnist/erm+encoder=toy/s0")) == 1
+    assert chunk_size(locate("results/stage1/cmnist/erm+encoder=silent/s0")) == 5
 
 
 def test_the_components_of_a_run_lie_upstream():

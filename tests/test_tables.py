@@ -36,9 +36,9 @@ def run(tmp_path):
     """Writes metrics.csv as a run folder and gives the cell that reads it."""
 
     def write(values, role="cmnist", dataset="cmnist", method="cnc", **keywords):
-        folder = tmp_path / "runs" / role / dataset / method
+        folder = tmp_path / role / "runs" / dataset / method / "s0-2"
         folder.mkdir(parents=True)
-        pd.concat([measured(values, **keywords), *NOISE]).to_csv(folder / "metrics.csv", index=False)
+        pd.concat([measured(values, **keywords), *NOISE]).assign(dataset=dataset, method=method).to_csv(folder / "metrics.csv", index=False)
         return Cell(role, dataset, method, (str(folder),))
 
     return write
@@ -151,9 +151,9 @@ def test_methods_do_not_mix(run):
 
 def test_chunks_of_seeds_count_together(run, tmp_path):
     cell = run([(0.70, 0.9), (0.74, 0.9)])
-    later = tmp_path / "later"
-    later.mkdir()
-    measured([(0.78, 0.9)]).assign(seed=2).to_csv(later / "metrics.csv", index=False)
+    later = tmp_path / "runs/cmnist/cnc/s3"
+    later.mkdir(parents=True)
+    measured([(0.78, 0.9)]).assign(seed=2, dataset="cmnist", method="cnc").to_csv(later / "metrics.csv", index=False)
     metrics = load_metrics([Cell(cell.role, cell.dataset, cell.printed, (*cell.folders, str(later)))])
     (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), metrics, 3).to_dict("records")
     assert (row["seeds"], row["ours"]) == (3, pytest.approx(74.0))

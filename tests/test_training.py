@@ -24,7 +24,7 @@ class Scripted:
     """A method without images: each step returns the next of these losses and counts in its only weight."""
 
     def __init__(self, losses=(), steps=4, **settings):
-        self.settings = {"epochs": 3, "evaluate_every": 0, "patience": 0, **settings}
+        self.settings = {"epochs": 3, "evaluate_every": 0, "snapshots": 0, "patience": 0, **settings}
         self.networks = nn.ModuleDict()
         self.networks.register_buffer("steps", torch.zeros(()))
         self.script, self.length, self.calls = list(losses), steps, 0

@@ -2,12 +2,15 @@
 
     python -m despur.evaluate results/runs/colored_digits/cnc/s0-2
 
-Columns: dataset, method, the settings that the sweep varies, seed, split, selection, metric, group, value.
+Columns: dataset, method, the settings that the sweep varies, seed, split, selection, metric, group, value. Beside it,
+resamples.parquet holds the values of the headline split (selection best) on 200 bootstrap samples of its originals, the same for all
+methods on a data set: what intervals are made of.
 """
 
 import argparse
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,100 +20,122 @@ from despur.paths import Place, Run
 from despur.provenance import entry_point
 from despur.randomness import generator
 from despur.settings import spell
-from despur.store import Array, Container, Dataset, load_dataset, write_csv
+from despur.store import Array, Container, Dataset, atomic, load_dataset, write_csv
 
 FIT_ROWS = 10_000  # at most so many training samples fit a leakage attacker
-Row = tuple[str, str, float]
+RESAMPLES = 200
+Row = tuple[str, str, Any]  # metric, group, value: a number, or one for each row of weights
 
 
-def accuracies(dataset: Dataset, rows: Array, predicted: Array) -> Iterator[Row]:
+def accuracies(dataset: Dataset, rows: Array, predicted: Array, weights: Array) -> Iterator[Row]:
     """Accuracy by group and class; worst group; plain average and average weighted by training-group sizes; GAP."""
     assert dataset.groups is not None
     y, member = dataset.y[rows], dataset.groups[rows]
     correct = predicted == y
-    each = groups.group_accuracies(correct, member)
-    for name, value, size in zip(dataset.about["groups"], each, member.sum(axis=0), strict=True):
-        yield "accuracy", name, float(value)
+    each = groups.group_accuracies(correct, member, weights)
+    for i, (name, size) in enumerate(zip(dataset.about["groups"], member.sum(axis=0), strict=True)):
+        yield "accuracy", name, each[:, i]
         yield "samples", name, float(size)
-    yield "worst_group_accuracy", "", groups.worst_group_accuracy(correct, member)
-    yield "average_accuracy", "", float(correct.mean())
-    yield "weighted_average_accuracy", "", groups.weighted_average(correct, member, dataset.groups[dataset.rows("train")].sum(axis=0))
+    yield "worst_group_accuracy", "", groups.worst_group_accuracy(correct, member, weights)
+    yield "average_accuracy", "", groups.mean(correct.astype(float), weights)
+    sizes = dataset.groups[dataset.rows("train")].sum(axis=0)
+    yield "weighted_average_accuracy", "", groups.weighted_average(correct, member, sizes, weights)
     for label, name in enumerate(dataset.about["classes"]):
         inside = y == label
         if inside.any():
-            yield "class_average_accuracy", name, float(correct[inside].mean())
-            yield "class_worst_group_accuracy", name, groups.worst_group_accuracy(correct[inside], member[inside])
-    yield "gap", "", fairness.tpr_gap(predicted, y, dataset.table["a"].to_numpy()[rows])
+            yield "class_average_accuracy", name, groups.mean(correct[inside].astype(float), weights[:, inside])
+            yield "class_worst_group_accuracy", name, groups.worst_group_accuracy(correct[inside], member[inside], weights[:, inside])
+    yield "gap", "", fairness.tpr_gap(predicted, y, dataset.table["a"].to_numpy()[rows], weights)
 
 
-def representations(dataset: Dataset, rows: Array, z: Array, logits: Array, seed: int) -> Iterator[Row]:
+def representations(dataset: Dataset, rows: Array, z: Array, logits: Array, seed: int, weights: Array) -> Iterator[Row]:
     """Leakage at representations and logits, mutual information, alignment, cosine similarity. ``z``, ``logits``: all samples."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
     fit = generator("leakage", seed).permutation(train)[:FIT_ROWS]
     for name, features in (("leakage_representations", z), ("leakage_logits", logits)):
-        yield name, "", fairness.leakage(features[fit], a[fit], features[rows], a[rows])
+        yield name, "", fairness.leakage(features[fit], a[fit], features[rows], a[rows], weights)
     half = np.sort(generator("mutual_information", seed).permutation(len(rows))[: len(rows) // 2])
     for name, labels in (("mutual_information_class", y), ("mutual_information_attribute", a)):
-        yield name, "", information.mutual_information(z[rows], labels[rows])
-        yield f"{name}_half", "", information.mutual_information(z[rows], labels[rows], half)
-    per_class: dict[str, list[float]] = {"alignment_loss": [], "alignment_loss_released": [], "cosine_similarity": []}
+        yield name, "", information.mutual_information(z[rows], labels[rows], weights=weights)
+        yield f"{name}_half", "", information.mutual_information(z[rows], labels[rows], half, weights)
+    per_class: dict[str, list[Array]] = {"alignment_loss": [], "alignment_loss_released": [], "cosine_similarity": []}
     for label, name in enumerate(dataset.about["classes"]):
-        inside = rows[y[rows] == label]
+        here = y[rows] == label
+        inside, counts = rows[here], weights[:, here]
         majority = int(np.bincount(a[train[y[train] == label]], minlength=1).argmax())
         values = (
-            alignment.alignment_loss(z[inside], a[inside]),
-            alignment.released_alignment_loss(z[inside], a[inside], majority),
-            alignment.cosine_similarity(z[inside], a[inside]),
+            alignment.alignment_loss(z[inside], a[inside], counts),
+            np.full(1, alignment.released_alignment_loss(z[inside], a[inside], majority)),
+            alignment.cosine_similarity(z[inside], a[inside], counts),
         )
         for metric, value in zip(per_class, values, strict=True):
             per_class[metric].append(value)
             yield metric, name, value
     for metric, series in per_class.items():
-        yield metric, "", float(np.nanmean(series)) if np.isfinite(series).any() else float("nan")
+        known = [values for values in series if np.isfinite(values[0])]
+        yield metric, "", np.nanmean(known, axis=0) if known else float("nan")
 
 
-def evaluate_run(dataset: Dataset, run: Run, outputs: dict[str, Array]) -> list[tuple[str, Row]]:
+def counts(dataset: Dataset, name: str, split: str, resamples: int) -> Array:
+    """How often each sample of a split counts, (1+resamples,N): once; then in bootstrap samples of the split's originals."""
+    originals = dataset.table["original"].to_numpy()[dataset.rows(split)]
+    _, where = np.unique(originals, return_inverse=True)
+    size = where.max() + 1
+    rng = generator(f"resamples/{name}/{split}")
+    drawn = [np.bincount(rng.integers(0, size, size), minlength=size) for _ in range(resamples)]
+    return np.stack([np.ones(size), *drawn])[:, where]
+
+
+def evaluate_run(dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0) -> list[tuple[str, Row]]:
     """All (split, row) of one run and selection; representation metrics on the held-out splits that do not select."""
     z, logits = (outputs[name].astype(np.float32) for name in ("z", "logits"))
     found = []
     for split in dataset.splits:
         rows = dataset.rows(split)
-        found += [(split, row) for row in accuracies(dataset, rows, logits[rows].argmax(axis=1))]
+        weights = counts(dataset, run.data.name, split, resamples if split == dataset.about["headline"] else 0)
+        found += [(split, row) for row in accuracies(dataset, rows, logits[rows].argmax(axis=1), weights)]
         if split not in ("train", dataset.about["select"]):
-            found += [(split, row) for row in representations(dataset, rows, z, logits, run.seed)]
+            found += [(split, row) for row in representations(dataset, rows, z, logits, run.seed, weights)]
     return found
 
 
 def evaluate(place: Place, arguments: argparse.Namespace) -> None:
-    """Evaluate every run of a folder; a run whose best step is its last is evaluated once."""
+    """Evaluate every run of a folder under each selection that it keeps; a run whose best step is its last is evaluated once."""
     container = Container(place.folder / "outputs.safetensors")
     about = json.loads((place.folder / "about.json").read_text())["runs"]
-    swept = place.sweep.swept
-    rows = []
+    rows, resampled = [], []
     for run in place.runs():
         dataset = load_dataset(place.data.folder, run.data.name)
         same = about[run.key]["best_step"] == about[run.key]["steps"]
-        first = evaluate_run(dataset, run, container.under(f"{run.key}/best"))
-        by_selection = {"best": first, "last": first if same else evaluate_run(dataset, run, container.under(f"{run.key}/last"))}
-        settings = {key: spell(run.spec.value(key)) for key in swept} | {
-            f"data.{key}": spell(run.data.value(key)) for key in place.datasets.swept
-        }
-        for selection, found in by_selection.items():
-            rows += [
-                {
-                    "dataset": run.data.name,
-                    "method": run.spec.name,
-                    **settings,
-                    "seed": run.seed,
-                    "split": split,
-                    "selection": selection,
-                    "metric": metric,
-                    "group": group,
-                    "value": value,
-                }
-                for split, (metric, group, value) in found
-            ]
+        done: dict[str, list[tuple[str, Row]]] = {}
+        for selection in selections(container, run):
+            if selection == "last" and same:
+                done["last"] = done["best"]
+            else:
+                outputs = container.under(f"{run.key}/{selection}")
+                done[selection] = evaluate_run(dataset, run, outputs, RESAMPLES if selection == "best" else 0)
+            for split, (metric, group, value) in done[selection]:
+                values = np.atleast_1d(value)
+                row = identity(place, run) | {"split": split, "selection": selection, "metric": metric, "group": group}
+                rows.append(row | {"value": values[0]})
+                if selection == "best" and len(values) > 1:
+                    resampled.append(row | {str(i): v for i, v in enumerate(values[1:].astype(np.float32))})
     write_csv(place.folder / "metrics.csv", pd.DataFrame(rows))
+    with atomic(place.folder / "resamples.parquet") as temporary:
+        pd.DataFrame(resampled).to_parquet(temporary, index=False)
+
+
+def selections(container: Container, run: Run) -> list[str]:
+    """What was kept of a run: best, last, and the epochs of which it kept a snapshot."""
+    kept = {key.removeprefix(f"{run.key}/").split("/")[0] for key in container.keys if key.startswith(f"{run.key}/")}
+    return sorted(kept, key=lambda name: (name.partition("=")[0], int(name.partition("=")[2] or 0)))
+
+
+def identity(place: Place, run: Run) -> dict[str, Any]:
+    """The columns that say which run a row is of: data set, method, the settings that the sweeps vary, seed."""
+    method = {key: spell(run.spec.value(key)) for key in place.sweep.swept}
+    data = {f"data.{key}": spell(run.data.value(key)) for key in place.datasets.swept}
+    return {"dataset": run.data.name, "method": run.spec.name, **method, **data, "seed": run.seed}
 
 
 if __name__ == "__main__":

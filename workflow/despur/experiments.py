@@ -1,4 +1,11 @@
-"""What a paper's room asks of the house: experiments.yaml against the configuration. No torch, no pandas."""
+"""What a paper's room asks of the house: experiments.yaml against the configuration. No torch, no pandas.
+
+A room's ``methods`` say which specification of the house each printed method is: ``cnc+two_sided=false``, or of another stage
+``groups/clusters``, ``stage1/erm``. Its ``artifacts`` say what each table and figure shows: ``datasets`` (the paper's), ``methods`` (their
+names, or a mapping of names to specifications of the artifact's own),
+``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics), or ``from`` (the artifacts
+whose runs it reads). The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -10,12 +17,20 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from despur.paths import Place, chunk_size, chunks
+from despur.paths import KINDS, Place, chunk_size, chunks, locate
 from despur.settings import SettingError
-from despur.spec import canonical, parse, resolve, unknown
+from despur.spec import canonical, join, parse, resolve, unknown
 
 PAPERS = Path(__file__).parent.parent / "papers"
 RESULTS = Path("results")
+FILES = {  # what an artifact may need of the folders behind its cells, by stage
+    "metrics": {"runs": "metrics.csv", "groups": "agreement.csv"},
+    "resamples": {"runs": "resamples.parquet"},
+    "outputs": {"runs": "outputs.safetensors", "stage1": "outputs.safetensors", "groups": "groups.safetensors"},
+    "models": {"runs": "models.safetensors", "stage1": "models.safetensors"},
+    "history": {"runs": "history.csv", "stage1": "history.csv"},
+    "about": {"runs": "about.json", "stage1": "about.json", "groups": "about.json"},
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,7 @@ class Cell:
     dataset: str  # what plays its part
     printed: str  # the paper's method
     folders: tuple[str, ...]  # a run folder for each chunk of seeds
+    artifact: str = ""  # whose cell it is
 
     @property
     def stand_in(self) -> bool:
@@ -83,23 +99,84 @@ def check(config: Mapping[str, Any]) -> None:
     for method in config.get("methods", []):
         if method not in methods:
             raise unknown("config key methods: method", method, methods)
+    for paper, changed in config.get("artifacts", {}).items():
+        known = room(paper)["artifacts"]
+        for artifact in changed:
+            if artifact not in known:
+                raise unknown(f"config key artifacts: artifact of {paper}", artifact, known)
+
+
+def asked(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
+    """What an artifact shows: as its paper's room says, changed as the configuration says."""
+    return {**room(paper)["artifacts"][artifact], **config.get("artifacts", {}).get(paper, {}).get(artifact, {})}
 
 
 def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     """Every cell of an artifact that this configuration runs."""
-    here = room(paper)
-    asked = here["artifacts"][artifact]
-    wanted = [m for m in asked["methods"] if m in config.get("methods", asked["methods"])]
+    here = asked(config, paper, artifact)
+    if "from" in here:
+        return [cell for name in here["from"] for cell in cells(config, paper, name)]
+    named = here["methods"] if isinstance(here["methods"], Mapping) else {m: room(paper)["methods"][m] for m in here["methods"]}
+    wanted = [m for m in named if m in config.get("methods", named)]
+    played = [(role, varied(player, here.get("data", ""))) for role in here["datasets"] for player in players(config, role)]
+    seeds = {m: _seeds(config, here.get("seeds"), m) for m in wanted}
     return [
-        Cell(role, dataset, printed, run_folders(config, dataset, here["methods"][printed]))
-        for role in asked["datasets"]
-        for dataset in players(config, role)
+        Cell(role, dataset, printed, folders(dataset, named[printed], seeds[printed]), artifact)
+        for role, dataset in played
         for printed in wanted
     ]
 
 
-def run_folders(config: Mapping[str, Any], dataset: str, method: str) -> tuple[str, ...]:
-    """The run folders of a method on a data set, one for each chunk of seeds."""
-    name = resolve("methods", method, parse(dataset)[0]).name
-    seeds = chunks(config["seeds"], chunk_size(name, dataset))
-    return tuple(str(Place(RESULTS, "runs", dataset, name, s).folder) for s in seeds)
+def _seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
+    """How many seeds a method of an artifact gets: the artifact's own number, its number for this method, or that of the whole run."""
+    found = own.get(method) if isinstance(own, Mapping) else own
+    return config["seeds"] if found is None else found
+
+
+def varied(dataset: str, data: str) -> str:
+    """A data set with other settings: ``cmnist+colors=released`` and ``p_corr=0.5~0.9`` -> ``cmnist+colors=released+p_corr=0.5~0.9``."""
+    if not data:
+        return dataset
+    base, own = parse(dataset)
+    own |= parse(f"{base}+{data}")[1]
+    return resolve("datasets", join(base, {key: "~".join(values) for key, values in own.items()})).name
+
+
+def folders(dataset: str, method: str, seeds: int | list[str]) -> tuple[str, ...]:
+    """The folders of a method (or ``stage1/BASE``, ``groups/INFERENCE``) on a data set, one for each chunk of seeds."""
+    stage, _, text = method.rpartition("/")
+    stage = stage or "runs"
+    name = resolve(KINDS[stage], text, parse(dataset)[0], "" if stage == "runs" else stage).name
+    place = Place(RESULTS, stage, dataset, name)
+    return tuple(str(Place(RESULTS, stage, dataset, name, s).folder) for s in chunks(seeds, chunk_size(place)))
+
+
+def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
+    """Every file that an artifact reads: its printed numbers, and what it needs of its cells' folders and of their data."""
+    needs, found = asked(config, paper, artifact).get("needs", ["metrics"]), []
+    for cell in cells(config, paper, artifact):
+        for place in map(locate, cell.folders):
+            found += [place.folder / FILES[kind][place.stage] for kind in needs if place.stage in FILES.get(kind, {})]
+            found += [place.data.folder / "table.parquet", place.data.folder / "inputs.npy"] if "data" in needs else []
+    return sorted({*map(str, found), *reported(paper, artifact)})
+
+
+def reported(paper: str, artifact: str) -> list[str]:
+    """The printed numbers of an artifact; none for most figures."""
+    path = Path("workflow/papers") / paper / "reported" / f"{artifact}.csv"
+    return [str(path)] if (PAPERS.parent.parent / path).exists() else []
+
+
+def artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
+    """What this configuration makes of a paper, in its room's order: figures only if there is something to draw."""
+    return [name for name in room(paper)["artifacts"] if not is_figure(name) or cells(config, paper, name)]
+
+
+def is_figure(artifact: str) -> bool:
+    return artifact.startswith("figure")
+
+
+def label(artifact: str) -> str:
+    """``table_a1`` -> ``Table A.1``."""
+    words = [f"A.{word[1:]}" if word[:1] == "a" and word[1:].isdigit() else word for word in artifact.split("_")]
+    return " ".join(words).capitalize() if not any(w.startswith("A.") for w in words) else " ".join([words[0].capitalize(), *words[1:]])

@@ -101,8 +101,10 @@ def chunks(seeds: int | Sequence[str], size: int) -> list[str]:
     return [f"s{first}-{last}" if last > first else f"s{first}" for first, last in spans]
 
 
-def chunk_size(method: str, dataset: str) -> int:
-    """How many seeds of a method travel in one job: its encoder says so."""
-    point = resolve("methods", method, parse(dataset)[0]).points[0]
-    encoder = point.parts.get("encoder")
+def chunk_size(place: Place) -> int:
+    """How many seeds of a method, base or inference travel in one job: the encoder behind it says so."""
+    spec = resolve(KINDS[place.stage], place.name, parse(place.dataset)[0], "" if place.stage == "runs" else place.stage).points[0]
+    while "encoder" not in spec.parts and spec.parts:
+        spec = next(iter(spec.parts.values()))
+    encoder = spec.parts.get("encoder")
     return declared("encoders", encoder.base).get("SEED_CHUNK", 5) if encoder else 5

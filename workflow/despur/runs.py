@@ -87,8 +87,8 @@ class Folder:
     def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
         """Keep weights, history, and representations and logits of every sample, for each selection rule."""
         dataset = self.dataset(run.data.name)
-        states = {"last": copy.deepcopy(method.networks.state_dict()), "best": progress.best}
-        for selection in selections:
+        states = {"last": copy.deepcopy(method.networks.state_dict()), "best": progress.best, **progress.snapshots}
+        for selection in (*selections, *progress.snapshots):
             prefix = f"{run.key}/{selection}"
             self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in states[selection].items()}
             method.networks.load_state_dict(states[selection])

@@ -134,5 +134,6 @@ def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs:
         "weight_decay": real(weight_decay, source, at_least=0),
         "epochs": whole(epochs, source, at_least=1),
         "evaluate_every": whole(0, "0: once an epoch; else every so many optimiser steps", at_least=0),
+        "snapshots": whole(0, "every so many epochs the model is kept and evaluated too, as selection epoch=n; 0: never", at_least=0),
         "patience": whole(0, "evaluations without a better worst group before training stops; 0: never", at_least=0),
     }

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from despur.experiments import Cell
+from despur.paths import locate
 from despur.spec import declared, resolve
 from despur.store import atomic, write_csv
 from despur.verdicts import agrees
@@ -28,7 +29,7 @@ COLUMNS = [
     "verdict",
     "note",
 ]
-RUN_COLUMNS = ["role", "printed", "data", "stand_in", "seed", "split", "selection", "metric", "group", "value"]
+RUN_COLUMNS = ["role", "played", "printed", "data", "stand_in", "artifact", "seed", "split", "selection", "metric", "group", "value"]
 STYLE = """<style>
 table { border-collapse: collapse; font: 14px sans-serif; } td, th { padding: 2px 10px; text-align: left; }
 th { border-bottom: 1px solid; } tr:nth-child(even) { background: #f4f4f4; }
@@ -42,17 +43,48 @@ def cells_from(text: str) -> list[Cell]:
 
 
 def load_metrics(cells: Sequence[Cell]) -> pd.DataFrame:
-    """metrics.csv of all runs behind some cells, with the cell's role, printed method and whether it is a stand-in."""
-    parts = [
-        pd.read_csv(Path(folder) / "metrics.csv", keep_default_na=False, na_values=["nan", ""], dtype={"group": str}).assign(
-            role=cell.role, data=cell.dataset, printed=cell.printed, stand_in=cell.stand_in
-        )
-        for cell in cells
-        for folder in cell.folders
-    ]
-    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
-    table["group"] = table["group"].fillna("")
-    return table
+    """What was measured of all cells in long form, with each cell's role, player, printed method and whether it is a stand-in.
+
+    Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
+    """
+    return _load(cells, {"runs": ("metrics.csv", _read_metrics), "groups": ("agreement.csv", _read_agreement)})
+
+
+def load_resamples(cells: Sequence[Cell]) -> pd.DataFrame:
+    """Bootstrap values of the headline split: a row for each run, metric and group, columns "0", "1", ...: the bootstrap samples."""
+    return _load(cells, {"runs": ("resamples.parquet", pd.read_parquet)})
+
+
+def _load(cells: Sequence[Cell], readers: Mapping[str, tuple[str, Callable[[Path], pd.DataFrame]]]) -> pd.DataFrame:
+    parts = []
+    for cell in cells:
+        for folder in cell.folders:
+            if (stage := locate(folder).stage) in readers:
+                name, read = readers[stage]
+                own = {
+                    "role": cell.role,
+                    "played": cell.dataset,
+                    "printed": cell.printed,
+                    "stand_in": cell.stand_in,
+                    "artifact": cell.artifact,
+                }
+                part = read(Path(folder) / name).rename(columns={"dataset": "data"})
+                if "draw=seed" in cell.dataset:  # every seed has data of its own, which are one to a reader
+                    part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
+                parts.append(part.assign(**own))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
+
+
+def _read_metrics(file: Path) -> pd.DataFrame:
+    table = pd.read_csv(file, keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False)
+    return table.astype({"group": str})
+
+
+def _read_agreement(file: Path) -> pd.DataFrame:
+    table = pd.read_csv(file).rename(columns={"inference": "method"})
+    numbers = [c for c in table if c not in ("dataset", "method", "seed")]
+    long = table.melt(["dataset", "method", "seed"], numbers, "metric", "value")
+    return long.assign(split="train", selection="best", group="", value=long["value"].astype(float))
 
 
 def headline(metrics: pd.DataFrame, selection: str = "best") -> pd.DataFrame:
@@ -63,13 +95,11 @@ def headline(metrics: pd.DataFrame, selection: str = "best") -> pd.DataFrame:
 def compare(reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int) -> pd.DataFrame:
     """A row for each printed number and each data set that played its part; percentages.
 
-    Reported numbers are compared (difference, verdict) only where the data is the paper's own.
+    A printed setting that these runs vary (``lambda=0.2``) picks its runs. Reported numbers are compared (difference, verdict) only
+    where the data is the paper's own.
     """
     test = headline(metrics)
-    ours = test[test["group"] == ""].groupby(["role", "printed", "metric", "data", "stand_in"])["value"].agg(["mean", "std", "count"])
-    sizes = (
-        test[(test["metric"] == "samples") & (test["value"] > 0)].groupby(["role", "printed", "data"])["value"].agg(["min", "sum", "count"])
-    )
+    overall, samples = test[test["group"] == ""], test[(test["metric"] == "samples") & (test["value"] > 0)]
     rows: list[dict[str, Any]] = []
     for number in reported.itertuples():
         base: dict[str, Any] = {
@@ -81,16 +111,37 @@ def compare(reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int) 
             "reported_std": number.std,
             "note": number.note,
         }
-        found = [(key, value) for key, value in ours.iterrows() if key[:3] == (number.dataset, number.method, number.metric)]
-        rows += (
-            [base | {"seeds": 0, "verdict": "not run here"}]
-            if not found
-            else [
-                base | _ours(number, value, key[3], key[4], sizes.loc[(number.dataset, number.method, key[3])], reported_seeds)
-                for key, value in found
-            ]
-        )
+        mine = overall[(overall["role"] == number.dataset) & (overall["printed"] == number.method) & (overall["metric"] == number.metric)]
+        mine = at_settings(mine, number.setting)
+        for (data, stand_in), part in mine.groupby(["data", "stand_in"], sort=False):
+            value = part["value"].agg(["mean", "std", "count"])
+            behind = samples[(samples["data"] == data) & (samples["printed"] == number.method) & samples["seed"].isin(part["seed"])]
+            sizes = behind.drop_duplicates(["seed", "group"])["value"].agg(["min", "sum"])
+            rows.append(base | _ours(number, value, str(data), bool(stand_in), sizes, reported_seeds))
+        if not len(mine):
+            rows.append(base | {"seeds": 0, "verdict": "not run here"})
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def printed_settings(text: Any) -> dict[str, str]:
+    """``p_corr=0.995;lambda=0.2`` as a mapping; an empty cell as none."""
+    return {key.strip(): value.strip() for key, _, value in (item.partition("=") for item in str(text).split(";") if "=" in item)}
+
+
+def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
+    """The rows at the printed values of settings that they vary (columns ``lambda``, ``data.p_corr``)."""
+    for key, value in printed_settings(printed).items():
+        for column in (key, f"data.{key}"):
+            if column in rows and rows[column].notna().any():
+                rows = rows[rows[column].map(lambda own, value=value: _equal(own, value))]
+    return rows
+
+
+def _equal(own: Any, printed: str) -> bool:
+    try:
+        return float(own) == float(printed)
+    except ValueError:
+        return str(own) == printed
 
 
 def _ours(number: Any, value: pd.Series, data: str, stand_in: bool, sizes: pd.Series, reported_seeds: int) -> dict[str, Any]:
@@ -101,8 +152,8 @@ def _ours(number: Any, value: pd.Series, data: str, stand_in: bool, sizes: pd.Se
     if stand_in or not _same_settings(number.setting, data):
         return row | {"verdict": "stand-in: not compared" if stand_in else "other settings: not compared"}
     reported_std = None if pd.isna(number.std) else float(number.std)
-    samples = sizes["min"] if number.metric == "worst_group_accuracy" else sizes["sum"] / seeds
-    verdict = agrees(number.mean, reported_std, reported_seeds, mean, 0.0 if seeds < 2 else std, seeds, float(samples))
+    count = sizes["min"] if number.metric == "worst_group_accuracy" else sizes["sum"] / seeds
+    verdict = agrees(number.mean, reported_std, reported_seeds, mean, 0.0 if seeds < 2 else std, seeds, float(count))
     return row | {"difference": mean - number.mean, "verdict": {None: "one seed: undecided", True: "agrees", False: "differs"}[verdict]}
 
 
@@ -110,7 +161,7 @@ def _same_settings(printed: Any, data: str) -> bool:
     """Whether every point of a data set has the settings that identify a printed number (``p_corr=0.995``)."""
     sweep = resolve("datasets", data)
     known = declared("datasets", sweep.base)["SETTINGS"]
-    pairs = [[text.strip() for text in item.split("=")] for item in str(printed).split(";") if "=" in item]
+    pairs = printed_settings(printed).items()
     return all(p.settings[key] == known[key].parse(key, value) for key, value in pairs if key in known for p in sweep.points)
 
 
@@ -124,13 +175,16 @@ def spread(mean: float, std: float) -> str:
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """The table as people read it: rounded, mean (std), what was run before what was not."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
-    return pd.DataFrame({
-        "data set": table["paper_dataset"], "method": table["method"], "metric": table["metric"].str.replace("_", " "),
+    display = pd.DataFrame({
+        "data set": table["paper_dataset"], "method": table["method"], "setting": table["setting"].fillna("").astype(str),
+        "metric": table["metric"].str.replace("_", " "),
         "reported": [spread(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
         "ours": [spread(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
         "difference": ["" if pd.isna(d) else f"{d:+.1f}" for d in table["difference"]],
         "seeds": table["seeds"].astype(str), "data used": table["data"].fillna("–"), "verdict": table["verdict"],
     })  # fmt: skip
+    varies = table.groupby(["paper_dataset", "method", "metric"])["setting"].nunique().max() > 1
+    return display if varies else display.drop(columns="setting")
 
 
 def to_markdown(table: pd.DataFrame) -> str:

@@ -55,6 +55,7 @@ class Progress:
     totals: dict[str, float] = field(default_factory=dict)
     since: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
+    snapshots: dict[str, State] = field(default_factory=dict)
 
 
 Evaluate = Callable[[Method], dict[str, float]]
@@ -99,6 +100,8 @@ class Trainer:
             raise TrainingError(f"{self.key}: an epoch without a batch; settings {dict(settings)}")
         if p.since:
             self.look()
+        if settings["snapshots"] and p.epoch % settings["snapshots"] == 0:
+            p.snapshots[f"epoch={p.epoch}"] = copy.deepcopy(self.method.networks.state_dict())
 
     def step(self, batch: Any) -> None:
         """One optimiser step with its own randomness."""

@@ -20,7 +20,6 @@ except SettingError as error:
     raise WorkflowError(f"configuration: {error}")
 
 OUT = config["outputs"]
-ARTIFACTS = []
 
 
 wildcard_constraints:
@@ -80,39 +79,24 @@ def upstream_of(stage, part, file):
     )
 
 
-def cells_of(paper, artifact, script):
+def cells_of(paper, artifact):
     """The one string that an artifact's script takes: its cells, and the digest of the code behind it."""
     cells = [cell.plain() for cell in experiments.cells(config, paper, artifact)]
     return json.dumps(
-        {"cells": cells, "code": script_digest(f"papers/{paper}/{script}")}
+        {"cells": cells, "code": script_digest(f"papers/{paper}/{script(artifact)}")}
     )
 
 
-def made(paper, artifacts):
-    """The outputs of those artifacts that have anything to show under this configuration."""
-    return [
-        file
-        for name, files in artifacts.items()
-        if experiments.cells(config, paper, name)
-        for file in files
-    ]
+def script(artifact):
+    """The file of a paper's room that makes an artifact."""
+    return "figures.py" if experiments.is_figure(artifact) else "tables.py"
 
 
-def run_files(paper, artifact, *files):
-    """Files of all runs behind an artifact."""
-    return [
-        f"{folder}/{file}"
-        for cell in experiments.cells(config, paper, artifact)
-        for folder in cell.folders
-        for file in files
-    ]
-
-
-def datasets_of(paper, artifact):
-    """Data tables of all runs behind an artifact."""
-    folders = {
-        paths.locate(folder).data.folder
-        for cell in experiments.cells(config, paper, artifact)
-        for folder in cell.folders
-    }
-    return sorted(f"{folder}/table.parquet" for folder in folders)
+def shown(paper, artifact):
+    """The files of an artifact; what the report shows comes first."""
+    kinds = (
+        ("png", "csv", "pdf")
+        if experiments.is_figure(artifact)
+        else ("html", "csv", "md", "tex")
+    )
+    return [f"{OUT}/papers/{paper}/{artifact}.{kind}" for kind in kinds]

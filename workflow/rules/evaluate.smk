@@ -5,8 +5,10 @@ rule evaluate:
     input:
         data=data_of("runs"),
         outputs="results/runs/{dataset}/{method}/{seeds}/outputs.safetensors",
+        about="results/runs/{dataset}/{method}/{seeds}/about.json",
     output:
         metrics="results/runs/{dataset}/{method}/{seeds}/metrics.csv",
+        resamples="results/runs/{dataset}/{method}/{seeds}/resamples.parquet",
     log:
         "results/logs/evaluate/{dataset}/{method}/{seeds}.log",
     cache: True

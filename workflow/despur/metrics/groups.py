@@ -1,25 +1,36 @@
-"""Accuracy by group: worst group, plain average, average weighted by training-group sizes."""
+"""Accuracy by group: worst group, plain average, average weighted by training-group sizes.
+
+``weights`` (...,N) count each sample so many times, for a bootstrap: every result gets these leading dimensions. Default: once.
+"""
 
 import numpy as np
 
 from despur.store import Array
 
 
-def group_accuracies(correct: Array, groups: Array) -> Array:
-    """Accuracy in each group, (G,). ``correct`` bool (N,), ``groups`` bool (N,G), may overlap; NaN for a group without samples."""
-    sizes = groups.sum(axis=0)
-    hits = (groups & correct[:, None]).sum(axis=0)
+def mean(values: Array, weights: Array | None = None) -> Array:
+    """Weighted mean of ``values`` (N,) or (N,K), (...) or (...,K); NaN where nothing has weight."""
+    weights = np.ones(len(values)) if weights is None else weights
+    total = weights.sum(axis=-1)
+    total = total[..., None] if values.ndim > 1 else total
+    return np.where(total > 0, weights @ values / np.maximum(total, 1e-12), np.nan)
+
+
+def group_accuracies(correct: Array, groups: Array, weights: Array | None = None) -> Array:
+    """Accuracy in each group, (...,G). ``correct`` bool (N,), ``groups`` bool (N,G), may overlap; NaN for a group without samples."""
+    weights = np.ones(len(correct)) if weights is None else weights
+    sizes, hits = weights @ groups.astype(float), weights @ (groups & correct[:, None]).astype(float)
     return np.where(sizes > 0, hits / np.maximum(sizes, 1), np.nan)
 
 
-def worst_group_accuracy(correct: Array, groups: Array) -> float:
-    """Smallest accuracy over the groups that have samples (1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss)."""
-    return float(np.nanmin(group_accuracies(correct, groups)))
+def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = None) -> Array:
+    """Smallest accuracy over the groups that have samples (1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss), (...)."""
+    return np.nanmin(group_accuracies(correct, groups, weights), axis=-1)
 
 
-def weighted_average(correct: Array, groups: Array, train_sizes: Array) -> float:
-    """Average of group accuracies weighted by training-group sizes; groups without samples here are left out."""
-    accuracy = group_accuracies(correct, groups)
-    seen = ~np.isnan(accuracy)
-    weights = train_sizes[seen]
-    return float((accuracy[seen] * weights).sum() / weights.sum()) if weights.sum() else float("nan")
+def weighted_average(correct: Array, groups: Array, train_sizes: Array, weights: Array | None = None) -> Array:
+    """Average of group accuracies weighted by training-group sizes, (...); groups without samples here are left out."""
+    accuracy = group_accuracies(correct, groups, weights)
+    shares = np.where(np.isnan(accuracy), 0, train_sizes)
+    total = shares.sum(axis=-1)
+    return np.where(total > 0, np.nansum(accuracy * shares, axis=-1) / np.maximum(total, 1e-12), np.nan)

@@ -52,15 +52,19 @@ def _class_gaps(test: pd.DataFrame) -> pd.DataFrame:
 def figure_11(cells: list[Cell], output: Path) -> None:
     """UMAP of the first seed's test representations, by class and by attribute, for each method."""
     figure, axes = panels(2 * len(cells), 2 * COLUMN, 1.6)
+    drawn = []
     for i, cell in enumerate(cells):
         dataset, z = _test_representations(cell)
         points = _umap(z)
+        test = dataset.table.iloc[dataset.rows(dataset.about["headline"])]
+        drawn.append(test[["y", "a"]].assign(printed=cell.printed, data=cell.dataset, x=points[:, 0], y_axis=points[:, 1]))
         for axis, column in zip(axes[2 * i : 2 * i + 2], ("y", "a"), strict=True):
             labels = dataset.table[column].to_numpy()[dataset.rows(dataset.about["headline"])]
             axis.scatter(*points.T, c=labels, cmap="tab10", vmax=9, s=0.5, linewidths=0, rasterized=True)
             axis.set(xticks=[], yticks=[], title=f"{NAMES[cell.printed]}\nby {'class' if column == 'y' else dataset.about['attribute']}")
             sns.despine(ax=axis, left=True, bottom=True)
     write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat(drawn))
 
 
 def _umap(z: Array) -> Array:

@@ -1,0 +1,42 @@
+# results/runs, results/groups -> results/papers/{paper}/{artifact}: every table and figure of every room (workflow/papers/<paper>/).
+# What an artifact shows is data: experiments.yaml of its room. Tables are drawn by the room's tables.py, figures by its figures.py.
+
+for paper in config["papers"]:
+    room = experiments.room(paper)
+
+    for artifact in experiments.artifacts(config, paper):
+        first, *others = shown(paper, artifact)
+
+        rule:
+            name:
+                f"{paper}_{artifact}"
+            input:
+                experiments.files(config, paper, artifact),
+            output:
+                report(
+                    first,
+                    caption=f"../papers/{paper}/captions/{artifact}.rst",
+                    category=room["title"],
+                    labels={"artifact": experiments.label(artifact)},
+                ),
+                others,
+            log:
+                f"{OUT}/logs/papers/{paper}/{artifact}.log",
+            localrule: True
+            conda:
+                "../../envs/despur.yaml"
+            params:
+                script=f"workflow/papers/{paper}/{script(artifact)} {artifact}",
+                cells=cells_of(paper, artifact),
+                prefix=f"{OUT}/papers/{paper}/{artifact}",
+            shell:
+                "python {params.script} --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+
+    rule:
+        name:
+            paper
+        input:
+            [
+                shown(paper, artifact)
+                for artifact in experiments.artifacts(config, paper)
+            ],
