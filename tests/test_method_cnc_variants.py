@@ -198,12 +198,3 @@ def test_supcon_does_not_look_at_groups():
         method = supcon(groups=groups)
         losses.append([method.step(batch, RNG(1))["loss"].item() for batch in method.epoch(RNG(0))])
     assert losses[0] == losses[1] == losses[2]
-
-
-def test_supcon_declares_what_cnc_does_apart_from_sampling_by_prediction():
-    from despur.spec import declared
-
-    ours, theirs = (declared("methods", name)["SETTINGS"] for name in ("supcon", "cnc"))
-    assert set(theirs) - set(ours) == {"groups", "anchors", "positives_by", "negatives_by", "shrink"}
-    for name, setting in ours.items():
-        assert (setting.default, setting.allowed) == (theirs[name].default, theirs[name].allowed), name

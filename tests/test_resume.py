@@ -108,7 +108,6 @@ def test_snakemake_goes_on_after_its_job_or_itself_was_killed_and_ends_with_the_
     (project.root / RUN).mkdir(parents=True, exist_ok=True)
     (project.root / RUN / "outputs.safetensors").write_bytes(b"half writ")
 
-    project.snakemake("--unlock")  # what Snakemake asks for after it was itself killed
     project.snakemake(f"{RUN}/metrics.csv")
     assert "/0: resumes at step" in log.read_text()
     assert_same(project, uninterrupted, *TRAINED, "metrics.csv")

@@ -102,6 +102,13 @@ def part(folder: str, default: str, source: str) -> Setting:
     return Setting(default, source, str, f"a name in {folder}/", folder=folder)
 
 
+def as_in(kind: str, name: str, *without: str) -> dict[str, Setting]:
+    """The settings of another component (``as_in("methods", "cnc")``), except some: a variant follows what it varies."""
+    from despur.spec import declared
+
+    return {key: setting for key, setting in declared(kind, name)["SETTINGS"].items() if key not in without}
+
+
 def sgd(learning_rate: float, momentum: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0) -> dict[str, Setting]:
     """The settings that every method trained by stochastic gradient descent shares; no batch size for one that builds its own batches."""
     return {

@@ -7,7 +7,7 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from despur import experiments, paths
+from despur import experiments, locks, paths
 from despur.digest import question, script_digest
 from despur.settings import SettingError
 
@@ -20,6 +20,7 @@ except SettingError as error:
     raise WorkflowError(f"configuration: {error}")
 
 OUT = config["outputs"]
+ALIVE = locks.clear_stale()  # after a kill -9, go on without --unlock
 
 
 wildcard_constraints:
