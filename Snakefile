@@ -11,7 +11,10 @@ from snakemake.utils import min_version
 min_version("9.20")
 
 
-configfile: "config.yaml"
+# A configuration that names papers and data sets stands alone; any other changes config.yaml.
+if not {"papers", "datasets"} <= set(config):
+
+    configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
