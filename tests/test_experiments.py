@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from despur import experiments
-from despur.experiments import Cell, cells, check, folders, papers, players, room
+from despur.experiments import Cell, cells, check, folders, label, papers, players, room
 from despur.paths import locate
 from despur.settings import SettingError
 from despur.spec import available, resolve
@@ -144,3 +144,29 @@ def test_every_printed_method_has_a_specification_on_every_data_set(paper, datas
     for name in room(paper)["methods"].values():
         (folder,) = folders(dataset, name, 1)
         assert len(locate(folder).runs()) >= 1
+
+
+def test_a_part_may_have_methods_of_its_own(toy):
+    config = CONFIG | {"datasets": {"cmnist": "colored_digits", "waterbirds": {"data": "colored_digits", "methods": ["hot"]}}}
+    assert [(cell.role, cell.printed) for cell in cells(config, "toy", "table_1")] == [
+        ("cmnist", "erm"),
+        ("cmnist", "hot"),
+        ("waterbirds", "hot"),
+    ]
+    config["datasets"]["waterbirds"]["methods"] = ["cold"]
+    with pytest.raises(SettingError, match=r"datasets: waterbirds: method 'cold'"):
+        check(config | {"papers": ["toy"]})
+
+
+def test_an_artifact_may_have_seeds_and_data_of_its_own(toy):
+    changed = {"toy": {"table_1": {"seeds": {"hot": 1}, "data": "p_corr=0.5~0.9"}}}
+    found = cells(CONFIG | {"datasets": {"cmnist": "colored_digits+p_corr=0.8"}, "artifacts": changed}, "toy", "table_1")
+    assert {cell.printed: locate(cell.folders[0]).seeds for cell in found} == {"erm": "s0-4", "hot": "s0"}
+    assert {cell.dataset for cell in found} == {"colored_digits+p_corr=0.5~0.9"}
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("table_1", "Table 1"), ("table_a12", "Table A.12"), ("figure_5", "Figure 5"), ("claims", "Claims")]
+)
+def test_labels(name, shown):
+    assert label(name) == shown

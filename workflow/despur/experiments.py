@@ -7,7 +7,7 @@ names, or a mapping of names to specifications of the artifact's own),
 whose runs it reads). The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -67,7 +67,15 @@ def room(paper: str) -> dict[str, Any]:
 def players(config: Mapping[str, Any], role: str) -> list[str]:
     """What the configuration lets play a data set's part; none: not run."""
     cast = config["datasets"].get(role, [])
+    cast = cast["data"] if isinstance(cast, Mapping) else cast
     return [cast] if isinstance(cast, str) else list(cast)
+
+
+def allowed(config: Mapping[str, Any], role: str, methods: Iterable[str]) -> list[str]:
+    """Which of these printed methods the configuration runs on a data set of the paper."""
+    cast = config["datasets"].get(role)
+    chosen = [config.get("methods"), cast.get("methods") if isinstance(cast, Mapping) else None]
+    return [method for method in methods if all(some is None or method in some for some in chosen)]
 
 
 def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
@@ -96,9 +104,11 @@ def check(config: Mapping[str, Any]) -> None:
         chunks(config["seeds"], 1)
     except SettingError as error:
         raise SettingError(f"config key seeds: {error}") from None
-    for method in config.get("methods", []):
-        if method not in methods:
-            raise unknown("config key methods: method", method, methods)
+    chosen = {"methods": config, **{f"datasets: {role}": cast for role, cast in config["datasets"].items() if isinstance(cast, Mapping)}}
+    for key, holder in chosen.items():
+        for method in holder.get("methods", []):
+            if method not in methods:
+                raise unknown(f"config key {key}: method", method, methods)
     for paper, changed in config.get("artifacts", {}).items():
         known = room(paper)["artifacts"]
         for artifact in changed:
@@ -117,13 +127,11 @@ def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     if "from" in here:
         return [cell for name in here["from"] for cell in cells(config, paper, name)]
     named = here["methods"] if isinstance(here["methods"], Mapping) else {m: room(paper)["methods"][m] for m in here["methods"]}
-    wanted = [m for m in named if m in config.get("methods", named)]
-    played = [(role, varied(player, here.get("data", ""))) for role in here["datasets"] for player in players(config, role)]
-    seeds = {m: _seeds(config, here.get("seeds"), m) for m in wanted}
     return [
-        Cell(role, dataset, printed, folders(dataset, named[printed], seeds[printed]), artifact)
-        for role, dataset in played
-        for printed in wanted
+        Cell(role, dataset, printed, folders(dataset, named[printed], _seeds(config, here.get("seeds"), printed)), artifact)
+        for role in here["datasets"]
+        for dataset in (varied(player, here.get("data", "")) for player in players(config, role))
+        for printed in allowed(config, role, named)
     ]
 
 
