@@ -7,7 +7,7 @@ names, or a mapping of names to specifications of the artifact's own),
 whose runs it reads). The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -71,11 +71,11 @@ def players(config: Mapping[str, Any], role: str) -> list[str]:
     return [cast] if isinstance(cast, str) else list(cast)
 
 
-def allowed(config: Mapping[str, Any], role: str, methods: Iterable[str]) -> list[str]:
-    """Which of these printed methods the configuration runs on a data set of the paper."""
+def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, str]) -> list[str]:
+    """Which of these printed methods the configuration runs on a data set of the paper; earlier stages are always allowed."""
     cast = config["datasets"].get(role)
     chosen = [config.get("methods"), cast.get("methods") if isinstance(cast, Mapping) else None]
-    return [method for method in methods if all(some is None or method in some for some in chosen)]
+    return [method for method, name in methods.items() if "/" in name or all(some is None or method in some for some in chosen)]
 
 
 def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
