@@ -5,8 +5,8 @@ from scipy.ndimage import map_coordinates
 
 from despur.store import Array
 
-# Two colours between which a texture varies, in [0, 1]: dark green to earth, deep to light blue. The light on each texture, a factor for
-# each channel, makes them overlap: with colours that tell land from water at once, LeNet looks at nothing else.
+# Two colours between which a texture varies, in [0, 1]: dark green to earth, deep to light blue. The light on it, a factor for each
+# channel, makes them overlap: with colours that tell land from water at once, LeNet looks at nothing else.
 PALETTES = {"land": ((0.10, 0.18, 0.08), (0.34, 0.30, 0.20)), "water": ((0.08, 0.14, 0.22), (0.24, 0.34, 0.38))}
 LIGHT = (0.5, 1.5)
 TONES = (0.85, 1.0)  # of a digit, each channel: light, so that it can be read on either background
