@@ -24,9 +24,9 @@ Row = tuple[str, str, float]
 
 
 def accuracies(dataset: Dataset, rows: Array, predicted: Array) -> Iterator[Row]:
-    """Accuracy by group and class; worst group; plain average and average weighted by training-group sizes; GAP."""
+    """Accuracy by group and class; worst group; plain average and average weighted by training sizes of class x attribute; GAP."""
     assert dataset.groups is not None
-    y, member = dataset.y[rows], dataset.groups[rows]
+    y, member, cells = dataset.y[rows], dataset.groups[rows], dataset.cells
     correct = predicted == y
     each = groups.group_accuracies(correct, member)
     for name, value, size in zip(dataset.about["groups"], each, member.sum(axis=0), strict=True):
@@ -34,7 +34,7 @@ def accuracies(dataset: Dataset, rows: Array, predicted: Array) -> Iterator[Row]
         yield "samples", name, float(size)
     yield "worst_group_accuracy", "", groups.worst_group_accuracy(correct, member)
     yield "average_accuracy", "", float(correct.mean())
-    yield "weighted_average_accuracy", "", groups.weighted_average(correct, member, dataset.groups[dataset.rows("train")].sum(axis=0))
+    yield "weighted_average_accuracy", "", groups.weighted_average(correct, cells[rows], cells[dataset.rows("train")].sum(axis=0))
     for label, name in enumerate(dataset.about["classes"]):
         inside = y == label
         if inside.any():

@@ -13,12 +13,15 @@ def group_accuracies(correct: Array, groups: Array) -> Array:
 
 
 def worst_group_accuracy(correct: Array, groups: Array) -> float:
-    """Smallest accuracy over the groups that have samples (1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss)."""
-    return float(np.nanmin(group_accuracies(correct, groups)))
+    """Smallest accuracy over the groups that have samples (1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss); NaN if none has.
+
+    Samples in no group count nowhere.
+    """
+    return float(np.nanmin(group_accuracies(correct, groups))) if groups.any() else float("nan")
 
 
 def weighted_average(correct: Array, groups: Array, train_sizes: Array) -> float:
-    """Average of group accuracies weighted by training-group sizes; groups without samples here are left out."""
+    """Average of the accuracies of disjoint groups weighted by training-group sizes; groups without samples here are left out."""
     accuracy = group_accuracies(correct, groups)
     seen = ~np.isnan(accuracy)
     weights = train_sizes[seen]
