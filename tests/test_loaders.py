@@ -1,13 +1,16 @@
 """Loaders of data that users bring: miniature folders in the layouts seen in the wild, and the faults found in them."""
 
 import re
+import shutil
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
+import pooch
 import pytest
 from PIL import Image
 
-from despur.spec import resolve
+from despur.spec import available, declared, resolve
 from despur.store import InputError, load_dataset, save_dataset
 
 SPLITS = ["train", "val", "test"]
@@ -60,9 +63,9 @@ def changed(birds, row, column, value):
     return [(*bird[:at], value, *bird[at + 1 :]) if i == row else bird for i, bird in enumerate(birds)]
 
 
-@pytest.mark.parametrize("folder", ["waterbird_complete95_forest2water2", "waterbirds_v1.0"])
+@pytest.mark.parametrize("folder", ["waterbird_complete95_forest2water2", "waterbirds_v1.0", "cub/data/waterbird_complete95_forest2water2"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_waterbirds_are_read_from_both_layouts(tmp_path, folder, end):
+def test_waterbirds_are_read_from_the_layouts_that_people_have(tmp_path, folder, end):
     waterbirds(tmp_path, folder, end=end)
     dataset = build("waterbirds+size=32", tmp_path)
     assert dataset.table["split"].tolist() == [SPLITS[bird[3]] for bird in BIRDS]
@@ -106,7 +109,7 @@ def test_a_missing_column_is_an_error_that_names_it_and_what_is_there(tmp_path):
     ("row", "column", "value", "words"),
     [
         (5, "split", 3, ["column split is 3 for 6. sample", "2 (test)"]),
-        (0, "split", "train", ["column split is train for 1. sample"]),
+        (0, "split", "train", ["column split is 'train' for 1. sample"]),
         (11, "y", 2, ["column y is 2 for 12. sample", "1 (waterbird)"]),
         (4, "place", -1, ["column place is -1 for 5. sample", "0 (land)"]),
         (4, "place", "", ["column place is nan for 5. sample"]),
@@ -263,3 +266,110 @@ def test_points_of_different_sizes_are_an_error(tmp_path):
     points = {f"celeba+size={size}": build(f"celeba+size={size}", tmp_path) for size in (32, 40)}
     with pytest.raises(InputError, match=re.escape(str(tmp_path / "out"))):
         save_dataset(tmp_path / "out", points)
+
+
+# CivilComments: in each split, five comments: about no identity, one, several; the last one toxic, too.
+NAMES = ["male", "female", "LGBTQ", "christian", "muslim", "other_religions", "black", "white"]
+COMMENTS = [
+    ("hello, world", 0.0, []),
+    ("NA", 0.49, ["male"]),
+    ('She said "hello"\nand left', 0.5, ["female", "white"]),
+    ("hello hello world", 0.2, ["black", "muslim", "white"]),
+    ("HELLO", 1.0, ["black"]),
+]
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hello", "world", "na", ",", '"', "she"]
+
+
+def civilcomments(root, monkeypatch, change=lambda table: table, end="\n"):
+    """Both files that the data set needs; ``change`` spoils the table."""
+    rows = [
+        {"id": i, "comment_text": text, "split": split, "toxicity": toxic, **{name: 0.6 if name in about else 0.4 for name in NAMES}}
+        for split in SPLITS
+        for i, (text, toxic, about) in enumerate(COMMENTS)
+    ]
+    path = root / "civilcomments_v1.0" / "all_data_with_identities.csv"
+    path.parent.mkdir(parents=True)
+    change(pd.DataFrame(rows)).to_csv(path, lineterminator=end)
+    vocabulary = rows_of(root / "weights/bert-base-uncased/vocab.txt", [[word] for word in WORDS])
+    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(root / "weights"))
+    return path, vocabulary
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_comments_are_in_the_groups_of_all_identities_that_they_mention(tmp_path, monkeypatch, end):
+    civilcomments(tmp_path, monkeypatch, end=end)
+    dataset = build("civilcomments+tokens=12", tmp_path)
+    assert dataset.table["split"].tolist() == [split for split in SPLITS for _ in COMMENTS]
+    assert dataset.table["y"].tolist() == [0, 0, 1, 0, 1] * 3
+    assert dataset.table["a"].tolist() == [0, 1, 1, 1, 1] * 3
+    for row, (_, toxic, about) in enumerate(COMMENTS):
+        found = [name for name, inside in zip(dataset.about["groups"], dataset.groups[row], strict=True) if inside]
+        assert sorted(found) == sorted(f"{'toxic' if toxic >= 0.5 else 'not toxic'}, {name}" for name in about)
+    assert len(dataset.about["groups"]) == 16
+    assert build("civilcomments+attribute=black", tmp_path).table["a"].tolist() == [0, 0, 0, 1, 1] * 3
+
+
+def test_comments_are_tokenised_cut_and_padded(tmp_path, monkeypatch):
+    civilcomments(tmp_path, monkeypatch)
+    tokens = build("civilcomments+tokens=8", tmp_path).inputs
+    assert tokens.shape == (15, 8)
+    assert tokens[0:5].dtype == np.int32
+    assert tokens[0:5].tolist() == [
+        [2, 5, 8, 6, 3, 0, 0, 0],
+        [2, 7, 3, 0, 0, 0, 0, 0],
+        [2, 10, 1, 9, 5, 9, 1, 3],
+        [2, 5, 5, 6, 3, 0, 0, 0],
+        [2, 5, 3, 0, 0, 0, 0, 0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.rename(columns={"LGBTQ": "homosexual_gay_or_lesbian"}), ["no column LGBTQ", "homosexual_gay_or_lesbian"]),
+        (lambda t: t.replace({"split": {"val": "validation"}}), ["column split is 'validation' for 6. sample", "val (val)"]),
+        (lambda t: t[t["split"] != "test"], ["split test empty"]),
+        (lambda t: t.assign(toxicity=t["toxicity"].where(t.index != 7)), ["column toxicity is '' for 8. sample", "from 0 to 1"]),
+        (lambda t: t.assign(white=3), ["column white is 3 for 1. sample"]),
+        (lambda t: t[(t["split"] != "val") | (t["id"] == 0)], ["no comment of the split val mentions an identity"]),
+    ],
+)
+def test_a_fault_in_the_comments_is_an_error_that_names_it(tmp_path, monkeypatch, change, words):
+    path, _ = civilcomments(tmp_path, monkeypatch, change)
+    fails("civilcomments", tmp_path, str(path), "Unpack", "DESPUR_DATA_ROOT", *words)
+
+
+@pytest.mark.parametrize("content", ["", "<html>404</html>\n", "hello\nworld\n"])
+def test_a_file_that_is_no_vocabulary_is_an_error(tmp_path, monkeypatch, content):
+    _, vocabulary = civilcomments(tmp_path, monkeypatch)
+    vocabulary.write_text(content)
+    fails("civilcomments", tmp_path, str(vocabulary), "huggingface.co", "DESPUR_WEIGHTS_ROOT")
+
+
+def test_a_missing_vocabulary_is_downloaded_or_an_error_that_says_how_to_get_it(tmp_path, monkeypatch):
+    _, vocabulary = civilcomments(tmp_path, monkeypatch)
+    vocabulary = vocabulary.rename(tmp_path / "elsewhere.txt")
+    asked = []
+
+    def retrieve(url, checksum, name, folder, **options):
+        asked.append(url)
+        shutil.copy(vocabulary, folder / name)
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    assert build("civilcomments+tokens=8", tmp_path).inputs[4:5].tolist() == [[2, 5, 3, 0, 0, 0, 0, 0]]
+    assert asked == ["https://huggingface.co/google-bert/bert-base-uncased/resolve/main/vocab.txt"]
+    (tmp_path / "weights/bert-base-uncased/vocab.txt").unlink()
+    monkeypatch.delattr(pooch, "retrieve")
+    fails("civilcomments", tmp_path, str(tmp_path / "weights/bert-base-uncased/vocab.txt"), asked[0], "DESPUR_WEIGHTS_ROOT")
+
+
+@pytest.mark.parametrize("dataset", ["waterbirds", "celeba", "civilcomments"])
+def test_what_is_published_can_be_asked_for(dataset):
+    named = set(declared("datasets", dataset)["PUBLISHED"]) - {"*", "stage1/erm"}
+    assert named <= set(available("methods"))
+    encoder = "bert" if dataset == "civilcomments" else "resnet50"
+    for method in available("methods"):
+        point = resolve("methods", method, dataset).points[0]
+        assert point.parts["encoder"].base == encoder and point.changes == {}
+        stated = declared("datasets", dataset)["PUBLISHED"].get(method, {})
+        assert stated.keys() <= point.settings.keys()

@@ -37,12 +37,19 @@ def read_table(path: Path, columns: Sequence[str], remedy: str, **options: Any) 
         raise InputError(f"{path} cannot be read as a table ({error}). {remedy}") from error
 
 
+def fault(path: Path, column: pd.Series, row: int, remedy: str) -> InputError:
+    """The error for a value that cannot be used."""
+    value = column.iloc[row]
+    shown = repr(value) if isinstance(value, str) else value
+    return InputError(f"{path}: column {column.name} is {shown} for {row + 1}. sample; {remedy}")
+
+
 def decode(path: Path, column: pd.Series, meaning: Mapping[Any, Any], remedy: str) -> Array:
     """What the codes of a column mean, (N,). Raises InputError for the first one that means nothing."""
     wrong = np.flatnonzero(~column.isin(list(meaning)))
     if len(wrong):
         known = ", ".join(f"{code} ({name})" for code, name in meaning.items())
-        raise InputError(f"{path}: column {column.name} is {column.iloc[wrong[0]]} for {wrong[0] + 1}. sample; known: {known}. {remedy}")
+        raise fault(path, column, int(wrong[0]), f"known: {known}. {remedy}")
     return column.map(meaning).to_numpy()
 
 

@@ -1,5 +1,6 @@
 """What a method is given: training samples, labels, what was inferred about them, and how samples are presented."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,8 +18,8 @@ class Presentation:
     """Turns stored inputs into what an encoder takes.
 
     Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the centre. Float
-    embeddings (N,D) pass unchanged. Inputs stay on the device (on a CPU: memory-mapped, never copied as a whole); a batch is
-    one indexed copy. ``rows``: which of the inputs are presented, all by default.
+    embeddings (N,D) and int tokens (N,T) pass unchanged. Inputs stay on the device (on a CPU: memory-mapped, never copied as
+    a whole); a batch is one indexed copy. ``rows``: which of the inputs are presented, all by default.
     """
 
     inputs: Tensor
@@ -67,6 +68,12 @@ class Presentation:
         top, left = torch.from_numpy(corners).to(self.inputs.device)
         return top, left
 
+    @property
+    def at_once(self) -> int:
+        """How many samples are encoded at once: 2048, fewer where one is large (3x224x224: 111; 300 tokens, as 768 numbers each: 72)."""
+        numbers = math.prod(self.shape) * (1 if self.is_image or self.inputs.is_floating_point() else 768)
+        return min(2048, max(1, 2**24 // numbers))
+
     def batches(self, size: int, rng: np.random.Generator) -> Iterator[Tensor]:
         """All samples in order."""
         for rows in np.array_split(np.arange(len(self)), max(1, -(-len(self) // size))):
@@ -106,7 +113,7 @@ def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> P
 def encode(encoder: nn.Module, head: nn.Module | None, presentation: Presentation, rng: np.random.Generator) -> dict[str, Any]:
     """Representations ``z`` and ``logits`` of all samples, in evaluation mode; float16 arrays on the CPU."""
     encoder.eval()
-    z = [encoder(x) for x in presentation.batches(2048, rng)]
+    z = [encoder(x) for x in presentation.batches(presentation.at_once, rng)]
     outputs = {"z": torch.cat(z)}
     if head is not None:
         outputs["logits"] = torch.cat([head(part) for part in z])

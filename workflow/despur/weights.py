@@ -1,32 +1,35 @@
-"""Pretrained weights: where they lie (a fact of the machine, DESPUR_WEIGHTS_ROOT), and what to do if they do not."""
+"""Pretrained weights: where they lie (a fact of the machine, DESPUR_WEIGHTS_ROOT), from where they come, what to do if they do not."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from despur.store import InputError, sha256
+from despur.store import InputError
+
+BERT = "https://huggingface.co/google-bert/bert-base-uncased/resolve/main/"
 
 
 def weights_root() -> Path:
     return Path(os.environ.get("DESPUR_WEIGHTS_ROOT", "weights"))
 
 
-def torch_file(urls: list[str]) -> dict[str, Any]:
-    """The state of the first of these files that lies in ``weights_root``; else the last one, downloaded there.
+def fetch(names: Sequence[str], url: str) -> Path:
+    """The first of these files that lies under ``weights_root``; else the last one, downloaded there from the folder ``url``.
 
-    Names end with the beginning of the file's SHA-256, which is checked. Raises InputError.
+    Raises InputError if there is neither file nor network.
     """
-    import torch
+    paths = [weights_root() / name for name in names]
+    path = next((path for path in paths if path.exists()), paths[-1])
+    if not path.exists():
+        import pooch
 
-    url = next((url for url in urls if (weights_root() / Path(url).name).exists()), urls[-1])
-    path = weights_root() / Path(url).name
-    try:
-        if path.exists():
-            if not sha256(path).startswith(path.stem.rpartition("-")[2]):
-                raise ValueError("wrong checksum: corrupt or truncated; the file is kept, move it away")
-            return torch.load(path, map_location="cpu", weights_only=True)
-        return torch.hub.load_state_dict_from_url(url, str(weights_root()), "cpu", progress=False, check_hash=True, weights_only=True)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise InputError(
-            f"{path} is needed and cannot be read or downloaded ({error}). Put {url} there, or set DESPUR_WEIGHTS_ROOT to its folder"
-        ) from error
+        try:
+            pooch.retrieve(url + path.name, None, path.name, path.parent, progressbar=False)
+        except Exception as error:
+            raise InputError(f"{path} is not there and could not be downloaded ({error}). {remedy(path, url)}") from error
+    return path
+
+
+def remedy(path: Path, url: str) -> str:
+    folder = path.relative_to(weights_root()).parent
+    return f"Put {url}{path.name} into {path.parent}, or set DESPUR_WEIGHTS_ROOT to the folder that holds {folder / path.name}"

@@ -1,6 +1,7 @@
 """Waterbirds (Sagawa et al. 2019; Zhang et al. 2022, App. E.1): CUB birds on Places backgrounds, 95 % of training birds on their own.
 
-From your copy under DESPUR_DATA_ROOT: the authors' or WILDS's. 11,788 images, at 224 pixels 1.8 GB of disk under results/data.
+From your copy under DESPUR_DATA_ROOT: the authors' (also where the code of Group DRO has it) or WILDS's. 11,788 images, at 224 pixels
+1.8 GB of disk under results/data.
 """
 
 from functools import partial
@@ -43,7 +44,7 @@ PUBLISHED = {
     "cim": {"scales": 5, "window": 11},  # MS-SSIM as it is defined: the images are large enough
 }  # fmt: skip
 
-LAYOUTS = ("waterbird_complete95_forest2water2/metadata.csv", "waterbirds_v1.0/metadata.csv")
+NAMES = ("waterbird_complete95_forest2water2", "waterbirds_v1.0", "cub/data/waterbird_complete95_forest2water2")
 SOURCE = "https://nlp.stanford.edu/data/dro/waterbird_complete95_forest2water2.tar.gz"
 REMEDY = f"Unpack {SOURCE} (or WILDS's waterbirds_v1.0) anew into the folder that DESPUR_DATA_ROOT names"
 
@@ -57,7 +58,7 @@ def prepare(image: Image.Image, size: int) -> Image.Image:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits; every image is an original of its own. No augmentation (released code)."""
-    path, size = rawfiles.find(data_root, LAYOUTS, REMEDY), settings["size"]
+    path, size = rawfiles.find(data_root, [f"{name}/metadata.csv" for name in NAMES], REMEDY), settings["size"]
     raw = rawfiles.read_table(path, ["img_filename", "y", "place", "split"], REMEDY)
     classes, places = {0: "landbird", 1: "waterbird"}, {0: "land", 1: "water"}
     for column, meaning in (("y", classes), ("place", places)):

@@ -5,13 +5,15 @@ from torch import Tensor, nn
 from torchvision.models import resnet50
 
 from despur.settings import SettingError, Settings, choice
-from despur.weights import torch_file
+from despur.store import InputError, sha256
+from despur.weights import fetch, remedy
 
 SEED_CHUNK = 1
 SETTINGS = {"weights": choice("imagenet", "App. E.2.2: torchvision's, IMAGENET1K_V1", "imagenet", "random")}
 
-# The same weights under the name that the released code has, and under torchvision's of today.
-URLS = [f"https://download.pytorch.org/models/resnet50-{digest}.pth" for digest in ("19c8e357", "0676ba61")]
+# The same weights under the name that the released code has, and under torchvision's of today: both end with the file's SHA-256.
+FILES = ("resnet50-19c8e357.pth", "resnet50-0676ba61.pth")
+URL = "https://download.pytorch.org/models/"
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's channels, in [0, 1]
 
 
@@ -38,6 +40,13 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> ResNet50:
         raise SettingError(f"resnet50 takes images of three channels, not inputs of shape {input_shape}: choose another encoder")
     network = ResNet50()
     if settings["weights"] == "imagenet":
-        state = torch_file(URLS)
-        network.layers.load_state_dict({name: value for name, value in state.items() if not name.startswith("fc.")})
+        network.layers.load_state_dict({name: value for name, value in imagenet().items() if not name.startswith("fc.")})
     return network
+
+
+def imagenet() -> dict[str, Tensor]:
+    """The state that training on ImageNet left. Raises InputError for a file that is not the published one."""
+    path = fetch(FILES, URL)
+    if not sha256(path).startswith(path.stem.removeprefix("resnet50-")):
+        raise InputError(f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away. {remedy(path, URL)}")
+    return torch.load(path, map_location="cpu", weights_only=True)
