@@ -27,11 +27,11 @@ PUBLISHED = {
     # App. E.2.4; anchor_fraction: released code, not in the paper. As on CMNIST*, that code keeps the head's gradient over an epoch.
     "cnc": {
         "num_positives": 64, "num_negatives": 64, "temperature": 0.05, "learning_rate": 1e-5, "weight_decay": 0.1, "epochs": 15,
-        "anchor_fraction": 0.1, "head_gradient": "accumulate",
+        "anchor_fraction": 0.1, "head_gradient": "accumulate", "at_once": 1,
     },
     "supcon": {  # App. A.3: as cnc
         "num_positives": 64, "num_negatives": 64, "temperature": 0.05, "learning_rate": 1e-5, "weight_decay": 0.1, "epochs": 15,
-        "anchor_fraction": 0.1, "head_gradient": "accumulate",
+        "anchor_fraction": 0.1, "head_gradient": "accumulate", "at_once": 1,
     },
     # Liu et al. 2021, released code; there, stage 1 has the same rate, decay and batch and T = 1 epoch, which is
     # jtt+stage1.batch_size=64+stage1.epochs=1+stage1.learning_rate=1e-05 here. Its code shows a wrong sample 1 + 50 times.

@@ -37,11 +37,11 @@ PUBLISHED = {
     # released code does, it would be most of the norm that is clipped, and the encoder would not learn.
     "cnc": {
         "num_positives": 16, "num_negatives": 16, "temperature": 0.1, "learning_rate": 1e-4, "epochs": 10, "accumulation": 128,
-        "anchor_fraction": 0.1,
+        "anchor_fraction": 0.1, "at_once": 1,
     },
     "supcon": {  # App. A.3: as cnc; the paper does not run it
         "num_positives": 16, "num_negatives": 16, "temperature": 0.1, "learning_rate": 1e-4, "epochs": 10, "accumulation": 128,
-        "anchor_fraction": 0.1,
+        "anchor_fraction": 0.1, "at_once": 1,
     },
     # Liu et al. 2021, released code, which shows a wrong sample 1 + 6 times. Its stage 1 has T = 2 epochs as here, but of AdamW with 2e-5,
     # batch 24, no weight decay.

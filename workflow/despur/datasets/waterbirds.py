@@ -26,11 +26,11 @@ PUBLISHED = {
     # App. E.2.4. As on CMNIST*, the released code keeps the head's gradient over an epoch, of which the paper says nothing.
     "cnc": {
         "num_positives": 17, "num_negatives": 17, "temperature": 0.1, "learning_rate": 1e-4, "weight_decay": 1e-3, "epochs": 5,
-        "head_gradient": "accumulate",
+        "head_gradient": "accumulate", "at_once": 1,
     },
     "supcon": {  # App. A.3: as cnc
         "num_positives": 17, "num_negatives": 17, "temperature": 0.1, "learning_rate": 1e-4, "weight_decay": 1e-3, "epochs": 5,
-        "head_gradient": "accumulate",
+        "head_gradient": "accumulate", "at_once": 1,
     },
     # Liu et al. 2021, released code; there, stage 1 has the same rate, decay and batch and T = 60 epochs (Table A.8: 40 to 60), which is
     # jtt+stage1.batch_size=64+stage1.epochs=60+stage1.learning_rate=1e-05 here. Its code shows a wrong sample 1 + 100 times.

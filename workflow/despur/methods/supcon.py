@@ -14,6 +14,7 @@ SETTINGS = {
     "schedule": choice("joint", "as cnc", "joint", "train_finetune"),
     "finetune_epochs": whole(1, "as cnc", at_least=1),
     "accumulation": whole(32, "as cnc: contrastive batches an optimiser step", at_least=1),
+    "at_once": whole(0, "as cnc", at_least=0),
     "anchor_fraction": real(1.0, "as cnc", above=0, at_most=1),
     "truncate": flag(True, "as cnc: classes cut to the smallest one's size"),
     "two_sided": flag(True, "as cnc"),
