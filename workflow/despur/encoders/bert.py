@@ -38,13 +38,13 @@ class Bert(nn.Module):
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> Bert:
     """Raises SettingError for inputs that are not tokens or a width that is no multiple of 64, InputError for weights that do not fit."""
-    from transformers import BertConfig, BertModel
-
     hidden = settings["hidden"]
     if len(input_shape) != 1:
         raise SettingError(f"bert takes tokens, not inputs of shape {input_shape}: choose another encoder")
     if hidden % 64:
         raise SettingError(f"encoder.hidden={hidden}: must be a multiple of 64")
+    from transformers import BertConfig, BertModel
+
     config = BertConfig(
         hidden_size=hidden, num_hidden_layers=settings["layers"], num_attention_heads=hidden // 64, intermediate_size=4 * hidden
     )
