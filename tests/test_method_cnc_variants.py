@@ -10,6 +10,7 @@ from torch import nn
 
 from despur.losses.alignment import alignment
 from despur.metrics.alignment import alignment_loss
+from despur.samplers.contrastive import ContrastiveBatch
 
 RNG = np.random.default_rng
 SIZES = {(0, 0): 14, (0, 1): 6, (1, 1): 10, (1, 0): 6}
@@ -198,3 +199,20 @@ def test_supcon_does_not_look_at_groups():
         method = supcon(groups=groups)
         losses.append([method.step(batch, RNG(1))["loss"].item() for batch in method.epoch(RNG(0))])
     assert losses[0] == losses[1] == losses[2]
+
+
+@pytest.mark.parametrize("loss", ["contrastive", "alignment"])
+@pytest.mark.parametrize("at_once", [1, 2, 4, 9])
+def test_parts_of_a_step_add_up_to_the_step(loss, at_once):
+    whole, parted = (cnc(f"+at_once={size}+loss={loss}") for size in (0, at_once))
+    drawn = whole.sampler.draw(RNG(0), np.arange(5))
+    logged = []
+    for method in (whole, parted):
+        method.sampler.draw = lambda rng, anchors: ContrastiveBatch(
+            drawn.anchors[anchors], drawn.positives[anchors], drawn.negatives[anchors], drawn.reverse_negatives[anchors]
+        )
+        logged.append(method.step(np.arange(5), RNG(0)))
+    for name, value in logged[0].items():
+        assert logged[1][name].item() == pytest.approx(value.item(), rel=1e-5)
+    for one, other in zip(whole.networks.parameters(), parted.networks.parameters(), strict=True):
+        torch.testing.assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-6)

@@ -173,3 +173,18 @@ def test_a_run_that_a_container_does_not_hold_is_an_error_that_names_both(contai
         container["toy/erm/s1/best/z"]
     assert str(container.path) in str(error.value)
     assert "toy/erm/s1/best/z" in str(error.value)
+
+
+def test_inputs_are_written_as_numpy_writes_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("despur.store.ROWS", 2)
+    points = {"toy": made_up(5), "toy+draw=1": made_up(4, seed=1)}
+    save_dataset(tmp_path, points)
+    np.save(tmp_path / "expected.npy", np.concatenate([point.inputs for point in points.values()]))
+    assert (tmp_path / "inputs.npy").read_bytes() == (tmp_path / "expected.npy").read_bytes()
+
+
+def test_cells_are_disjoint_also_where_groups_are_not():
+    images = made_up(6)
+    dataset = Dataset(images.inputs, images.table, {**images.about, "groups": ["all"]}, np.ones((6, 1), bool))
+    assert dataset.cells.argmax(axis=1).tolist() == (3 * images.table["y"] + images.table["a"]).tolist()
+    assert (dataset.cells.sum(axis=1) == 1).all()

@@ -113,3 +113,18 @@ def test_encode_gives_outputs_of_all_samples_in_evaluation_mode():
     np.testing.assert_allclose(found["z"], z.detach(), rtol=2e-3, atol=2e-3)
     np.testing.assert_allclose(found["logits"], head(z).detach(), rtol=2e-3, atol=2e-3)
     assert encode(encoder, None, Presentation(inputs), RNG(0)).keys() == {"z"}
+
+
+@pytest.mark.parametrize("inputs", [maps(), torch.arange(12, dtype=torch.int32).view(4, 3)])
+def test_batches_go_to_the_device_though_inputs_stay_where_they_are(inputs):
+    shown = Presentation(inputs, 32, rows=torch.tensor([2, 0]), device=torch.device("meta"))
+    view = shown.view(np.array([1, 0, 1]), RNG(0))
+    assert view.device.type == "meta" and shown.inputs.device == CPU
+    assert view.shape == (3, *shown.shape)
+
+
+def test_inputs_that_would_fill_a_gpu_stay_memory_mapped(monkeypatch):
+    dataset = tiny_dataset(20, 10)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * dataset.inputs.nbytes - 1, 0))
+    shown = present(dataset, np.arange(3), "centre", torch.device("cuda"))
+    assert shown.inputs.device == shown.rows.device == CPU and shown.device == torch.device("cuda")

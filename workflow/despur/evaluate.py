@@ -28,9 +28,9 @@ Row = tuple[str, str, Any]  # metric, group, value: a number, or one for each ro
 
 
 def accuracies(dataset: Dataset, rows: Array, predicted: Array, weights: Array) -> Iterator[Row]:
-    """Accuracy by group and class; worst group; plain average and average weighted by training-group sizes; GAP."""
+    """Accuracy by group and class; worst group; plain average and average weighted by training sizes of class x attribute; GAP."""
     assert dataset.groups is not None
-    y, member = dataset.y[rows], dataset.groups[rows]
+    y, member, cells = dataset.y[rows], dataset.groups[rows], dataset.cells
     correct = predicted == y
     each = groups.group_accuracies(correct, member, weights)
     for i, (name, size) in enumerate(zip(dataset.about["groups"], member.sum(axis=0), strict=True)):
@@ -38,8 +38,8 @@ def accuracies(dataset: Dataset, rows: Array, predicted: Array, weights: Array) 
         yield "samples", name, float(size)
     yield "worst_group_accuracy", "", groups.worst_group_accuracy(correct, member, weights)
     yield "average_accuracy", "", groups.mean(correct.astype(float), weights)
-    sizes = dataset.groups[dataset.rows("train")].sum(axis=0)
-    yield "weighted_average_accuracy", "", groups.weighted_average(correct, member, sizes, weights)
+    sizes = cells[dataset.rows("train")].sum(axis=0)
+    yield "weighted_average_accuracy", "", groups.weighted_average(correct, cells[rows], sizes, weights)
     for label, name in enumerate(dataset.about["classes"]):
         inside = y == label
         if inside.any():

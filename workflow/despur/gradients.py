@@ -25,15 +25,23 @@ class KeepsHeadGradient(Method):
         """The batches of one epoch."""
         raise NotImplementedError
 
+    def parts(self, batch: Array) -> list[Array]:
+        """What of a step's batch is encoded at once."""
+        return [batch]
+
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """One optimiser step, in whatever modes the networks are."""
-        losses = self.losses(batch, rng)
+        """One optimiser step, in whatever modes the networks are: the mean over a batch, whose parts' gradients add up."""
         for name, network in self.networks.items():
             if name != "head" or self.settings["head_gradient"] != "accumulate":
                 network.zero_grad(set_to_none=True)
-        losses["loss"].backward()
+        total: Losses = {}
+        for part in self.parts(batch):
+            losses, share = self.losses(part, rng), len(part) / len(batch)
+            (share * losses["loss"]).backward()
+            for name, value in losses.items():
+                total[name] = total.get(name, 0) + share * value.detach()
         self.descend()
-        return losses
+        return total
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "head_gradient": [p.grad for p in self.networks["head"].parameters()]}

@@ -1,6 +1,7 @@
 """A finished run as a model: ``despur.load("results/runs/colored_digits/cnc/s0-2").predict(images)``."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from despur.paths import locate
 from despur.randomness import generator
 from despur.runs import method_class
 from despur.settings import SettingError
+from despur.spec import Spec
 from despur.store import Array, Container
 from despur.task import Presentation, encode
 
@@ -23,7 +25,7 @@ class Model:
 
     def outputs(self, inputs: Array) -> dict[str, Array]:
         """Representations ``z`` (N,D) and ``logits`` (N,C) of inputs as a data set stores them: uint8 images (N,H,W,C), cropped at
-        the centre, or float embeddings (N,D)."""
+        the centre, float embeddings (N,D) or int tokens (N,T)."""
         shown = Presentation(torch.from_numpy(np.array(inputs)), self.size)
         return encode(self.networks["encoder"], self.networks["head"], shown, generator("predict"))
 
@@ -42,8 +44,14 @@ def load(folder: str | Path, seed: int | None = None, method: str | None = None,
     if not runs:
         raise SettingError(f"{folder} holds no run with seed {seed} and method {method}: {', '.join(run.key for run in place.runs())}")
     run, data = runs[0], json.loads((place.folder / "about.json").read_text())["data"][runs[0].data.name]
-    networks = method_class(run.spec.base).build_networks(run.spec, tuple(data["shape"]), len(data["classes"]))
+    networks = method_class(run.spec.base).build_networks(without_pretrained(run.spec), tuple(data["shape"]), len(data["classes"]))
     weights = Container(place.folder / "models.safetensors").under(f"{run.key}/{selection}")
     own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
     networks.load_state_dict(own)
     return Model(networks, data.get("size", 0), data["classes"])
+
+
+def without_pretrained(spec: Spec) -> Spec:
+    """The same specification with encoders that start at random: a run's weights are all in its folder."""
+    parts = {key: without_pretrained(part) for key, part in spec.parts.items()}
+    return replace(spec, parts=parts, settings=spec.settings | ({"weights": "random"} if "weights" in spec.settings else {}))

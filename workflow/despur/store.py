@@ -1,9 +1,10 @@
 """Results on disk: atomic writes, one form for every data set, containers keyed by run. No torch here."""
 
+import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from safetensors.numpy import save_file
 
 Array = npt.NDArray[Any]
 NO_MASKS = np.empty((0, 0, 0), dtype=bool)
+ROWS = 512  # of a data set's inputs that are made and written at once
 
 
 class InputError(RuntimeError):
@@ -38,6 +40,12 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def sha256(path: Path) -> str:
+    """Checksum of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def write_json(path: Path, content: Any) -> None:
     with atomic(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
@@ -48,6 +56,21 @@ def write_csv(path: Path, table: pd.DataFrame) -> None:
         table.to_csv(temporary, index=False)
 
 
+@dataclass(frozen=True)
+class Lazy:
+    """An array that is made when it is sliced, so that images of many gigabytes never lie in memory as a whole."""
+
+    shape: tuple[int, ...]
+    dtype: npt.DTypeLike
+    make: Callable[[slice], Array]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> Array:
+        return self.make(rows)
+
+
 @dataclass(eq=False)
 class Dataset:
     """What a data set's file builds.
@@ -55,11 +78,12 @@ class Dataset:
     ``inputs``: uint8 images (N,H,W,C), float embeddings (N,D) or int tokens (N,T). ``table``: one row a sample with
     ``split``, class ``y``, attribute ``a`` and ``original`` (samples made from the same original share it).
     ``about``: names of ``classes`` and ``attributes``, how inputs are presented, which split selects and which is the headline.
-    ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default y x a.
+    ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default ``cells``. They may overlap, and a
+    sample may be in none.
     ``masks``: boolean (N,H,W), true on the foreground; None where it is not known.
     """
 
-    inputs: Array
+    inputs: Array | Lazy
     table: pd.DataFrame
     about: dict[str, Any]
     groups: Array | None = None
@@ -69,8 +93,14 @@ class Dataset:
         if self.groups is None:
             names = self.about["attributes"]
             self.about["groups"] = [f"{y}, {a}" for y in self.about["classes"] for a in names]
-            code = self.table["y"].to_numpy() * len(names) + self.table["a"].to_numpy()
-            self.groups = code[:, None] == np.arange(len(self.about["groups"]))
+            self.groups = self.cells
+
+    @property
+    def cells(self) -> Array:
+        """Class x attribute, boolean (N, classes x attributes): every sample is in exactly one."""
+        shape = len(self.about["classes"]), len(self.about["attributes"])
+        code = self.table["y"].to_numpy() * shape[1] + self.table["a"].to_numpy()
+        return code[:, None] == np.arange(shape[0] * shape[1])
 
     @property
     def y(self) -> Array:
@@ -85,20 +115,25 @@ class Dataset:
         return list(pd.unique(self.table["split"]))
 
 
-def _write_rows(path: Path, parts: list[Array]) -> None:
-    """Write arrays one after the other, without a copy of the whole in memory."""
-    with atomic(path) as temporary:
-        shape = (sum(map(len, parts)), *parts[0].shape[1:])
-        file = np.lib.format.open_memmap(temporary, mode="w+", dtype=parts[0].dtype, shape=shape)
-        np.concatenate(parts, out=file)
-        file.flush()
+def write_rows(path: Path, parts: Sequence[Array | Lazy]) -> None:
+    """Write arrays one after the other into one .npy file, ``ROWS`` at a time: what is lazy is made as it is written."""
+    kind = np.dtype(parts[0].dtype)
+    header = {"descr": kind.str, "fortran_order": False, "shape": (sum(map(len, parts)), *parts[0].shape[1:])}
+    with atomic(path) as temporary, temporary.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for part in parts:
+            for start in range(0, len(part), ROWS):
+                file.write(np.ascontiguousarray(part[start : start + ROWS], kind).data)
 
 
 def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
     """Write the points of a data set one after the other into one set of files; without masks, masks.npy has no rows."""
     parts = list(points.values())
-    _write_rows(folder / "inputs.npy", [p.inputs for p in parts])
-    _write_rows(folder / "masks.npy", [NO_MASKS if p.masks is None else p.masks for p in parts])
+    shapes = {p.inputs.shape[1:] for p in parts}
+    if len(shapes) > 1:
+        raise InputError(f"{folder}: samples of shapes {sorted(shapes)} cannot share a file; ask for a path of its own for each")
+    write_rows(folder / "inputs.npy", [p.inputs for p in parts])
+    write_rows(folder / "masks.npy", [NO_MASKS if p.masks is None else p.masks for p in parts])
     with atomic(folder / "groups.npz") as temporary:
         np.savez_compressed(temporary, groups=np.concatenate([p.groups for p in parts if p.groups is not None]))
     with atomic(folder / "table.parquet") as temporary:

@@ -1,5 +1,6 @@
 """What a method is given: training samples, labels, what was inferred about them, and how samples are presented."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,14 +18,15 @@ class Presentation:
     """Turns stored inputs into what an encoder takes.
 
     Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the centre. Float
-    embeddings (N,D) pass unchanged. Inputs stay on the device (on a CPU: memory-mapped, never copied as a whole); a batch is
-    one indexed copy. ``rows``: which of the inputs are presented, all by default.
+    embeddings (N,D) and int tokens (N,T) pass unchanged. Inputs stay on the device (on a CPU: memory-mapped, never copied as
+    a whole); a batch is one indexed copy, on ``device``. ``rows``: which of the inputs are presented, all by default.
     """
 
     inputs: Tensor
     size: int = 0
     crop: str = "centre"
     rows: Tensor | None = None
+    device: torch.device | None = None  # where inputs are by default
     windows: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -53,10 +55,10 @@ class Presentation:
         where = torch.from_numpy(np.asarray(rows)).to(self.inputs.device)
         where = where if self.rows is None else self.rows[where]
         if not self.is_image:
-            return self.inputs[where]
+            return self.inputs[where].to(self.device or self.inputs.device)
         top, left = self._corners(len(rows), rng)
         pixels = self.windows[where, top, left]  # (B,size,size,C): channels_last once permuted
-        return pixels.permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
+        return pixels.to(self.device or self.inputs.device).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
 
     def _corners(self, count: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         spare = self.windows.shape[1:3]
@@ -66,6 +68,12 @@ class Presentation:
             corners = np.stack([rng.integers(0, n, count) for n in spare])
         top, left = torch.from_numpy(corners).to(self.inputs.device)
         return top, left
+
+    @property
+    def at_once(self) -> int:
+        """How many samples are encoded at once: 2048, fewer where one is large (3x224x224: 111; 300 tokens, as 768 numbers each: 72)."""
+        numbers = math.prod(self.shape) * (1 if self.is_image or self.inputs.is_floating_point() else 768)
+        return min(2048, max(1, 2**24 // numbers))
 
     def batches(self, size: int, rng: np.random.Generator) -> Iterator[Tensor]:
         """All samples in order."""
@@ -93,20 +101,23 @@ class Task:
 
 @lru_cache(maxsize=2)
 def on_device(dataset: Dataset, device: torch.device) -> Tensor:
-    """All inputs of a data set on a device, copied there once; on a CPU they stay where they are."""
-    return torch.from_numpy(dataset.inputs).to(device)
+    """All inputs of a data set on a device, copied there once; on a CPU, or if they need over half of a GPU's free memory, as they are."""
+    inputs = torch.from_numpy(dataset.inputs)
+    fits = device.type == "cpu" or inputs.nbytes <= torch.cuda.mem_get_info(device)[0] / 2
+    return inputs.to(device) if fits else inputs
 
 
 def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> Presentation:
     """The samples at these rows, on the device."""
-    return Presentation(on_device(dataset, device), dataset.about.get("size", 0), crop, torch.from_numpy(rows).to(device))
+    inputs = on_device(dataset, device)
+    return Presentation(inputs, dataset.about.get("size", 0), crop, torch.from_numpy(rows).to(inputs.device), device)
 
 
 @torch.no_grad()
 def encode(encoder: nn.Module, head: nn.Module | None, presentation: Presentation, rng: np.random.Generator) -> dict[str, Any]:
     """Representations ``z`` and ``logits`` of all samples, in evaluation mode; float16 arrays on the CPU."""
     encoder.eval()
-    z = [encoder(x) for x in presentation.batches(2048, rng)]
+    z = [encoder(x) for x in presentation.batches(presentation.at_once, rng)]
     outputs = {"z": torch.cat(z)}
     if head is not None:
         outputs["logits"] = torch.cat([head(part) for part in z])

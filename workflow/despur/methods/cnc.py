@@ -28,6 +28,7 @@ SETTINGS = {
     "schedule": choice("joint", "Eq. 7; App. A.4.2: train_finetune", "joint", "train_finetune"),
     "finetune_epochs": whole(1, "with schedule=train_finetune: the last epochs, for the head alone; not stated", at_least=1),
     "accumulation": whole(32, "App. E.2.4: contrastive batches an optimiser step", at_least=1),
+    "at_once": whole(0, "contrastive batches of a step that are encoded at once, 0: all; fewer need less memory", at_least=0),
     "anchors": choice("correct", "Alg. 2; Alg. 1 says every training sample", "correct", "all"),
     "anchor_fraction": real(1.0, "released code: .1 on CelebA and CivilComments", above=0, at_most=1),
     "truncate": flag(True, "released code: slices cut to the smallest one's anchors"),
@@ -75,8 +76,11 @@ class CNC(KeepsHeadGradient):
         anchors = self.sampler.epoch(rng, self.settings["anchor_fraction"], self.settings["truncate"])
         return np.array_split(anchors, math.ceil(len(anchors) / self.settings["accumulation"]))
 
+    def parts(self, batch: Array) -> list[Array]:
+        return np.array_split(batch, math.ceil(len(batch) / (self.settings["at_once"] or len(batch))))
+
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Eq. 7. A sample that occurs several times in a step is encoded once (its view is the same)."""
+        """Eq. 7. A sample that occurs several times in ``batch`` is encoded once (its view is the same)."""
         s, m, n = self.settings, self.sampler.num_positives, self.sampler.num_negatives
         rows = self.sampler.draw(rng, batch).rows
         samples, where = distinct(rows, self.task.presentation.once_per_step)

@@ -24,12 +24,16 @@ def group_accuracies(correct: Array, groups: Array, weights: Array | None = None
 
 
 def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = None) -> Array:
-    """Smallest accuracy over the groups that have samples (1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss), (...)."""
-    return np.nanmin(group_accuracies(correct, groups, weights), axis=-1)
+    """Smallest accuracy over the groups that have samples (1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss), (...); NaN if none has.
+
+    Samples in no group count nowhere.
+    """
+    accuracy = group_accuracies(correct, groups, weights)
+    return np.nanmin(accuracy, axis=-1) if groups.any() else np.full(accuracy.shape[:-1], np.nan)
 
 
 def weighted_average(correct: Array, groups: Array, train_sizes: Array, weights: Array | None = None) -> Array:
-    """Average of group accuracies weighted by training-group sizes, (...); groups without samples here are left out."""
+    """Average of the accuracies of disjoint groups weighted by training-group sizes, (...); groups without samples are left out."""
     accuracy = group_accuracies(correct, groups, weights)
     shares = np.where(np.isnan(accuracy), 0, train_sizes)
     total = shares.sum(axis=-1)

@@ -1,0 +1,66 @@
+"""BERT of transformers, bert-base-uncased (Zhang et al. 2022, App. E.2.2, E.2.4: CivilComments-WILDS)."""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from despur.settings import SettingError, Settings, choice, whole
+from despur.store import InputError
+from despur.weights import BERT, fetch, remedy
+
+SEED_CHUNK = 1
+SETTINGS = {
+    "weights": choice("pretrained", "App. E.2.2: bert-base-uncased", "pretrained", "random"),
+    "layers": whole(12, "bert-base-uncased", at_least=1),
+    "hidden": whole(768, "bert-base-uncased; 64 to a head", at_least=64),
+}
+
+FILES = ("bert-base-uncased/pytorch_model.bin", "bert-base-uncased/model.safetensors")
+PADDING = 0
+
+
+class Bert(nn.Module):
+    """Tokens (B,T), padded with 0 -> representations (B,hidden): the pooler's output (released code).
+
+    In training with dropout before the head, as in transformers' BertForSequenceClassification.
+    """
+
+    def __init__(self, network: nn.Module, hidden: int) -> None:
+        super().__init__()
+        self.network, self.dropout, self.dim = network, nn.Dropout(0.1), hidden
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        mask = tokens != PADDING
+        longest = max(1, int(mask.sum(dim=1).max()))  # what is padding for the whole batch decides nothing
+        return self.dropout(self.network(tokens[:, :longest], attention_mask=mask[:, :longest]).pooler_output)
+
+
+def build(settings: Settings, input_shape: tuple[int, ...]) -> Bert:
+    """Raises SettingError for inputs that are not tokens or a width that is no multiple of 64, InputError for weights that do not fit."""
+    hidden = settings["hidden"]
+    if len(input_shape) != 1:
+        raise SettingError(f"bert takes tokens, not inputs of shape {input_shape}: choose another encoder")
+    if hidden % 64:
+        raise SettingError(f"encoder.hidden={hidden}: must be a multiple of 64")
+    from transformers import BertConfig, BertModel
+
+    config = BertConfig(
+        hidden_size=hidden, num_hidden_layers=settings["layers"], num_attention_heads=hidden // 64, intermediate_size=4 * hidden
+    )
+    return Bert(BertModel(config) if settings["weights"] == "random" else pretrained(config, fetch(FILES, BERT)), hidden)
+
+
+def pretrained(config: object, path: Path) -> nn.Module:
+    """BERT with the weights of a file. Raises InputError where they do not fill it."""
+    from transformers import BertModel
+
+    try:
+        network, found = BertModel.from_pretrained(
+            str(path.parent), config=config, local_files_only=True, output_loading_info=True, dtype=torch.float32
+        )
+        if found["missing_keys"] or found["mismatched_keys"]:
+            raise ValueError(f"no fitting {min(map(str, [*found['missing_keys'], *found['mismatched_keys']]))}")
+    except Exception as error:  # each of the libraries behind it has its own
+        raise InputError(f"{path} does not hold the weights of this BERT ({error}). {remedy(path, BERT)}") from error
+    return network

@@ -1,0 +1,52 @@
+"""ResNet-50 of torchvision, pretrained on ImageNet (Zhang et al. 2022, App. E.2.2, E.2.4: Waterbirds and CelebA)."""
+
+import torch
+from torch import Tensor, nn
+from torchvision.models import resnet50
+
+from despur.settings import SettingError, Settings, choice
+from despur.store import InputError, sha256
+from despur.weights import fetch, remedy
+
+SEED_CHUNK = 1
+SETTINGS = {"weights": choice("imagenet", "App. E.2.2: torchvision's, IMAGENET1K_V1", "imagenet", "random")}
+
+# The same weights under the name that the released code has, and under torchvision's of today: both end with the file's SHA-256.
+FILES = ("resnet50-19c8e357.pth", "resnet50-0676ba61.pth")
+URL = "https://download.pytorch.org/models/"
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's channels, in [0, 1]
+
+
+class ResNet50(nn.Module):
+    """Images (B,3,H,W) in [-1,1] -> representations (B,2048): the average of the last feature map."""
+
+    dim = 2048
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = resnet50()
+        self.layers.fc = nn.Identity()
+        mean, deviation = (torch.tensor(values).view(1, 3, 1, 1) for values in (MEAN, DEVIATION))
+        self.register_buffer("shift", (0.5 - mean) / deviation, persistent=False)  # (x + 1) / 2 is in [0, 1]
+        self.register_buffer("scale", 0.5 / deviation, persistent=False)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.layers(images * self.get_buffer("scale") + self.get_buffer("shift"))
+
+
+def build(settings: Settings, input_shape: tuple[int, ...]) -> ResNet50:
+    """With ImageNet weights or torchvision's random ones. Raises SettingError for inputs that are not (3,H,W)."""
+    if len(input_shape) != 3 or input_shape[0] != 3:
+        raise SettingError(f"resnet50 takes images of three channels, not inputs of shape {input_shape}: choose another encoder")
+    network = ResNet50()
+    if settings["weights"] == "imagenet":
+        network.layers.load_state_dict({name: value for name, value in imagenet().items() if not name.startswith("fc.")})
+    return network
+
+
+def imagenet() -> dict[str, Tensor]:
+    """The state that training on ImageNet left. Raises InputError for a file that is not the published one."""
+    path = fetch(FILES, URL)
+    if not sha256(path).startswith(path.stem.removeprefix("resnet50-")):
+        raise InputError(f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away. {remedy(path, URL)}")
+    return torch.load(path, map_location="cpu", weights_only=True)
