@@ -5,6 +5,7 @@ where the default comes from. Declarations are read without running the file (se
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -84,6 +85,16 @@ def flag(default: bool, source: str) -> Setting:
 def choice(default: str, source: str, *options: str) -> Setting:
     """One of a few words."""
     return Setting(default, source, str, "one of " + ", ".join(options), lambda v: v in options)
+
+
+def digit_classes(default: str, source: str) -> Setting:
+    """Which digits make up each class: ``3-8`` has two classes of one digit, ``01234-56789`` two of five."""
+
+    def check(text: str) -> bool:
+        classes = text.split("-")
+        return len(classes) > 1 and all(c.isdecimal() and c == "".join(sorted(c)) for c in classes) and not re.search(r"(\d).*\1", text)
+
+    return Setting(default, source, str, "two or more classes of ascending digits like 01-89, no digit twice", check)
 
 
 def draw(source: str) -> Setting:

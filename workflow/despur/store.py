@@ -16,6 +16,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 Array = npt.NDArray[Any]
+NO_MASKS = np.empty((0, 0, 0), dtype=bool)
 
 
 class InputError(RuntimeError):
@@ -55,12 +56,14 @@ class Dataset:
     ``split``, class ``y``, attribute ``a`` and ``original`` (samples made from the same original share it).
     ``about``: names of ``classes`` and ``attributes``, how inputs are presented, which split selects and which is the headline.
     ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default y x a.
+    ``masks``: boolean (N,H,W), true on the foreground; None where it is not known.
     """
 
     inputs: Array
     table: pd.DataFrame
     about: dict[str, Any]
     groups: Array | None = None
+    masks: Array | None = None
 
     def __post_init__(self) -> None:
         if self.groups is None:
@@ -82,14 +85,20 @@ class Dataset:
         return list(pd.unique(self.table["split"]))
 
 
-def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
-    """Write the points of a data set one after the other into one set of files."""
-    parts = list(points.values())
-    with atomic(folder / "inputs.npy") as temporary:
-        shape = (sum(len(p.inputs) for p in parts), *parts[0].inputs.shape[1:])
-        file = np.lib.format.open_memmap(temporary, mode="w+", dtype=parts[0].inputs.dtype, shape=shape)
-        np.concatenate([p.inputs for p in parts], out=file)
+def _write_rows(path: Path, parts: list[Array]) -> None:
+    """Write arrays one after the other, without a copy of the whole in memory."""
+    with atomic(path) as temporary:
+        shape = (sum(map(len, parts)), *parts[0].shape[1:])
+        file = np.lib.format.open_memmap(temporary, mode="w+", dtype=parts[0].dtype, shape=shape)
+        np.concatenate(parts, out=file)
         file.flush()
+
+
+def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
+    """Write the points of a data set one after the other into one set of files; without masks, masks.npy has no rows."""
+    parts = list(points.values())
+    _write_rows(folder / "inputs.npy", [p.inputs for p in parts])
+    _write_rows(folder / "masks.npy", [NO_MASKS if p.masks is None else p.masks for p in parts])
     with atomic(folder / "groups.npz") as temporary:
         np.savez_compressed(temporary, groups=np.concatenate([p.groups for p in parts if p.groups is not None]))
     with atomic(folder / "table.parquet") as temporary:
@@ -98,7 +107,7 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
 
 
 def load_dataset(folder: Path, point: str) -> Dataset:
-    """One point of a data set; its inputs stay on disk, memory-mapped (changes are never written back)."""
+    """One point of a data set; inputs and masks stay on disk, memory-mapped (changes are never written back)."""
     table = pd.read_parquet(folder / "table.parquet")
     where = np.flatnonzero(table["point"].to_numpy() == point)
     if not len(where):
@@ -107,8 +116,9 @@ def load_dataset(folder: Path, point: str) -> Dataset:
     about = json.loads((folder / "about.json").read_text())[point]
     with np.load(folder / "groups.npz") as file:
         groups = file["groups"][rows]
-    inputs = np.load(folder / "inputs.npy", mmap_mode="c")[rows]
-    return Dataset(inputs, table.iloc[rows].drop(columns="point").reset_index(drop=True), about, groups)
+    inputs, masks = (np.load(folder / f"{name}.npy", mmap_mode="c") for name in ("inputs", "masks"))
+    own = table.iloc[rows].drop(columns="point").reset_index(drop=True)
+    return Dataset(inputs[rows], own, about, groups, masks[rows] if len(masks) else None)
 
 
 def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:

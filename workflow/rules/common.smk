@@ -64,7 +64,7 @@ def ask(stage):
 
 def data_of(stage):
     """The data files that a job reads."""
-    files = ("inputs.npy", "table.parquet", "groups.npz")
+    files = ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
     return clearly(
         lambda wildcards: [place(stage, wildcards).data.folder / file for file in files]
     )

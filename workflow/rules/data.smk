@@ -4,6 +4,7 @@
 rule build_data:
     output:
         inputs="results/data/{dataset}/inputs.npy",
+        masks="results/data/{dataset}/masks.npy",
         table="results/data/{dataset}/table.parquet",
         groups="results/data/{dataset}/groups.npz",
         about="results/data/{dataset}/about.json",

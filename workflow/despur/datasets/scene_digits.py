@@ -1,0 +1,134 @@
+"""Digits on land or on water: 1,797 real 8x8 scans, enlarged, on textures made here, in the part of data sets with a spurious background
+(Waterbirds, CelebA, the fairness tasks, foreground against full images). The attribute is the background.
+
+Class 0, 2, ... belongs on land, class 1, 3, ... on water. Splits never share an original. Where the parts differ:
+
+- Waterbirds: the default (95 % of a class on its background, 23 % in the second class, validation and test balanced over backgrounds)
+- CelebA: ``class_share=0.15+p_corr=0.94+skew=last`` (only the rare class is skewed)
+- Moji: ``class_share=0.5+p_corr=0.8`` (40/10/10/40); hate speech: the same with ``test=skewed``
+- Bios, imSitu, foreground against full images: ``classes=0-1-2-3-4-5-6-7-8-9``
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_digits
+
+from despur import scenes
+from despur.randomness import generator
+from despur.settings import Settings, choice, digit_classes, draw, flag, real, whole
+from despur.store import Array, Dataset
+
+SETTINGS = {
+    "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),
+    "class_share": real(0.23, "Waterbirds: 1,113 of 4,795; with two classes, the second's share of training; 0: as it comes", at_least=0, below=1),
+    "p_corr": real(0.95, "App. E.1 of Zhang et al. 2022, Waterbirds: share of a class on its background", at_least=0, at_most=1),
+    "skew": choice("all", "Waterbirds; last: other classes are half and half, as in CelebA", "all", "last"),
+    "test": choice("balanced", "App. E.1: each held-out original on both backgrounds; skewed: like training", "balanced", "skewed"),
+    "train": choice("full", "foreground: of training and validation images the background is removed", "full", "foreground"),
+    "foreground": flag(False, "a split test_foreground too: the test images without background"),
+    "copies": whole(4, "scenes made of a training original: Waterbirds has 4,795, there are 700 originals", at_least=1),
+    "val_fraction": real(0.15, "originals held out for selection", above=0, below=0.5),
+    "test_fraction": real(0.25, "originals held out for testing", above=0, below=0.5),
+    "crop": choice("image", "as in cmnist", "image", "presentation", "centre"),
+    "test_crop": choice("centre", "as in cmnist", "centre", "random"),
+    "draw": draw("which random split and scenes"),
+}
+
+PUBLISHED = {
+    "*": {"encoder": "lenet", "learning_rate": 0.01},
+    "stage1/erm": {"epochs": 5},
+    "erm": {"epochs": 12},
+    "gdro": {"epochs": 15},
+    "jtt": {"epochs": 8},
+    "cnc": {"epochs": 4, "accumulation": 8},
+    "supcon": {"epochs": 4, "accumulation": 8},
+}
+
+SIDE = 40
+WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+def thin(y: Array, rows: Array, share: float) -> Array:
+    """As many of ``rows`` as possible such that ``share`` of them, to the nearest sample, are of the second class."""
+    first, second = rows[y[rows] == 0], rows[y[rows] == 1]
+    ratio = share / (1 - share)
+    return np.concatenate([first[: round(len(second) / ratio)], second[: round(len(first) * ratio)]])
+
+
+def backgrounds(rng: np.random.Generator, y: Array, settings: Settings) -> Array:
+    """In each class exactly ``p_corr`` of the samples, to the nearest one, on the background of the class; which ones is random."""
+    a = np.empty_like(y)
+    for label in range(y.max() + 1):
+        inside = rng.permutation(np.flatnonzero(y == label))
+        share = settings["p_corr"] if settings["skew"] == "all" or label == y.max() else 0.5
+        aligned = np.arange(len(inside)) < round(share * len(inside))
+        a[inside] = np.where(aligned, label % 2, 1 - label % 2)
+    return a
+
+
+def split_originals(y: Array, settings: Settings) -> dict[str, Array]:
+    """Rows of the originals of each split; class -1 is left out."""
+    order = generator("scene_digits/split", settings["draw"]).permutation(np.flatnonzero(y >= 0))
+    ends = np.cumsum([settings["test_fraction"], settings["val_fraction"]]) * len(order)
+    rows = dict(zip(("test", "val", "train"), np.split(order, ends.round().astype(int)), strict=True))
+    for split in rows:
+        if y.max() == 1 and settings["class_share"] and (split == "train" or settings["test"] == "skewed"):
+            rows[split] = thin(y, rows[split], settings["class_share"])
+    return rows
+
+
+def plan(y: Array, settings: Settings) -> pd.DataFrame:
+    """Which scenes there are: split, original, class and background of each."""
+    parts = []
+    for split, rows in split_originals(y, settings).items():
+        if split != "train" and settings["test"] == "balanced":
+            original, a = np.repeat(rows, 2), np.tile([0, 1], len(rows))
+        else:
+            original = np.repeat(rows, settings["copies"] if split == "train" else 1)
+            a = backgrounds(generator(f"scene_digits/{split}", settings["draw"]), y[original], settings)
+        parts.append(pd.DataFrame({"split": split, "y": y[original], "a": a, "original": original}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """Scenes of 40x40, of which 32x32 are presented, with the digits' masks."""
+    digits = load_digits()
+    classes = settings["classes"].split("-")
+    label = np.array([next((y for y, members in enumerate(classes) if str(d) in members), -1) for d in range(10)])
+    table = plan(label[digits.target], settings)
+    table["digit"] = digits.target[table["original"]]
+    rng = generator("scene_digits/scenes", settings["draw"])
+    ink, masks = scenes.place(rng, digits.images[table["original"]], SIDE)
+    images = scenes.paste(rng, ink, masks, scenes.textures(rng, table["a"].to_numpy(), SIDE))
+    if settings["train"] == "foreground":
+        bare = table["split"].isin(["train", "val"]).to_numpy()
+        images[bare] = scenes.without_background(images[bare], masks[bare])
+    if settings["foreground"]:
+        test = np.flatnonzero(table["split"] == "test")
+        images = np.concatenate([images, scenes.without_background(images[test], masks[test])])
+        masks = np.concatenate([masks, masks[test]])
+        table = pd.concat([table, table.iloc[test].assign(split="test_foreground")], ignore_index=True)
+    return Dataset(images, table, about(settings), masks=masks)
+
+
+def about(settings: Settings) -> dict[str, Any]:
+    """Names, and how scenes are presented."""
+    classes = settings["classes"].split("-")
+    return {
+        "input": "image",
+        "size": 32,
+        "train_crop": settings["crop"],
+        "test_crop": settings["test_crop"],
+        "classes": [",".join(members) for members in classes],
+        "class_words": [" or ".join(WORDS[int(d)] for d in members) for members in classes],
+        "attributes": ["land", "water"],
+        "attribute": "background",
+        "select": "val",
+        "headline": "test",
+        "selection": "worst_group_accuracy",
+        "source": "sklearn.datasets.load_digits",
+        "licence": "CC BY 4.0",
+    }
