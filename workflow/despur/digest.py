@@ -10,7 +10,15 @@ from despur.paths import Place, seed_list
 from despur.spec import PACKAGE, Spec
 
 RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK"}  # declarations that are in the specification, or decide no digit
-ENTRY = {"data": "data.py", "stage1": "stage1.py", "groups": "groups.py", "runs": "stage2.py", "evaluate": "evaluate.py"}
+ENTRY = {
+    "data": "data.py",
+    "stage1": "stage1.py",
+    "groups": "groups.py",
+    "runs": "stage2.py",
+    "evaluate": "evaluate.py",
+    "saliency": "saliency.py",
+}
+READERS = ("evaluate", "saliency")  # they read what a run made, so they are made again after it, and run none of its code
 
 
 def _imports(tree: ast.AST) -> set[Path]:
@@ -83,7 +91,7 @@ def _components(spec: Spec) -> set[Path]:
 def question(place: Place) -> str:
     """The canonical string behind a result folder: specification, seeds, and a digest of the code. JSON, keys sorted."""
     sweep = place.datasets if place.stage == "data" else place.sweep
-    built = sweep.points if place.stage != "evaluate" else []
+    built = sweep.points if place.stage not in READERS else []
     files = {PACKAGE / ENTRY[place.stage]}.union(*(_components(point) for point in built))
     asked = {
         "stage": place.stage,
