@@ -6,7 +6,7 @@ Grad-CAM (Selvaraju et al. 2017) explains the predicted class at the layer that 
 validation. The images are drawn from the headline split, the same for all methods and seeds on a data set; examples are their first ones,
 not chosen by their looks. Columns of saliency.csv: dataset, method, settings that the sweep varies, seed, group, ``samples``, ``correct`` (share of
 them), ``empty`` (share of maps that are 0 everywhere), ``inside`` (mean share of a map inside the foreground mask), ``uniform`` (the same of
-a map that is equal everywhere: looking at nothing in particular). Without masks, the last two are empty: not applicable.
+a map that is equal everywhere: the share of the image that is foreground). Without masks, the last two are empty: not applicable.
 """
 
 import argparse
@@ -38,16 +38,12 @@ def examined(dataset: Dataset, name: str) -> list[Array]:
     return [rng.permutation(rows[member])[:MEASURED] for member in dataset.groups[rows].T]
 
 
-def margin(encoder: nn.Module) -> int:
-    """How many pixels at the border lie outside the cells of the layer that is explained; 0 where convolutions pad."""
-    return int(getattr(encoder, "saliency_margin", 0))
-
-
 def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tensor, Tensor]:
     """Maps (B,H,W) in [0,1] at the resolution of ``images`` (B,C,H,W), and the predicted classes (B,) that they explain.
 
-    ReLU of the layer's channels, weighted by the mean gradient of the class's logit, enlarged bilinearly, divided by its maximum. Where
-    convolutions do not pad, cells are laid where their filters are centred, and the map is 0 in the margin.
+    ReLU of the layer's channels, weighted by the mean gradient of the class's logit, enlarged bilinearly, divided by its maximum.
+    Where convolutions do not pad, the layer's cells cover the image without a margin of ``saliency_margin`` pixels, and those at its edge are
+    extended to the border, which their filters see.
     Raises SettingError for an encoder that names no layer.
     """
     from captum.attr import LayerGradCam
@@ -59,9 +55,9 @@ def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tenso
         predicted = network(images).argmax(dim=1)
     layer = encoder.get_submodule(str(encoder.saliency_layer))
     maps = LayerGradCam(network, layer).attribute(images, predicted, relu_attributions=True).detach()
-    border = margin(encoder)
-    fine = nn.functional.interpolate(maps, [side - 2 * border for side in images.shape[2:]], mode="bilinear")
-    whole = nn.functional.pad(fine, (border,) * 4)[:, 0]
+    margin = int(getattr(encoder, "saliency_margin", 0))
+    inner = nn.functional.interpolate(maps, [side - 2 * margin for side in images.shape[2:]], mode="bilinear")
+    whole = nn.functional.pad(inner, (margin,) * 4, mode="replicate")[:, 0]
     peak = whole.amax(dim=(1, 2), keepdim=True)
     return torch.where(peak > 0, whole / peak.clamp_min(torch.finfo(peak.dtype).tiny), 0), predicted
 
@@ -84,7 +80,7 @@ def cropped(masks: Array, size: int) -> Array:
     return shown.view(np.arange(len(masks)), generator("saliency"))[:, 0].numpy() > -1
 
 
-def measure(dataset: Dataset, rows: Array, seen: dict[str, Array], margin: int) -> dict[str, Any]:
+def measure(dataset: Dataset, rows: Array, seen: dict[str, Array]) -> dict[str, Any]:
     """A group's row of saliency.csv, from what a model sees of these rows."""
     maps = seen["maps"]
     found = {
@@ -95,9 +91,7 @@ def measure(dataset: Dataset, rows: Array, seen: dict[str, Array], margin: int) 
     if dataset.masks is None:
         return found | {"inside": np.nan, "uniform": np.nan}
     masks = cropped(dataset.masks[rows], maps.shape[1])
-    flat = np.pad(np.ones([side - 2 * margin for side in maps.shape[1:]]), margin)
-    shares = (share_inside(maps, masks), share_inside(np.broadcast_to(flat, maps.shape), masks))
-    return found | {name: pd.Series(share).mean() for name, share in zip(("inside", "uniform"), shares, strict=True)}
+    return found | {"inside": pd.Series(share_inside(maps, masks)).mean(), "uniform": masks.mean()}
 
 
 def explain(place: Place, arguments: argparse.Namespace) -> None:
@@ -113,7 +107,7 @@ def explain(place: Place, arguments: argparse.Namespace) -> None:
         for group, rows in zip(dataset.about["groups"], examined(dataset, run.data.name), strict=True):
             if len(rows):
                 seen = look(model, dataset.inputs[rows])
-                table.append({**identity(place, run), "group": group, **measure(dataset, rows, seen, margin(model.networks["encoder"]))})
+                table.append({**identity(place, run), "group": group, **measure(dataset, rows, seen)})
                 examples.append({"rows": rows[:EXAMPLES], **{name: values[:EXAMPLES] for name, values in seen.items()}})
         kept |= {f"{run.key}/{name}": np.concatenate([part[name] for part in examples]) for name in examples[0]}
     save_arrays(place.folder / "saliency.safetensors", kept)

@@ -12,7 +12,7 @@ class LeNet(nn.Module):
 
     dim = 84
     saliency_layer = "layers.5"  # the second convolution, pooled and rectified: 5x5 cells of 4x4 pixels,
-    saliency_margin = 6  # centred on the middle 20x20 pixels, since nothing is padded
+    saliency_margin = 6  # centred in the middle 20x20 pixels, since nothing is padded
 
     def __init__(self) -> None:
         super().__init__()
