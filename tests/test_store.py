@@ -118,6 +118,16 @@ def test_inputs_stay_on_disk_in_their_type(tmp_path):
     assert inputs.dtype == np.uint8
 
 
+def test_masks_are_read_back_and_are_none_where_there_are_none(tmp_path):
+    first, second = made_up(4), made_up(3, 1)
+    save_dataset(tmp_path, {"toy": first, "toy+draw=1": second})
+    assert load_dataset(tmp_path, "toy+draw=1").masks is None
+    first.masks, second.masks = np.eye(4, 20, dtype=bool).reshape(4, 4, 5), np.ones((3, 4, 5), dtype=bool)
+    save_dataset(tmp_path, {"toy": first, "toy+draw=1": second})
+    assert np.array_equal(load_dataset(tmp_path, "toy").masks, first.masks)
+    assert np.array_equal(load_dataset(tmp_path, "toy+draw=1").masks, second.masks)
+
+
 def test_embeddings_and_overlapping_groups_are_kept(tmp_path):
     images = made_up(8)
     groups = np.random.default_rng(0).random((8, 5)) < 0.5

@@ -5,11 +5,13 @@ from scipy.ndimage import map_coordinates
 
 from despur.store import Array
 
-# Two colours between which a texture varies, in [0, 1]: dark green to earth, deep to light blue.
-PALETTES = {"land": ((0.08, 0.24, 0.06), (0.55, 0.42, 0.22)), "water": ((0.02, 0.14, 0.38), (0.38, 0.62, 0.78))}
-TONES = (0.65, 1.0)  # of a digit, each channel: light, so that it can be read on either background
-INK = 0.4  # of a digit: where there is less, the background shows
-HEIGHT, MOVE, TURN = 24, 2, 10  # of a digit: pixels, at most so many pixels, at most so many degrees
+# Two colours between which a texture varies, in [0, 1]: dark green to earth, deep to light blue. The light on it, a factor for each
+# channel, makes them overlap: with colours that tell land from water at once, LeNet looks at nothing else.
+PALETTES = {"land": ((0.10, 0.18, 0.08), (0.34, 0.30, 0.20)), "water": ((0.08, 0.14, 0.22), (0.24, 0.34, 0.38))}
+LIGHT = (0.5, 1.5)
+TONES = (0.85, 1.0)  # of a digit, each channel: light, so that it can be read on either background
+INK = 0.4  # of a digit, of at most 1: where there is less, the background shows
+HEIGHT, MOVE, TURN = 28, 1, 10  # of a digit: pixels, at most so many pixels, at most so many degrees
 
 
 def noise(rng: np.random.Generator, count: int, side: int, octaves: tuple[int, ...] = (2, 4, 8, 16)) -> Array:
@@ -40,7 +42,7 @@ def textures(rng: np.random.Generator, water: Array, side: int) -> Array:
     height = np.where(wet, 0.3 * waves(rng, len(water), side) + 0.25 * rough, 0.4 * rough)
     level = np.clip(0.5 + height, 0, 1)[..., None]
     low, high = (np.array([PALETTES["land"][end], PALETTES["water"][end]], dtype=np.float32)[water][:, None, None] for end in (0, 1))
-    light = rng.uniform(0.7, 1.2, (len(water), 1, 1, 3)).astype(np.float32)  # of the day: each image has its own
+    light = rng.uniform(*LIGHT, (len(water), 1, 1, 3)).astype(np.float32)
     return (255 * np.clip((low + (high - low) * level) * light, 0, 1)).astype(np.uint8)
 
 
