@@ -107,7 +107,9 @@ def summary(shares: pd.DataFrame, cell: Cell) -> str:
     if percent["inside"].isna().all():
         return NO_MASKS
     spread = f" ± {percent['inside'].std():.0f}" if len(percent) > 1 else ""
-    return f"{percent['inside'].mean():.0f}{spread} %\nof saliency on\nforeground,\nwhich is {percent['uniform'].mean():.0f} %\nof the image"
+    return (
+        f"{percent['inside'].mean():.0f}{spread} %\nof saliency on\nforeground,\nwhich is {percent['uniform'].mean():.0f} %\nof the image"
+    )
 
 
 def figure_1(cells: list[Cell], output: Path) -> None:
