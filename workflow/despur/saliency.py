@@ -28,7 +28,7 @@ from despur.task import Presentation
 
 EXAMPLES = 12  # of each group: how many images and maps are kept
 MEASURED = 200  # of each group, at most: how many images are measured
-BATCH = 200
+BATCH = 32  # a ResNet-50 keeps about 100 MB of each 224x224 image for its gradients
 
 
 def examined(dataset: Dataset, name: str) -> list[Array]:
