@@ -17,6 +17,7 @@ from despur.store import Array, Container, Dataset, load_dataset, write_csv
 
 GROUPS = 4  # at most; Waterbirds and CelebA have no more
 EXAMPLES = 2  # of each group, in Figures 12 and 13
+PARTS = {"erm": "(a) ERM", "cnc": "(c) CNC"}  # of Figure 1; (b) is a scheme
 NO_MASKS = "not applicable:\nno masks"
 RIGHT, WRONG = "#1a7f37", "#c62828"
 
@@ -123,9 +124,9 @@ def figure_1(cells: list[Cell], output: Path) -> None:
         for axis, group, row in zip(inputs, views[0].groups, rows, strict=False):
             bare(axis, views[0], row)
             axis.set_title(title(views[0], group), fontsize=7)
-        for letter, view in zip("ac", views, strict=False):
+        for view in views:
             line = next(lines)
-            line[0].set_ylabel(f"({letter}) {NAMES[view.cell.printed]}")
+            line[0].set_ylabel(PARTS[view.cell.printed])
             line[-1].text(0, 0.5, summary(shares, view.cell), va="center", fontsize=7, transform=line[-1].transAxes)
             for axis, row in zip(line, rows, strict=False):
                 show(axis, view, row)
@@ -164,7 +165,7 @@ def bars(axis: Any, shares: pd.DataFrame, views: Sequence[View], group: int) -> 
     sns.barplot(**style, hue="printed", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1})
     sns.stripplot(**style, color="0.2", size=2)
     axis.axvline(100 * own["uniform"].mean(), color="0.3", linestyle="--", linewidth=0.8)
-    axis.set(xlabel="", ylabel="")
+    axis.set(xlabel="", ylabel="", xlim=(0, 105 * shares["inside"].max()))
     axis.set_yticks(range(len(order)), [NAMES[m] for m in order])
     axis.tick_params(labelsize=6)
 
