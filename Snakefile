@@ -23,6 +23,7 @@ include: "workflow/rules/stage1.smk"
 include: "workflow/rules/groups.smk"
 include: "workflow/rules/stage2.smk"
 include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/saliency.smk"
 include: "workflow/rules/papers.smk"
 
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from despur.digest import question
+from despur.digest import question, script_digest
 from despur.paths import locate
 
 STAGES = {
@@ -14,7 +14,9 @@ STAGES = {
     "groups": "results/groups/colored_digits/clusters/s0-2",
     "runs": "results/runs/colored_digits/toy/s0-2",
     "evaluate": "results/runs/colored_digits/toy/s0-2",
+    "saliency": "results/runs/colored_digits/toy/s0-2",
 }
+READERS = ("evaluate", "saliency")
 
 TOY = '''
 """A method of these tests."""
@@ -55,7 +57,7 @@ def toy(package):
 def ask(path, stage=""):
     place = locate(path)
     return json.loads(
-        question(place if stage != "evaluate" else place.__class__(place.root, stage, place.dataset, place.name, place.seeds))
+        question(place if stage not in READERS else place.__class__(place.root, stage, place.dataset, place.name, place.seeds))
     )
 
 
@@ -116,7 +118,7 @@ def test_an_edited_default_changes_no_run_that_sets_the_key(toy):
         ("losses/toy.py", {"runs"}),
         ("methods/cnc.py", set()),
         ("methods/erm.py", {"stage1"}),
-        ("methods/base.py", {"stage1", "runs"}),
+        ("methods/base.py", {"stage1", "runs", "saliency"}),
         ("encoders/lenet.py", {"stage1", "runs"}),
         ("inference/clusters.py", {"groups"}),
         ("inference/oracle.py", set()),
@@ -124,6 +126,8 @@ def test_an_edited_default_changes_no_run_that_sets_the_key(toy):
         ("datasets/cmnist.py", set()),
         ("coloring.py", {"data"}),
         ("metrics/fairness.py", {"evaluate"}),
+        ("metrics/saliency.py", {"saliency"}),
+        ("saliency.py", {"saliency"}),
         ("stage2.py", {"runs"}),
         ("groups.py", {"groups"}),
         ("tables.py", set()),
@@ -153,6 +157,18 @@ def test_every_form_of_import_is_followed(toy, line):
     assert changed(before) == {"runs"}
 
 
+def test_what_a_script_of_a_room_imports_from_beside_it_is_followed(toy):
+    room = toy.root.parent / "papers" / "toy"
+    room.mkdir(parents=True)
+    toy.write("../papers/toy/figures.py", "from beside import draw\n")
+    toy.write("../papers/toy/beside.py", SAME)
+    before = script_digest("papers/toy/figures.py")
+    toy.write("../papers/toy/beside.py", SAME + "# a comment\n")
+    assert script_digest("papers/toy/figures.py") == before
+    toy.write("../papers/toy/beside.py", OTHER)
+    assert script_digest("papers/toy/figures.py") != before
+
+
 def test_imports_may_go_in_circles(toy):
     toy.write("losses/toy.py", "import despur.samplers.toy\n" + SAME)
     toy.write("samplers/toy.py", "import despur.losses.toy\n" + SAME)
@@ -179,7 +195,7 @@ def test_settings_that_a_data_set_states_are_part_of_the_question(toy):
     before = all_stages()
     toy.edit("datasets/colored_digits.py", "PUBLISHED = {", 'PUBLISHED = {"toy": {"strength": 3.0},')
     after = all_stages()
-    assert {stage for stage in STAGES if after[stage] != before[stage]} == {"runs", "evaluate"}
+    assert {stage for stage in STAGES if after[stage] != before[stage]} == {"runs", *READERS}
     assert changed(before) == set()
 
 

@@ -10,11 +10,19 @@ from despur.paths import Place, seed_list
 from despur.spec import PACKAGE, Spec
 
 RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK"}  # declarations that are in the specification, or decide no digit
-ENTRY = {"data": "data.py", "stage1": "stage1.py", "groups": "groups.py", "runs": "stage2.py", "evaluate": "evaluate.py"}
+ENTRY = {
+    "data": "data.py",
+    "stage1": "stage1.py",
+    "groups": "groups.py",
+    "runs": "stage2.py",
+    "evaluate": "evaluate.py",
+    "saliency": "saliency.py",
+}
+READERS = ("evaluate", "saliency")  # they read what a run made, so they are made again after it, and run none of its code
 
 
-def _imports(tree: ast.AST) -> set[Path]:
-    """Files of this package that a syntax tree imports, anywhere in it."""
+def _imports(path: Path, tree: ast.AST) -> set[Path]:
+    """Files that a file's syntax tree imports, anywhere in it: of this package, and of a paper's room those beside the file."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -22,6 +30,8 @@ def _imports(tree: ast.AST) -> set[Path]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     stems = [PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name.startswith("despur.")]  # its own __init__ makes nothing
+    if PACKAGE not in path.parents:
+        stems += [path.parent / name for name in names]
     return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
 
 
@@ -48,7 +58,7 @@ def _strip(tree: ast.Module) -> ast.Module:
 @cache
 def _file(path: Path) -> tuple[str, frozenset[Path]]:
     tree = ast.parse(path.read_text())
-    return hashlib.sha256(ast.unparse(_strip(tree)).encode()).hexdigest(), frozenset(_imports(tree))
+    return hashlib.sha256(ast.unparse(_strip(tree)).encode()).hexdigest(), frozenset(_imports(path, tree))
 
 
 @cache
@@ -83,7 +93,7 @@ def _components(spec: Spec) -> set[Path]:
 def question(place: Place) -> str:
     """The canonical string behind a result folder: specification, seeds, and a digest of the code. JSON, keys sorted."""
     sweep = place.datasets if place.stage == "data" else place.sweep
-    built = sweep.points if place.stage != "evaluate" else []
+    built = sweep.points if place.stage not in READERS else []
     files = {PACKAGE / ENTRY[place.stage]}.union(*(_components(point) for point in built))
     asked = {
         "stage": place.stage,

@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 
 from despur.metrics import alignment, fairness, groups, information
-from despur.paths import Place, Run
+from despur.paths import Place, Run, identity
 from despur.provenance import entry_point
 from despur.randomness import generator
-from despur.settings import spell
 from despur.store import Array, Container, Dataset, atomic, load_dataset, write_csv
 
 FIT_ROWS = 10_000  # at most so many training samples fit a leakage attacker
@@ -129,13 +128,6 @@ def selections(container: Container, run: Run) -> list[str]:
     """What was kept of a run: best, last, and the epochs of which it kept a snapshot."""
     kept = {key.removeprefix(f"{run.key}/").split("/")[0] for key in container.keys if key.startswith(f"{run.key}/")}
     return sorted(kept, key=lambda name: (name.partition("=")[0], int(name.partition("=")[2] or 0)))
-
-
-def identity(place: Place, run: Run) -> dict[str, Any]:
-    """The columns that say which run a row is of: data set, method, the settings that the sweeps vary, seed."""
-    method = {key: spell(run.spec.value(key)) for key in place.sweep.swept}
-    data = {f"data.{key}": spell(run.data.value(key)) for key in place.datasets.swept}
-    return {"dataset": run.data.name, "method": run.spec.name, **method, **data, "seed": run.seed}
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ FILES = {  # what an artifact may need of the folders behind its cells, by stage
     "metrics": {"runs": "metrics.csv", "groups": "agreement.csv"},
     "resamples": {"runs": "resamples.parquet"},
     "outputs": {"runs": "outputs.safetensors", "stage1": "outputs.safetensors", "groups": "groups.safetensors"},
+    "saliency": {"runs": "saliency.csv"},
+    "maps": {"runs": "saliency.safetensors"},
     "models": {"runs": "models.safetensors", "stage1": "models.safetensors"},
     "history": {"runs": "history.csv", "stage1": "history.csv"},
     "about": {"runs": "about.json", "stage1": "about.json", "groups": "about.json"},

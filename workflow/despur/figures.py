@@ -19,14 +19,19 @@ COLORS = dict(zip(NAMES, sns.color_palette("colorblind", len(NAMES)), strict=Tru
 
 def panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
     """A row of panels in the house style; ``width`` and ``height`` in inches, of the whole figure and of the row."""
+    figure, axes = grid(1, count, width, height, **keywords)
+    return figure, axes[0]
+
+
+def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
+    """Rows of panels in the house style, (rows, columns); ``width`` and ``height`` in inches, of the whole figure and of each row."""
     sns.set_theme(
         context="paper",
         style="ticks",
         font_scale=0.9,
         rc={"axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 200, "pdf.fonttype": 42, "font.family": "DejaVu Sans"},
     )
-    figure, axes = plt.subplots(1, count, figsize=(width, height), layout="constrained", squeeze=False, **keywords)
-    return figure, axes[0]
+    return plt.subplots(rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, **keywords)
 
 
 def write_figure(prefix: Path, figure: Figure) -> None:

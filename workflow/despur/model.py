@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from despur.paths import locate
+from despur.paths import Place, Run, locate
 from despur.randomness import generator
 from despur.runs import method_class
 from despur.settings import SettingError
@@ -43,7 +43,12 @@ def load(folder: str | Path, seed: int | None = None, method: str | None = None,
     runs = [run for run in place.runs() if seed in (None, run.seed) and method in (None, run.spec.name)]
     if not runs:
         raise SettingError(f"{folder} holds no run with seed {seed} and method {method}: {', '.join(run.key for run in place.runs())}")
-    run, data = runs[0], json.loads((place.folder / "about.json").read_text())["data"][runs[0].data.name]
+    return model_of(place, runs[0], selection)
+
+
+def model_of(place: Place, run: Run, selection: str = "best") -> Model:
+    """The model of one run of a folder."""
+    data = json.loads((place.folder / "about.json").read_text())["data"][run.data.name]
     networks = method_class(run.spec.base).build_networks(without_pretrained(run.spec), tuple(data["shape"]), len(data["classes"]))
     weights = Container(place.folder / "models.safetensors").under(f"{run.key}/{selection}")
     own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}

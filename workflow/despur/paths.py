@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from despur.settings import SettingError
+from despur.settings import SettingError, spell
 from despur.spec import Spec, Sweep, at_seeds, canonical, declared, parse, resolve
 
 NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
 SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"
-KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods", "evaluate": "methods"}
+KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods", "evaluate": "methods", "saliency": "methods"}
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,13 @@ class Run:
     def of(self, part: str) -> str:
         """The key of the run of a component (``groups``, ``stage1``) that this run reads."""
         return f"{self.data.name}/{self.spec.parts[part].name}/s{self.seed}"
+
+
+def identity(place: Place, run: Run) -> dict[str, Any]:
+    """The columns that say which run a row is of: data set, method, the settings that the sweeps vary, seed."""
+    method = {key: spell(run.spec.value(key)) for key in place.sweep.swept}
+    data = {f"data.{key}": spell(run.data.value(key)) for key in place.datasets.swept}
+    return {"dataset": run.data.name, "method": run.spec.name, **method, **data, "seed": run.seed}
 
 
 def locate(path: str | Path) -> Place:

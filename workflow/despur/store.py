@@ -67,7 +67,7 @@ class Lazy:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> Array:
+    def __getitem__(self, rows: Any) -> Array:
         return self.make(rows)
 
 

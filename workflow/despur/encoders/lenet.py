@@ -11,6 +11,8 @@ class LeNet(nn.Module):
     """Images (B,3,32,32) -> representations (B,84): the last hidden layer, after its ReLU."""
 
     dim = 84
+    saliency_layer = "layers.5"  # the second convolution, pooled and rectified: 5x5 cells of 4x4 pixels,
+    saliency_margin = 6  # centred in the middle 20x20 pixels, since nothing is padded
 
     def __init__(self) -> None:
         super().__init__()

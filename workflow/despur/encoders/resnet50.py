@@ -21,6 +21,7 @@ class ResNet50(nn.Module):
     """Images (B,3,H,W) in [-1,1] -> representations (B,2048): the average of the last feature map."""
 
     dim = 2048
+    saliency_layer = "layers.layer4"
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from grad_cam import figure_1, per_group
 
 from despur.experiments import Cell
 from despur.figures import COLORS, COLUMN, NAMES, panels, write_figure
@@ -84,4 +85,4 @@ def _test_representations(cell: Cell) -> tuple[Dataset, Array]:
 
 
 if __name__ == "__main__":
-    main({"figure_5": figure_5, "figure_11": figure_11})
+    main({"figure_1": figure_1, "figure_5": figure_5, "figure_11": figure_11, "figure_12": per_group, "figure_13": per_group})

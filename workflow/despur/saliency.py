@@ -1,0 +1,118 @@
+"""Saliency stage: where trained models look (Grad-CAM), into results/runs/DATASET/METHOD/SEEDS/saliency.safetensors and saliency.csv.
+
+    python -m despur.saliency results/runs/scene_digits/cnc/s0-2
+
+Grad-CAM (Selvaraju et al. 2017) explains the predicted class, at the layer that the encoder names, of the model that is best on validation.
+The images are drawn from the headline split, the same for all methods and seeds on a data set; examples are the first ones drawn, not
+chosen by their looks. Columns of saliency.csv: dataset, method, settings that the sweep varies, seed, group, ``samples``, ``correct``
+(share of them), ``empty`` (share of maps that are 0 everywhere), ``inside`` (mean share of a map inside the foreground mask), ``uniform``
+(the same of a map that is equal everywhere: the share of the image that is foreground). Without masks, the last two are empty.
+"""
+
+import argparse
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from despur.metrics.saliency import share_inside
+from despur.model import Model, model_of
+from despur.paths import Place, identity
+from despur.provenance import entry_point
+from despur.randomness import generator
+from despur.settings import SettingError
+from despur.store import Array, Dataset, InputError, load_dataset, save_arrays, write_csv
+from despur.task import Presentation
+
+EXAMPLES = 12  # of each group: how many images and maps are kept
+MEASURED = 200  # of each group, at most: how many images are measured
+BATCH = 32  # a ResNet-50 keeps about 100 MB of each 224x224 image for its gradients
+
+
+def examined(dataset: Dataset, name: str) -> list[Array]:
+    """For each group, rows of the headline split in random order: a function of the data alone."""
+    assert dataset.groups is not None
+    rng, rows = generator(f"saliency/{name}"), dataset.rows(dataset.about["headline"])
+    return [rng.permutation(rows[member])[:MEASURED] for member in dataset.groups[rows].T]
+
+
+def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tensor, Tensor]:
+    """Maps (B,H,W) in [0,1] at the resolution of ``images`` (B,C,H,W), and the predicted classes (B,) that they explain.
+
+    ReLU of the layer's channels, weighted by the mean gradient of the class's logit, enlarged bilinearly, divided by its maximum.
+    Where convolutions do not pad, the layer's cells cover the image without a margin of ``saliency_margin`` pixels; those at its
+    edge are extended to the border, which their filters see.
+    Raises SettingError for an encoder that names no layer.
+    """
+    from captum.attr import LayerGradCam
+
+    if not hasattr(encoder, "saliency_layer"):
+        raise SettingError(f"{type(encoder).__name__} names no saliency_layer: Grad-CAM needs a convolutional encoder, such as lenet")
+    network = nn.Sequential(encoder, head)
+    with torch.no_grad():
+        predicted = network(images).argmax(dim=1)
+    layer = encoder.get_submodule(str(encoder.saliency_layer))
+    maps = LayerGradCam(network, layer).attribute(images, predicted, relu_attributions=True).detach()
+    margin = int(getattr(encoder, "saliency_margin", 0))
+    inner = nn.functional.interpolate(maps, [side - 2 * margin for side in images.shape[2:]], mode="bilinear")
+    whole = nn.functional.pad(inner, (margin,) * 4, mode="replicate")[:, 0]
+    peak = whole.amax(dim=(1, 2), keepdim=True)
+    return torch.where(peak > 0, whole / peak.clamp_min(torch.finfo(peak.dtype).tiny), 0), predicted
+
+
+def look(model: Model, images: Array) -> dict[str, Array]:
+    """What a model sees of stored images uint8 (N,H,W,C): ``images`` (as presented: uint8, cropped), ``maps`` and ``predicted``."""
+    shown = Presentation(torch.from_numpy(np.array(images)), model.size)
+    parts: dict[str, list[Tensor]] = {"images": [], "maps": [], "predicted": []}
+    for batch in shown.batches(BATCH, generator("saliency")):
+        maps, predicted = grad_cam(model.networks["encoder"], model.networks["head"], batch)
+        pixels = batch.add(1).mul(127.5).round().to(torch.uint8).permute(0, 2, 3, 1)
+        for name, part in (("images", pixels), ("maps", maps), ("predicted", predicted)):
+            parts[name].append(part)
+    return {name: torch.cat(part).numpy() for name, part in parts.items()}
+
+
+def cropped(masks: Array, size: int) -> Array:
+    """Masks bool (N,H,W), cropped as images are, (N,size,size)."""
+    shown = Presentation(torch.from_numpy(np.array(masks, dtype=np.uint8))[..., None], size)
+    return shown.view(np.arange(len(masks)), generator("saliency"))[:, 0].numpy() > -1
+
+
+def measure(dataset: Dataset, rows: Array, seen: dict[str, Array]) -> dict[str, Any]:
+    """A group's row of saliency.csv, from what a model sees of these rows."""
+    maps = seen["maps"]
+    found = {
+        "samples": len(rows),
+        "correct": (seen["predicted"] == dataset.y[rows]).mean(),
+        "empty": (maps.max(axis=(1, 2)) == 0).mean(),
+    }
+    if dataset.masks is None:
+        return found | {"inside": np.nan, "uniform": np.nan}
+    masks = cropped(dataset.masks[rows], maps.shape[1])
+    return found | {"inside": pd.Series(share_inside(maps, masks)).mean(), "uniform": masks.mean()}
+
+
+def explain(place: Place, arguments: argparse.Namespace) -> None:
+    """Draw and measure the maps of every run of a folder."""
+    torch.set_num_threads(1)  # so that digits do not depend on it
+    kept: dict[str, Array] = {}
+    table = []
+    for run in place.runs():
+        dataset, model = load_dataset(place.data.folder, run.data.name), model_of(place, run)
+        if dataset.inputs.dtype != np.uint8:
+            raise InputError(f"{place.data.folder}/inputs.npy holds no images: Grad-CAM needs them; ask for another data set")
+        examples = []
+        for group, rows in zip(dataset.about["groups"], examined(dataset, run.data.name), strict=True):
+            if len(rows):
+                seen = look(model, dataset.inputs[rows])
+                table.append({**identity(place, run), "group": group, **measure(dataset, rows, seen)})
+                examples.append({"rows": rows[:EXAMPLES], **{name: values[:EXAMPLES] for name, values in seen.items()}})
+        kept |= {f"{run.key}/{name}": np.concatenate([part[name] for part in examples]) for name in examples[0]}
+    save_arrays(place.folder / "saliency.safetensors", kept)
+    write_csv(place.folder / "saliency.csv", pd.DataFrame(table))
+
+
+if __name__ == "__main__":
+    entry_point(__doc__ or "", explain)

@@ -1,0 +1,23 @@
+# results/runs -> results/runs/{dataset}/{method}/{seeds}/saliency.*: where the models look, on the same test images.
+
+
+rule saliency:
+    input:
+        data=data_of("runs"),
+        models="results/runs/{dataset}/{method}/{seeds}/models.safetensors",
+        about="results/runs/{dataset}/{method}/{seeds}/about.json",
+    output:
+        maps="results/runs/{dataset}/{method}/{seeds}/saliency.safetensors",
+        shares="results/runs/{dataset}/{method}/{seeds}/saliency.csv",
+    log:
+        "results/logs/saliency/{dataset}/{method}/{seeds}.log",
+    cache: True
+    conda:
+        "../../envs/despur.yaml"
+    resources:
+        mem_mb=config["mem_mb"],
+        runtime=config["runtime"],
+    params:
+        question=ask("saliency"),
+    shell:
+        "python -m despur.saliency {output.maps} > {log} 2>&1"
