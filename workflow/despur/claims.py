@@ -9,7 +9,7 @@ the same for all methods: with three seeds it is rather too narrow, which is why
 """
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from scipy import stats
 from despur.evidence import DRAWS, Evidence, Missing
 from despur.experiments import Cell
 from despur.randomness import generator
+from despur.settings import SettingError
+from despur.spec import unknown
 from despur.store import Array
 from despur.tables import load_metrics, load_resamples
 
@@ -44,17 +46,24 @@ COLUMNS = [
 ]
 
 
-FUNCTIONS = ("value", "best", "least", "over", "rise", "spread", "classes", "gap", "slack")
+OF_EVIDENCE = ("value", "best", "least", "over", "rise", "spread", "classes", "gap", "slack")
+ARITHMETIC: dict[str, Callable[..., Array]] = {
+    "log": np.log, "minimum": np.minimum, "maximum": np.maximum,
+    **{name: partial(reduce, axis=0) for name, reduce in (("mean", np.mean), ("lowest", np.min), ("highest", np.max))},
+}  # fmt: skip
 ALLOWED = (ast.Expression, ast.Call, ast.Name, ast.Load, ast.Constant, ast.keyword, ast.List, ast.BinOp, ast.UnaryOp, ast.Subscript,
            ast.operator, ast.unaryop)  # fmt: skip
 
 
 def read(expression: str) -> ast.Expression:
-    """An effect's syntax tree: arithmetic and calls of known functions only. Raises ValueError for anything else."""
+    """An effect's syntax tree: arithmetic and calls of known functions only. Raises SettingError for anything else."""
+    known = (*OF_EVIDENCE, *ARITHMETIC)
     tree = ast.parse(expression.strip(), mode="eval")
     for node in ast.walk(tree):
         if not isinstance(node, ALLOWED):
-            raise ValueError(f"effect {expression!r}: {ast.unparse(node)} is neither arithmetic nor a call of {', '.join(FUNCTIONS)}")
+            raise SettingError(f"effect {expression!r}: {ast.unparse(node)} is neither arithmetic nor a call of {', '.join(known)}")
+        if isinstance(node, ast.Name) and node.id not in known:
+            raise unknown(f"effect {expression!r}: function", node.id, known)
     return tree
 
 
@@ -88,13 +97,11 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
 
 def effect(expression: str, evidence: Evidence) -> Array:
     """An effect's value, draws and values by seed, from the functions of Evidence, elementwise ones, and ``mean``, ``lowest``,
-    ``highest`` over what ``over`` or ``classes`` gives, or over a list. Raises ValueError for an effect that is not one number."""
-    known: dict[str, Any] = {name: getattr(evidence, name) for name in FUNCTIONS}
-    known |= {"log": np.log, "minimum": np.minimum, "maximum": np.maximum}
-    known |= {name: partial(reduce, axis=0) for name, reduce in (("mean", np.mean), ("lowest", np.min), ("highest", np.max))}
+    ``highest`` over what ``over`` or ``classes`` gives, or over a list. Raises SettingError for an effect that is not one number."""
+    known = ARITHMETIC | {name: getattr(evidence, name) for name in OF_EVIDENCE}
     found = np.asarray(eval(compile(read(expression), expression, "eval"), {"__builtins__": {}}, known))
     if found.shape != (1 + DRAWS + len(evidence.seeds),):
-        raise ValueError(f"effect {expression!r} is not one number: reduce it with mean, lowest or highest")
+        raise SettingError(f"effect {expression!r} is not one number: reduce it with mean, lowest or highest")
     return found
 
 

@@ -91,7 +91,7 @@ def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array,
         if inside.any():
             each = np.stack([groups.mean(loss[own], weights[:, own]) for own in member.T if own.any()])
             yield "class_average_loss", name, groups.mean(loss[inside], weights[:, inside])
-            yield "class_worst_group_loss", name, np.nanmax(each, axis=0)
+            yield "class_worst_group_loss", name, np.fmax.reduce(each, axis=0)
             aligned = bound.alignment_term(head, z[known], a[known])
             yield "class_bound_alignment", name, aligned
             yield "class_bound", name, aligned + bound.concentration_term(sizes, classes)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from despur.printed import same
+from despur.settings import SettingError
 from despur.store import Array
 
 DRAWS = 2000
@@ -72,7 +73,7 @@ class Evidence:
         found = [level for level in sorted(levels) if above < level and at_least <= level <= at_most]
         if not found:
             raise Missing(f"no run has {key} within {', '.join(map(str, (above, at_least, at_most)))}: only {sorted(levels)}")
-        return np.array([self.value(method, metric, **where, **{key: level}) for level in found])
+        return np.array([self.value(method, metric, **{**where, key: level}) for level in found])
 
     def rise(self, key: str, method: str, metric: str, **where: Any) -> Array:
         """A metric at a setting's highest level, minus that at its lowest."""
@@ -99,7 +100,7 @@ class Evidence:
         return np.mean(next(both) - next(both), axis=0)
 
     def slack(self, method: str, **where: Any) -> Array:
-        """Smallest over classes of the bound of Eq. 6 of Zhang et al. 2022 minus what it bounds: worst-group minus average loss, in nats."""
+        """Smallest over classes of Eq. 6's bound (Zhang et al. 2022) minus what it bounds, worst-group minus average loss; nats."""
         bound, worst, average = (self.classes(method, f"class_{kind}", **where) for kind in ("bound", "worst_group_loss", "average_loss"))
         return np.min(bound - (worst - average), axis=0)
 
@@ -121,7 +122,7 @@ class Evidence:
         if not len(table) or table[list(columns)].isna().all(axis=None):
             raise Missing(f"not measured: {named}")
         if table["seed"].duplicated().any():
-            raise ValueError(f"several runs have {named}: name the settings that they vary")
+            raise SettingError(f"several runs have {named}: name the settings that they vary")
         table = table.set_index("seed")
         if not set(self.seeds) <= set(table.index):
             raise Missing(f"not all of seeds {self.seeds}: {named}")
