@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from despur.digest import question
+from despur.digest import question, script_digest
 from despur.paths import locate
 
 STAGES = {
@@ -151,6 +151,19 @@ def test_every_form_of_import_is_followed(toy, line):
     before = all_stages()
     toy.write("losses/extra.py", OTHER)
     assert changed(before) == {"runs"}
+
+
+def test_a_script_of_a_room_depends_on_its_neighbours_and_on_the_package(toy):
+    (toy.root / "../papers/toy").mkdir(parents=True)
+    script, neighbour, other = (f"../papers/toy/{name}.py" for name in ("tables", "prose", "other"))
+    toy.write(script, "import json\nfrom prose import numbers\nfrom despur.losses.toy import penalty\n")
+    for file in (neighbour, other):
+        toy.write(file, SAME)
+    before = script_digest("papers/toy/tables.py")
+    for file, matters in ((other, False), (neighbour, True), ("losses/toy.py", True)):
+        toy.write(file, OTHER)
+        assert (script_digest("papers/toy/tables.py") != before) == matters
+        toy.write(file, SAME)
 
 
 def test_imports_may_go_in_circles(toy):

@@ -47,9 +47,9 @@ COLUMNS = [
 
 
 OF_EVIDENCE = ("value", "best", "least", "over", "rise", "spread", "classes", "gap", "slack")
-ARITHMETIC: dict[str, Callable[..., Array]] = {
+ARITHMETIC: dict[str, Callable[..., Any]] = {
     "log": np.log, "minimum": np.minimum, "maximum": np.maximum,
-    **{name: partial(reduce, axis=0) for name, reduce in (("mean", np.mean), ("lowest", np.min), ("highest", np.max))},
+    "mean": partial(np.mean, axis=0), "lowest": partial(np.min, axis=0), "highest": partial(np.max, axis=0),
 }  # fmt: skip
 ALLOWED = (ast.Expression, ast.Call, ast.Name, ast.Load, ast.Constant, ast.keyword, ast.List, ast.BinOp, ast.UnaryOp, ast.Subscript,
            ast.operator, ast.unaryop)  # fmt: skip

@@ -35,7 +35,7 @@ def tried(reported: Path) -> pd.DataFrame:
     printed["hyperparameter"] = printed["setting"].map(lambda text: printed_settings(text)["hyperparameter"])
     keys = ["dataset", "method", "hyperparameter"]
     values = printed.groupby(keys, sort=False)["mean"].agg("; ".join).rename("tried").reset_index()
-    table = values.merge(pd.read_csv(reported / "table_a7_a11.csv", dtype=str), how="outer", on=keys, sort=False, validate="1:1")
+    table = values.merge(pd.read_csv(reported / "table_a7_a11.csv", dtype=str), how="left", on=keys, validate="1:1")
     return pd.concat([table, pd.DataFrame([taken(*row) for row in table[keys].itertuples(index=False)])], axis=1)
 
 
@@ -71,11 +71,11 @@ def selected(cells: list[Cell]) -> list[dict[str, Any]]:
         means = scores.groupby(["split", "metric", *keys])["value"].mean()
         validation = means["val", "worst_group_accuracy"]
         best = validation.idxmax()
-        chosen = dict(zip(keys, best if isinstance(best, tuple) else (best,), strict=True))
-        levels = {key: "; ".join(map(spell, sorted(metrics[key].unique()))) for key in keys}
+        chosen = [spell(v if isinstance(v, str) else float(v)) for v in (best if isinstance(best, tuple) else (best,))]
+        levels = {key: "; ".join(map(spell, sorted(metrics[key].unique().tolist()))) for key in keys}
         rows.append({
             "dataset": cell.role, "method": cell.printed, "hyperparameter": ", ".join(keys), "tried": " x ".join(levels.values()),
-            "selected": ", ".join(map(spell, chosen.values())), "place": "selected by this run on validation data",
+            "selected": ", ".join(chosen), "place": "selected by this run on validation data",
             "data": cell.dataset, "seeds": metrics["seed"].nunique(), "validation_worst_group": 100 * validation[best],
             "test_worst_group": 100 * means["test", "worst_group_accuracy"][best],
             "test_average": 100 * means["test", "average_accuracy"][best],

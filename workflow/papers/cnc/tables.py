@@ -111,8 +111,14 @@ def judged(cells: list[Cell], output: Path) -> None:
     write_table(output, table, claims.shown(table))
 
 
+ARTIFACTS = {
+    **{name: partial(accuracies, name) for name in ACCURACY_TABLES},
+    "table_a6": table_a6,
+    "table_a7_a11": table_a7_a11,
+    "table_a12": table_a12,
+    "prose": numbers_of_the_text,
+    "claims": judged,
+}
+
 if __name__ == "__main__":
-    main({
-        **{name: partial(accuracies, name) for name in ACCURACY_TABLES},
-        "table_a6": table_a6, "table_a7_a11": table_a7_a11, "table_a12": table_a12, "prose": numbers_of_the_text, "claims": judged,
-    })  # fmt: skip
+    main(ARTIFACTS)
