@@ -125,21 +125,21 @@ def holm(values: Iterable[float]) -> list[float]:
 def claims_table(file: Path, cells: Sequence[Cell]) -> pd.DataFrame:
     """A row for each claim and each data set that plays a part in it."""
     claims, rows = yaml.safe_load(file.read_text()), []
-    for artifact in dict.fromkeys(claim["artifact"] for claim in claims):
-        mine = [cell for cell in cells if cell.artifact == artifact]
-        tables = load_metrics(mine), load_resamples(mine)
-        for claim in (claim for claim in claims if claim["artifact"] == artifact):
-            for role in claim["datasets"]:
-                for player in sorted({cell.dataset for cell in mine if cell.role == role}) or [""]:
-                    found = judge(claim, *(t[(t["role"] == role) & (t["played"] == player)] for t in tables))
-                    head = {"claim": claim["name"], **{key: claim[key] for key in ("statement", "place", "margin", "because")}}
-                    rows.append({**head, "dataset": role, "data": player, **found})
+    by_artifact = {claim["artifact"]: [cell for cell in cells if cell.artifact == claim["artifact"]] for claim in claims}
+    measured = {artifact: (load_metrics(mine), load_resamples(mine)) for artifact, mine in by_artifact.items()}
+    for claim in claims:
+        for role in claim["datasets"]:
+            for player in sorted({cell.dataset for cell in by_artifact[claim["artifact"]] if cell.role == role}) or [""]:
+                found = judge(claim, *(t[(t["role"] == role) & (t["played"] == player)] for t in measured[claim["artifact"]]))
+                head = {"claim": claim["name"], **{key: claim[key] for key in ("statement", "place", "margin", "because")}}
+                rows.append({**head, "dataset": role, "data": player, **found})
     table = pd.DataFrame(rows).reindex(columns=COLUMNS)
     return table.assign(p_holm=holm(table["p_seeds"]))
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The claims as people read them."""
+    """The claims as people read them: what was judged before what was not run."""
+    table = table.sort_values("verdict", key=lambda verdict: verdict == "not run here", kind="stable")
     interval = ["–" if pd.isna(row.effect) else f"{row.effect:+.3g} [{row.low:+.3g}, {row.high:+.3g}]" for row in table.itertuples()]
     p = ["–" if pd.isna(v) else f"{v:.2g}" for v in table["p_holm"]]
     return pd.DataFrame({

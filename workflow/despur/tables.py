@@ -149,7 +149,7 @@ def shown(table: pd.DataFrame, form: Callable[[float, float], str] = spread) -> 
     """The table as people read it: rounded, mean (std), what was run before what was not."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
     display = pd.DataFrame({
-        "data set": table["paper_dataset"], "method": table["method"], "setting": table["setting"].fillna("").astype(str),
+        "data set": table["paper_dataset"], "method": table["method"].fillna("–"), "setting": table["setting"].fillna("").astype(str),
         "metric": table["metric"].str.replace("_", " "),
         "reported": [form(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
         "ours": [form(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],

@@ -159,10 +159,9 @@ def prose(printed: pd.DataFrame, cells: list[Cell], seeds: int) -> pd.DataFrame:
     accuracies = printed["metric"].isin(ACCURACIES)
     table = compare(printed[accuracies], Here(ALL, cells).metrics, seeds)
     table["reason"] = np.where(table["seeds"] == 0, "method, setting or data set not in this run", "")
-    units = {row.metric: row.unit for row in printed.itertuples()}
     rows = [row for number in printed[~accuracies].itertuples() for row in measured(number, cells)]
     table = pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
-    return table.assign(unit=table["metric"].map(units))
+    return table.assign(unit=table["metric"].map(dict(zip(printed["metric"], printed["unit"], strict=True))))
 
 
 def measured(number: Any, cells: list[Cell]) -> list[dict[str, Any]]:
@@ -197,5 +196,5 @@ def verdict(number: Any, ours: float, stand_in: bool) -> dict[str, Any]:
     difference = {"difference": ours - number.mean}
     if not number.metric.endswith(("_fraction", "_size", "n_examples")):
         return difference | {"verdict": "no printed deviation: not judged"}
-    decimals = len(f"{number.mean:g}".partition(".")[2])
-    return difference | {"verdict": "agrees" if round(ours, decimals) == number.mean else "differs"}
+    rounded = round(ours, len(f"{number.mean:g}".partition(".")[2]))
+    return difference | {"verdict": "agrees" if rounded == number.mean else "differs"}
