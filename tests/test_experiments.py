@@ -67,6 +67,25 @@ def test_an_artifact_whose_data_nobody_plays_has_no_cells(toy):
     assert cells(CONFIG, "toy", "figure_1") == []
 
 
+def test_an_artifact_may_read_the_runs_of_others_and_have_its_own(toy, monkeypatch):
+    wider = {"from": ["table_1"], "datasets": ["cmnist"], "methods": {"first": "stage1/erm"}}
+    monkeypatch.setitem(room("toy")["artifacts"], "prose", wider)
+    monkeypatch.setitem(room("toy")["artifacts"], "claims", {"from": ["table_1"]})
+    others = cells(CONFIG, "toy", "table_1")
+    assert cells(CONFIG, "toy", "claims") == others
+    assert cells(CONFIG, "toy", "prose")[:-1] == others
+    assert cells(CONFIG, "toy", "prose")[-1].folders[0].startswith("results/stage1/colored_digits/erm/")
+
+
+def test_an_artifact_reads_its_printed_numbers_and_what_it_names(toy, monkeypatch):
+    monkeypatch.setitem(room("toy")["artifacts"], "claims", {"from": [], "reads": ["claims.yaml"]})
+    reported = experiments.PAPERS / "toy/reported"
+    reported.mkdir()
+    (reported / "table_1.csv").touch()
+    assert experiments.read_of_room("toy", "table_1") == ["workflow/papers/toy/reported/table_1.csv"]
+    assert experiments.files(CONFIG, "toy", "claims") == ["workflow/papers/toy/claims.yaml"]
+
+
 def test_only_the_methods_that_the_configuration_asks_for(toy):
     assert {cell.printed for cell in cells(CONFIG | {"methods": ["hot", "dro"]}, "toy", "table_1")} == {"hot"}
 
@@ -133,9 +152,13 @@ def test_the_configurations_that_we_ship_are_good(file):
 @pytest.mark.parametrize("paper", papers())
 def test_an_artifact_shows_what_its_room_holds(paper):
     here = room(paper)
-    for artifact in here["artifacts"].values():
-        assert set(artifact["datasets"]) <= set(here["datasets"])
-        assert set(artifact["methods"]) <= set(here["methods"])
+    for name, artifact in here["artifacts"].items():
+        assert set(artifact.get("datasets", [])) <= set(here["datasets"])
+        assert set(artifact.get("from", [])) <= set(here["artifacts"])
+        if isinstance(artifact.get("methods", []), list):
+            assert set(artifact.get("methods", [])) <= set(here["methods"])
+        assert all((REPOSITORY / file).exists() for file in experiments.read_of_room(paper, name))
+        assert (experiments.PAPERS / paper / "captions" / f"{name}.rst").exists()
 
 
 @pytest.mark.parametrize("dataset", available("datasets"))

@@ -296,3 +296,45 @@ def test_representation_metrics_do_not_depend_on_the_order(seed):
     assert alignment_loss(z[order], a[order]) == pytest.approx(alignment_loss(z, a))
     assert released_alignment_loss(z[order], a[order], 0) == pytest.approx(released_alignment_loss(z, a, 0))
     assert cosine_similarity(z[order], a[order]) == pytest.approx(cosine_similarity(z, a))
+
+
+# weights count samples
+
+
+@pytest.fixture
+def drawn():
+    """Labels, predictions, attributes, representations; how often each sample counts, in four bootstrap samples."""
+    rng = np.random.default_rng(0)
+    y, a = rng.integers(0, 3, 60), rng.integers(0, 2, 60)
+    predicted = np.where(rng.random(60) < 0.7, y, rng.integers(0, 3, 60))
+    return y, predicted, a, rng.normal(size=(60, 4)) + y[:, None], rng.integers(0, 4, (4, 60)).astype(float)
+
+
+WEIGHTED = {
+    "group_accuracies": lambda y, predicted, a, z, w: group_accuracies(predicted == y, np.eye(3, dtype=bool)[y], w),
+    "worst_group_accuracy": lambda y, predicted, a, z, w: worst_group_accuracy(predicted == y, np.eye(3, dtype=bool)[y], w),
+    "weighted_average": lambda y, predicted, a, z, w: weighted_average(predicted == y, np.eye(3, dtype=bool)[y], np.array([1, 2, 5]), w),
+    "tpr_gap": lambda y, predicted, a, z, w: tpr_gap(predicted, y, a, w),
+    "alignment_loss": lambda y, predicted, a, z, w: alignment_loss(z, a, w),
+    "cosine_similarity": lambda y, predicted, a, z, w: cosine_similarity(z, a, w),
+    "leakage": lambda y, predicted, a, z, w: leakage(Z, A, z, a, w),
+}
+Z, A = np.random.default_rng(1).normal(size=(30, 4)), np.arange(30) % 2
+
+
+@pytest.mark.parametrize("metric", WEIGHTED.values(), ids=WEIGHTED)
+def test_weights_are_as_repeating_samples(drawn, metric):
+    *columns, weights = drawn
+    each = metric(*columns, weights)
+    for times, value in zip(weights, each, strict=True):
+        np.testing.assert_allclose(value, metric(*(column.repeat(times.astype(int), axis=0) for column in columns), None))
+    np.testing.assert_allclose(metric(*columns, np.ones((1, 60)))[0], metric(*columns, None))
+
+
+def test_weighted_mutual_information_is_averaged_over_repeated_samples_of_one_fit(drawn):
+    y, _, _, z, weights = drawn
+    alone = np.eye(60)
+    terms = information.mutual_information(z, y, weights=alone)  # each sample's own term
+    for times, value in zip(weights, information.mutual_information(z, y, weights=weights), strict=True):
+        assert value == pytest.approx(terms.repeat(times.astype(int)).mean())
+    assert information.mutual_information(z, y, weights=np.ones((1, 60)))[0] == pytest.approx(information.mutual_information(z, y))

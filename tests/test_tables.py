@@ -137,6 +137,26 @@ def test_nothing_run_at_all_is_a_table_of_printed_numbers(tmp_path):
     assert "77.4 (3.0) | – |" in (tmp_path / "table_1.md").read_text()
 
 
+def test_a_number_lost_in_print_is_neither_agreed_with_nor_not(run):
+    (row,) = compare(printed(("cmnist", "cnc", METRICS[0], np.nan, np.nan)), load_metrics([run([(0.7, 0.9)] * 3)]), 3).to_dict("records")
+    assert (row["verdict"], row["seeds"]) == ("nothing printed", 3)
+    assert row["ours"] == pytest.approx(70.0) and np.isnan(row["difference"])
+
+
+def test_a_printed_setting_picks_the_runs_that_have_it(run):
+    reported = pd.concat(
+        [printed(("cmnist", "cnc", METRICS[0], 70.0, 1.0)).assign(setting=f"p_corr=0.995;lambda={x}") for x in ("0.2", "0.75")]
+    )
+    alone = compare(reported, load_metrics([run([(0.7, 0.9)] * 3)]), 3)  # one run, at the default
+    assert alone["seeds"].tolist() == [0, 3]
+    cell = run([(0.6, 0.9)] * 3, role="celeba")
+    (file,) = (f"{folder}/metrics.csv" for folder in cell.folders)
+    table = pd.read_csv(file)
+    swept = [table.assign(**{"lambda": x, "value": table["value"] + x, "method": f"cnc+lambda={x}"}) for x in (0.2, 0.75)]
+    pd.concat(swept).to_csv(file, index=False)
+    assert compare(reported.assign(dataset="celeba"), load_metrics([cell]), 3)["ours"].tolist() == pytest.approx([80.0, 135.0])
+
+
 def test_each_player_of_a_part_has_its_row(run):
     played = [run([(value, 0.9)] * 3, dataset=dataset) for value, dataset in ((0.7, "cmnist"), (0.6, "colored_digits"))]
     table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics(played), 3)

@@ -1,12 +1,16 @@
 """A paper's claims: named statements, executed on what a run measured.
 
-claims.yaml of a room lists for each claim its ``statement``, ``place`` in the paper, the ``artifact`` whose runs it reads, the ``datasets``
-(the paper's) it is about, an ``effect`` and a ``margin``. The claim holds when the 95 % interval of the effect lies above the margin, fails
-when it lies below, else it is undecided. An effect is an expression of the functions of :class:`Evidence`, such as
-``value('cnc', 'worst_group_accuracy') - best('worst_group_accuracy', 'jtt', 'erm')``; accuracies are shares, not percent.
+claims.yaml of a room lists for each claim its ``name``, ``statement``, ``place`` in the paper, the ``artifact`` whose runs it reads, the
+``datasets`` (the paper's) it is about, an ``effect``, a ``margin`` and why that margin (``because``). The claim holds when the 95 %
+interval of the effect lies above the margin, fails when it lies below, else it is undecided, as it is from one seed. An effect is an
+expression of the functions of :class:`Evidence`, such as ``value('cnc', 'worst_group_accuracy') - best('worst_group_accuracy', 'jtt',
+'erm')``; accuracies are shares, not percent. Its interval is of percentiles over seeds and test originals, both drawn with replacement and
+the same for all methods: with three seeds it is rather too narrow, which is why the p value from seeds alone stands beside it.
 """
 
-from collections.abc import Iterable, Sequence
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,8 @@ from scipy import stats
 from despur.evidence import DRAWS, Evidence, Missing
 from despur.experiments import Cell
 from despur.randomness import generator
+from despur.settings import SettingError
+from despur.spec import unknown
 from despur.store import Array
 from despur.tables import load_metrics, load_resamples
 
@@ -32,6 +38,7 @@ COLUMNS = [
     "low",
     "high",
     "margin",
+    "because",
     "seeds",
     "p_seeds",
     "p_holm",
@@ -39,9 +46,31 @@ COLUMNS = [
 ]
 
 
+OF_EVIDENCE = ("value", "best", "least", "over", "rise", "spread", "classes", "gap", "slack")
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "log": np.log, "minimum": np.minimum, "maximum": np.maximum,
+    "mean": partial(np.mean, axis=0), "lowest": partial(np.min, axis=0), "highest": partial(np.max, axis=0),
+}  # fmt: skip
+ALLOWED = (ast.Expression, ast.Call, ast.Name, ast.Load, ast.Constant, ast.keyword, ast.List, ast.BinOp, ast.UnaryOp, ast.Subscript,
+           ast.operator, ast.unaryop)  # fmt: skip
+
+
+def read(expression: str) -> ast.Expression:
+    """An effect's syntax tree: arithmetic and calls of known functions only. Raises SettingError for anything else."""
+    known = (*OF_EVIDENCE, *ARITHMETIC)
+    tree = ast.parse(expression.strip(), mode="eval")
+    for node in ast.walk(tree):
+        if not isinstance(node, ALLOWED):
+            raise SettingError(f"effect {expression!r}: {ast.unparse(node)} is neither arithmetic nor a call of {', '.join(known)}")
+        if isinstance(node, ast.Name) and node.id not in known:
+            raise unknown(f"effect {expression!r}: function", node.id, known)
+    return tree
+
+
 def common_seeds(metrics: pd.DataFrame, expression: str) -> list[int]:
     """The seeds that every method named in an expression has."""
-    each = [set(part["seed"]) for name, part in metrics.groupby("printed") if f"'{name}'" in expression]
+    named = {node.value for node in ast.walk(read(expression)) if isinstance(node, ast.Constant)}
+    each = [set(part["seed"]) for name, part in metrics.groupby("printed") if name in named]
     return sorted(set.intersection(*each)) if each else []
 
 
@@ -50,30 +79,30 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
     try:
         seeds = common_seeds(metrics, claim["effect"])
         if not seeds:
-            raise Missing("nothing was run")
+            raise Missing("no seed in common" if len(metrics) else f"nothing was run of {claim['artifact']}")
         draws = generator(f"claims/{claim['name']}").integers(0, len(seeds), (DRAWS, len(seeds)))
-        evidence = Evidence(metrics, resamples, seeds, draws)
-        found = effect(claim["effect"], evidence)
+        found = effect(claim["effect"], Evidence(metrics, resamples, seeds, draws))
+        if not np.isfinite(found[0]):
+            raise Missing("the effect is not a number here")
     except Missing as missing:
         return {"verdict": "not run here", "reason": str(missing)}
     drawn, alone = found[1 : DRAWS + 1], found[DRAWS + 1 :]
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
     verdict = "holds" if low > claim["margin"] else "fails" if high < claim["margin"] else "undecided"
-    return {
-        "verdict": verdict,
-        "effect": found[0],
-        "low": low,
-        "high": high,
-        "seeds": len(seeds),
-        "p_seeds": p_value(alone, claim["margin"]),
-    }
+    evidence = {"effect": found[0], "low": low, "high": high, "seeds": len(seeds), "p_seeds": p_value(alone, claim["margin"])}
+    if len(seeds) < 2:
+        return evidence | {"verdict": "undecided", "reason": "one seed: the interval is over test originals only"}
+    return evidence | {"verdict": verdict}
 
 
 def effect(expression: str, evidence: Evidence) -> Array:
-    """An effect's value, draws and values by seed. Only the functions of Evidence and numpy's elementwise ones are known to it."""
-    known = {name: getattr(evidence, name) for name in ("value", "best", "least", "levels", "over", "rise", "spread", "gap")}
-    known |= {"log": np.log, "minimum": np.minimum, "maximum": np.maximum, "mean": lambda *arrays: np.mean(arrays, axis=0)}
-    return np.asarray(eval(compile(expression, expression, "eval"), {"__builtins__": {}}, known))
+    """An effect's value, draws and values by seed, from the functions of Evidence, elementwise ones, and ``mean``, ``lowest``,
+    ``highest`` over what ``over`` or ``classes`` gives, or over a list. Raises SettingError for an effect that is not one number."""
+    known = ARITHMETIC | {name: getattr(evidence, name) for name in OF_EVIDENCE}
+    found = np.asarray(eval(compile(read(expression), expression, "eval"), {"__builtins__": {}}, known))
+    if found.shape != (1 + DRAWS + len(evidence.seeds),):
+        raise SettingError(f"effect {expression!r} is not one number: reduce it with mean, lowest or highest")
+    return found
 
 
 def p_value(alone: Array, margin: float) -> float:
@@ -95,26 +124,27 @@ def holm(values: Iterable[float]) -> list[float]:
 
 def claims_table(file: Path, cells: Sequence[Cell]) -> pd.DataFrame:
     """A row for each claim and each data set that plays a part in it."""
-    rows = []
-    for claim in yaml.safe_load(file.read_text()):
-        mine = [cell for cell in cells if cell.artifact == claim["artifact"]]
-        metrics, resamples = load_metrics(mine), load_resamples(mine)
+    claims, rows = yaml.safe_load(file.read_text()), []
+    by_artifact = {claim["artifact"]: [cell for cell in cells if cell.artifact == claim["artifact"]] for claim in claims}
+    measured = {artifact: (load_metrics(mine), load_resamples(mine)) for artifact, mine in by_artifact.items()}
+    for claim in claims:
         for role in claim["datasets"]:
-            played = sorted(set(metrics.loc[metrics["role"] == role, "played"])) or [""]
-            for player in played:
-                found = judge(claim, *(t[(t["role"] == role) & (t["played"] == player)] for t in (metrics, resamples)))
-                head = {"claim": claim["name"], **{key: claim[key] for key in ("statement", "place", "margin")}}
+            for player in sorted({cell.dataset for cell in by_artifact[claim["artifact"]] if cell.role == role}) or [""]:
+                found = judge(claim, *(t[(t["role"] == role) & (t["played"] == player)] for t in measured[claim["artifact"]]))
+                head = {"claim": claim["name"], **{key: claim[key] for key in ("statement", "place", "margin", "because")}}
                 rows.append({**head, "dataset": role, "data": player, **found})
     table = pd.DataFrame(rows).reindex(columns=COLUMNS)
     return table.assign(p_holm=holm(table["p_seeds"]))
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The claims as people read them."""
+    """The claims as people read them: what was judged before what was not run."""
+    table = table.sort_values("verdict", key=lambda verdict: verdict == "not run here", kind="stable")
     interval = ["–" if pd.isna(row.effect) else f"{row.effect:+.3g} [{row.low:+.3g}, {row.high:+.3g}]" for row in table.itertuples()]
     p = ["–" if pd.isna(v) else f"{v:.2g}" for v in table["p_holm"]]
     return pd.DataFrame({
         "claim": table["statement"], "place": table["place"], "data set": table["dataset"], "data used": table["data"].replace("", "–"),
-        "verdict": table["verdict"], "effect [95 % interval]": interval, "margin": table["margin"],
+        "verdict": table["verdict"], "effect [95 % interval]": interval,
+        "margin": [f"{row.margin:g}: {row.because}" for row in table.itertuples()],
         "seeds": table["seeds"].fillna(0).astype(int), "p, seeds alone (Holm)": p, "reason": table["reason"].fillna(""),
     })  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.metrics import alignment, fairness, groups, information
+from despur.metrics import alignment, bound, fairness, groups, information
 from despur.paths import Place, Run, identity
 from despur.provenance import entry_point
 from despur.randomness import generator
@@ -75,8 +75,32 @@ def representations(dataset: Dataset, rows: Array, z: Array, logits: Array, seed
         yield metric, "", np.nanmean(known, axis=0) if known else float("nan")
 
 
+def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array, weights: Array) -> Iterator[Row]:
+    """Theorem 3.1 of Zhang et al. 2022 by class: average and worst-group loss here, and by how much the second may exceed the first.
+
+    As the theorem assumes, its groups (class x attribute) are those with training samples. ``z``, ``logits``: all samples.
+    """
+    y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
+    loss, classes = bound.clipped_cross_entropy(logits, y)[rows], logits.shape[1]
+    for label, name in enumerate(dataset.about["classes"]):
+        known = train[y[train] == label]
+        values, sizes = np.unique(a[known], return_counts=True)
+        member = (y[rows] == label)[:, None] & (a[rows][:, None] == values)
+        inside = member.any(axis=1)
+        if inside.any():
+            each = np.stack([groups.mean(loss[own], weights[:, own]) for own in member.T if own.any()])
+            yield "class_average_loss", name, groups.mean(loss[inside], weights[:, inside])
+            yield "class_worst_group_loss", name, np.fmax.reduce(each, axis=0)
+            aligned = bound.alignment_term(head, z[known], a[known])
+            yield "class_bound_alignment", name, aligned
+            yield "class_bound", name, aligned + bound.concentration_term(sizes, classes)
+
+
 def counts(dataset: Dataset, name: str, split: str, resamples: int) -> Array:
-    """How often each sample of a split counts, (1+resamples,N): once; then in bootstrap samples of the split's originals."""
+    """How often each sample of a split counts, (1+resamples,N): once; then in bootstrap samples of the split's originals.
+
+    ``name``: the data set without its settings, so that data points that share their originals share the bootstrap samples.
+    """
     originals = dataset.table["original"].to_numpy()[dataset.rows(split)]
     _, where = np.unique(originals, return_inverse=True)
     size = where.max() + 1
@@ -86,21 +110,26 @@ def counts(dataset: Dataset, name: str, split: str, resamples: int) -> Array:
 
 
 def evaluate_run(dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0) -> list[tuple[str, Row]]:
-    """All (split, row) of one run and selection; representation metrics on the held-out splits that do not select."""
+    """All (split, row) of one run and selection; representation metrics on the held-out splits that do not select.
+
+    ``outputs``: ``z`` and ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where the model has one.
+    """
     z, logits = (outputs[name].astype(np.float32) for name in ("z", "logits"))
     found = []
     for split in dataset.splits:
         rows = dataset.rows(split)
-        weights = counts(dataset, run.data.name, split, resamples if split == dataset.about["headline"] else 0)
+        weights = counts(dataset, run.data.base, split, resamples if split == dataset.about["headline"] else 0)
         found += [(split, row) for row in accuracies(dataset, rows, logits[rows].argmax(axis=1), weights)]
         if split not in ("train", dataset.about["select"]):
             found += [(split, row) for row in representations(dataset, rows, z, logits, run.seed, weights)]
+            if "head" in outputs:
+                found += [(split, row) for row in theorem(dataset, rows, z, logits, outputs["head"], weights)]
     return found
 
 
 def evaluate(place: Place, arguments: argparse.Namespace) -> None:
     """Evaluate every run of a folder under each selection that it keeps; a run whose best step is its last is evaluated once."""
-    container = Container(place.folder / "outputs.safetensors")
+    container, models = (Container(place.folder / f"{name}.safetensors") for name in ("outputs", "models"))
     about = json.loads((place.folder / "about.json").read_text())["runs"]
     rows, resampled = [], []
     for run in place.runs():
@@ -112,6 +141,8 @@ def evaluate(place: Place, arguments: argparse.Namespace) -> None:
                 done["last"] = done["best"]
             else:
                 outputs = container.under(f"{run.key}/{selection}")
+                if (head := f"{run.key}/{selection}/head.weight") in models.keys:
+                    outputs["head"] = models[head]
                 done[selection] = evaluate_run(dataset, run, outputs, RESAMPLES if selection == "best" else 0)
             for split, (metric, group, value) in done[selection]:
                 values = np.atleast_1d(value)

@@ -1,5 +1,6 @@
 """What a claim's effect may ask of the runs behind it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.printed import same
+from despur.settings import SettingError
 from despur.store import Array
 
 DRAWS = 2000
@@ -30,15 +33,15 @@ class Evidence:
     draws: Array  # (DRAWS, seeds): positions of seeds
 
     def value(self, method: str, metric: str, group: str = "", split: str = "test", selection: str = "best", **where: Any) -> Array:
-        """A metric of a printed method; ``where``: settings that a sweep varies (dots as underscores: data_p_corr='0.9')."""
+        """A metric of a printed method; ``where``: settings that a sweep varies (dots as underscores: data_p_corr='0.9').
+
+        A metric that is not resampled (agreement of groups, the last step) is the same in each bootstrap sample.
+        """
         asked = {"printed": method, "metric": metric, "group": group, "split": split, "selection": selection}
-        asked |= {self._column(key): str(v) for key, v in where.items()}
-        point = self._series(self.metrics, asked, ["value"])[:, 0]
+        point = self._series(self.metrics, asked, where, ["value"])[:, 0]
         columns = [c for c in self.resamples.columns if c.isdigit()]
-        try:
-            cloud = self._series(self.resamples, asked, columns)
-        except Missing:  # not resampled: seconds, snapshots, agreement
-            cloud = point[:, None]
+        resampled = bool(columns) and len(self._rows(self.resamples, asked, where)) > 0
+        cloud = self._series(self.resamples, asked, where, columns) if resampled else point[:, None]
         which = np.arange(DRAWS) % cloud.shape[1]
         drawn = np.mean([cloud[self.draws[:, i], which] for i in range(self.draws.shape[1])], axis=0)
         return np.concatenate([[np.mean(point)], drawn, point])
@@ -51,20 +54,32 @@ class Evidence:
         """The smallest value of a metric over methods."""
         return np.min([self.value(method, metric, **where) for method in methods], axis=0)
 
-    def levels(self, key: str) -> list[str]:
-        """The values of a setting that these runs vary, numbers in rising order."""
+    def over(
+        self,
+        key: str,
+        method: str,
+        metric: str,
+        *,
+        above: float = -math.inf,
+        at_least: float = -math.inf,
+        at_most: float = math.inf,
+        **where: Any,
+    ) -> Array:
+        """A metric at every level of a setting within bounds, in rising order: (levels, ...)."""
         column = self._column(key)
         if column not in self.metrics:
             raise Missing(f"no run varies {key}")
-        return sorted(self.metrics[column].dropna().astype(str).unique(), key=float)
-
-    def over(self, key: str, method: str, metric: str, **where: Any) -> Array:
-        """A metric at every level of a setting: (levels, ...)."""
-        return np.array([self.value(method, metric, **where, **{key: level}) for level in self.levels(key)])
+        levels = {float(value) for value in self.metrics[column].dropna().unique()}
+        found = [level for level in sorted(levels) if above < level and at_least <= level <= at_most]
+        if not found:
+            raise Missing(f"no run has {key} within {', '.join(map(str, (above, at_least, at_most)))}: only {sorted(levels)}")
+        return np.array([self.value(method, metric, **{**where, key: level}) for level in found])
 
     def rise(self, key: str, method: str, metric: str, **where: Any) -> Array:
         """A metric at a setting's highest level, minus that at its lowest."""
         found = self.over(key, method, metric, **where)
+        if len(found) < 2:
+            raise Missing(f"only one level of {key}")
         return found[-1] - found[0]
 
     def spread(self, key: str, method: str, metric: str, **where: Any) -> Array:
@@ -72,30 +87,43 @@ class Evidence:
         found = self.over(key, method, metric, **where)
         return found.max(axis=0) - found.min(axis=0)
 
+    def classes(self, method: str, metric: str, **where: Any) -> Array:
+        """A metric of each class: (classes, ...)."""
+        names = self.metrics.loc[(self.metrics["metric"] == metric) & (self.metrics["group"] != ""), "group"].unique()
+        if not len(names):
+            raise Missing(f"not measured: {metric}")
+        return np.array([self.value(method, metric, name, **where) for name in names])
+
     def gap(self, method: str, **where: Any) -> Array:
         """Mean over classes of average minus worst-group accuracy (Fig. 5d of Zhang et al. 2022)."""
-        names = self.metrics.loc[self.metrics["metric"] == "class_average_accuracy", "group"].unique()
-        return np.mean(
-            [
-                self.value(method, "class_average_accuracy", n, **where) - self.value(method, "class_worst_group_accuracy", n, **where)
-                for n in names
-            ],
-            axis=0,
-        )
+        both = (self.classes(method, f"class_{kind}_accuracy", **where) for kind in ("average", "worst_group"))
+        return np.mean(next(both) - next(both), axis=0)
+
+    def slack(self, method: str, **where: Any) -> Array:
+        """Smallest over classes of Eq. 6's bound (Zhang et al. 2022) minus what it bounds, worst-group minus average loss; nats."""
+        bound, worst, average = (self.classes(method, f"class_{kind}", **where) for kind in ("bound", "worst_group_loss", "average_loss"))
+        return np.min(bound - (worst - average), axis=0)
 
     def _column(self, key: str) -> str:
         return next((c for c in self.metrics.columns if c.replace(".", "_") == key), key)
 
-    def _series(self, table: pd.DataFrame, asked: dict[str, str], columns: Sequence[str]) -> Array:
-        """Rows of a table for the seeds in common, (seeds, columns)."""
-        named = " ".join(f"{key}={v}" for key, v in asked.items() if v)
+    def _rows(self, table: pd.DataFrame, asked: dict[str, str], where: dict[str, Any]) -> pd.DataFrame:
         for key, wanted in asked.items():
-            if key not in table:
-                raise Missing(f"no run has {named}")
-            table = table[table[key].astype(str) == wanted]
-        table = table.drop_duplicates("seed").set_index("seed")
+            table = table[table[key] == wanted]
+        for key, wanted in where.items():
+            own = table.get(self._column(key), pd.Series(index=table.index, dtype=object))
+            table = table[own.map(lambda value, wanted=wanted: same(value, wanted))]
+        return table
+
+    def _series(self, table: pd.DataFrame, asked: dict[str, str], where: dict[str, Any], columns: Sequence[str]) -> Array:
+        """Rows of a table for the seeds in common, (seeds, columns)."""
+        named = " ".join(f"{key}={v}" for key, v in (asked | where).items() if v != "")
+        table = self._rows(table, asked, where)
         if not len(table) or table[list(columns)].isna().all(axis=None):
             raise Missing(f"not measured: {named}")
+        if table["seed"].duplicated().any():
+            raise SettingError(f"several runs have {named}: name the settings that they vary")
+        table = table.set_index("seed")
         if not set(self.seeds) <= set(table.index):
             raise Missing(f"not all of seeds {self.seeds}: {named}")
         return table.loc[self.seeds, list(columns)].to_numpy(float)

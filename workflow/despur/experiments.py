@@ -3,8 +3,9 @@
 A room's ``methods`` say which specification of the house each printed method is: ``cnc+two_sided=false``, or of another stage
 ``groups/clusters``, ``stage1/erm``. Its ``artifacts`` say what each table and figure shows: ``datasets`` (the paper's), ``methods`` (their
 names, or a mapping of names to specifications of the artifact's own),
-``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics), or ``from`` (the artifacts
-whose runs it reads). The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact.
+``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics), ``from`` (artifacts whose runs
+it reads, too) and ``reads`` (files of the room besides its own printed numbers). The configuration may replace ``seeds`` (for all
+methods, or by method), ``data`` and ``methods`` of an artifact.
 """
 
 from collections.abc import Mapping
@@ -126,10 +127,11 @@ def asked(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any
 def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     """Every cell of an artifact that this configuration runs."""
     here = asked(config, paper, artifact)
-    if "from" in here:
-        return [cell for name in here["from"] for cell in cells(config, paper, name)]
+    others = [cell for name in here.get("from", []) for cell in cells(config, paper, name)]
+    if "methods" not in here:
+        return others
     named = here["methods"] if isinstance(here["methods"], Mapping) else {m: room(paper)["methods"][m] for m in here["methods"]}
-    return [
+    return others + [
         Cell(role, dataset, printed, folders(dataset, named[printed], _seeds(config, here.get("seeds"), printed)), artifact)
         for role in here["datasets"]
         for dataset in (varied(player, here.get("data", "")) for player in players(config, role))
@@ -168,13 +170,14 @@ def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
         for place in map(locate, cell.folders):
             found += [place.folder / FILES[kind][place.stage] for kind in needs if place.stage in FILES.get(kind, {})]
             found += [place.data.folder / "table.parquet", place.data.folder / "inputs.npy"] if "data" in needs else []
-    return sorted({*map(str, found), *reported(paper, artifact)})
+    return sorted({*map(str, found), *read_of_room(paper, artifact)})
 
 
-def reported(paper: str, artifact: str) -> list[str]:
-    """The printed numbers of an artifact; none for most figures."""
-    path = Path("workflow/papers") / paper / "reported" / f"{artifact}.csv"
-    return [str(path)] if (PAPERS.parent.parent / path).exists() else []
+def read_of_room(paper: str, artifact: str) -> list[str]:
+    """The files of its room that an artifact reads: its printed numbers (none for most figures), and what it names."""
+    own, room_of_paper = f"reported/{artifact}.csv", Path("workflow/papers") / paper
+    found = [own] if (PAPERS / paper / own).exists() else []
+    return [str(room_of_paper / name) for name in (*found, *room(paper)["artifacts"][artifact].get("reads", []))]
 
 
 def artifacts(config: Mapping[str, Any], paper: str) -> list[str]:

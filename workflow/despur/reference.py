@@ -16,6 +16,7 @@ import pandas as pd
 import yaml
 
 from despur import experiments
+from despur.paths import locate
 from despur.provenance import versions
 from despur.store import write_csv, write_json
 
@@ -55,7 +56,10 @@ def keep(configfile: Path) -> None:
             destination.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, destination)
     write_json(target / "provenance.json", made_by)
-    write_csv(target / "histories.csv", pd.concat([pd.read_csv(folder / "history.csv") for folder in folders(config)]))
+    write_csv(
+        target / "histories.csv",
+        pd.concat([pd.read_csv(folder / "history.csv") for folder in folders(config) if locate(folder).stage != "groups"]),
+    )
     print(f"kept in {target}")
 
 

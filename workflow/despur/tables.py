@@ -10,7 +10,7 @@ import pandas as pd
 
 from despur.experiments import Cell
 from despur.paths import locate
-from despur.spec import declared, resolve
+from despur.printed import at_settings, same_settings
 from despur.store import atomic, write_csv
 from despur.verdicts import agrees
 
@@ -123,46 +123,19 @@ def compare(reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int) 
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def printed_settings(text: Any) -> dict[str, str]:
-    """``p_corr=0.995;lambda=0.2`` as a mapping; an empty cell as none."""
-    return {key.strip(): value.strip() for key, _, value in (item.partition("=") for item in str(text).split(";") if "=" in item)}
-
-
-def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
-    """The rows at the printed values of settings that they vary (columns ``lambda``, ``data.p_corr``)."""
-    for key, value in printed_settings(printed).items():
-        for column in (key, f"data.{key}"):
-            if column in rows and rows[column].notna().any():
-                rows = rows[rows[column].map(lambda own, value=value: _equal(own, value))]
-    return rows
-
-
-def _equal(own: Any, printed: str) -> bool:
-    try:
-        return float(own) == float(printed)
-    except ValueError:
-        return str(own) == printed
-
-
 def _ours(number: Any, value: pd.Series, data: str, stand_in: bool, sizes: pd.Series, reported_seeds: int) -> dict[str, Any]:
     mean, std, seeds = 100 * value["mean"], 100 * value["std"] if value["count"] > 1 else float("nan"), int(value["count"])
     if not seeds:
         return {"seeds": 0, "data": data, "verdict": "not applicable"}
     row: dict[str, Any] = {"ours": mean, "ours_std": std, "seeds": seeds, "data": data}
-    if stand_in or not _same_settings(number.setting, data):
+    if pd.isna(number.mean):
+        return row | {"verdict": "nothing printed"}
+    if stand_in or not same_settings(number.setting, data):
         return row | {"verdict": "stand-in: not compared" if stand_in else "other settings: not compared"}
     reported_std = None if pd.isna(number.std) else float(number.std)
     count = sizes["min"] if number.metric == "worst_group_accuracy" else sizes["sum"] / seeds
     verdict = agrees(number.mean, reported_std, reported_seeds, mean, 0.0 if seeds < 2 else std, seeds, float(count))
     return row | {"difference": mean - number.mean, "verdict": {None: "one seed: undecided", True: "agrees", False: "differs"}[verdict]}
-
-
-def _same_settings(printed: Any, data: str) -> bool:
-    """Whether every point of a data set has the settings that identify a printed number (``p_corr=0.995``)."""
-    sweep = resolve("datasets", data)
-    known = declared("datasets", sweep.base)["SETTINGS"]
-    pairs = printed_settings(printed).items()
-    return all(p.settings[key] == known[key].parse(key, value) for key, value in pairs if key in known for p in sweep.points)
 
 
 def spread(mean: float, std: float) -> str:
@@ -172,18 +145,18 @@ def spread(mean: float, std: float) -> str:
     return f"{mean:.1f}" if pd.isna(std) else f"{mean:.1f} ({std:.1f})"
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
+def shown(table: pd.DataFrame, form: Callable[[float, float], str] = spread) -> pd.DataFrame:
     """The table as people read it: rounded, mean (std), what was run before what was not."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
     display = pd.DataFrame({
-        "data set": table["paper_dataset"], "method": table["method"], "setting": table["setting"].fillna("").astype(str),
+        "data set": table["paper_dataset"], "method": table["method"].fillna("–"), "setting": table["setting"].fillna("").astype(str),
         "metric": table["metric"].str.replace("_", " "),
-        "reported": [spread(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
-        "ours": [spread(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
+        "reported": [form(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
+        "ours": [form(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
         "difference": ["" if pd.isna(d) else f"{d:+.1f}" for d in table["difference"]],
         "seeds": table["seeds"].astype(str), "data used": table["data"].fillna("–"), "verdict": table["verdict"],
     })  # fmt: skip
-    varies = table.groupby(["paper_dataset", "method", "metric"])["setting"].nunique().max() > 1
+    varies = table.groupby(["paper_dataset", "method", "metric"], dropna=False)["setting"].nunique().max() > 1
     return display if varies else display.drop(columns="setting")
 
 

@@ -4,6 +4,7 @@
 rule evaluate:
     input:
         data=data_of("runs"),
+        models="results/runs/{dataset}/{method}/{seeds}/models.safetensors",
         outputs="results/runs/{dataset}/{method}/{seeds}/outputs.safetensors",
         about="results/runs/{dataset}/{method}/{seeds}/about.json",
     output:
