@@ -13,8 +13,8 @@ RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK"}  # declarations that are in t
 ENTRY = {"data": "data.py", "stage1": "stage1.py", "groups": "groups.py", "runs": "stage2.py", "evaluate": "evaluate.py"}
 
 
-def _imports(tree: ast.AST) -> set[Path]:
-    """Files of this package that a syntax tree imports, anywhere in it."""
+def _imports(path: Path, tree: ast.AST) -> set[Path]:
+    """Files that a file's syntax tree imports, anywhere in it: of this package, and of a paper's room those beside the file."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -22,6 +22,8 @@ def _imports(tree: ast.AST) -> set[Path]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     stems = [PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name.startswith("despur.")]  # its own __init__ makes nothing
+    if PACKAGE not in path.parents:
+        stems += [path.parent / name for name in names]
     return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
 
 
@@ -48,7 +50,7 @@ def _strip(tree: ast.Module) -> ast.Module:
 @cache
 def _file(path: Path) -> tuple[str, frozenset[Path]]:
     tree = ast.parse(path.read_text())
-    return hashlib.sha256(ast.unparse(_strip(tree)).encode()).hexdigest(), frozenset(_imports(tree))
+    return hashlib.sha256(ast.unparse(_strip(tree)).encode()).hexdigest(), frozenset(_imports(path, tree))
 
 
 @cache
