@@ -1,5 +1,7 @@
 """One style for all figures, what methods and data sets are called in them, and how they are written."""
 
+import re
+from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -8,12 +10,11 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
 from despur.experiments import Cell
-from despur.store import atomic, write_csv
+from despur.store import atomic
 
 COLUMN = 3.4  # inches: width of a column in print
 # Every printed method, paper by paper. Any ten neighbours have colours of their own; a method has the same colour in every figure.
@@ -21,7 +22,8 @@ NAMES = {
     "erm": "ERM", "jtt": "JTT", "cnc": "CNC", "gdro": "Group DRO", "eiil": "EIIL", "supcon": "SupCon*", "pgi": "PGI", "lff": "LfF",
     "cim": "CIM", "george": "GEORGE", "cvar_dro": "CVaR DRO", "cnc_align_loss": "CNC, alignment loss",
     "dann_spurious_attribute": "DANN, attribute", "dann_majority_minority": "DANN, majority",
-    "cnc_negatives_by_class": "CNC, negatives by class", "cnc_negatives_by_prediction": "CNC, negatives by prediction", "cnc_projection_head": "CNC, projection head",
+    "cnc_negatives_by_class": "CNC, negatives by class",
+    "cnc_negatives_by_prediction": "CNC, negatives by prediction", "cnc_projection_head": "CNC, projection head",
     "cnc_one_sided": "CNC, one-sided", "cnc_train_finetune": "CNC, train then finetune",
     "zero_shot": "Zero-shot", "group_prompt": "Group prompt", "linear_probe": "Linear probe", "adapter": "Adapter", "wise_ft": "WiSE-FT",
     "dfr_subsample": "DFR, subsampled", "dfr_upsample": "DFR, upsampled", "contrastive_adapter": "Contrastive adapter", "ssa": "SSA",
@@ -41,12 +43,12 @@ DATA = {"cmnist": "CMNIST*", "waterbirds": "Waterbirds", "celeba": "CelebA", "ci
 
 def panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
     """A row of panels in the house style; ``width`` and ``height`` in inches, of the whole figure and of the row."""
-    figure, axes = grid(1, count, width, height, **keywords)
-    return figure, axes[0]
+    figure, rows = grid([""], count, width, height, **keywords)
+    return figure, rows[0]
 
 
-def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
-    """Rows of panels in the house style, (rows, columns); ``width`` and ``height`` in inches, of the whole figure and of each row."""
+def grid(names: Sequence[str], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, list[Any]]:
+    """Rows of panels in the house style, each with its name above; ``width`` and ``height`` in inches, of the figure and of a row."""
     sns.set_theme(
         context="paper",
         style="ticks",
@@ -54,16 +56,23 @@ def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **
         rc={
             "axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 200, "pdf.fonttype": 42, "font.family": "DejaVu Sans",
             "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
-            "legend.frameon": False, "legend.fontsize": 7, "legend.title_fontsize": 7, "figure.titlesize": 9, "lines.linewidth": 1.2, "lines.markersize": 4,
+            "legend.frameon": False, "legend.fontsize": 7, "legend.title_fontsize": 7,
+            "figure.titlesize": 9, "lines.linewidth": 1.2, "lines.markersize": 4,
         },
     )  # fmt: skip
-    return plt.subplots(rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, **keywords)
+    figure = plt.figure(figsize=(width, height * len(names)), layout="constrained")
+    rows = figure.subfigures(len(names), 1, squeeze=False)[:, 0]
+    for row, name in zip(rows, names, strict=True):
+        if name:
+            row.suptitle(name, weight="bold")
+    return figure, [row.subplots(1, columns, squeeze=False, **keywords)[0] for row in rows]
 
 
 def data_name(role: str, played: str) -> str:
-    """A paper's data set, and what plays its part if that is other data."""
+    """A paper's data set, and what plays its part if that is other data (without the settings that it sweeps: the figure shows them)."""
     name = DATA.get(role, role)
-    return f"{name}, played by {played}" if Cell(role, played, "", ()).stand_in else name
+    player = re.sub(r"\+[^+]*~[^+]*", "", played)
+    return f"{name}, played by {player}" if Cell(role, played, "", ()).stand_in else name
 
 
 def ordered(methods: Any) -> list[str]:
@@ -72,10 +81,9 @@ def ordered(methods: Any) -> list[str]:
     return [method for method in NAMES if method in present]
 
 
-def write_figure(prefix: Path, figure: Figure, values: pd.DataFrame) -> None:
-    """``prefix``.pdf and .png, each atomically, and .csv: the plotted values; no dates in them, so that equal figures are equal files."""
+def write_figure(prefix: Path, figure: Figure) -> None:
+    """``prefix``.pdf and .png, each atomically; no dates in them, so that equal figures are equal files."""
     for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {"Software": None})):
         with atomic(prefix.with_suffix(suffix)) as temporary:
             figure.savefig(temporary, metadata=metadata)
     plt.close(figure)
-    write_csv(prefix.with_suffix(".csv"), values)

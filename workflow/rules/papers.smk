@@ -4,6 +4,7 @@
 
 for paper in config["papers"]:
     for artifact in experiments.artifacts(config, paper):
+
         rule:
             name:
                 f"{paper}_{artifact}"

@@ -11,20 +11,21 @@ from despur.experiments import Cell
 from despur.figures import COLUMN, NAMES, data_name, grid, write_figure
 from despur.paths import locate
 from despur.projections import load_projections
-from despur.store import Array, Container
+from despur.store import Array, Container, write_csv
 from despur.tables import headline, load_metrics
 
 PALETTE = sns.color_palette("colorblind", 10)
 
 
 def draw(axis: Any, points: pd.DataFrame, labels: Array, title: str) -> None:
-    """A map without axes, whose units mean nothing, in random order."""
+    """A map without scales, since its units mean nothing; samples in random order."""
     order = points.sample(frac=1, random_state=0).index
     colors = [PALETTE[label % len(PALETTE)] for label in labels[order]]
     axis.scatter(points["x1"][order], points["x2"][order], c=colors, s=1.6, linewidths=0, rasterized=True)
     axis.set(xticks=[], yticks=[])
     axis.set_title(title)
-    sns.despine(ax=axis, left=True, bottom=True)
+    for spine in axis.spines.values():
+        spine.set(visible=True, color="0.8", linewidth=0.5)
 
 
 def legend(axis: Any, points: pd.DataFrame) -> None:
@@ -38,10 +39,10 @@ def legend(axis: Any, points: pd.DataFrame) -> None:
     )
 
 
-def pair(axes: Any, points: pd.DataFrame, title: str) -> None:
-    """The same map by class and by attribute."""
-    draw(axes[0], points, points["y"].to_numpy(), f"{title}\nby class")
-    draw(axes[1], points, points["a"].to_numpy(), f"by {points['kind_of_attribute'][0]}")
+def pair(axes: Any, points: pd.DataFrame, *words: str) -> None:
+    """The same map by class and by attribute, with words above each."""
+    for axis, labels, kind, text in zip(axes, ("y", "a"), ("class", points["kind_of_attribute"][0]), words, strict=True):
+        draw(axis, points, points[labels].to_numpy(), f"{text}\nby {kind}")
 
 
 def by_data(cells: list[Cell]) -> list[tuple[str, list[Cell]]]:
@@ -55,41 +56,41 @@ def by_data(cells: list[Cell]) -> list[tuple[str, list[Cell]]]:
 def figure_2(cells: list[Cell], output: Path) -> None:
     """Test representations of ERM at the lowest and the highest p_corr."""
     test = headline(load_metrics(cells)).query("metric == 'worst_group_accuracy' and seed == seed.min()").set_index(["played", "data"])
-    figure, axes = grid(len(cells), 4, 2 * COLUMN, 1.9)
+    figure, axes = grid([data_name(cell.role, cell.dataset) for cell in cells], 4, 2 * COLUMN, 1.9)
     drawn = []
     for row, cell in zip(axes, cells, strict=True):
         for pair_axes, points in zip((row[:2], row[2:]), load_projections(output, cell), strict=True):
             run = test.loc[(cell.dataset, points["data"][0])].squeeze()
             level, worst = float(run["data.p_corr"]), run["value"]
-            pair(pair_axes, points, f"$p_{{corr}}$ = {level:g}, worst group {worst:.0%}")
+            pair(pair_axes, points, f"$p_{{corr}}$ = {level:g}", f"worst group {worst:.0%}")
             drawn.append(points.assign(p_corr=level))
         legend(row[3], points)
-        row[0].set_ylabel(data_name(cell.role, cell.dataset.split("+")[0]))
-    write_figure(output, figure, pd.concat(drawn))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat(drawn))
 
 
 def figure_11(cells: list[Cell], output: Path) -> None:
     """Test representations by class and by attribute, for each method; a row for each data set."""
     rows = by_data(cells)
-    figure, axes = grid(len(rows), 2 * max(len(mine) for _, mine in rows), 2 * COLUMN, 1.5)
+    figure, axes = grid([name for name, _ in rows], 2 * max(len(mine) for _, mine in rows), 2 * COLUMN, 1.5)
     drawn = []
-    for row, (name, mine) in zip(axes, rows, strict=True):
+    for row, (_, mine) in zip(axes, rows, strict=True):
         for i, cell in enumerate(mine):
             (points,) = load_projections(output, cell)
-            pair(row[2 * i : 2 * i + 2], points, NAMES[cell.printed])
+            pair(row[2 * i : 2 * i + 2], points, *2 * [NAMES[cell.printed]])
             drawn.append(points)
         legend(row[-1], points)
-        row[0].set_ylabel(name.replace(", ", ",\n"))
-    write_figure(output, figure, pd.concat(drawn))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat(drawn))
 
 
 def figure_10(cells: list[Cell], output: Path) -> None:
     """Stage-1 representations of training samples by ERM prediction, true attribute and cluster, and how well these match the attribute."""
     agreement = load_metrics(cells).query("metric == 'best_match'")
     rows = by_data(cells)
-    figure, axes = grid(len(rows), 3, 1.6 * COLUMN, 1.9)
+    figure, axes = grid([name for name, _ in rows], 3, 1.6 * COLUMN, 1.9)
     drawn = []
-    for row, (name, mine) in zip(axes, rows, strict=True):
+    for row, (_, mine) in zip(axes, rows, strict=True):
         named = {cell.printed: cell for cell in mine}
         (points,) = load_projections(output, named["erm"])
         for kind in ("predictions", "clusters"):
@@ -101,11 +102,12 @@ def figure_10(cells: list[Cell], output: Path) -> None:
         draw(row[1], points, points["a"].to_numpy(), f"true {points['kind_of_attribute'][0]}\n(for analysis only)")
         draw(row[2], points, points["clusters"].to_numpy(), f"clusters\nmatch {points['clusters_match'][0]:.1%}")
         legend(row[2], points)
-        row[0].set_ylabel(name.replace(", ", ",\n"))
         drawn.append(points)
-    write_figure(output, figure, pd.concat(drawn))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat(drawn))
 
 
 def _match(agreement: pd.DataFrame, cell: Cell, seed: int) -> float:
-    mine = agreement[(agreement["played"] == cell.dataset) & (agreement["printed"] == cell.printed) & (agreement["seed"] == seed)]
-    return float(mine["value"].item())
+    """The share of samples whose inferred label, named as matches best, is the attribute."""
+    asked = {"role": cell.role, "played": cell.dataset, "printed": cell.printed, "seed": seed}
+    return float(agreement[(agreement[list(asked)] == list(asked.values())).all(axis=1)]["value"].item())

@@ -8,6 +8,7 @@ import seaborn as sns
 
 from despur.experiments import Cell
 from despur.figures import COLORS, COLUMN, NAMES, data_name, grid, ordered, write_figure
+from despur.store import write_csv
 from despur.tables import load_metrics
 
 LEVEL, NOISE = "data.p_corr", "groups.noise"
@@ -18,16 +19,15 @@ SHOWN = {
     CLASS: "Î(Y; Z), nats", ATTRIBUTE: "Î(A; Z), nats", "ratio": "Î(Y; Z) / Î(A; Z)",
 }  # fmt: skip
 RUN = ["role", "played", "printed", "data", "seed", "selection"]
-CORRELATION = "spurious correlation $p_{corr}$"
 
 
 def wide(cells: list[Cell], setting: str) -> pd.DataFrame:
-    """A row for each run and selection on the test set: its level of a setting, the metrics of SHOWN, accuracies in percent."""
+    """A row for each run and selection on the test set: its level of a setting, and the metrics of SHOWN."""
     metrics = load_metrics(cells)
     test = metrics[(metrics["split"] == "test") & (metrics["group"] == "") & metrics["metric"].isin(SHOWN)]
     table = test.pivot(index=[*RUN, setting], columns="metric", values="value").reset_index()
     table[setting] = table[setting].astype(float)
-    return table.assign(**{metric: 100 * table[metric] for metric in (WORST, AVERAGE)}, ratio=table[CLASS] / table[ATTRIBUTE])
+    return table.assign(ratio=table[CLASS] / table[ATTRIBUTE])
 
 
 def parts(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -38,15 +38,16 @@ def parts(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 def lines(axis: Any, table: pd.DataFrame, setting: str, metric: str, **style: Any) -> None:
     """A metric over the levels of a setting, evenly spaced: each seed a dot, a line through the means, by method."""
     levels = sorted(table[setting].unique())
-    place = table.assign(x=table[setting].map(levels.index))
+    accuracy = metric in (WORST, AVERAGE)
+    place = table.assign(x=table[setting].map(levels.index), **{metric: (100 if accuracy else 1) * table[metric]})
     for method in ordered(table["printed"]):
         mine = place[place["printed"] == method]
         mean = mine.groupby("x")[metric].mean()
         axis.plot(mean.index, mean, **{"color": COLORS[method], "label": NAMES[method], "marker": "o", **style})
         axis.scatter(mine["x"], mine[metric], color=COLORS[method], s=5, alpha=0.6, linewidths=0)
     axis.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
-    axis.set(xlabel=CORRELATION if setting == LEVEL else "noise $p$ of stage-1 labels", ylabel=SHOWN[metric])
-    if metric in (WORST, AVERAGE):
+    axis.set(xlabel="$p_{corr}$" if setting == LEVEL else "noise $p$ of stage-1 labels", ylabel=SHOWN[metric])
+    if accuracy:
         axis.set_ylim(-4, 104)
 
 
@@ -60,29 +61,31 @@ def diagonal(axis: Any, table: pd.DataFrame) -> None:
 def figure_3(cells: list[Cell], output: Path) -> None:
     """ERM: (a) worst group and (b) alignment loss over p_corr; mutual informations (c) at each epoch and (d) over p_corr."""
     table = wide(cells, LEVEL)
-    figure, axes = grid(len(parts(table)), 4, 2 * COLUMN, 1.95)
-    for row, (name, part) in zip(axes, parts(table), strict=True):
+    figure, axes = grid([name for name, _ in parts(table)], 4, 2 * COLUMN, 2.1)
+    for row, (_, part) in zip(axes, parts(table), strict=True):
         best, epochs = (part[part["selection"].str.startswith(kind)] for kind in ("best", "epoch="))
         for axis, metric in zip(row, (WORST, ALIGNMENT), strict=False):
             lines(axis, best, LEVEL, metric)
-        drawn = row[2].scatter(epochs[ATTRIBUTE], epochs[CLASS], c=epochs[WORST], cmap="viridis", vmin=0, vmax=100, s=10, linewidths=0)
-        figure.colorbar(drawn, ax=row[2], location="top", label=SHOWN[WORST], shrink=0.9)
+        drawn = row[2].scatter(
+            epochs[ATTRIBUTE], epochs[CLASS], c=100 * epochs[WORST], cmap="viridis", vmin=0, vmax=100, s=10, linewidths=0
+        )
+        figure.colorbar(drawn, ax=row[2], label=SHOWN[WORST], aspect=14, shrink=0.75)
         diagonal(row[2], epochs)
         means = best.groupby(LEVEL)[[ATTRIBUTE, CLASS]].mean().reset_index()
         row[3].plot(means[ATTRIBUTE], means[CLASS], color="0.7", zorder=0)
         sns.scatterplot(means, x=ATTRIBUTE, y=CLASS, hue=means[LEVEL].map("{:g}".format), palette="flare", s=28, ax=row[3])
         diagonal(row[3], best)
-        row[3].legend(title="$p_{corr}$", loc="lower left", handletextpad=0.1)
+        row[3].legend(title="$p_{corr}$", loc="center left", bbox_to_anchor=(1, 0.5), handletextpad=0)
         titles(row, "worst group", "alignment", "each epoch", "over $p_{corr}$")
-        row[0].annotate(name, (0, 1.16), xycoords="axes fraction", fontsize=8, weight="bold")
-    write_figure(output, figure, table)
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), table)
 
 
 def figure_4(cells: list[Cell], output: Path) -> None:
     """JTT beside ERM: (a) worst group, and mutual informations of (b) ERM and (c) JTT, over p_corr."""
     table = wide(cells, LEVEL).query("selection == 'best'")
-    figure, axes = grid(len(parts(table)), 3, 2 * COLUMN, 2.0)
-    for row, (name, part) in zip(axes, parts(table), strict=True):
+    figure, axes = grid([name for name, _ in parts(table)], 3, 2 * COLUMN, 2.0)
+    for row, (_, part) in zip(axes, parts(table), strict=True):
         lines(row[0], part, LEVEL, WORST)
         row[0].legend()
         top = 1.08 * part[[CLASS, ATTRIBUTE]].max(axis=None)
@@ -92,38 +95,39 @@ def figure_4(cells: list[Cell], output: Path) -> None:
             axis.set(ylabel="mutual information, nats", ylim=(0, top))
             axis.legend()
         titles(row, "worst group", *(NAMES[method] for method in ordered(part["printed"])))
-        row[0].annotate(name, (0, 1.16), xycoords="axes fraction", fontsize=8, weight="bold")
-    write_figure(output, figure, table)
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), table)
 
 
 def figure_7(cells: list[Cell], output: Path) -> None:
     """(a) Worst group, (b) alignment loss and (c) ratio of mutual informations over p_corr, by method."""
     table = wide(cells, LEVEL).query("selection == 'best'")
-    figure, axes = grid(len(parts(table)), 3, 2 * COLUMN, 2.0)
-    for row, (name, part) in zip(axes, parts(table), strict=True):
+    figure, axes = grid([name for name, _ in parts(table)], 3, 2 * COLUMN, 2.0)
+    for row, (_, part) in zip(axes, parts(table), strict=True):
         for axis, metric in zip(row, (WORST, ALIGNMENT, "ratio"), strict=True):
             lines(axis, part, LEVEL, metric)
         row[2].set_yscale("log")
         row[2].axhline(1, color="0.6", linestyle=":", linewidth=1, zorder=0)
         row[0].legend(loc="lower left")
         titles(row, "worst group", "alignment", "mutual information")
-        row[0].annotate(name, (0, 1.16), xycoords="axes fraction", fontsize=8, weight="bold")
-    write_figure(output, figure, table)
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), table)
 
 
 def figure_7d(cells: list[Cell], output: Path) -> None:
     """Worst-group (solid) and average accuracy (dashed) over the noise of the labels that take the part of stage 1."""
     table = wide(cells, NOISE).query("selection == 'best'")
-    figure, axes = grid(1, len(parts(table)), COLUMN * len(parts(table)), 2.2)
-    for axis, (name, part) in zip(axes[0], parts(table), strict=True):
+    figure, axes = grid([name for name, _ in parts(table)], 1, 1.4 * COLUMN, 2.2)
+    for (axis,), (_, part) in zip(axes, parts(table), strict=True):
         for metric, style in ((WORST, "-"), (AVERAGE, "--")):
             lines(axis, part, NOISE, metric, linestyle=style)
         drawn, names = axis.get_legend_handles_labels()
         half = len(drawn) // 2
         kinds = [f"{name}, {kind}" for kind, some in (("worst group", names[:half]), ("average", names[half:])) for name in some]
-        axis.legend(drawn, kinds, loc="lower left")
-        axis.set(title=name, ylabel="accuracy, %")
-    write_figure(output, figure, table)
+        axis.legend(drawn, kinds, loc="center left", bbox_to_anchor=(1, 0.5))
+        axis.set_ylabel("accuracy, %")
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), table)
 
 
 def titles(row: Any, *words: str) -> None:
