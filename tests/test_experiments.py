@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from despur import experiments
-from despur.experiments import Cell, cells, check, folders, papers, players, room
+from despur.experiments import Cell, artifacts, cells, check, files, folders, outputs, papers, players, room
 from despur.paths import locate
 from despur.settings import SettingError
 from despur.spec import available, resolve
@@ -18,6 +18,8 @@ TOY = {
     "artifacts": {
         "table_1": {"datasets": ["cmnist", "waterbirds", "celeba"], "methods": ["erm", "hot"]},
         "figure_1": {"datasets": ["celeba"], "methods": ["dro"]},
+        "figure_2": {"from": ["table_1"], "methods": ["hot"], "reads": ["projections"]},
+        "projections": {"from": ["figure_2", "figure_1"], "needs": ["outputs"]},
     },
 }
 
@@ -69,6 +71,32 @@ def test_an_artifact_whose_data_nobody_plays_has_no_cells(toy):
 
 def test_only_the_methods_that_the_configuration_asks_for(toy):
     assert {cell.printed for cell in cells(CONFIG | {"methods": ["hot", "dro"]}, "toy", "table_1")} == {"hot"}
+
+
+def test_an_artifact_may_show_some_of_the_runs_of_others(toy):
+    hot = [cell for cell in cells(CONFIG, "toy", "table_1") if cell.printed == "hot"]
+    assert cells(CONFIG, "toy", "figure_2") == cells(CONFIG, "toy", "projections") == hot
+    assert cells(CONFIG | {"datasets": {"celeba": "cmnist"}}, "toy", "projections")[-1].printed == "dro"
+
+
+def test_an_artifact_may_read_what_another_one_wrote(toy):
+    config = CONFIG | {"outputs": "results/here"}
+    assert "results/here/papers/toy/projections.parquet" in files(config, "toy", "figure_2")
+    assert {Path(file).name for file in files(config, "toy", "projections")} == {"outputs.safetensors"}
+    assert outputs(config, "toy", "projections") == ["results/here/papers/toy/projections.parquet"]
+
+
+def test_the_words_of_an_artifact_s_name_say_what_is_made(toy):
+    assert [Path(file).suffix for file in outputs(CONFIG, "toy", "figure_1")] == [".png", ".csv", ".pdf"]
+    assert [Path(file).suffix for file in outputs(CONFIG, "toy", "table_1")] == [".html", ".csv", ".md", ".tex"]
+    assert set(artifacts(CONFIG, "toy")) == {"table_1", "figure_2", "projections"}
+    assert artifacts(CONFIG | {"datasets": {}}, "toy") == ["table_1"]
+
+
+def test_the_runs_of_an_artifact_are_changed_where_they_stand(toy):
+    check(CONFIG | {"artifacts": {"toy": {"table_1": {"seeds": 1}}}})
+    with pytest.raises(SettingError, match="figure_2 shows the runs of table_1: change those"):
+        check(CONFIG | {"artifacts": {"toy": {"figure_2": {"seeds": 1}}}})
 
 
 def test_folders_are_canonical_and_cover_all_seeds(toy):
@@ -133,9 +161,13 @@ def test_the_configurations_that_we_ship_are_good(file):
 @pytest.mark.parametrize("paper", papers())
 def test_an_artifact_shows_what_its_room_holds(paper):
     here = room(paper)
-    for artifact in here["artifacts"].values():
-        assert set(artifact["datasets"]) <= set(here["datasets"])
-        assert set(artifact["methods"]) <= set(here["methods"])
+    for name, artifact in here["artifacts"].items():
+        assert set(artifact.get("from", [])) | set(artifact.get("reads", [])) <= set(here["artifacts"])
+        if "from" not in artifact:
+            assert set(artifact["datasets"]) <= set(here["datasets"])
+            assert isinstance(artifact["methods"], dict) or set(artifact["methods"]) <= set(here["methods"])
+        if name.startswith("figure"):
+            assert (experiments.PAPERS / paper / "captions" / f"{name}.rst").exists()
 
 
 @pytest.mark.parametrize("dataset", available("datasets"))

@@ -53,11 +53,11 @@ def metrics_of(folder, levels, setting, selections=("best", "last")):
 
 @pytest.fixture
 def cells(tmp_path):
-    """A maker of cells with made-up metrics: of each method, on two data sets."""
+    """A maker of cells with made-up metrics: of each method, on one or two data sets."""
 
-    def make(methods=METHODS, levels=(0.2, 0.9), setting="data.p_corr", selections=("best", "last")):
+    def make(methods=METHODS, levels=(0.2, 0.9), setting="data.p_corr", selections=("best", "last"), players=1):
         made, tables = [], []
-        for role, dataset in (("cmnist", "colored_digits+p_corr=0.2~0.9"), ("cmnist", "cmnist+p_corr=0.2~0.9")):
+        for role, dataset in [("cmnist", f"{name}+p_corr=0.2~0.9") for name in ("colored_digits", "cmnist")[:players]]:
             for method in methods:
                 folder = tmp_path / "results/runs" / dataset / method / "s0-1"
                 tables.append(metrics_of(folder, levels, setting, selections).assign(played=dataset, printed=method))
@@ -87,19 +87,19 @@ def looked_up(table, row, metric, group="", setting=None):
 
 
 @pytest.mark.parametrize(
-    ("name", "methods", "setting", "selections"),
+    ("name", "methods", "setting", "selections", "players"),
     [
-        ("figure_3", ["erm"], "data.p_corr", ("best", "last", "epoch=1", "epoch=2")),
-        ("figure_4", ["erm", "jtt"], "data.p_corr", ("best", "last")),
-        ("figure_7", METHODS, "data.p_corr", ("best", "last")),
-        ("figure_7d", ["jtt", "cnc"], "groups.noise", ("best", "last")),
+        ("figure_3", ["erm"], "data.p_corr", ("best", "last", "epoch=1", "epoch=2"), 1),
+        ("figure_4", ["erm", "jtt"], "data.p_corr", ("best", "last"), 1),
+        ("figure_7", METHODS, "data.p_corr", ("best", "last"), 2),
+        ("figure_7d", ["jtt", "cnc"], "groups.noise", ("best", "last"), 1),
     ],
 )
-def test_figures_over_a_setting_show_what_was_measured(figures, cells, tmp_path, name, methods, setting, selections):
-    made, table = cells(methods, setting=setting, selections=selections)
+def test_figures_over_a_setting_show_what_was_measured(figures, cells, tmp_path, name, methods, setting, selections, players):
+    made, table = cells(methods, setting=setting, selections=selections, players=players)
     shown = drawn(getattr(figures, name), made, tmp_path / name)
     kept = [s for s in selections if s != "last"] if name == "figure_3" else ["best"]
-    assert len(shown[shown["selection"].isin(kept)]) == 2 * len(methods) * 2 * 2 * len(kept)
+    assert len(shown[shown["selection"].isin(kept)]) == players * len(methods) * 2 * 2 * len(kept)
     for row in shown.to_dict("records"):
         for metric in MEASURED:
             assert row[metric] == looked_up(table, row, metric, setting=setting)

@@ -106,9 +106,10 @@ def figure_7(cells: list[Cell], output: Path) -> None:
     for row, (_, part) in zip(axes, parts(table), strict=True):
         for axis, metric in zip(row, (WORST, ALIGNMENT, "ratio"), strict=True):
             lines(axis, part, LEVEL, metric)
-        row[2].set_yscale("log")
+        row[2].set_yscale("log", base=2)
+        row[2].yaxis.set_major_formatter("{x:g}")
         row[2].axhline(1, color="0.6", linestyle=":", linewidth=1, zorder=0)
-        row[0].legend(loc="lower left")
+        row[2].legend(loc="center left", bbox_to_anchor=(1, 0.5))
         titles(row, "worst group", "alignment", "mutual information")
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)
