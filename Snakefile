@@ -31,7 +31,7 @@ rule all:
     default_target: True
     input:
         [
-            shown(paper, artifact)
+            experiments.outputs(config, paper, artifact)
             for paper in config["papers"]
             for artifact in experiments.artifacts(config, paper)
         ],

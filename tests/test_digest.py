@@ -232,3 +232,31 @@ def test_a_question_is_one_canonical_string(toy):
     assert json.loads(text)["seeds"] == [0, 1, 2]
     assert json.loads(text)["points"][0]["strength"] == 0.5
     assert json.loads(text)["points"][0]["groups"]["stage1"]["name"] == "erm"
+
+
+@pytest.fixture
+def script(package):
+    """A room's script that imports a file beside it and a file of the package; beside it lies one more."""
+    room = package.root.parent / "papers/toy"
+    room.mkdir(parents=True)
+    package.write("losses/toy.py", SAME)
+    package.write("../papers/toy/figures.py", "from series import curve\n")
+    package.write("../papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(1)\n")
+    package.write("../papers/toy/tables.py", "number = 1\n")
+    return package
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "same"),
+    [
+        ("../papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(2)\n", False),
+        ("../papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(1)  # a comment\n", True),
+        ("losses/toy.py", OTHER, False),
+        ("../papers/toy/tables.py", "number = 2\n", True),
+    ],
+    ids=["a file beside it", "a comment in it", "the package's code that it imports", "a file that it does not import"],
+)
+def test_the_digest_of_a_room_s_script_follows_the_files_beside_it(script, file, text, same):
+    before = script_digest("papers/toy/figures.py")
+    script.write(file, text)
+    assert (script_digest("papers/toy/figures.py") == before) == same

@@ -3,9 +3,10 @@
 A room's ``methods`` say which specification of the house each printed method is: ``cnc+two_sided=false``, or of another stage
 ``groups/clusters``, ``stage1/erm``. Its ``artifacts`` say what each table and figure shows: ``datasets`` (the paper's), ``methods`` (their
 names, or a mapping of names to specifications of the artifact's own),
-``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics), ``from`` (artifacts whose runs
-it reads, too) and ``reads`` (files of the room besides its own printed numbers). The configuration may replace ``seeds`` (for all
-methods, or by method), ``data`` and ``methods`` of an artifact.
+``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics) and ``reads`` (files of the room
+besides its own printed numbers, or other artifacts: figures read ``projections``). ``from`` are artifacts whose runs it shows too; without
+``datasets`` of its own, only theirs (of ``methods``, if it names some). The configuration may replace ``seeds`` (for all methods, or by
+method), ``data`` and ``methods`` of an artifact that has runs of its own.
 """
 
 from collections.abc import Mapping
@@ -34,6 +35,12 @@ FILES = {  # what an artifact may need of the folders behind its cells, by stage
     "history": {"runs": "history.csv", "stage1": "history.csv"},
     "about": {"runs": "about.json", "stage1": "about.json", "groups": "about.json"},
 }
+
+MADE = {  # by the first word of an artifact's name: the file of its room that makes it, and what it writes; the report shows the first
+    "figure": ("figures.py", ("png", "csv", "pdf")),
+    "projections": ("projections.py", ("parquet",)),
+}
+TABLE = ("tables.py", ("html", "csv", "md", "tex"))
 
 
 @dataclass(frozen=True)
@@ -117,6 +124,8 @@ def check(config: Mapping[str, Any]) -> None:
         for artifact in changed:
             if artifact not in known:
                 raise unknown(f"config key artifacts: artifact of {paper}", artifact, known)
+            if "from" in known[artifact]:
+                raise SettingError(f"config key artifacts: {artifact} shows the runs of {', '.join(known[artifact]['from'])}: change those")
 
 
 def asked(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
@@ -128,8 +137,8 @@ def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     """Every cell of an artifact that this configuration runs."""
     here = asked(config, paper, artifact)
     others = [cell for name in here.get("from", []) for cell in cells(config, paper, name)]
-    if "methods" not in here:
-        return others
+    if "datasets" not in here:
+        return [cell for cell in others if cell.printed in here.get("methods", [cell.printed])]
     named = here["methods"] if isinstance(here["methods"], Mapping) else {m: room(paper)["methods"][m] for m in here["methods"]}
     return others + [
         Cell(role, dataset, printed, folders(dataset, named[printed], _seeds(config, here.get("seeds"), printed)), artifact)
@@ -165,28 +174,38 @@ def folders(dataset: str, method: str, seeds: int | list[str]) -> tuple[str, ...
 
 def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """Every file that an artifact reads: its printed numbers, and what it needs of its cells' folders and of their data."""
-    needs, found = asked(config, paper, artifact).get("needs", ["metrics"]), []
+    here = asked(config, paper, artifact)
+    needs, found = here.get("needs", ["metrics"]), []
     for cell in cells(config, paper, artifact):
         for place in map(locate, cell.folders):
             found += [place.folder / FILES[kind][place.stage] for kind in needs if place.stage in FILES.get(kind, {})]
             found += [place.data.folder / "table.parquet", place.data.folder / "inputs.npy"] if "data" in needs else []
-    return sorted({*map(str, found), *read_of_room(paper, artifact)})
+    return sorted({*map(str, found), *read_of_room(config, paper, artifact)})
 
 
-def read_of_room(paper: str, artifact: str) -> list[str]:
-    """The files of its room that an artifact reads: its printed numbers (none for most figures), and what it names."""
-    own, room_of_paper = f"reported/{artifact}.csv", Path("workflow/papers") / paper
-    found = [own] if (PAPERS / paper / own).exists() else []
-    return [str(room_of_paper / name) for name in (*found, *room(paper)["artifacts"][artifact].get("reads", []))]
+def outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
+    """The files of an artifact; what the report shows comes first."""
+    return [f"{config.get('outputs', RESULTS)}/papers/{paper}/{artifact}.{kind}" for kind in made(artifact)[1]]
+
+
+def read_of_room(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
+    """What else an artifact reads: its printed numbers (none for most figures), files of its room and other artifacts that it names."""
+    here, folder = room(paper)["artifacts"], Path("workflow/papers") / paper
+    own = f"reported/{artifact}.csv"
+    found = [str(folder / own)] if (PAPERS / paper / own).exists() else []
+    for name in here[artifact].get("reads", []):
+        found += outputs(config, paper, name) if name in here else [str(folder / name)]
+    return found
 
 
 def artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
-    """What this configuration makes of a paper, in its room's order: figures only if there is something to draw."""
-    return [name for name in room(paper)["artifacts"] if not is_figure(name) or cells(config, paper, name)]
+    """What this configuration makes of a paper, in its room's order: all tables, and what else there is something to draw of."""
+    return [name for name in room(paper)["artifacts"] if made(name) == TABLE or cells(config, paper, name)]
 
 
-def is_figure(artifact: str) -> bool:
-    return artifact.startswith("figure")
+def made(artifact: str) -> tuple[str, tuple[str, ...]]:
+    """The file of its room that makes an artifact, and the kinds of files that it writes."""
+    return MADE.get(artifact.split("_")[0], TABLE)
 
 
 def label(artifact: str) -> str:

@@ -1,5 +1,8 @@
-"""One style for all figures, and how they are written."""
+"""One style for all figures, what methods and data sets are called in them, and how they are written."""
 
+import re
+from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -10,28 +13,83 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from despur.experiments import Cell
 from despur.store import atomic
 
 COLUMN = 3.4  # inches: width of a column in print
-NAMES = {"erm": "ERM", "jtt": "JTT", "cnc": "CNC", "gdro": "Group DRO"}
-COLORS = dict(zip(NAMES, sns.color_palette("colorblind", len(NAMES)), strict=True))
+# Every printed method, paper by paper. Any ten neighbours have colours of their own; a method has the same colour in every figure.
+NAMES = {
+    "erm": "ERM", "jtt": "JTT", "cnc": "CNC", "gdro": "Group DRO", "eiil": "EIIL", "supcon": "SupCon*", "pgi": "PGI", "lff": "LfF",
+    "cim": "CIM", "george": "GEORGE", "cvar_dro": "CVaR DRO", "cnc_align_loss": "CNC, alignment loss",
+    "dann_spurious_attribute": "DANN, attribute", "dann_majority_minority": "DANN, majority",
+    "cnc_negatives_by_class": "CNC, negatives by class",
+    "cnc_negatives_by_prediction": "CNC, negatives by prediction", "cnc_projection_head": "CNC, projection head",
+    "cnc_one_sided": "CNC, one-sided", "cnc_train_finetune": "CNC, train then finetune",
+    "zero_shot": "Zero-shot", "group_prompt": "Group prompt", "linear_probe": "Linear probe", "adapter": "Adapter", "wise_ft": "WiSE-FT",
+    "dfr_subsample": "DFR, subsampled", "dfr_upsample": "DFR, upsampled", "contrastive_adapter": "Contrastive adapter", "ssa": "SSA",
+    "rwy": "RWY", "adapter_hard_sampling_only": "Adapter, hard sampling", "adapter_contrastive_only": "Adapter, contrastive",
+    "standard_cl": "Standard CL", "same_domain_negatives": "Same-domain negatives", "mmd": "MMD", "dann": "DANN",
+    "domain_weighted_negatives": "Domain-weighted negatives", "domain_weighted_pairs": "Domain-weighted pairs",
+    "color_jitter_oracle": "Colour jitter (oracle)",
+    "ce": "CE", "inlp": "INLP", "adv": "Adv", "con_ft": "Con, finetuned", "con": "Con", "con_ce_scl": "CE + SCL", "con_ce_fcl": "CE + FCL",
+    "simclr": "SimCLR", "simclr_msr": "SimCLR + MSR", "byol": "BYOL", "byol_msr": "BYOL + MSR", "wmse": "W-MSE", "ressl": "ReSSL",
+    "ressl_msr": "ReSSL + MSR", "lmcl": "LMCL", "lmcl_msr": "LMCL + MSR", "ssl_hsic": "SSL-HSIC", "relic": "ReLIC", "moco": "MoCo",
+    "cmc": "CMC", "cmc_msr": "CMC + MSR", "swav": "SwAV", "swav_msr": "SwAV + MSR", "dcl": "DCL", "dcl_msr": "DCL + MSR", "cpc": "CPC",
+    "infomin": "InfoMin",
+}  # fmt: skip
+COLORS = dict(zip(NAMES, cycle(sns.color_palette("colorblind", 10))))
+DATA = {"cmnist": "CMNIST*", "waterbirds": "Waterbirds", "celeba": "CelebA", "civilcomments": "CivilComments"}
 
 
 def panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
     """A row of panels in the house style; ``width`` and ``height`` in inches, of the whole figure and of the row."""
-    figure, axes = grid(1, count, width, height, **keywords)
-    return figure, axes[0]
+    figure, rows = named_rows([""], count, width, height, **keywords)
+    return figure, rows[0]
 
 
 def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
-    """Rows of panels in the house style, (rows, columns); ``width`` and ``height`` in inches, of the whole figure and of each row."""
+    """Aligned panels in the house style, (rows, columns); ``width`` and ``height`` in inches, of the whole figure and of each row."""
+    style()
+    return plt.subplots(rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, **keywords)
+
+
+def named_rows(names: Sequence[str], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, list[Any]]:
+    """Rows of panels in the house style, each with its name above; ``width`` and ``height`` in inches, of the figure and of a row."""
+    style()
+    figure = plt.figure(figsize=(width, height * len(names)), layout="constrained")
+    rows = figure.subfigures(len(names), 1, squeeze=False)[:, 0]
+    for row, name in zip(rows, names, strict=True):
+        if name:
+            row.suptitle(name, weight="bold")
+    return figure, [row.subplots(1, columns, squeeze=False, **keywords)[0] for row in rows]
+
+
+def style() -> None:
+    """The house style, for figures drawn from now on."""
     sns.set_theme(
         context="paper",
         style="ticks",
         font_scale=0.9,
-        rc={"axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 200, "pdf.fonttype": 42, "font.family": "DejaVu Sans"},
-    )
-    return plt.subplots(rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, **keywords)
+        rc={
+            "axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 200, "pdf.fonttype": 42, "font.family": "DejaVu Sans",
+            "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
+            "legend.frameon": False, "legend.fontsize": 7, "legend.title_fontsize": 7,
+            "figure.titlesize": 9, "lines.linewidth": 1.2, "lines.markersize": 4,
+        },
+    )  # fmt: skip
+
+
+def data_name(role: str, played: str) -> str:
+    """A paper's data set, and what plays its part if that is other data (without the settings that it sweeps: the figure shows them)."""
+    name = DATA.get(role, role)
+    player = re.sub(r"\+[^+]*~[^+]*", "", played)
+    return f"{name}, played by {player}" if Cell(role, played, "", ()).stand_in else name
+
+
+def ordered(methods: Any) -> list[str]:
+    """Methods in the order of NAMES."""
+    present = set(methods)
+    return [method for method in NAMES if method in present]
 
 
 def write_figure(prefix: Path, figure: Figure) -> None:

@@ -76,12 +76,12 @@ def _load(cells: Sequence[Cell], readers: Mapping[str, tuple[str, Callable[[Path
 
 
 def _read_metrics(file: Path) -> pd.DataFrame:
-    table = pd.read_csv(file, keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False)
+    table = pd.read_csv(file, keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False, float_precision="round_trip")
     return table.astype({"group": str})
 
 
 def _read_agreement(file: Path) -> pd.DataFrame:
-    table = pd.read_csv(file).rename(columns={"inference": "method"})
+    table = pd.read_csv(file, float_precision="round_trip").rename(columns={"inference": "method"})
     numbers = [c for c in table if c not in ("dataset", "method", "seed")]
     long = table.melt(["dataset", "method", "seed"], numbers, "metric", "value")
     return long.assign(split="train", selection="best", group="", value=long["value"].astype(float))

@@ -83,21 +83,18 @@ def upstream_of(stage, part, file):
 def cells_of(paper, artifact):
     """The one string that an artifact's script takes: its cells, and the digest of the code behind it."""
     cells = [cell.plain() for cell in experiments.cells(config, paper, artifact)]
+    script, _ = experiments.made(artifact)
     return json.dumps(
-        {"cells": cells, "code": script_digest(f"papers/{paper}/{script(artifact)}")}
+        {"cells": cells, "code": script_digest(f"papers/{paper}/{script}")}
     )
-
-
-def script(artifact):
-    """The file of a paper's room that makes an artifact."""
-    return "figures.py" if experiments.is_figure(artifact) else "tables.py"
 
 
 def shown(paper, artifact):
-    """The files of an artifact; what the report shows comes first."""
-    kinds = (
-        ("png", "csv", "pdf")
-        if experiments.is_figure(artifact)
-        else ("html", "csv", "md", "tex")
-    )
-    return [f"{OUT}/papers/{paper}/{artifact}.{kind}" for kind in kinds]
+    """The files of an artifact, as its rule writes them: the report shows the first, unless it is not for people."""
+    first, *others = experiments.outputs(config, paper, artifact)
+    if first.endswith(".parquet"):
+        return [first, *others]
+    labels = {"artifact": experiments.label(artifact)}
+    caption = f"../papers/{paper}/captions/{artifact}.rst"
+    title = experiments.room(paper)["title"]
+    return [report(first, caption=caption, category=title, labels=labels), *others]

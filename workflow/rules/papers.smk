@@ -1,11 +1,9 @@
 # results/runs, results/groups -> results/papers/{paper}/{artifact}: every table and figure of every room (workflow/papers/<paper>/).
-# What an artifact shows is data: experiments.yaml of its room. Tables are drawn by the room's tables.py, figures by its figures.py.
+# What an artifact shows is data: experiments.yaml of its room. Tables are drawn by the room's tables.py, figures by its figures.py,
+# the maps of representations behind its figures by its projections.py.
 
 for paper in config["papers"]:
-    room = experiments.room(paper)
-
     for artifact in experiments.artifacts(config, paper):
-        first, *others = shown(paper, artifact)
 
         rule:
             name:
@@ -13,20 +11,14 @@ for paper in config["papers"]:
             input:
                 experiments.files(config, paper, artifact),
             output:
-                report(
-                    first,
-                    caption=f"../papers/{paper}/captions/{artifact}.rst",
-                    category=room["title"],
-                    labels={"artifact": experiments.label(artifact)},
-                ),
-                others,
+                shown(paper, artifact),
             log:
                 f"{OUT}/logs/papers/{paper}/{artifact}.log",
             localrule: True
             conda:
                 "../../envs/despur.yaml"
             params:
-                script=f"workflow/papers/{paper}/{script(artifact)} {artifact}",
+                script=f"workflow/papers/{paper}/{experiments.made(artifact)[0]} {artifact}",
                 cells=cells_of(paper, artifact),
                 prefix=f"{OUT}/papers/{paper}/{artifact}",
             shell:
@@ -37,6 +29,6 @@ for paper in config["papers"]:
             paper
         input:
             [
-                shown(paper, artifact)
+                experiments.outputs(config, paper, artifact)
                 for artifact in experiments.artifacts(config, paper)
             ],

@@ -1,0 +1,60 @@
+"""Maps of representations in two dimensions, for the figures of a paper's room: made in one job, since UMAP takes long to start."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from despur.experiments import Cell
+from despur.inference.clusters import project
+from despur.paths import Place, Run, locate
+from despur.randomness import generator
+from despur.store import Array, Container, atomic, load_dataset
+
+SAMPLES = 1000  # at most so many samples of a run: more would lie on top of each other
+
+
+def umap(z: Array, seed: int) -> Array:
+    """UMAP with its default settings, (N,D) -> (N,2)."""
+    return project(z, 2, "euclidean", seed)
+
+
+def project_run(place: Place, run: Run, to_plane: Callable[[Array, int], Array], samples: int) -> pd.DataFrame:
+    """Where a run's representations of a random part of the test set lie; of stage 1, which serves to infer groups, of the training set.
+
+    Methods share the samples. ``position``: that of a sample within its split; ``y``, ``a``: numbers of its class and attribute.
+    """
+    dataset = load_dataset(place.data.folder, run.data.name)
+    split, selection = ("train", "last") if place.stage == "stage1" else (dataset.about["headline"], "best")
+    rows = dataset.rows(split)
+    positions = np.sort(generator("projections", run.seed).permutation(len(rows))[:samples])
+    z = Container(place.folder / "outputs.safetensors")[f"{run.key}/{selection}/z"][rows[positions]]
+    points = to_plane(z.astype(np.float32), run.seed)
+    about, table = dataset.about, dataset.table.iloc[rows[positions]]
+    return pd.DataFrame({
+        "folder": str(place.folder), "run": run.key, "data": run.data.name, "seed": run.seed, "split": split, "position": positions,
+        "y": table["y"].to_numpy(), "a": table["a"].to_numpy(),
+        "class": np.array(about["classes"])[table["y"]], "attribute": np.array(about["attributes"])[table["a"]],
+        "kind_of_attribute": about["attribute"], "x1": points[:, 0], "x2": points[:, 1],
+    })  # fmt: skip
+
+
+def write_projections(cells: Sequence[Cell], output: Path, to_plane: Callable[[Array, int], Array] = umap, samples: int = SAMPLES) -> None:
+    """``output``.parquet: the first seed's run behind every cell that has representations; of a sweep, its first and last point."""
+    parts = []
+    for folder in dict.fromkeys(cell.folders[0] for cell in cells):
+        place = locate(folder)
+        if place.stage != "groups":
+            runs = place.runs()
+            first = [run for run in runs if run.seed == runs[0].seed]
+            parts += [project_run(place, run, to_plane, samples) for run in (first[:1] if len(first) == 1 else [first[0], first[-1]])]
+    with atomic(output.with_suffix(".parquet")) as temporary:
+        pd.concat(parts, ignore_index=True).to_parquet(temporary, index=False)
+
+
+def load_projections(output: Path, cell: Cell) -> list[pd.DataFrame]:
+    """The maps of a cell, in the order of its sweep, from the projections beside a figure's ``output``."""
+    points = pd.read_parquet(output.parent / "projections.parquet")
+    mine = points[points["folder"] == cell.folders[0]]
+    return [part.reset_index(drop=True).assign(printed=cell.printed, role=cell.role) for _, part in mine.groupby("run", sort=False)]
