@@ -102,6 +102,14 @@ def part(folder: str, default: str, source: str) -> Setting:
     return Setting(default, source, str, f"a name in {folder}/", folder=folder)
 
 
+def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
+    """For a method whose inputs are a stage-1 model's representations, in the place of the data set's."""
+    return {
+        "stage1": part("methods", base, source),
+        "stage1_selection": choice(selection, "which of its steps: the best on validation data, or the last", "best", "last"),
+    }
+
+
 def sgd(learning_rate: float, momentum: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0) -> dict[str, Setting]:
     """The settings that every method trained by stochastic gradient descent shares; no batch size for one that builds its own batches."""
     return {
@@ -134,5 +142,10 @@ def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs:
         "weight_decay": real(weight_decay, source, at_least=0),
         "epochs": whole(epochs, source, at_least=1),
         "evaluate_every": whole(0, "0: once an epoch; else every so many optimiser steps", at_least=0),
-        "patience": whole(0, "evaluations without a better worst group before training stops; 0: never", at_least=0),
+        "criterion": choice(
+            "worst_group_accuracy",
+            "of validation data: what decides which step is best, and when patience is over",
+            *("worst_group_accuracy", "average_accuracy", "log_likelihood"),
+        ),
+        "patience": whole(0, "evaluations without a better criterion before training stops; 0: never", at_least=0),
     }
