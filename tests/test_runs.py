@@ -140,7 +140,7 @@ def test_stage_1_keeps_the_last_step_for_groups_and_the_best_for_what_is_fitted_
     assert Container(where.folder / "outputs.safetensors").keys == names
 
 
-@pytest.mark.parametrize("criterion", ["worst_group_accuracy", "average_accuracy", "log_likelihood"])
+@pytest.mark.parametrize("criterion", ["average_accuracy", "log_likelihood"])
 def test_the_criterion_decides_which_step_is_best(criterion, root, dataset):
     where = make(root, f"runs/colored_digits/erm+batch_size=8+criterion={criterion}+epochs=4/s0-1")
     history = pd.read_csv(where.folder / "history.csv")

@@ -19,7 +19,7 @@ from despur.randomness import generator
 from despur.settings import spell
 from despur.store import Array, Container, Dataset, load_dataset, write_csv
 
-FIT_ROWS = 10_000  # at most so many training samples fit a leakage attacker
+FIT_ROWS = 10_000  # at most so many training samples fit the non-linear attacker
 Row = tuple[str, str, float]
 
 
@@ -44,11 +44,12 @@ def accuracies(dataset: Dataset, rows: Array, predicted: Array) -> Iterator[Row]
 
 
 def representations(dataset: Dataset, rows: Array, z: Array, logits: Array, seed: int) -> Iterator[Row]:
-    """Leakage at representations and logits, mutual information, alignment, cosine similarity. ``z``, ``logits``: all samples."""
+    """Leakage of representations and logits, mutual information, alignment, cosine similarity. ``z``, ``logits``: all samples."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
-    fit = generator("leakage", seed).permutation(train)[:FIT_ROWS]
     for name, features in (("leakage_representations", z), ("leakage_logits", logits)):
-        yield name, "", fairness.leakage(features[fit], a[fit], features[rows], a[rows])
+        yield name, "", fairness.leakage(features[train], a[train], features[rows], a[rows])
+    fit = generator("leakage", seed).permutation(train)[:FIT_ROWS]
+    yield "leakage_representations_nonlinear", "", fairness.nonlinear_leakage(z[fit], a[fit], z[rows], a[rows])
     half = np.sort(generator("mutual_information", seed).permutation(len(rows))[: len(rows) // 2])
     for name, labels in (("mutual_information_class", y), ("mutual_information_attribute", a)):
         yield name, "", information.mutual_information(z[rows], labels[rows])
