@@ -5,11 +5,13 @@ where the default comes from. Declarations are read without running the file (se
 """
 
 import math
+import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 Settings = Mapping[str, Any]
+WORD = {*string.ascii_letters, *string.digits, *"_-."}
 
 
 class SettingError(ValueError):
@@ -84,6 +86,11 @@ def flag(default: bool, source: str) -> Setting:
 def choice(default: str, source: str, *options: str) -> Setting:
     """One of a few words."""
     return Setting(default, source, str, "one of " + ", ".join(options), lambda v: v in options)
+
+
+def word(default: str, source: str) -> Setting:
+    """Any word of letters, digits, ``_``, ``-`` and dots: the name of a file, without its folder."""
+    return Setting(default, source, str, "letters, digits, _, - and dots", lambda v: set(v) <= WORD and not v.startswith("."))
 
 
 def draw(source: str) -> Setting:
