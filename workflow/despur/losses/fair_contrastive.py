@@ -19,19 +19,20 @@ def pull(unit: Tensor, label: Tensor, temperature: float, plus: int) -> tuple[Te
     return others / (temperature * divisor), count / divisor
 
 
-def log_partition(unit: Tensor, rows: Tensor, temperature: float, scope: Tensor | None = None) -> Tensor:
-    """log Z_i of Eq. 2 for some ``rows`` (R,): log sum over q of exp(h_i.h_q / t), q != i and, with a ``scope`` (N,), of the same value."""
-    similarity = unit[rows] @ unit.T / temperature
-    left_out = rows[:, None] == torch.arange(len(unit), device=unit.device)
-    if scope is not None:
-        left_out = left_out | (scope[rows][:, None] != scope)
-    return similarity.masked_fill(left_out, -torch.inf).logsumexp(dim=1)
-
-
-def weighted_partition(unit: Tensor, weight: Tensor, temperature: float, scope: Tensor | None = None) -> Tensor:
-    """sum_i weight_i log Z_i over the samples whose weight (N,) is not zero."""
-    rows = weight.nonzero()[:, 0]
-    return (weight[rows] * log_partition(unit, rows, temperature, scope)).sum()
+def weighted_partitions(unit: Tensor, temperature: float, *terms: tuple[Tensor, Tensor | None]) -> Tensor:
+    """Sum over terms (weight (N,), scope) of sum_i weight_i log Z_i, where log Z_i = log sum over q of exp(h_i.h_q / t), q != i and, with a
+    scope (N,), of the same value. One matrix of similarities, of the samples that have a weight, serves all terms."""
+    rows = torch.stack([weight != 0 for weight, _ in terms]).any(dim=0).nonzero()[:, 0]
+    itself = rows[:, None] == torch.arange(len(unit), device=unit.device)
+    similarity = (unit[rows] @ unit.T / temperature).masked_fill(itself, -torch.inf)
+    total = unit.new_zeros(())
+    for weight, scope in terms:
+        used = weight[rows].nonzero()[:, 0]
+        inside = similarity[used]
+        if scope is not None:
+            inside = inside.masked_fill(scope[rows[used]][:, None] != scope, -torch.inf)
+        total = total + (weight[rows[used]] * inside.logsumexp(dim=1)).sum()
+    return total
 
 
 def class_weights(label: Tensor, dtype: torch.dtype) -> Tensor:
@@ -57,8 +58,6 @@ def fair_contrast(
     fair_weight = fair_each * fair_share if parts != "scl" else torch.zeros_like(each)
     pulled, fair_pulled = (each * near).sum(), (fair_each * fair_near).sum()
     total = -pulled * (parts != "fcl") + fair_pulled * (parts != "scl")
-    if within == "class":
-        total = total + weighted_partition(unit, weight, temperature) - weighted_partition(unit, fair_weight, temperature, y)
-    else:
-        total = total + weighted_partition(unit, weight - fair_weight, temperature)
+    terms = [(weight, None), (-fair_weight, y)] if within == "class" else [(weight - fair_weight, None)]
+    total = total + weighted_partitions(unit, temperature, *terms)
     return total, pulled.detach(), fair_pulled.detach()
