@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from helpers import OPTIONS, place
 from PIL import Image
 
 from despur import text
 from despur.datasets.bios import PROFESSIONS
 from despur.encoders import bigru
+from despur.evaluate import evaluate
+from despur.runs import make
 from despur.spec import resolve
-from despur.store import InputError, load_dataset, save_dataset
+from despur.store import Container, InputError, load_dataset, save_dataset
 
 RNG = np.random.default_rng
 
@@ -138,8 +141,15 @@ def test_bios_from_pickles_is_the_same_and_runs_no_code(bios, tmp_path):
     expected = build("bios", bios)
     for split in ("train", "dev", "test"):
         (bios / "bios" / f"{split}.parquet").unlink()
-        rows = biographies().rename(columns={"profession": "p", "gender": "g", "text": "hard_text"}).to_dict("records")
+        rows = (
+            biographies()
+            .assign(text=lambda t: t["text"].str.split())
+            .rename(columns={"profession": "p", "gender": "g", "text": "hard_text"})
+            .to_dict("records")
+        )
         (bios / "bios" / f"{split}.pickle").write_bytes(pickle.dumps(rows))
+    as_words = build("bios+features=tokens", bios)
+    assert as_words.inputs[0, :3].tolist() == [2 + as_words.about["words"].index(word) for word in ("a", "accountant", ".")]
     found = build("bios", bios)
     assert found.table.equals(expected.table) and (found.inputs == expected.inputs).all()
 
@@ -244,6 +254,19 @@ def test_a_bigru_reads_a_text_the_same_whatever_the_padding():
     torch.testing.assert_close(encoder.gru(embedded)[0][0, 0, 5:], found[0, 5:])  # backwards: after the first
     with pytest.raises(ValueError, match="bigru"):
         bigru.build({}, (3, 32, 32))
+
+
+def test_a_bigru_is_trained_and_evaluated_on_tweets(tweets):
+    results = tweets / "results"
+    save_dataset(results / "data/hate_speech", {"hate_speech": build("hate_speech", tweets)})
+    at = place(results, "runs/hate_speech/erm+encoder.embedding=8+encoder.hidden=6+epochs=2/s0")
+    make(at, OPTIONS, ("best", "last"))
+    evaluate(at, OPTIONS)
+    (run,) = at.runs()
+    assert Container(at.folder / "outputs.safetensors")[f"{run.key}/best/z"].shape == (12, 12)
+    metrics = pd.read_csv(at.folder / "metrics.csv").query("split == 'test' and selection == 'best'").set_index("metric")["value"]
+    assert {"gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear"} <= set(metrics.index)
+    assert set(pd.read_csv(at.folder / "history.csv")["name"]) > {"val_log_likelihood"}
 
 
 # imSitu

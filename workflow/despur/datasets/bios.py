@@ -56,7 +56,8 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
     missing = {"profession", "gender"} - set(table)
     if missing:
         raise InputError(f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(map(str, table.columns))}")
-    return path, table
+    texts = [each if isinstance(each, str) else " ".join(each) for each in table.get("text", [""] * len(table))]  # or lists of words
+    return path, table.assign(text=texts)
 
 
 def vectors(folder: Path, split: str, count: int) -> tuple[Path, Array]:
@@ -83,7 +84,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         table = table.iloc[kept].reset_index(drop=True)
         names = [PROFESSIONS[p] if not isinstance(p, str) else p for p in table["profession"]]
         y, a = raw.coded(names, classes, "profession", path), raw.coded(table["gender"], GENDERS, "gender", path)
-        tables.append(pd.DataFrame({"split": split, "y": y, "a": a, "text": table.get("text", pd.Series("", table.index))}))
+        tables.append(pd.DataFrame({"split": split, "y": y, "a": a, "text": table["text"]}))
     table = pd.concat(tables, ignore_index=True)
     about = {
         **{"input": "embedding", "classes": classes, "attributes": GENDERS, "attribute": "gender"},
