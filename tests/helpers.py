@@ -46,6 +46,16 @@ def task(y: np.ndarray, groups: np.ndarray | None = None, *, side: int = 34, cro
     return Task(presentation, np.asarray(y), int(y.max()) + 1, device, groups)
 
 
+def embedded(y: np.ndarray, groups: np.ndarray | None = None, z: np.ndarray | None = None, *, seed: int = 0, dim: int = 12) -> Task:
+    """A training set of embeddings: ``z`` (N,D), or random ones that tell class and groups linearly."""
+    if z is None:
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=(len(y), dim))
+        z[:, 0] += 2 * y
+        z[:, 1:4] += 0 if groups is None else 1.5 * groups[:, None]
+    return Task(Presentation(torch.from_numpy(z.astype(np.float32))), np.asarray(y), int(y.max()) + 1, CPU, groups)
+
+
 def build(name: str, of: Task, seed: int = 0) -> Method:
     """A freshly initialised method on a task."""
     torch.set_num_threads(1)  # again: importing UMAP after scikit-learn's clusterings undoes it

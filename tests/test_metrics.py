@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from despur.metrics import information
 from despur.metrics.alignment import alignment_loss, cosine_similarity, released_alignment_loss
-from despur.metrics.fairness import leakage, tpr_gap
+from despur.metrics.fairness import leakage, nonlinear_leakage, tpr_gap, tradeoff
 from despur.metrics.groups import group_accuracies, weighted_average, worst_group_accuracy
 
 # accuracy by group
@@ -153,6 +153,33 @@ def test_leakage_attacker_is_not_swayed_by_a_frequent_value():
 
 def test_leakage_of_a_single_attribute_value_is_not_a_number():
     assert math.isnan(leakage(np.zeros((4, 2)), np.ones(4, int), np.zeros((2, 2)), np.array([0, 1])))
+
+
+def test_an_attacker_with_a_kernel_reads_what_no_linear_one_can():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 4))
+    a = (x[:, 0] * x[:, 1] > 0).astype(int)
+    parts = x[:2000], a[:2000], x[2000:], a[2000:]
+    assert leakage(*parts) < 0.56 and nonlinear_leakage(*parts) > 0.85
+    noise = rng.integers(0, 2, 3000)
+    assert nonlinear_leakage(x[:2000], noise[:2000], x[2000:], noise[2000:]) == pytest.approx(0.5, abs=0.05)
+    assert math.isnan(nonlinear_leakage(x, np.zeros(3000), x, np.zeros(3000)))
+
+
+# trade-off
+
+
+def test_tradeoff_by_hand():
+    found = tradeoff(np.array([0.8, 0.4]), np.array([0.5, 0.0]), np.array([0.5, 0.75]), np.array([0.6, 0.2]))
+    np.testing.assert_allclose(found, [0.5 + 0.25 * 0.5 + 0.125 + 0.125 * 0.5, 0.25 + 0.25 + 0.125 * 0.5 + 0.125])
+
+
+def test_tradeoff_reproduces_the_printed_column():
+    """Table 1, Moji: CE, INLP, Adv, Con^ft, Con."""
+    accuracy, gap = np.array([72.09, 72.81, 74.47, 75.99, 75.84]), np.array([40.21, 36.81, 30.59, 14.40, 13.92])
+    h, logits = np.array([85.75, 68.15, 81.98, 57.01, 55.75]), np.array([70.96, 67.80, 65.04, 55.42, 55.32])
+    found = tradeoff(*(values / 100 for values in (accuracy, gap, h, logits)))
+    assert found.round(2).tolist() == [0.77, 0.84, 0.84, 0.99, 1.0]
 
 
 # mutual information

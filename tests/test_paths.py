@@ -133,6 +133,15 @@ def test_the_components_of_a_run_lie_upstream():
     assert place.upstream("stage1") == stage1.upstream("groups") == []
 
 
+def test_a_method_may_read_a_stage_1_beside_groups_that_have_their_own():
+    place = locate("results/runs/cmnist/dfr+groups=predictions+groups.stage1.epochs=3+stage1.epochs=2/s0-2")
+    (groups,), (stage1,) = place.upstream("groups"), place.upstream("stage1")
+    assert groups == locate("results/groups/cmnist/predictions+stage1.epochs=3/s0-2")
+    assert stage1 == locate("results/stage1/cmnist/erm+epochs=2/s0-2")
+    (run,) = [run for run in place.runs() if run.seed == 1]
+    assert run.of("stage1") == "cmnist/erm+epochs=2/s1" and run.of("groups") == "cmnist/predictions+stage1.epochs=3/s1"
+
+
 def test_methods_that_need_the_same_stage_1_share_it():
     jtt, cnc = (locate(f"results/runs/colored_digits/{name}/s0-2").upstream("groups")[0] for name in ("jtt", "cnc"))
     assert jtt.upstream("stage1") == cnc.upstream("stage1")

@@ -9,7 +9,7 @@ import torch
 from helpers import OPTIONS, place, save_tiny
 from safetensors.numpy import save_file
 
-from despur import evaluate, runs
+from despur import evaluate, runs, stage1
 from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
 from despur.metrics.groups import worst_group_accuracy
@@ -132,10 +132,28 @@ def test_checkpoints_are_gone_once_results_are_written(erm, root):
     assert not list((root / ".resume").rglob("*.pt"))
 
 
-def test_stage_1_keeps_the_last_step_only(root):
-    where = make(root, "stage1/colored_digits/erm+epochs=2/s0", ("last",))
+def test_stage_1_keeps_the_last_step_for_groups_and_the_best_for_what_is_fitted_on_it(root):
+    where = place(root, "stage1/colored_digits/erm+epochs=2/s0")
+    stage1.train(where, OPTIONS)
     key = where.runs()[0].key
-    assert Container(where.folder / "outputs.safetensors").keys == {f"{key}/last/z", f"{key}/last/logits"}
+    names = {f"{key}/{selection}/{name}" for selection in ("best", "last") for name in ("z", "logits")}
+    assert Container(where.folder / "outputs.safetensors").keys == names
+
+
+@pytest.mark.parametrize("criterion", ["average_accuracy", "log_likelihood"])
+def test_the_criterion_decides_which_step_is_best(criterion, root, dataset):
+    where = make(root, f"runs/colored_digits/erm+batch_size=8+criterion={criterion}+epochs=4/s0-1")
+    history = pd.read_csv(where.folder / "history.csv")
+    for run in where.runs():
+        of = history[history["seed"] == run.seed].pivot(index="step", columns="name", values="value")
+        best = json.loads((where.folder / "about.json").read_text())["runs"][run.key]["best_step"]
+        assert of[f"val_{criterion}"][best] == of[f"val_{criterion}"].max()
+        assert ("val_log_likelihood" in of) == (criterion == "log_likelihood")
+        if criterion == "log_likelihood":
+            rows = dataset.rows("val")
+            logits = Container(where.folder / "outputs.safetensors")[f"{run.key}/best/logits"][rows].astype(float)
+            odds = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+            assert of.loc[best, "val_log_likelihood"] == pytest.approx(np.log(odds[np.arange(len(rows)), dataset.y[rows]]).mean())
 
 
 @pytest.mark.parametrize(

@@ -276,7 +276,7 @@ def test_a_fixed_draw_is_the_same_for_every_seed(name):
 @pytest.mark.parametrize(
     ("kind", "text", "words"),
     [
-        ("methods", "cnd", ["'cnd'", "did you mean cnc?", "erm", "gdro", "jtt"]),
+        ("methods", "cncc", ["'cncc'", "did you mean cnc?", "erm", "gdro", "jtt"]),
         ("datasets", "colored_digit", ["'colored_digit'", "did you mean colored_digits?", "cmnist"]),
         ("inference", "cluster", ["'cluster'", "did you mean clusters?", "oracle"]),
         ("methods", "cnc+temprature=0.1", ["cnc", "'temprature'", "did you mean temperature?", "lambda"]),

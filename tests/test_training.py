@@ -40,6 +40,9 @@ class Scripted:
     def set_rate(self, epoch):
         pass
 
+    def settle(self, rng):
+        pass
+
     def presentations(self, batch):
         return 10
 

@@ -21,7 +21,7 @@ from despur.provenance import entry_point
 from despur.randomness import generator
 from despur.store import Array, Container, Dataset, atomic, load_dataset, write_csv
 
-FIT_ROWS = 10_000  # at most so many training samples fit a leakage attacker
+FIT_ROWS = 10_000  # at most so many training samples fit the non-linear attacker
 RESAMPLES = 200
 Row = tuple[str, str, Any]  # metric, group, value: a number, or one for each row of weights
 
@@ -48,11 +48,12 @@ def accuracies(dataset: Dataset, rows: Array, predicted: Array, weights: Array) 
 
 
 def representations(dataset: Dataset, rows: Array, z: Array, logits: Array, seed: int, weights: Array) -> Iterator[Row]:
-    """Leakage at representations and logits, mutual information, alignment, cosine similarity. ``z``, ``logits``: all samples."""
+    """Leakage of representations and logits, mutual information, alignment, cosine similarity. ``z``, ``logits``: all samples."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
-    fit = generator("leakage", seed).permutation(train)[:FIT_ROWS]
     for name, features in (("leakage_representations", z), ("leakage_logits", logits)):
-        yield name, "", fairness.leakage(features[fit], a[fit], features[rows], a[rows], weights)
+        yield name, "", fairness.leakage(features[train], a[train], features[rows], a[rows], weights)
+    fit = generator("leakage", seed).permutation(train)[:FIT_ROWS]
+    yield "leakage_representations_nonlinear", "", fairness.nonlinear_leakage(z[fit], a[fit], z[rows], a[rows], weights)
     half = np.sort(generator("mutual_information", seed).permutation(len(rows))[: len(rows) // 2])
     for name, labels in (("mutual_information_class", y), ("mutual_information_attribute", a)):
         yield name, "", information.mutual_information(z[rows], labels[rows], weights=weights)

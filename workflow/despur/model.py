@@ -18,7 +18,7 @@ from despur.task import Presentation, encode
 
 
 class Model:
-    """Encoder and head of one run, on the CPU."""
+    """Encoder and head of one run, on the CPU; where the run reads stage-1 representations, the encoder starts with that model's."""
 
     def __init__(self, networks: nn.ModuleDict, size: int, classes: list[str]) -> None:
         self.networks, self.size, self.classes = networks.eval(), size, classes
@@ -34,26 +34,33 @@ class Model:
         return self.outputs(inputs)["logits"].argmax(axis=1)
 
 
-def load(folder: str | Path, seed: int | None = None, method: str | None = None, selection: str = "best") -> Model:
-    """The model of a run folder: its first run, or that of a seed and, in a sweep, of a method point (``cnc+lambda=0.4``).
+def load(folder: str | Path, seed: int | None = None, method: str | None = None, selection: str = "best", data: str | None = None) -> Model:
+    """The model of a run folder: its first run, or that of a seed and, in a sweep, of a method point (``cnc+lambda=0.4``) or data point.
 
     ``selection``: "best" on validation data, or the "last" step. Raises SettingError if the folder holds no such run.
     """
     place = locate(folder)
-    runs = [run for run in place.runs() if seed in (None, run.seed) and method in (None, run.spec.name)]
+    runs = [run for run in place.runs() if seed in (None, run.seed) and method in (None, run.spec.name) and data in (None, run.data.name)]
     if not runs:
-        raise SettingError(f"{folder} holds no run with seed {seed} and method {method}: {', '.join(run.key for run in place.runs())}")
+        raise SettingError(
+            f"{folder} holds no run with seed {seed}, method {method} and data {data}: {', '.join(run.key for run in place.runs())}"
+        )
     return model_of(place, runs[0], selection)
 
 
 def model_of(place: Place, run: Run, selection: str = "best") -> Model:
     """The model of one run of a folder."""
-    data = json.loads((place.folder / "about.json").read_text())["data"][run.data.name]
-    networks = method_class(run.spec.base).build_networks(without_pretrained(run.spec), tuple(data["shape"]), len(data["classes"]))
+    about = json.loads((place.folder / "about.json").read_text())["data"][run.data.name]
+    networks = method_class(run.spec.base).build_networks(without_pretrained(run.spec), tuple(about["shape"]), len(about["classes"]))
     weights = Container(place.folder / "models.safetensors").under(f"{run.key}/{selection}")
     own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
     networks.load_state_dict(own)
-    return Model(networks, data.get("size", 0), data["classes"])
+    if "stage1" in run.spec.parts:
+        base = run.spec.parts["stage1"]
+        source = next(p for p in place.upstream("stage1") if p.sweep.base == base.base)
+        below = load(source.folder, run.seed, base.name, run.spec.settings["stage1_selection"], run.data.name)
+        networks["encoder"] = nn.Sequential(below.networks["encoder"], networks["encoder"])
+    return Model(networks, about.get("size", 0), about["classes"])
 
 
 def without_pretrained(spec: Spec) -> Spec:

@@ -2,17 +2,19 @@
 
 import argparse
 import copy
+import dataclasses
 import hashlib
 import shutil
 import sys
 import time
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from scipy.special import log_softmax
 
 from despur.digest import question
 from despur.methods.base import Method
@@ -55,13 +57,28 @@ class Folder:
     def __init__(self, place: Place, facts: Machine) -> None:
         self.place, self.machine = place, facts
         self.started = time.perf_counter()
-        self.dataset = cache(partial(load_dataset, place.data.folder))
+        self.stored = cache(partial(load_dataset, place.data.folder))
+        self.represented = lru_cache(maxsize=1)(self.representations)
         self.resume = place.root / ".resume" / hashlib.sha256(question(place).encode()).hexdigest()[:16]
         self.models: dict[str, Array] = {}
         self.outputs: dict[str, Array] = {}
         self.history: list[pd.DataFrame] = []
         self.about: dict[str, Any] = {}
         self.data: dict[str, Any] = {}
+
+    def dataset(self, run: Run) -> Dataset:
+        """What a run is trained and evaluated on: its data set or, if the method declares a stage 1, how that model represents it."""
+        if "stage1" not in run.spec.parts:
+            return self.stored(run.data.name)
+        return self.represented(
+            run.data.name, run.spec.parts["stage1"].base, f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}/z"
+        )
+
+    def representations(self, data: str, base: str, key: str) -> Dataset:
+        """A data set with stage-1 representations, float (N,D), in the place of its inputs."""
+        source = next(p for p in self.place.upstream("stage1") if p.sweep.base == base)
+        z = Container(source.folder / "outputs.safetensors")[key].astype(np.float32)
+        return dataclasses.replace(self.stored(data), inputs=z)
 
     def task(self, run: Run, dataset: Dataset) -> Task:
         """The training set, with the groups inferred for this run if the method reads them."""
@@ -75,18 +92,18 @@ class Folder:
 
     def train(self, run: Run) -> tuple[Method, Progress]:
         """Train one run; its initialisation and order depend on data set, method and seed only, so sweeps are paired."""
-        dataset = self.dataset(run.data.name)
+        dataset = self.dataset(run)
         key = f"{run.data.base}/{run.spec.base}/{run.seed}"
         with torch.random.fork_rng():
             torch.manual_seed(number(key, -1))
             method = method_class(run.spec.base)(self.task(run, dataset), run.spec)
-            evaluate = Evaluator(dataset, self.machine, key)
+            evaluate = Evaluator(dataset, self.machine, key, method.settings["criterion"])
             trainer = Trainer(method, key, evaluate, self.machine, self.resume / f"{number(run.key)},s{run.seed}.pt")
             return method, trainer.run()
 
     def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
         """Keep weights, history, and representations and logits of every sample, for each selection rule."""
-        dataset = self.dataset(run.data.name)
+        dataset = self.dataset(run)
         states = {"last": copy.deepcopy(method.networks.state_dict()), "best": progress.best, **progress.snapshots}
         for selection in (*selections, *progress.snapshots):
             prefix = f"{run.key}/{selection}"
@@ -132,9 +149,10 @@ def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine) -> dict[
 
 
 class Evaluator:
-    """Scores a method on the split that selects: the data set's rule first, average accuracy to break ties."""
+    """Scores a method on the split that selects: the criterion first, the others to break ties."""
 
-    def __init__(self, dataset: Dataset, facts: Machine, key: str) -> None:
+    def __init__(self, dataset: Dataset, facts: Machine, key: str, criterion: str = "worst_group_accuracy") -> None:
+        self.criterion = f"val_{criterion}"
         rows = dataset.rows(dataset.about["select"])
         assert dataset.groups is not None
         self.y, self.groups, self.key = dataset.y[rows], dataset.groups[rows], key
@@ -143,10 +161,13 @@ class Evaluator:
     def __call__(self, method: Method) -> dict[str, float]:
         logits = encode(method.networks["encoder"], method.networks["head"], self.shown, generator(self.key, -3))["logits"]
         correct = logits.argmax(axis=1) == self.y
-        return {
+        scores = {
             "val_worst_group_accuracy": float(worst_group_accuracy(correct, self.groups)),
             "val_average_accuracy": float(correct.mean()),
         }
+        if self.criterion == "val_log_likelihood":
+            scores[self.criterion] = float(log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(self.y)), self.y].mean())
+        return {self.criterion: scores[self.criterion], **scores}
 
 
 def make(place: Place, arguments: argparse.Namespace, selections: tuple[str, ...]) -> None:

@@ -6,11 +6,13 @@ where the default comes from. Declarations are read without running the file (se
 
 import math
 import re
+import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 Settings = Mapping[str, Any]
+WORD = {*string.ascii_letters, *string.digits, *"_-."}
 
 
 class SettingError(ValueError):
@@ -97,6 +99,11 @@ def digit_classes(default: str, source: str) -> Setting:
     return Setting(default, source, str, "two or more classes of ascending digits like 01-89, no digit twice", check)
 
 
+def word(default: str, source: str) -> Setting:
+    """Any word of letters, digits, ``_``, ``-`` and dots: the name of a file, without its folder."""
+    return Setting(default, source, str, "letters, digits, _, - and dots", lambda v: set(v) <= WORD and not v.startswith("."))
+
+
 def draw(source: str) -> Setting:
     """Which random draw of a data set: a whole number, or ``seed`` to draw anew for each seed of a run."""
     return Setting(
@@ -118,6 +125,14 @@ def as_in(kind: str, name: str, *without: str) -> dict[str, Setting]:
     from despur.spec import declared
 
     return {key: setting for key, setting in declared(kind, name)["SETTINGS"].items() if key not in without}
+
+
+def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
+    """For a method whose inputs are a stage-1 model's representations, in the place of the data set's."""
+    return {
+        "stage1": part("methods", base, source),
+        "stage1_selection": choice(selection, "which of its steps: the best on validation data, or the last", "best", "last"),
+    }
 
 
 def sgd(learning_rate: float, momentum: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0) -> dict[str, Setting]:
@@ -153,5 +168,10 @@ def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs:
         "epochs": whole(epochs, source, at_least=1),
         "evaluate_every": whole(0, "0: once an epoch; else every so many optimiser steps", at_least=0),
         "snapshots": whole(0, "every so many epochs the model is kept and evaluated too, as selection epoch=n; 0: never", at_least=0),
-        "patience": whole(0, "evaluations without a better worst group before training stops; 0: never", at_least=0),
+        "criterion": choice(
+            "worst_group_accuracy",
+            "of validation data: what decides which step is best, and when patience is over",
+            *("worst_group_accuracy", "average_accuracy", "log_likelihood"),
+        ),
+        "patience": whole(0, "evaluations without a better criterion before training stops; 0: never", at_least=0),
     }

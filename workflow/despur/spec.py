@@ -167,7 +167,7 @@ def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str,
                 k.removeprefix(f"{key}."): asked.pop(k) for k in list(asked) if k.startswith(f"{key}.") or (inherits and _of_stage1(k))
             }
             parts[key] = _point(setting.folder, values[key], below, dataset, key, "stage1." if key == "stage1" else f"{path}{key}.")
-            changes |= {k if _of_stage1(k) else f"{key}.{k}": v for k, v in parts[key].changes.items()}
+            changes |= {k if inherits and _of_stage1(k) else f"{key}.{k}": v for k, v in parts[key].changes.items()}
     if asked:
         dotted = [f"{k}.{sub}" for k, p in parts.items() for sub in declared(p.kind, p.base)["SETTINGS"]]
         raise unknown(f"setting of {base}:", path + min(asked), [path + key for key in (*declaration, *dotted)])

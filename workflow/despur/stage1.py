@@ -11,8 +11,9 @@ from despur.runs import OPTIONS, make
 
 
 def train(place: Place, arguments: argparse.Namespace) -> None:
-    """The last epoch is kept: no selection among epochs (App. E.2.2 of Zhang et al. 2022)."""
-    make(place, arguments, ("last",))
+    """The last step is kept, which groups are inferred from (no selection among epochs: App. E.2.2 of Zhang et al. 2022), and the
+    best on validation, for methods that are fitted on its representations."""
+    make(place, arguments, ("best", "last"))
 
 
 if __name__ == "__main__":

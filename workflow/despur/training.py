@@ -120,6 +120,7 @@ class Trainer:
     def look(self) -> None:
         """Evaluate on validation data; keep the state if it is the best so far; stop when patience is over."""
         p = self.progress
+        self.method.settle(generator(self.key, p.epoch, p.step_in_epoch, 0))
         scores = self.evaluate(self.method)
         means = {name: total / p.since for name, total in p.totals.items()}
         for name, value in {**means, **scores}.items():

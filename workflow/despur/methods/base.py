@@ -95,6 +95,9 @@ class Method:
             nn.utils.clip_grad_norm_(self.networks.parameters(), self.settings["clip"])
         self.optimizer.step()
 
+    def settle(self, rng: np.random.Generator) -> None:
+        """Fit what no step trains; called before each evaluation."""
+
     def presentations(self, batch: Array) -> int:
         """How many training images a batch presents."""
         return batch.size

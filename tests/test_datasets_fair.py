@@ -1,0 +1,393 @@
+"""Loaders of embeddings and texts with a protected attribute, on miniature files, whole and faulty."""
+
+import os
+import pickle
+from collections import Counter
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from helpers import OPTIONS, place
+from PIL import Image
+
+from despur import text
+from despur.datasets.bios import PROFESSIONS
+from despur.encoders import bigru
+from despur.evaluate import evaluate
+from despur.runs import make
+from despur.spec import resolve
+from despur.store import Container, InputError, load_dataset, save_dataset
+
+RNG = np.random.default_rng
+
+
+def build(name, root):
+    (point,) = resolve("datasets", name).points
+    return import_module(f"despur.datasets.{point.base}").build(point.settings, root)
+
+
+def cells(dataset, split):
+    rows = dataset.rows(split)
+    return Counter(zip(dataset.y[rows].tolist(), dataset.table["a"].to_numpy()[rows].tolist(), strict=True))
+
+
+def well_formed(dataset):
+    """Whatever the data set: what the stages rely on; and it is the same after a round trip."""
+    assert set(dataset.splits) == {"train", "val", "test"} and len(dataset.inputs) == len(dataset.table)
+    assert dataset.about["select"] == "val" and dataset.about["headline"] == "test" and dataset.about["sha256"] and dataset.about["licence"]
+    assert dataset.groups.shape == (len(dataset.table), len(dataset.about["classes"]) * len(dataset.about["attributes"]))
+    return dataset
+
+
+# Moji
+
+
+MOJI = "moji+held_out=8+train=40"
+
+
+@pytest.fixture
+def moji(tmp_path):
+    """Four files of 40 rows; a vector says which file and row it is."""
+    (tmp_path / "moji").mkdir()
+    for number, name in enumerate(("neg_neg", "neg_pos", "pos_neg", "pos_pos")):
+        np.save(tmp_path / "moji" / f"{name}.npy", np.stack([np.full(40, number), np.arange(40), np.zeros(40)], axis=1))
+    return tmp_path
+
+
+def test_moji_has_the_skew_of_the_paper_and_balanced_held_out_splits(moji):
+    dataset = well_formed(build(MOJI, moji))
+    assert cells(dataset, "train") == {(1, 1): 16, (1, 0): 4, (0, 1): 4, (0, 0): 16}
+    assert cells(dataset, "val") == cells(dataset, "test") == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 2)
+    assert cells(build(f"{MOJI}+ratio=0.5", moji), "train") == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 10)
+    assert dataset.inputs.dtype == np.float32
+
+
+def test_moji_rows_belong_to_their_files_and_to_one_split(moji):
+    dataset = build(MOJI, moji)
+    assert (dataset.inputs[:, 0] == 2 * dataset.y + dataset.table["a"]).all()
+    assert (dataset.inputs[:, 1] == dataset.table["row"]).all()
+    assert not dataset.table.duplicated(["y", "a", "row"]).any()
+    other = build(f"{MOJI}+draw=1", moji)
+    assert (other.table["row"] != dataset.table["row"]).any() and build(MOJI, moji).table.equals(dataset.table)
+
+
+def faulty(array, where, value):
+    array = np.array(array)
+    array[where] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda a: a[:, 0], ["pos_neg.npy", "(40,)"]),
+        (lambda a: a.astype(int), ["pos_neg.npy", "int64"]),
+        (lambda a: a[:, :2], ["dimensions", "[2, 3]"]),
+        (lambda a: a[:7], ["pos_neg.npy", "7 rows", "8 are needed"]),
+        (lambda a: faulty(a, (slice(None), 2), np.nan), ["moji", "finite"]),
+        (lambda a: faulty(a, (slice(None), 2), np.inf), ["finite"]),
+    ],
+)
+def test_faulty_moji_files_are_refused_by_name(moji, change, words):
+    path = moji / "moji" / "pos_neg.npy"
+    np.save(path, change(np.load(path)))
+    with pytest.raises(InputError) as error:
+        build(MOJI, moji)
+    assert all(word in str(error.value) for word in words)
+
+
+def test_what_is_no_array_and_what_is_missing_is_refused(moji):
+    path = moji / "moji" / "pos_neg.npy"
+    path.write_text("not an array")
+    with pytest.raises(InputError, match="pos_neg"):
+        build(MOJI, moji)
+    path.unlink()
+    with pytest.raises(InputError, match=r"pos_neg.*Download"):
+        build(MOJI, moji)
+
+
+# Bios
+
+
+def biographies(count=56):
+    professions = [PROFESSIONS[i % 28] for i in range(count)]
+    return pd.DataFrame(
+        {"profession": professions, "gender": ["mf"[(i // 28) % 2] for i in range(count)], "text": [f"A {p}." for p in professions]}
+    )
+
+
+@pytest.fixture
+def bios(tmp_path):
+    (tmp_path / "bios").mkdir()
+    for split in ("train", "dev", "test"):
+        biographies().to_parquet(tmp_path / "bios" / f"{split}.parquet")
+        np.save(tmp_path / "bios" / f"{split}_cls.npy", RNG(0).normal(size=(56, 6)).astype(np.float32))
+    return tmp_path
+
+
+def test_bios_in_28_professions_and_as_a_pair(bios):
+    dataset = well_formed(build("bios", bios))
+    assert dataset.inputs.shape == (168, 6) and len(dataset.about["classes"]) == 28
+    assert cells(dataset, "train") == {(y, a): 1 for y in range(28) for a in (0, 1)}
+    pair = well_formed(build("bios+professions=nurse_surgeon", bios))
+    assert pair.about["classes"] == ["nurse", "surgeon"] and len(pair.table) == 12
+    rows = np.flatnonzero(np.isin(dataset.y, [PROFESSIONS.index("nurse"), PROFESSIONS.index("surgeon")]))
+    np.testing.assert_array_equal(pair.inputs, dataset.inputs[rows])
+
+
+def test_bios_from_pickles_is_the_same_and_runs_no_code(bios, tmp_path):
+    expected = build("bios", bios)
+    for split in ("train", "dev", "test"):
+        (bios / "bios" / f"{split}.parquet").unlink()
+        rows = (
+            biographies()
+            .assign(text=lambda t: t["text"].str.split())
+            .rename(columns={"profession": "p", "gender": "g", "text": "hard_text"})
+            .to_dict("records")
+        )
+        (bios / "bios" / f"{split}.pickle").write_bytes(pickle.dumps(rows))
+    as_words = build("bios+features=tokens", bios)
+    assert as_words.inputs[0, :3].tolist() == [2 + as_words.about["words"].index(word) for word in ("a", "accountant", ".")]
+    found = build("bios", bios)
+    assert found.table.equals(expected.table) and (found.inputs == expected.inputs).all()
+
+    class Evil:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "trace"),)
+
+    (bios / "bios/dev.pickle").write_bytes(pickle.dumps([Evil()]))
+    with pytest.raises(InputError, match=r"dev.pickle.*mkdir"):
+        build("bios", bios)
+    assert not (tmp_path / "trace").exists()
+
+
+def test_bios_as_words(bios):
+    dataset = well_formed(build("bios+features=tokens+length=5+words=4", bios))
+    assert dataset.inputs.shape == (168, 5) and dataset.inputs.dtype == np.int32
+    assert dataset.about["words"][:2] == [".", "a"]  # 56 times each, then in alphabetical order
+    assert dataset.inputs[0].tolist() == [3, 4, 2, 0, 0]  # a, accountant, .
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.assign(gender="m"), ["same attribute"]),
+        (lambda t: t.assign(profession="nurse"), ["same class"]),
+        (lambda t: t.assign(gender="x"), ["train", "'x'", "m, f"]),
+        (lambda t: t.drop(columns="gender"), ["train.parquet", "gender"]),
+        (lambda t: t[:30], ["train_cls.npy", "56", "30"]),
+    ],
+)
+def test_faulty_biographies_are_refused(bios, change, words):
+    change(biographies()).to_parquet(bios / "bios/train.parquet")
+    with pytest.raises(InputError) as error:
+        build("bios", bios)
+    assert all(word in str(error.value) for word in words)
+
+
+# hate speech
+
+
+@pytest.fixture
+def tweets(tmp_path):
+    (tmp_path / "hate_speech").mkdir()
+    lines = [
+        "tid\ttext\tage\tlabel",
+        '1\tI love "you\t1\t0',
+        "2\tyou all go\t0\t1",
+        "3\tunknown age\tx\t1",
+        "4\t love love\t1\t1",
+        "5\tgo\t0\t0",
+    ]
+    for split in ("train", "valid", "test"):
+        (tmp_path / "hate_speech" / f"{split}.tsv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_tweets_become_words_and_authors_without_age_are_left_out(tweets):
+    dataset = well_formed(build("hate_speech+length=6+words=3", tweets))
+    assert dataset.about["words"] == ["love", "go", "you"]
+    assert dataset.inputs[:4].tolist() == [[1, 2, 1, 4, 0, 0], [4, 1, 3, 0, 0, 0], [2, 2, 0, 0, 0, 0], [3, 0, 0, 0, 0, 0]]
+    assert dataset.y[:4].tolist() == [0, 1, 1, 0] and dataset.table["a"][:4].tolist() == [1, 0, 1, 0]
+
+
+def test_ages_in_years_are_cut_at_29_and_other_text_is_refused(tweets):
+    path = tweets / "hate_speech/train.tsv"
+    path.write_text("text\tage\tlabel\na b\t29\t0\nb\t30\tno\nc\t18\tspam\nd\t64.5\t1\n")
+    dataset = build("hate_speech", tweets)
+    assert dataset.table["a"][:4].tolist() == [1, 0, 1, 0] and dataset.y[:4].tolist() == [0, 0, 1, 1]
+    path.write_text("text\tage\tlabel\na b\told\t0\nb\t30\t0\n")
+    with pytest.raises(InputError, match=r"train.tsv: age 'old'"):
+        build("hate_speech", tweets)
+    path.write_text("text\tlabel\na b\t0\n")
+    with pytest.raises(InputError, match=r"train.tsv has no column age"):
+        build("hate_speech", tweets)
+
+
+def test_tweets_as_vectors(tweets):
+    for split in ("train", "valid", "test"):
+        np.save(tweets / "hate_speech" / f"{split}.npy", np.arange(10.0).reshape(5, 2))
+    dataset = well_formed(build("hate_speech+features=vectors", tweets))
+    assert dataset.inputs[:4].tolist() == [[0, 1], [2, 3], [6, 7], [8, 9]]  # without the third
+    np.save(tweets / "hate_speech/test.npy", np.zeros((4, 2)))
+    with pytest.raises(InputError, match="4 rows"):
+        build("hate_speech+features=vectors", tweets)
+
+
+def test_words_of_a_text():
+    assert text.words("It's 2 dogs... OK?") == ["it", "'", "s", "2", "dogs", ".", ".", ".", "ok", "?"]
+    assert text.vocabulary(["b a", "a c"], 2) == ["a", "b"]
+    assert text.tokens(["", "a z a a"], ["a"], 3).tolist() == [[0, 0, 0], [2, 1, 2]]
+
+
+def test_a_bigru_reads_a_text_the_same_whatever_the_padding():
+    torch.manual_seed(0)
+    encoder = bigru.build({"hidden": 5, "words": 9, "embedding": 4, "dropout": 0.0}, (6,)).eval()
+    words = torch.tensor([[2, 3, 4, 0, 0, 0], [5, 6, 7, 8, 2, 3], [0, 0, 0, 0, 0, 0]], dtype=torch.int32)
+    found = encoder(words)
+    assert found.shape == (3, 10) == (3, encoder.dim) and found.isfinite().all()
+    torch.testing.assert_close(encoder(words[:1, :3])[0], found[0])
+    embedded = encoder.embedding(words[:1, :3])
+    torch.testing.assert_close(encoder.gru(embedded)[0][0, 2, :5], found[0, :5])  # forwards: the state after the last word
+    torch.testing.assert_close(encoder.gru(embedded)[0][0, 0, 5:], found[0, 5:])  # backwards: after the first
+    with pytest.raises(ValueError, match="bigru"):
+        bigru.build({}, (3, 32, 32))
+
+
+def test_a_bigru_is_trained_and_evaluated_on_tweets(tweets):
+    results = tweets / "results"
+    save_dataset(results / "data/hate_speech", {"hate_speech": build("hate_speech", tweets)})
+    at = place(results, "runs/hate_speech/erm+encoder.embedding=8+encoder.hidden=6+epochs=2/s0")
+    make(at, OPTIONS, ("best", "last"))
+    evaluate(at, OPTIONS)
+    (run,) = at.runs()
+    assert Container(at.folder / "outputs.safetensors")[f"{run.key}/best/z"].shape == (12, 12)
+    metrics = pd.read_csv(at.folder / "metrics.csv").query("split == 'test' and selection == 'best'").set_index("metric")["value"]
+    assert {"gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear"} <= set(metrics.index)
+    assert set(pd.read_csv(at.folder / "history.csv")["name"]) > {"val_log_likelihood"}
+
+
+# imSitu
+
+
+@pytest.fixture
+def imsitu(tmp_path):
+    folder = tmp_path / "imsitu"
+    (folder / "images").mkdir(parents=True)
+    verbs = ["cooking", "baking", "running", "jumping"]
+    (folder / "classes.csv").write_text("verb,class\ncooking,make\nbaking,make\nrunning,move\njumping,move\n")
+    for number, split in enumerate(("train", "dev", "test")):
+        table = pd.DataFrame({"image": [f"{split}{i}.png" for i in range(4)], "verb": verbs, "gender": ["man", "woman", "woman", "man"]})
+        table.to_csv(folder / f"{split}.csv", index=False)
+        np.save(folder / f"{split}.npy", np.full((4, 3), float(number)))
+        for i, name in enumerate(table["image"]):
+            Image.new("RGB", (30, 20), (10 * i, number, 0)).save(folder / "images" / name)
+    return tmp_path
+
+
+def test_imsitu_vectors_and_coarse_classes(imsitu):
+    dataset = well_formed(build("imsitu", imsitu))
+    assert dataset.about["classes"] == ["make", "move"] and dataset.y[:4].tolist() == [0, 0, 1, 1]
+    assert dataset.table["a"][:4].tolist() == [0, 1, 1, 0] and dataset.inputs[:, 0].tolist() == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_imsitu_photographs(imsitu):
+    dataset = well_formed(build("imsitu+features=images+size=16", imsitu))
+    assert dataset.inputs.shape == (12, 16, 16, 3) and dataset.inputs.dtype == np.uint8 and dataset.about["size"] == 16
+    assert (dataset.inputs[6] == [20, 1, 0]).all()
+    (imsitu / "imsitu/images/dev1.png").write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"dev1.png"):
+        build("imsitu+features=images", imsitu)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        ("classes.csv", "baking,make\n", "", ["classes.csv", "baking"]),
+        ("train.csv", "woman", "child", ["gender", "'child'", "man, woman"]),
+        ("train.csv", "woman", "man", ["same attribute"]),
+        ("classes.csv", "move", "make", ["same class"]),
+        ("dev.csv", "dev3.png,jumping,man\n", "", ["12 inputs", "11 labels"]),
+    ],
+)
+def test_faulty_imsitu_files_are_refused(imsitu, file, old, new, words):
+    path = imsitu / "imsitu" / file
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError) as error:
+        build("imsitu", imsitu)
+    assert all(word in str(error.value) for word in words)
+
+
+# your own
+
+
+def own(count=12, **changes):
+    split = np.array(["train", "train", "val", "test"] * (count // 4))
+    y, a = np.array(["no", "yes"] * (count // 2)), np.arange(count) // 4 % 2
+    return {"features": RNG(0).normal(size=(count, 3)), "y": y, "a": a, "split": split, **changes}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "bring_your_own").mkdir()
+    return tmp_path / "bring_your_own"
+
+
+def test_your_own_npz_parquet_and_columns_are_the_same(folder):
+    arrays = own()
+    np.savez(folder / "one.npz", **arrays)
+    pd.DataFrame({**arrays, "features": list(arrays["features"])}).to_parquet(folder / "two.parquet")
+    columns = {f"x{i}": arrays["features"][:, i] for i in range(3)}
+    pd.DataFrame({**columns, **{name: arrays[name] for name in ("y", "a", "split")}}).to_parquet(folder / "three.parquet")
+    datasets = [well_formed(build(f"bring_your_own+name={name}", folder.parent)) for name in ("one", "two", "three")]
+    for dataset in datasets:
+        np.testing.assert_array_equal(dataset.inputs, arrays["features"].astype(np.float32))
+        assert dataset.about["classes"] == ["no", "yes"] and dataset.about["attributes"] == ["0", "1"]
+        assert dataset.table.equals(datasets[0].table)
+    save_dataset(folder / "kept", {"own": datasets[0]})
+    assert load_dataset(folder / "kept", "own").about == datasets[0].about
+
+
+def test_your_own_images(folder):
+    np.savez(folder / "task.npz", **own(features=np.arange(12 * 40 * 36 * 3, dtype=np.uint32).astype(np.uint8).reshape(12, 40, 36, 3)))
+    dataset = well_formed(build("bring_your_own", folder.parent))
+    assert dataset.inputs.dtype == np.uint8 and dataset.about["size"] == 36
+    assert build("bring_your_own+size=32", folder.parent).about["size"] == 32
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"features": np.zeros((11, 3))}, ["11 inputs", "12 labels"]),
+        ({"features": np.zeros((12, 3, 2))}, ["(12, 3, 2)", "(N,D)"]),
+        ({"features": np.full((12, 3), np.nan)}, ["sample 0", "finite"]),
+        ({"features": np.array([["a"]] * 12)}, ["numbers"]),
+        ({"a": np.zeros(12, int)}, ["same attribute"]),
+        ({"y": np.zeros(12, int)}, ["same class"]),
+        ({"y": np.array([0.0, np.nan] * 6)}, ["y of sample 1"]),
+        ({"a": np.zeros(5, int)}, ["different lengths"]),
+        ({"split": np.array(["train", "test"] * 6)}, ["no sample of the split val"]),
+        ({"original": np.zeros(12, int)}, ["original 0", "several splits"]),
+    ],
+)
+def test_faults_of_your_own_file_are_named(folder, changes, words):
+    np.savez(folder / "task.npz", **own(**changes))
+    with pytest.raises(InputError) as error:
+        build("bring_your_own", folder.parent)
+    assert all(word in str(error.value) for word in ["task.npz", *words])
+
+
+def test_missing_parts_of_your_own_file_are_named(folder):
+    with pytest.raises(InputError, match=r"task.parquet or task.npz.*README"):
+        build("bring_your_own", folder.parent)
+    np.savez(folder / "task.npz", y=np.zeros(3))
+    with pytest.raises(InputError, match="no array features, a, split"):
+        build("bring_your_own", folder.parent)
+    pd.DataFrame({"y": [0], "a": [1], "split": ["train"], "name": ["x"]}).to_parquet(folder / "task.parquet")
+    with pytest.raises(InputError, match="name cannot be a feature"):
+        build("bring_your_own", folder.parent)
+    np.savez(folder / "other.npz", **own(y=np.array([{}] * 12)))
+    with pytest.raises(InputError, match=r"other.npz"):
+        build("bring_your_own+name=other", folder.parent)

@@ -1,0 +1,103 @@
+"""Adversarial training with several discriminators."""
+
+import numpy as np
+import pytest
+import torch
+from helpers import build, embedded
+from torch import nn
+
+from despur.losses.adversarial import reverse_gradient
+from despur.methods.adv import orthogonality
+
+RNG = np.random.default_rng
+
+
+def biased(count=240):
+    y = np.arange(count) % 2
+    return embedded(y, np.where(RNG(0).random(count) < 0.8, y, 1 - y))
+
+
+def gradients(method, batch):
+    losses = method.losses(batch, RNG(0))
+    return losses, torch.autograd.grad(losses["loss"], method.networks["encoder"].parameters(), retain_graph=True)
+
+
+def test_the_encoder_follows_cross_entropy_against_the_reversed_gradient_of_the_adversaries():
+    of, batch = biased(), np.arange(60)
+    method = build("adv+weight=0.3", of)
+    losses, found = gradients(method, batch)
+    z = method.networks["encoder"](of.presentation.view(batch, RNG(0)))
+    cross = nn.functional.cross_entropy(method.networks["head"](z), of.labels[batch])
+    a = torch.from_numpy(of.groups[batch])
+    adversarial = sum(nn.functional.cross_entropy(each(z)[0], a) for each in method.adversary) / 3
+    wanted = torch.autograd.grad(cross - 0.3 * adversarial, method.networks["encoder"].parameters())
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+    assert losses["loss"].item() == pytest.approx((cross + adversarial).item(), rel=1e-5)
+
+
+def test_the_discriminators_learn_the_attribute_and_no_gradient_of_theirs_reaches_the_encoder():
+    of = biased()
+    method = build("adv+orthogonality=0+weight=0", of)
+    before = [p.detach().clone() for p in method.networks["encoder"].parameters()]
+    z, a = method.representations(RNG(0)), method.attribute
+    values = [method.rival_step(z, a).item() for _ in range(60)]
+    assert values[-1] < 0.6 * values[0]
+    assert all(torch.equal(p, q) for p, q in zip(before, method.networks["encoder"].parameters(), strict=True))
+    free, tied = (gradients(build(name, of), np.arange(60))[1] for name in ("erm+encoder=mlp", "adv+weight=0"))
+    for one, other in zip(free, tied, strict=True):  # without weight: cross-entropy alone
+        torch.testing.assert_close(one, other)
+
+
+def test_orthogonality_by_hand():
+    first, second = torch.eye(2), torch.tensor([[0.0, 3.0], [2.0, 0.0]])  # unit rows: e1, e2 and e2, e1
+    assert orthogonality([first, second]).item() == pytest.approx(2 / 4)  # H1^T H2 = [[0, 1], [1, 0]]
+    apart = [torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[0.0, 1.0], [0.0, -1.0]])]
+    assert orthogonality(apart).item() == 0  # the products of both samples cancel
+    assert orthogonality([first, second, first]).item() == pytest.approx(2 / 4)
+    assert orthogonality([first]).item() == 0
+
+
+def test_the_penalty_drives_discriminators_apart():
+    of = biased()
+    overlaps = []
+    for weight in (0, 1000):
+        method = build(f"adv+orthogonality={weight}", of)
+        z, a = method.representations(RNG(0)), method.attribute
+        for _ in range(40):
+            method.rival_step(z, a)
+        overlaps.append(method.adversarial(z, a)[1].item())
+    assert overlaps[1] < 0.1 * overlaps[0]
+
+
+def test_by_turns_the_discriminators_change_only_after_an_epoch():
+    of = biased()
+    method = build("adv+batch_size=100+discriminator_epochs=4+discriminator_rate=0.5", of)
+    batches = list(method.epoch(RNG(0)))
+    assert [len(batch) for batch in batches] == [100, 100, 40, 0]
+    state = [p.detach().clone() for p in method.adversary.parameters()]
+    encoder = method.networks["encoder"].layers[0].weight
+    for batch in batches[:3]:
+        method.step(batch, RNG(0))
+    assert all(torch.equal(p, q) for p, q in zip(state, method.adversary.parameters(), strict=True))
+    before = encoder.detach().clone()
+    assert method.step(batches[3], RNG(0))["loss"].isfinite()
+    assert torch.equal(before, encoder) and not torch.equal(state[0], next(method.adversary.parameters()))
+    assert method.rival.param_groups[0]["lr"] == pytest.approx(0.5 * method.settings["learning_rate"])
+
+
+def test_patience_ends_the_discriminators_turn():
+    method = build("adv+batch_size=240+discriminator_epochs=100+discriminator_patience=3+learning_rate=0.001", biased())
+    losses = iter([3.0, 2.0, 2.5, 2.5, 1.0, 1.5, 1.5, 1.5, 0.1])
+    seen = []
+    method.rival_step = lambda z, a: seen.append(1) or torch.tensor(next(losses))
+    assert method.refit(RNG(0)).item() == 1.0 and len(seen) == 8
+
+
+def test_one_discriminator_is_the_plain_adversary():
+    method = build("adv+discriminators=1+orthogonality=0", biased())
+    z = torch.ones(4, 300, requires_grad=True)
+    value = method.adversarial(reverse_gradient(z, 2.0), torch.tensor([0, 1, 0, 1]))[0]
+    reversed_, plain = torch.autograd.grad(value, z)[0], torch.autograd.grad(method.adversarial(z, torch.tensor([0, 1, 0, 1]))[0], z)[0]
+    torch.testing.assert_close(reversed_, -2 * plain)
+    assert len(method.adversary) == 1

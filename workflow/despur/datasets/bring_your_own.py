@@ -1,0 +1,80 @@
+"""Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split (README, "Your own data")."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur import raw
+from despur.settings import Settings, whole, word
+from despur.store import Array, Dataset, InputError
+
+SETTINGS = {
+    "name": word("task", "NAME.parquet or NAME.npz under bring_your_own/ in the data root"),
+    "size": whole(0, "images: side of the square that an encoder sees; 0: the shorter side", at_least=0),
+}
+
+PUBLISHED = {"*": {"encoder": "mlp"}}
+
+COLUMNS = ("y", "a", "split")
+
+
+def read_npz(path: Path) -> tuple[Array, pd.DataFrame]:
+    """Arrays features, y, a, split and perhaps original."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except ValueError as error:
+        raise InputError(f"{path} cannot be read ({error}); texts must be arrays of texts, not of objects") from error
+    missing = [name for name in ("features", *COLUMNS) if name not in arrays]
+    if missing:
+        raise InputError(f"{path} has no array {', '.join(missing)}; it has {', '.join(arrays)}")
+    columns = {name: arrays[name] for name in (*COLUMNS, "original") if name in arrays}
+    sizes = {name: len(column) for name, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        raise InputError(f"{path}: arrays of different lengths: {sizes}")
+    return arrays["features"], pd.DataFrame(columns)
+
+
+def read_parquet(path: Path) -> tuple[Array, pd.DataFrame]:
+    """A column features of lists; or every other column, of numbers, is one feature."""
+    table = raw.read_table(path, COLUMNS)
+    kept = [name for name in (*COLUMNS, "original") if name in table]
+    if "features" in table:
+        sizes = {len(row) for row in table["features"]}
+        if len(sizes) > 1:
+            raise InputError(f"{path}: features have {min(sizes)} to {max(sizes)} values; every sample needs as many")
+        return np.stack(list(table["features"])), table[kept]
+    features = table.drop(columns=kept)
+    text = [str(name) for name in features if not pd.api.types.is_numeric_dtype(features[name])]
+    if text or features.empty:
+        raise InputError(
+            f"{path}: {', '.join(text) or 'no column'} cannot be a feature; columns beside y, a, split, original must be numbers"
+        )
+    return features.to_numpy(), table[kept]
+
+
+def numbered(column: pd.Series) -> tuple[Array, list[str]]:
+    """Values in sorted order numbered from 0, and what they are called."""
+    values, numbers = np.unique(column.to_numpy().astype(str) if column.dtype.kind not in "iub" else column, return_inverse=True)
+    return numbers.astype(np.int64), [str(value) for value in values]
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """Classes and attribute values are numbered in sorted order; floats become float32."""
+    folder, name = data_root / "bring_your_own", settings["name"]
+    path = raw.found(folder, f"{name}.parquet", f"{name}.npz", remedy="See 'Your own data' in the README")
+    features, table = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
+    about: dict[str, Any] = {"attribute": "a", "source": str(path.name), "licence": "yours", "sha256": raw.sha256(path)}
+    image = features.dtype == np.uint8 and features.ndim == 4
+    if features.dtype.kind not in "uifb":
+        raise InputError(f"{path}: features are {features.dtype}; they must be numbers")
+    if image:
+        about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
+    for column, names in (("y", "classes"), ("a", "attributes")):
+        if table[column].isna().any():
+            raise InputError(f"{path}: {column} of sample {int(table[column].isna().argmax())} is missing")
+        numbers, about[names] = numbered(table[column])
+        table = table.assign(**{column: numbers})
+    return raw.dataset(path, features if image else features.astype(np.float32), table, {"input": "embedding", **about})

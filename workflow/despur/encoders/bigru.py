@@ -1,0 +1,39 @@
+"""A bidirectional gated recurrent unit on numbers of words (Shen et al. 2021, Experiment 2, after Huang et al. 2020)."""
+
+import torch
+from torch import Tensor, nn
+
+from despur.settings import Settings, real, whole
+
+SEED_CHUNK = 1
+
+SETTINGS = {
+    "hidden": whole(200, "Experiment 2: cell size, in each direction", at_least=1),
+    "words": whole(15_002, "Huang et al., released code: 15,000 most frequent words; padding and unknown", at_least=3),
+    "embedding": whole(200, "dimensions of a word; not stated (Huang et al. start from pre-trained ones)", at_least=1),
+    "dropout": real(0.2, "of words and of the representation; not stated", at_least=0, below=1),
+}
+
+
+class BiGRU(nn.Module):
+    """Words (B,T), 0 where a text has ended -> the last states of both directions (B,2*hidden)."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self.dim = 2 * settings["hidden"]
+        self.embedding = nn.Embedding(settings["words"], settings["embedding"], padding_idx=0)
+        self.gru = nn.GRU(settings["embedding"], settings["hidden"], batch_first=True, bidirectional=True)
+        self.dropout = nn.Dropout(settings["dropout"])
+
+    def forward(self, words: Tensor) -> Tensor:
+        lengths = (words > 0).sum(dim=1).clamp(min=1).cpu()
+        packed = nn.utils.rnn.pack_padded_sequence(self.dropout(self.embedding(words)), lengths, batch_first=True, enforce_sorted=False)
+        _, last = self.gru(packed)
+        return self.dropout(torch.cat([last[0], last[1]], dim=1))
+
+
+def build(settings: Settings, input_shape: tuple[int, ...]) -> BiGRU:
+    """With PyTorch's default initialisation; ``input_shape`` must be (T,), of numbers of words."""
+    if len(input_shape) != 1:
+        raise ValueError(f"bigru takes texts as numbers of words, not {input_shape}: choose another encoder")
+    return BiGRU(settings)

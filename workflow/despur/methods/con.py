@@ -1,0 +1,52 @@
+"""Contrastive learning for fair representations (Shen et al. 2021): classes draw together, protected attributes are kept from doing so."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.losses.fair_contrastive import fair_contrast
+from despur.methods.base import Losses, Method
+from despur.samplers.domains import domains
+from despur.settings import adam, choice, flag, part, real
+from despur.store import Array
+
+# Learning rate, batch size, temperature and weights are in the paper's missing supplement.
+SETTINGS = {
+    **adam(learning_rate=3e-3, weight_decay=0.0, batch_size=1024, epochs=60, source="released code's grid; fairlib: 3e-3, 1024"),
+    "encoder": part("encoders", "mlp", "Experiments: two fully-connected layers of 300"),
+    "groups": part("inference", "oracle", "the protected attribute"),
+    "parts": choice("both", "Eq. 3; Fig. 3: cross-entropy with L_scl alone, or -L_fcl alone", "both", "scl", "fcl"),
+    "ratio": real(
+        1.0, "beta / alpha; released code: w = 1 / (1 + ratio) weighs cross-entropy, 1 - w the rest; grid .01 to 100", at_least=0
+    ),
+    "temperature": real(0.01, "released code: tau", above=0),
+    "within": choice("batch", "Eq. 2; released code (Moji, Bios, imSitu): L_fcl within each class", "batch", "class"),
+    "divisor": choice("positives", "Eq. 2: |P(i)|; released code: 1 + |P(i)|", "positives", "positives_and_anchor"),
+    "reduction": choice("mean", "released code; Eq. 2 sums over the batch, which ratio would have to undo", "mean", "sum"),
+    "normalise": flag(True, "Eq. 2; fairlib: false"),
+}
+
+
+class Con(Method):
+    """Eq. 3 with alpha + beta = 1: w L_ce + (1 - w) (L_scl - L_fcl), w = 1 / (1 + beta / alpha)."""
+
+    def setup(self) -> None:
+        assert self.task.groups is not None
+        self.attribute = torch.from_numpy(domains(self.task.y, self.task.groups)).to(self.task.device)
+
+    def contrast(self, z: Tensor, batch: Array) -> Losses:
+        """L_scl - L_fcl in full precision: similarities are divided by a small temperature."""
+        s = self.settings
+        with torch.autocast(z.device.type, enabled=False):
+            unit = nn.functional.normalize(z.float()) if s["normalise"] else z.float()
+            rules = {"parts": s["parts"], "within": s["within"], "mean": s["reduction"] == "mean"}
+            plus = int(s["divisor"] == "positives_and_anchor")
+            total, near, fair = fair_contrast(unit, self.task.labels[batch], self.attribute[batch], s["temperature"], plus=plus, **rules)
+        return {"loss": total, "similarity_in_class": near * s["temperature"], "similarity_in_attribute": fair * s["temperature"]}
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        z = self.networks["encoder"](self.task.presentation.view(batch, rng))
+        cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
+        found = self.contrast(z, batch)
+        contrast, w = found["loss"], 1 / (1 + self.settings["ratio"])
+        return {**found, "loss": w * cross + (1 - w) * contrast, "cross_entropy": cross.detach(), "contrast": contrast.detach()}

@@ -1,0 +1,41 @@
+"""Deep feature reweighting (Kirichenko et al. 2022): the representations of ERM, the last layer fitted anew to equally large groups.
+
+On training data (their DFR_Tr^Tr); the better DFR_Tr^Val uses held-out data with known groups, which no method sees here.
+"""
+
+import numpy as np
+
+from despur.fitted import Affine, Fitted
+from despur.linear import logistic
+from despur.settings import choice, on_stage1, part, real, whole
+from despur.store import Array
+
+SETTINGS = {
+    **on_stage1("erm", "last", "Sec. 4: a model trained by ERM; no early stopping"),
+    "groups": part("inference", "oracle", "Sec. 6: with class, the groups that are made equally large"),
+    "penalty": choice("l1", "released code", "l1", "l2"),
+    "strength": real(1.0, "released code: C, tuned over 1, .7, .3, .1, .07, .03, .01", above=0),
+    "fits": whole(10, "released code (training data): fits on random group-balanced subsets, averaged", at_least=1),
+}
+
+
+def equal_groups(group: Array, rng: np.random.Generator) -> Array:
+    """Rows of a random subset in which each group is as large as the smallest."""
+    members = [np.flatnonzero(group == value) for value in np.unique(group)]
+    return np.concatenate([rng.permutation(rows)[: min(map(len, members))] for rows in members])
+
+
+class DFR(Fitted):
+    """The map is the identity; the head the mean of ``fits`` logistic regressions on standardised representations."""
+
+    def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
+        s, groups = self.settings, self.task.groups
+        assert groups is not None
+        mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)
+        group = y * (int(groups.max()) + 1) + groups
+        self.found = {"samples_a_fit": len(equal_groups(group, rng))}
+        subsets = [equal_groups(group, rng) for _ in range(s["fits"])]
+        each = [logistic((z[rows] - mean) / scale, y[rows], self.task.num_classes, s["strength"], s["penalty"]) for rows in subsets]
+        weight, bias = (np.mean(parts, axis=0) for parts in zip(*each, strict=True))
+        weight = weight / scale
+        return (np.eye(z.shape[1]), np.zeros(z.shape[1])), (weight, bias - weight @ mean)

@@ -1,0 +1,60 @@
+"""Iterative null-space projection (Ravfogel et al. 2020, Alg. 1), a baseline of Shen et al. 2021: remove, one linear classifier after
+the other, the directions that tell an attribute."""
+
+import numpy as np
+
+from despur.fitted import Affine, Fitted
+from despur.linear import logistic, support_vectors
+from despur.settings import flag, on_stage1, part, real, whole
+from despur.store import Array
+
+SETTINGS = {
+    **on_stage1("erm", "best", "Baselines: train Enc with cross-entropy, then project what it learned"),
+    "groups": part("inference", "oracle", "the protected attribute"),
+    "iterations": whole(300, "released code: at most so many classifiers; the one that Fig. 2 varies", at_least=0),
+    "by_class": flag(True, "released code: each classifier sees one class, drawn at random"),
+    "min_accuracy": real(0.51, "released code (Moji): a classifier below it removes nothing; there on dev data", at_least=0, at_most=1),
+    "attacker_strength": real(0.1, "released code: C of the linear SVMs", above=0),
+    "strength": real(1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0),
+}
+
+
+def balanced_accuracy(predicted: Array, truth: Array) -> float:
+    """Mean over the values of ``truth`` of the share that is found: chance is one over their number."""
+    return float(np.mean([(predicted[truth == value] == value).mean() for value in np.unique(truth)]))
+
+
+class INLP(Fitted):
+    """Project onto the intersection of the null spaces of all classifiers, then fit the last layer anew."""
+
+    def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
+        basis = self.removed(z, y, rng)
+        projection = np.eye(z.shape[1]) - basis @ basis.T
+        self.found = {"removed_directions": basis.shape[1]}
+        head = logistic(z @ projection.astype(z.dtype), y, self.task.num_classes, self.settings["strength"])
+        return (projection, np.zeros(len(projection))), head
+
+    def removed(self, z: Array, y: Array, rng: np.random.Generator) -> Array:
+        """Alg. 1: an orthonormal basis (D,K) of the directions that the classifiers use."""
+        s, a = self.settings, self.task.groups
+        assert a is not None
+        basis = np.empty((z.shape[1], 0))
+        for _ in range(s["iterations"]):
+            rows = np.flatnonzero(y == rng.integers(self.task.num_classes)) if s["by_class"] else np.arange(len(y))
+            if len(np.unique(a[rows])) < 2:
+                continue
+            x = z[rows] - (z[rows] @ basis.astype(z.dtype)) @ basis.T.astype(z.dtype)
+            values, weights, biases = support_vectors(x, a[rows], s["attacker_strength"])
+            # Accuracy on the training samples themselves, balanced: a method sees no validation data.
+            if balanced_accuracy(values[(x @ weights.T + biases).argmax(axis=1)], a[rows]) < s["min_accuracy"]:
+                continue
+            basis = extend(basis, weights)
+        return basis
+
+
+def extend(basis: Array, weights: Array) -> Array:
+    """The basis (D,K), and the directions that rows of ``weights`` (M,D) add to it."""
+    rest = weights - (weights @ basis) @ basis.T
+    _, size, directions = np.linalg.svd(rest, full_matrices=False)
+    new = directions[size > 1e-6 * np.linalg.norm(weights)]
+    return np.column_stack([basis, (new - (new @ basis) @ basis.T).T])

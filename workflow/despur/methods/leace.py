@@ -1,0 +1,41 @@
+"""LEACE (Belrose et al. 2023): the smallest affine change of representations after which no linear classifier beats chance at an attribute.
+
+The closed form is so short that it stands here: the library ``concept-erasure`` has had no release since January 2024, and its
+defaults (shrunk covariance, singular values below .01 dropped) leave correlations in.
+"""
+
+import numpy as np
+
+from despur.fitted import Affine, Fitted
+from despur.linear import logistic
+from despur.settings import on_stage1, part, real
+from despur.store import Array
+
+SETTINGS = {
+    **on_stage1("erm", "best", "as inlp: the representations of the CE model"),
+    "groups": part("inference", "oracle", "the protected attribute"),
+    "strength": real(1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0),
+}
+
+
+def erasure(x: Array, a: Array) -> Affine:
+    """Theorem 4.2: r(x) = x - W^+ P W (x - mu), P the projection onto the columns of W Sigma_xz, W = (Sigma_xx^(1/2))^+."""
+    mean, one_hot = x.mean(axis=0, dtype=np.float64).astype(x.dtype), (a[:, None] == np.unique(a)).astype(np.float64)
+    centred = x - mean  # as precise as x: a rough Sigma_xx makes the change less small, not less complete
+    values, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(x))
+    kept = values > values[-1] * len(values) * np.finfo(np.float32).eps  # directions in which the representations vary
+    root, basis = np.sqrt(values[kept]), vectors[:, kept]
+    cross = centred.T.astype(np.float64) @ (one_hot - one_hot.mean(axis=0)) / len(x)
+    left, size, _ = np.linalg.svd((basis / root).T @ cross, full_matrices=False)
+    span = left[:, size > 1e-6]  # whitened, they are correlations up to the spread of the attribute
+    change = (basis * root) @ span @ span.T @ (basis / root).T
+    return np.eye(len(mean)) - change, change @ mean
+
+
+class LEACE(Fitted):
+    """Erase the attribute from representations, then fit the last layer anew."""
+
+    def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
+        assert self.task.groups is not None
+        weight, bias = erasure(z, self.task.groups)
+        return (weight, bias), logistic(z @ weight.T + bias, y, self.task.num_classes, self.settings["strength"])
