@@ -239,7 +239,7 @@ def test_a_row_for_each_claim_and_player(written, tmp_path):
     assert table["p_holm"].iloc[0] == pytest.approx(min(1, 2 * table["p_seeds"].iloc[0]))
     display = shown(table)
     assert display["effect [95 % interval]"].iloc[0].startswith("+0.15 [+0.1")
-    assert display["data used"].tolist() == ["colored_digits", "–", "colored_digits", "–"]
+    assert display["data used"].tolist() == ["colored_digits", "colored_digits", "–", "–"]  # what was judged comes first
 
 
 ROOMS = [paper for paper in experiments.papers() if (experiments.PAPERS / paper / "claims.yaml").exists()]
