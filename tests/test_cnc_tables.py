@@ -87,7 +87,7 @@ def row_of(table, **keys):
     return row
 
 
-TABLES = [name for name in experiments.room("cnc")["artifacts"] if not experiments.is_figure(name)]
+TABLES = [name for name in experiments.room("cnc")["artifacts"] if experiments.made(name) == experiments.TABLE]
 
 
 @pytest.mark.parametrize("name", TABLES)

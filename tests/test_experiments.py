@@ -84,7 +84,7 @@ def test_an_artifact_reads_its_printed_numbers_and_what_it_names(toy, monkeypatc
     reported = experiments.PAPERS / "toy/reported"
     reported.mkdir()
     (reported / "table_1.csv").touch()
-    assert experiments.read_of_room("toy", "table_1") == ["workflow/papers/toy/reported/table_1.csv"]
+    assert experiments.read_of_room(CONFIG, "toy", "table_1") == ["workflow/papers/toy/reported/table_1.csv"]
     assert experiments.files(CONFIG, "toy", "claims") == ["workflow/papers/toy/claims.yaml"]
 
 
