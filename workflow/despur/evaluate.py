@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from despur.metrics import alignment, fairness, groups, information
+from despur.metrics import alignment, fairness, groups, information, probes
 from despur.paths import Place, Run
 from despur.provenance import entry_point
 from despur.randomness import generator
@@ -69,15 +69,31 @@ def representations(dataset: Dataset, rows: Array, z: Array, logits: Array, seed
         yield metric, "", float(np.nanmean(series)) if np.isfinite(series).any() else float("nan")
 
 
+def sizes(dataset: Dataset, rows: Array) -> Iterator[Row]:
+    """Samples by group."""
+    assert dataset.groups is not None
+    for name, size in zip(dataset.about["groups"], dataset.groups[rows].sum(axis=0), strict=True):
+        yield "samples", name, float(size)
+
+
 def evaluate_run(dataset: Dataset, run: Run, outputs: dict[str, Array]) -> list[tuple[str, Row]]:
-    """All (split, row) of one run and selection; representation metrics on the held-out splits that do not select."""
-    z, logits = (outputs[name].astype(np.float32) for name in ("z", "logits"))
+    """All (split, row) of one run and selection; representation metrics on the held-out splits that do not select.
+
+    Probes where there are no logits, or where the data set says on how many labels they are fitted.
+    """
     found = []
+    z = outputs["z"].astype(np.float32)
     for split in dataset.splits:
         rows = dataset.rows(split)
+        if "logits" not in outputs:
+            found += [(split, row) for row in sizes(dataset, rows)]
+            continue
+        logits = outputs["logits"].astype(np.float32)
         found += [(split, row) for row in accuracies(dataset, rows, logits[rows].argmax(axis=1))]
         if split not in ("train", dataset.about["select"]):
             found += [(split, row) for row in representations(dataset, rows, z, logits, run.seed)]
+    if "logits" not in outputs or "label_fractions" in dataset.about:
+        found += probes.probe_rows(dataset, z)
     return found
 
 
