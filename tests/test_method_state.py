@@ -12,6 +12,7 @@ from despur.task import encode
 from despur.training import Machine, Trainer
 
 SMALL = "+accumulation=2+num_negatives=3+num_positives=3"
+NARROW = "+batch_size=8+encoder.width=4"
 METHODS = [
     "cvar_dro+batch_size=8",
     "spectral_decoupling+batch_size=8",
@@ -34,6 +35,13 @@ METHODS = [
     f"cnc{SMALL}+loss=alignment",
     f"cnc{SMALL}+schedule=train_finetune",
     f"cnc{SMALL}+head_gradient=accumulate+schedule=train_finetune",
+    f"simclr{NARROW}+projector=mlp",
+    f"same_domain_negatives{NARROW}+negatives=both_views",
+    f"cl_mmd{NARROW}",
+    f"cl_dann{NARROW}+ramp=10",
+    f"domain_weighted_negatives{NARROW}+projector=linear",
+    f"domain_weighted_pairs{NARROW}",
+    f"domain_weighted_pairs{NARROW}+discriminator=batch",
 ]
 
 
@@ -43,7 +51,9 @@ def method(name, seed=0, device=CPU):
 
 
 def score(method):
-    """Something that depends on the weights."""
+    """Something that depends on the weights; nothing without a head."""
+    if "head" not in method.networks:
+        return {}
     logits = encode(method.networks["encoder"], method.networks["head"], method.task.presentation, np.random.default_rng(0))["logits"]
     return {"worst": float(logits.std()), "average": float(logits.mean())}
 
@@ -60,11 +70,14 @@ def train(of, checkpoint, stop=None, device=CPU):
 
     of.step = fragile
     progress = trainer.run()
-    return (progress.step, progress.images, progress.best_step, progress.history), of.networks.state_dict()
+    arrays = {f"{name}/{i}": array for name, each in progress.diagnostics.items() for i, array in enumerate(each)}
+    return (progress.step, progress.images, progress.best_step, progress.history), of.networks.state_dict() | arrays
 
 
 def same(first, second):
-    return first[0] == second[0] and all(torch.equal(value, second[1][name]) for name, value in first[1].items())
+    return (first[0], first[1].keys()) == (second[0], second[1].keys()) and all(
+        torch.equal(value, second[1][name]) for name, value in first[1].items()
+    )
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -40,8 +40,8 @@ def paint(gray: Array, ink: Array, how: str, threshold: int = 128) -> Array:
 
     "multiply": a pixel's grey is the share of the ink that it has; "replace": pixels from ``threshold`` on are ink, the others black.
     """
-    share = gray / 255 if how == "multiply" else (gray >= threshold).astype(float)
-    return np.round(share[..., None] * ink[:, None, None, :]).astype(np.uint8)
+    share = (gray / 255 if how == "multiply" else gray >= threshold).astype(np.float32)
+    return np.rint(share[..., None] * ink[:, None, None, :].astype(np.float32)).astype(np.uint8)
 
 
 def about_domains(size: int, labels: dict[str, int], settings: Settings) -> dict[str, Any]:
