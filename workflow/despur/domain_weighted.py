@@ -23,8 +23,7 @@ class DomainWeighted(WithDomains):
 
     def setup(self) -> None:
         super().setup()
-        size = self.settings["projector_dim"] if self.settings["projector"] != "none" else self.dim
-        self.networks["discriminator"] = nn.Linear(size, self.num_domains).to(self.task.device).requires_grad_(False)
+        self.networks["discriminator"] = nn.Linear(self.embedding_dim, self.num_domains).to(self.task.device).requires_grad_(False)
         self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
     @staticmethod

@@ -33,6 +33,10 @@ class SelfSupervised(Method):
         self.networks["projector"] = projector(s["projector"], self.dim, s["projector_dim"]).to(self.task.device)
 
     @property
+    def embedding_dim(self) -> int:
+        return int(self.settings["projector_dim"]) if self.settings["projector"] != "none" else self.dim
+
+    @property
     def batch_size(self) -> int:
         return min(self.settings["batch_size"], len(self.task))
 

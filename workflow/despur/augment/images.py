@@ -4,6 +4,7 @@ On whole batches, on the device, each image with its own parameters. The default
 blur only, since digits have a direction and the domain is mediated by colour; color_jitter makes their oracle.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -50,7 +51,7 @@ def distort(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
     """Crop and resize, flip, blur. A crop that would be longer than the image is cut to its side (torchvision draws again)."""
     area, ratio, top, left, flip, blur, width = draw
     side = (settings["crop_scale"] + (1 - settings["crop_scale"]) * area).sqrt()
-    stretch = torch.exp(np.log(settings["crop_ratio"]) * (ratio - 0.5))  # the root of the ratio of the sides
+    stretch = torch.exp(math.log(settings["crop_ratio"]) * (ratio - 0.5))  # the root of the ratio of the sides
     sigma = 0.1 + (settings["blur_sigma"] - 0.1) * width
     sigma = torch.where(blur < settings["blur"], sigma, 0.01)  # 0.01: not at all
     matrices = []

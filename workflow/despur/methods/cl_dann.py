@@ -27,8 +27,7 @@ class CLDANN(WithDomains):
 
     def setup(self) -> None:
         super().setup()
-        size = self.settings["projector_dim"] if self.settings["projector"] != "none" else self.dim
-        self.networks["domain"] = nn.Linear(size, self.num_domains).to(self.task.device)
+        self.networks["domain"] = nn.Linear(self.embedding_dim, self.num_domains).to(self.task.device)
         self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
     def strength(self) -> float:
