@@ -12,6 +12,7 @@ from despur.spec import at_seeds, available, canonical, declared, join, parse, p
 
 quick = settings(deadline=None, max_examples=60, derandomize=True, database=None)
 
+DATASETS = available("datasets")
 BASES = [(kind, base) for kind in ("datasets", "inference", "methods") for base in available(kind)]
 
 TOY_METHOD = """
@@ -63,10 +64,10 @@ def texts(setting):
 
 
 @st.composite
-def questions(draw, kinds=("datasets", "inference", "methods"), most_values=3):
+def questions(draw, kinds=("datasets", "inference", "methods"), most_values=3, datasets=("", *DATASETS)):
     """kind, base, overrides (key -> distinct values) and data set of an allowed name."""
     kind, base = draw(st.sampled_from([pair for pair in BASES if pair[0] in kinds]))
-    dataset = draw(st.sampled_from(["", *available("datasets")])) if kind != "datasets" else ""
+    dataset = draw(st.sampled_from(datasets)) if kind != "datasets" else ""
     settings_by_key = reachable(resolve(kind, base, dataset).points[0])
     keys = draw(st.lists(st.sampled_from(sorted(settings_by_key)), unique=True, max_size=3))
     overrides = {}
@@ -135,10 +136,9 @@ def test_the_name_of_a_point_is_the_name_of_its_question(question):
 
 
 @quick
-@given(questions(kinds=("methods", "inference")))
+@given(questions(kinds=("methods", "inference"), datasets=DATASETS))
 def test_what_a_run_reads_is_what_its_upstream_makes(question):
     kind, base, overrides, dataset = question
-    dataset = dataset or "colored_digits"
     sweep = resolve(kind, write(base, overrides), dataset)
     place = locate(f"results/{'runs' if kind == 'methods' else 'groups'}/{dataset}/{sweep.name}/s0-1")
     for part in ("groups", "stage1"):
@@ -250,10 +250,11 @@ def test_settings_published_for_an_inference_hold_on_its_own_path(package):
 
 @pytest.mark.parametrize("dataset", available("datasets"))
 def test_published_settings_exist_and_are_allowed(dataset):
-    known = {key for kind in ("methods", "inference") for base in available(kind) for key in declared(kind, base)["SETTINGS"]}
+    folders = ("methods", "inference", "encoders", "augment")
+    known = {key for kind in folders for base in available(kind) for key in declared(kind, base)["SETTINGS"]}
     for layer, values in declared("datasets", dataset).get("PUBLISHED", {}).items():
         base = layer.rpartition("/")[2]
-        kinds = [kind for kind in ("methods", "inference") if base in available(kind)]
+        kinds = [kind for kind in folders if base in available(kind)]
         settings_by_key = declared(kinds[0], base)["SETTINGS"] if layer != "*" else known
         for key, value in values.items():
             assert key in settings_by_key

@@ -3,7 +3,7 @@
     python -m despur.evaluate results/runs/colored_digits/cnc/s0-2
 
 Columns: dataset, method, the settings that the sweep varies, seed, split, selection, metric, group, value. Beside it,
-resamples.parquet holds the values of the headline split (selection best) on 200 bootstrap samples of its originals, the same for all
+resamples.parquet holds the values of the test splits (selection best) on 200 bootstrap samples of its originals, the same for all
 methods on a data set: what intervals are made of.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.metrics import alignment, bound, fairness, groups, information
+from despur.metrics import alignment, bound, fairness, groups, information, probes
 from despur.paths import Place, Run, identity
 from despur.provenance import entry_point
 from despur.randomness import generator
@@ -110,21 +110,36 @@ def counts(dataset: Dataset, name: str, split: str, resamples: int) -> Array:
     return np.stack([np.ones(size), *drawn])[:, where]
 
 
+def sizes(dataset: Dataset, rows: Array) -> Iterator[Row]:
+    """Samples by group."""
+    assert dataset.groups is not None
+    for name, size in zip(dataset.about["groups"], dataset.groups[rows].sum(axis=0), strict=True):
+        yield "samples", name, float(size)
+
+
 def evaluate_run(dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0) -> list[tuple[str, Row]]:
     """All (split, row) of one run and selection; representation metrics on the held-out splits that do not select.
 
-    ``outputs``: ``z`` and ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where the model has one.
+    ``outputs``: ``z`` and (with a head) ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where the model has one.
+    Probes where there are no logits, or where the data set says on how many labels they are fitted.
     """
-    z, logits = (outputs[name].astype(np.float32) for name in ("z", "logits"))
+    tested = [split for split in dataset.splits if split not in ("train", dataset.about["select"])]
+    weights = {split: counts(dataset, run.data.base, split, resamples if split in tested else 0) for split in dataset.splits}
     found = []
+    z = outputs["z"].astype(np.float32)
     for split in dataset.splits:
         rows = dataset.rows(split)
-        weights = counts(dataset, run.data.base, split, resamples if split == dataset.about["headline"] else 0)
-        found += [(split, row) for row in accuracies(dataset, rows, logits[rows].argmax(axis=1), weights)]
-        if split not in ("train", dataset.about["select"]):
-            found += [(split, row) for row in representations(dataset, rows, z, logits, run.seed, weights)]
+        if "logits" not in outputs:
+            found += [(split, row) for row in sizes(dataset, rows)]
+            continue
+        logits = outputs["logits"].astype(np.float32)
+        found += [(split, row) for row in accuracies(dataset, rows, logits[rows].argmax(axis=1), weights[split])]
+        if split in tested:
+            found += [(split, row) for row in representations(dataset, rows, z, logits, run.seed, weights[split])]
             if "head" in outputs:
-                found += [(split, row) for row in theorem(dataset, rows, z, logits, outputs["head"], weights)]
+                found += [(split, row) for row in theorem(dataset, rows, z, logits, outputs["head"], weights[split])]
+    if "logits" not in outputs or "label_fractions" in dataset.about:
+        found += probes.probe_rows(dataset, z, weights)
     return found
 
 
@@ -159,7 +174,7 @@ def evaluate(place: Place, arguments: argparse.Namespace) -> None:
 def selections(container: Container, run: Run) -> list[str]:
     """What was kept of a run: best, last, and the epochs of which it kept a snapshot."""
     kept = {key.removeprefix(f"{run.key}/").split("/")[0] for key in container.keys if key.startswith(f"{run.key}/")}
-    return sorted(kept, key=lambda name: (name.partition("=")[0], int(name.partition("=")[2] or 0)))
+    return sorted(kept - {"diagnostics"}, key=lambda name: (name.partition("=")[0], int(name.partition("=")[2] or 0)))
 
 
 if __name__ == "__main__":

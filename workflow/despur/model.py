@@ -14,24 +14,28 @@ from despur.runs import method_class
 from despur.settings import SettingError
 from despur.spec import Spec
 from despur.store import Array, Container
-from despur.task import Presentation, encode
+from despur.task import Presentation, encode, head_of
 
 
 class Model:
-    """Encoder and head of one run, on the CPU; where the run reads stage-1 representations, the encoder starts with that model's."""
+    """Encoder and head (if it has one) of one run, on the CPU; where the run reads stage-1 representations, the encoder starts with
+    that model's."""
 
     def __init__(self, networks: nn.ModuleDict, size: int, classes: list[str]) -> None:
         self.networks, self.size, self.classes = networks.eval(), size, classes
 
     def outputs(self, inputs: Array) -> dict[str, Array]:
-        """Representations ``z`` (N,D) and ``logits`` (N,C) of inputs as a data set stores them: uint8 images (N,H,W,C), cropped at
-        the centre, float embeddings (N,D) or int tokens (N,T)."""
+        """Representations ``z`` (N,D) and (with a head) ``logits`` (N,C) of inputs as a data set stores them: uint8 images (N,H,W,C),
+        cropped at the centre, float embeddings (N,D) or int tokens (N,T)."""
         shown = Presentation(torch.from_numpy(np.array(inputs)), self.size)
-        return encode(self.networks["encoder"], self.networks["head"], shown, generator("predict"))
+        return encode(self.networks["encoder"], head_of(self.networks), shown, generator("predict"))
 
     def predict(self, inputs: Array) -> Array:
-        """Predicted class of each input, (N,): positions in ``classes``."""
-        return self.outputs(inputs)["logits"].argmax(axis=1)
+        """Predicted class of each input, (N,): positions in ``classes``. Raises ValueError for a model that learned without labels."""
+        found = self.outputs(inputs)
+        if "logits" not in found:
+            raise ValueError("this model learned without labels: take outputs(inputs)['z'] and fit a classifier on it")
+        return found["logits"].argmax(axis=1)
 
 
 def load(folder: str | Path, seed: int | None = None, method: str | None = None, selection: str = "best", data: str | None = None) -> Model:

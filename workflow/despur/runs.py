@@ -23,7 +23,7 @@ from despur.paths import Place, Run
 from despur.provenance import write_about
 from despur.randomness import generator, number
 from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
-from despur.task import Task, encode, present
+from despur.task import Task, encode, head_of, present
 from despur.training import Machine, Progress, Trainer
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -102,7 +102,7 @@ class Folder:
             return method, trainer.run()
 
     def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
-        """Keep weights, history, and representations and logits of every sample, for each selection rule."""
+        """Keep weights, history, and representations and logits of every sample, for each selection rule; diagnostics by epoch."""
         dataset = self.dataset(run)
         states = {"last": copy.deepcopy(method.networks.state_dict()), "best": progress.best, **progress.snapshots}
         for selection in (*selections, *progress.snapshots):
@@ -110,6 +110,7 @@ class Folder:
             self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in states[selection].items()}
             method.networks.load_state_dict(states[selection])
             self.outputs |= {f"{prefix}/{name}": value for name, value in outputs(method, dataset, run, self.machine).items()}
+        self.outputs |= {f"{run.key}/diagnostics/{name}": torch.stack(each).cpu().numpy() for name, each in progress.diagnostics.items()}
         self.history.append(pd.DataFrame(progress.history).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed))
         self.about[run.key] = {
             "seconds": round(progress.seconds, 2),
@@ -142,14 +143,14 @@ def device_name(facts: Machine) -> str:
 
 
 def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine) -> dict[str, Array]:
-    """``z`` and ``logits`` of every sample of a data set, in its order."""
+    """``z`` and (with a head) ``logits`` of every sample of a data set, in its order."""
     crop = dataset.about.get("test_crop", "centre")
     shown = present(dataset, np.arange(len(dataset.inputs)), crop, facts.device)
-    return encode(method.networks["encoder"], method.networks["head"], shown, generator(run.key, -2))
+    return encode(method.networks["encoder"], head_of(method.networks), shown, generator(run.key, -2))
 
 
 class Evaluator:
-    """Scores a method on the split that selects: the criterion first, the others to break ties."""
+    """Scores a method on the split that selects: the criterion first, the others to break ties. Nothing without a head."""
 
     def __init__(self, dataset: Dataset, facts: Machine, key: str, criterion: str = "worst_group_accuracy") -> None:
         self.criterion = f"val_{criterion}"
@@ -159,7 +160,10 @@ class Evaluator:
         self.shown = present(dataset, rows, dataset.about.get("test_crop", "centre"), facts.device)
 
     def __call__(self, method: Method) -> dict[str, float]:
-        logits = encode(method.networks["encoder"], method.networks["head"], self.shown, generator(self.key, -3))["logits"]
+        head = head_of(method.networks)
+        if head is None:
+            return {}
+        logits = encode(method.networks["encoder"], head, self.shown, generator(self.key, -3))["logits"]
         correct = logits.argmax(axis=1) == self.y
         scores = {
             "val_worst_group_accuracy": float(worst_group_accuracy(correct, self.groups)),

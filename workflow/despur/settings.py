@@ -151,6 +151,26 @@ def adam(learning_rate: float, weight_decay: float, epochs: int, source: str, ba
     }
 
 
+def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
+    """The settings that methods share that learn without labels from two random views of every sample."""
+    return {
+        **adam(1e-3, 0.0, epochs, source, batch_size),
+        "decay": choice("step", f"{source}: step size 20, gamma .9", "none", "linear", "step"),
+        "encoder": part("encoders", "convnet", source),
+        "augment": part("augment", "images", source),
+        "projector": choice("none", "Lewis et al. 2023, App. D; App. G: the others", "none", "linear", "mlp"),
+        "projector_dim": whole(16, "Lewis et al. 2023, App. G: 4, 8, 16", at_least=1),
+    }
+
+
+def contrast(temperature: float, source: str) -> dict[str, Setting]:
+    """The settings of InfoNCE."""
+    return {
+        "temperature": real(temperature, source, above=0),
+        "negatives": choice("other_view", "Eq. 2 of Lewis et al. 2023; both_views: Chen et al. 2020", "other_view", "both_views"),
+    }
+
+
 def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int) -> dict[str, Setting]:
     batch = {"batch_size": whole(batch_size, source, at_least=1)} if batch_size else {}
     return {

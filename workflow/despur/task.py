@@ -113,9 +113,14 @@ def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> P
     return Presentation(inputs, dataset.about.get("size", 0), crop, torch.from_numpy(rows).to(inputs.device), device)
 
 
+def head_of(networks: nn.ModuleDict) -> nn.Module | None:
+    """What turns representations into logits; a self-supervised method has none."""
+    return networks["head"] if "head" in networks else None  # noqa: SIM401 (a ModuleDict has no get)
+
+
 @torch.no_grad()
 def encode(encoder: nn.Module, head: nn.Module | None, presentation: Presentation, rng: np.random.Generator) -> dict[str, Any]:
-    """Representations ``z`` and ``logits`` of all samples, in evaluation mode; float16 arrays on the CPU."""
+    """Representations ``z`` and (with a head) ``logits`` of all samples, in evaluation mode; float16 arrays on the CPU."""
     encoder.eval()
     z = [encoder(x) for x in presentation.batches(presentation.at_once, rng)]
     outputs = {"z": torch.cat(z)}

@@ -53,6 +53,8 @@ class Progress:
     stale: int = 0
     finished: bool = False
     totals: dict[str, float] = field(default_factory=dict)
+    arrays: State = field(default_factory=dict)
+    diagnostics: dict[str, list[torch.Tensor]] = field(default_factory=dict)
     since: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
     snapshots: dict[str, State] = field(default_factory=dict)
@@ -62,7 +64,10 @@ Evaluate = Callable[[Method], dict[str, float]]
 
 
 class Trainer:
-    """Trains one run of a method; ``evaluate`` scores it on validation data, its first value decides, the others break ties."""
+    """Trains one run of a method; ``evaluate`` scores it on validation data, its first value decides, the others break ties.
+
+    What a step returns: scalars are averaged into the history, arrays are kept from each epoch's last step (diagnostics).
+    """
 
     def __init__(self, method: Method, key: str, evaluate: Evaluate, machine: Machine, checkpoint: Path) -> None:
         self.method, self.key, self.evaluate, self.machine, self.checkpoint = method, key, evaluate, machine, checkpoint
@@ -98,6 +103,8 @@ class Trainer:
         p.epoch, p.step_in_epoch = p.epoch + 1, 0
         if not batches:
             raise TrainingError(f"{self.key}: an epoch without a batch; settings {dict(settings)}")
+        for name, value in p.arrays.items():
+            p.diagnostics.setdefault(name, []).append(value)
         if p.since:
             self.look()
         if settings["snapshots"] and p.epoch % settings["snapshots"] == 0:
@@ -113,12 +120,18 @@ class Trainer:
         p.step, p.step_in_epoch, p.since = p.step + 1, p.step_in_epoch + 1, p.since + 1
         p.images += self.method.presentations(batch)
         for name, value in losses.items():
-            p.totals[name] = p.totals.get(name, 0.0) + value.item()
+            if value.ndim:
+                p.arrays[name] = value.detach()
+            else:
+                p.totals[name] = p.totals.get(name, 0.0) + value.item()
         if not math.isfinite(p.totals["loss"]):
             raise TrainingError(f"{self.key}: loss is {losses['loss'].item()} at step {p.step}; settings {dict(self.method.settings)}")
 
     def look(self) -> None:
-        """Evaluate on validation data; keep the state if it is the best so far; stop when patience is over."""
+        """Evaluate on validation data; keep the state if it is the best so far; stop when patience is over.
+
+        Where there is nothing to score (no labels), the latest state is the best.
+        """
         p = self.progress
         self.method.settle(generator(self.key, p.epoch, p.step_in_epoch, 0))
         scores = self.evaluate(self.method)
@@ -127,7 +140,7 @@ class Trainer:
             p.history.append({"epoch": p.epoch, "step": p.step, "name": name, "value": value})
         p.totals, p.since = {}, 0
         self.report(means["loss"], scores)
-        score = tuple(scores.values())
+        score = tuple(scores.values()) or (float(p.step),)
         p.stale = 0 if score[0] > p.best_score[0] else p.stale + 1
         p.finished = 0 < self.method.settings["patience"] <= p.stale
         if score > p.best_score:

@@ -16,15 +16,22 @@ from despur.task import Task
 Losses = dict[str, Tensor]
 
 
+def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
+    """The encoder that a specification names, for samples of this shape; ``.dim`` is the size of its representations."""
+    part = spec.parts["encoder"]
+    return import_module(f"despur.encoders.{part.base}").build(part.settings, shape)
+
+
 class Method:
     """An encoder with a linear head, trained by SGD on shuffled mini-batches.
 
     A method overrides what it changes: :meth:`epoch` (what it samples), :meth:`losses` (what it minimises), or
-    :meth:`step` when it owns several networks. ``losses`` returns scalars; "loss" is minimised, all are logged.
+    :meth:`step` when it owns several networks. ``losses`` returns scalars, "loss" is minimised, all are logged; and arrays, of
+    which those of an epoch's last step are kept.
     """
 
     def __init__(self, task: Task, spec: Spec) -> None:
-        self.task = task
+        self.task, self.spec = task, spec
         self.settings: Settings = spec.settings
         self.networks = self.build_networks(spec, task.presentation.shape, task.num_classes)
         self.dim = int(self.networks["encoder"].dim)  # type: ignore[arg-type]
@@ -35,9 +42,8 @@ class Method:
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         """What predicts: ``head(encoder(x))`` are the logits, ``encoder(x)`` the representations."""
-        part = spec.parts["encoder"]
-        encoder = import_module(f"despur.encoders.{part.base}").build(part.settings, shape)
-        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(encoder.dim, num_classes)})
+        encoder = build_encoder(spec, shape)
+        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(int(encoder.dim), num_classes)})  # type: ignore[arg-type]
 
     def setup(self) -> None:
         """Add networks, samplers or state (tensors in ``self.networks`` buffers are checkpointed)."""

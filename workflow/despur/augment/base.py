@@ -1,0 +1,62 @@
+"""What augmentations of images are made of: batched, each image with its own parameters, on any device.
+
+torchvision's transforms draw one set of parameters for a whole batch. A crop, an enlargement, a flip and a Gaussian blur are
+linear in the rows and in the columns of an image: two small matrices an image hold all of them.
+"""
+
+import torch
+from torch import Tensor
+
+
+def resampling(first: Tensor, length: Tensor, size: int) -> Tensor:
+    """Rows (B,size,size) that cut the window [first, first + length) of ``size`` pixels out and resize it to ``size``: bilinear, as
+    ``torchvision...resized_crop`` does for whole pixels. ``first``, ``length``: pixels, (B,)."""
+    scale = (length / size)[:, None, None]
+    places = torch.arange(size, device=first.device) + 0.5
+    low, high = first[:, None, None], (first + length)[:, None, None]
+    weight = (1 - (low + places[:, None] * scale - places).abs()).clamp(min=0) * ((places > low) & (places < high))
+    return weight / weight.sum(dim=2, keepdim=True)
+
+
+def blurring(sigma: Tensor, radius: int, size: int) -> Tensor:
+    """Rows (B,size,size) that blur ``size`` pixels with a Gaussian of width ``sigma`` (B,), pixels, cut off at ``radius``; reflected
+    at the border. A ``sigma`` near zero leaves pixels as they are."""
+    offset = torch.arange(-radius, radius + 1, device=sigma.device)
+    weight = torch.exp(-0.5 * (offset / sigma[:, None]).square())
+    weight = weight / weight.sum(dim=1, keepdim=True)
+    source = (torch.arange(size, device=sigma.device) + offset[:, None]).abs()
+    source = size - 1 - (size - 1 - source).abs()
+    shift = torch.nn.functional.one_hot(source, size).to(weight.dtype)
+    return torch.einsum("bk,koi->boi", weight, shift)
+
+
+def resample(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """Images (B,C,H,W) -> (B,C,h,w), channels last in memory: ``rows`` (B,h,H) and ``columns`` (B,w,W) say of what each is made."""
+    pixels = images.permute(0, 3, 2, 1).flatten(2)  # (B,W,H*C)
+    pixels = torch.bmm(columns, pixels).unflatten(2, (images.shape[2], -1))
+    pixels = torch.bmm(rows, pixels.permute(0, 2, 1, 3).flatten(2)).unflatten(2, (columns.shape[1], -1))
+    return pixels.permute(0, 3, 1, 2)
+
+
+def grayscale(images: Tensor) -> Tensor:
+    """Luminance (B,1,H,W) of images (B,3,H,W)."""
+    weights = torch.tensor([0.2989, 0.587, 0.114], device=images.device)
+    return torch.einsum("bchw,c->bhw", images, weights)[:, None]
+
+
+def blend(images: Tensor, other: Tensor | float, share: Tensor) -> Tensor:
+    """``share`` (B,) of the images (B,3,H,W) in [0,1], the rest of ``other``; cut to [0,1]. Beyond 1, away from ``other``."""
+    share = share[:, None, None, None]
+    return (share * images + (1 - share) * other).clamp(0, 1)
+
+
+def turn_hue(images: Tensor, turns: Tensor) -> Tensor:
+    """Images (B,3,H,W) in [0,1] with their hue turned by ``turns`` (B,), 1 a full turn: to HSV and back."""
+    high, low = images.amax(dim=1), images.amin(dim=1)
+    chroma = high - low
+    red, green, blue = (images / chroma.clamp(min=1e-12)[:, None]).unbind(1)
+    top = images.argmax(dim=1)
+    sixth = torch.where(top == 0, green - blue, torch.where(top == 1, 2 + blue - red, 4 + red - green))
+    corner = torch.tensor([5.0, 3.0, 1.0], device=images.device)[:, None, None]
+    k = (corner + (sixth + 6 * turns[:, None, None])[:, None]) % 6
+    return high[:, None] - chroma[:, None] * torch.minimum(k, 4 - k).clamp(0, 1)

@@ -1,0 +1,48 @@
+"""Three convolutional blocks and one linear layer (Lewis et al. 2023, App. D)."""
+
+from torch import Tensor, nn
+
+from despur.settings import Settings, real, whole
+
+SEED_CHUNK = 5
+
+SETTINGS = {
+    "width": whole(32, "not stated: channels of the first block; each next block has twice as many", at_least=1),
+    "kernel": whole(3, "not stated", at_least=1),
+    "dropout": real(0.1, "App. D: in each block; rate and kind are not stated: whole channels, as is usual", at_least=0, below=1),
+    "dim": whole(16, "Sec. 3, App. D: representations", at_least=1),
+}
+
+
+class ConvNet(nn.Module):
+    """Images (B,C,H,W) -> representations (B,dim)."""
+
+    def __init__(self, settings: Settings, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.dim: int = settings["dim"]
+        channels = [shape[0], *(settings["width"] * 2**i for i in range(3))]
+        sides = [-(-side // 8) for side in shape[1:]]
+        blocks = [
+            layer
+            for i in range(3)
+            for layer in (
+                # No pooling is stated: the convolutions go in steps of two pixels. Batch norm makes a bias useless.
+                nn.Conv2d(channels[i], channels[i + 1], settings["kernel"], stride=2, padding=settings["kernel"] // 2, bias=False),
+                nn.BatchNorm2d(channels[i + 1]),
+                nn.Dropout2d(settings["dropout"]),
+                nn.ReLU(),
+            )
+        ]
+        self.layers = nn.Sequential(*blocks, nn.Flatten(), nn.Linear(channels[-1] * sides[0] * sides[1], self.dim))
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.layers(images)
+
+
+def build(settings: Settings, input_shape: tuple[int, ...]) -> ConvNet:
+    """With PyTorch's default initialisation. Raises ValueError for an even kernel and for what is no image (C,H,W)."""
+    if len(input_shape) != 3:
+        raise ValueError(f"convnet takes images (C,H,W), not {input_shape}")
+    if settings["kernel"] % 2 == 0:
+        raise ValueError(f"convnet: kernel={settings['kernel']} must be odd")
+    return ConvNet(settings, input_shape)

@@ -1,0 +1,50 @@
+"""Contrastive learning with DANN (a baseline in Sec. 3 of Lewis et al. 2023, after Ganin et al. 2016)."""
+
+import math
+
+import numpy as np
+import torch
+from torch import nn
+
+from despur.losses.adversarial import reverse_gradient
+from despur.losses.infonce import candidates, two_view_contrast
+from despur.methods.base import Losses
+from despur.selfsupervised import WithDomains
+from despur.settings import contrast, part, real, two_views
+from despur.store import Array
+
+SETTINGS = {
+    **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),
+    **contrast(0.1, "App. D: swept over .05 to 1; the selected value is not stated"),
+    "groups": part("inference", "oracle", "Sec. 2: the domains of training samples are known"),
+    "weight": real(1.0, "App. D: lambda, swept over .01, .1, 1, 5; strength of the reversed gradient", at_least=0),
+    "ramp": real(0.0, "no schedule is stated: constant. Ganin et al.: 10, strength 2 / (1 + exp(-10 p)) - 1 after a share p", at_least=0),
+}
+
+
+class CLDANN(WithDomains):
+    """Eq. 2 plus the cross-entropy of a linear domain classifier (App. D), whose gradient is reversed on its way into the encoder."""
+
+    def setup(self) -> None:
+        super().setup()
+        self.networks["domain"] = nn.Linear(self.embedding_dim, self.num_domains).to(self.task.device)
+        self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+
+    def strength(self) -> float:
+        """How strongly the gradient is reversed at this step."""
+        s = self.settings
+        done = int(self.networks.get_buffer("steps")) / (s["epochs"] * self.steps_per_epoch)
+        return float(s["weight"] * (2 / (1 + math.exp(-s["ramp"] * done)) - 1 if s["ramp"] else 1.0))
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        z = self.two_views(batch, rng)
+        allowed = candidates(len(batch), self.settings["negatives"], z.device)
+        agreement = two_view_contrast(z, allowed, self.settings["temperature"])
+        logits = self.networks["domain"](reverse_gradient(z, self.strength())).float()
+        domain = nn.functional.cross_entropy(logits, self.domains_of(batch))
+        return {"loss": agreement + domain, "info_nce": agreement.detach(), "domain": domain.detach()}
+
+    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        losses = super().step(batch, rng)
+        self.networks.get_buffer("steps").add_(1)
+        return losses

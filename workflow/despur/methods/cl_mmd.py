@@ -1,0 +1,29 @@
+"""Contrastive learning with an MMD penalty (a baseline in Sec. 3 of Lewis et al. 2023, after Li et al. 2018)."""
+
+import numpy as np
+
+from despur.losses.discrepancy import mmd
+from despur.losses.infonce import candidates, two_view_contrast
+from despur.methods.base import Losses
+from despur.selfsupervised import WithDomains
+from despur.settings import contrast, part, real, two_views, whole
+from despur.store import Array
+
+SETTINGS = {
+    **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),
+    **contrast(0.1, "App. D: swept over .05 to 1; the selected value is not stated"),
+    "groups": part("inference", "oracle", "Sec. 2: the domains of training samples are known"),
+    "weight": real(1.0, "App. D: lambda, swept over .01, .1, 1, 5; the selected value is not stated", at_least=0),
+    "kernels": whole(5, "not stated: RBF kernels, bandwidths at powers of two around the median distance", at_least=1),
+}
+
+
+class CLMMD(WithDomains):
+    """Eq. 2 plus ``weight`` times the squared discrepancy between the domains' embeddings of both views."""
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        z = self.two_views(batch, rng)
+        allowed = candidates(len(batch), self.settings["negatives"], z.device)
+        agreement = two_view_contrast(z, allowed, self.settings["temperature"])
+        discrepancy = mmd(z, self.domains_of(batch), self.num_domains, self.settings["kernels"])
+        return {"loss": agreement + self.settings["weight"] * discrepancy, "info_nce": agreement.detach(), "mmd": discrepancy.detach()}

@@ -1,0 +1,24 @@
+"""Same-Domain Negatives (Cheng et al. 2020; a baseline in Sec. 3 of Lewis et al. 2023): negatives only from the anchor's domain."""
+
+import numpy as np
+
+from despur.losses.infonce import candidates, two_view_contrast
+from despur.methods.base import Losses
+from despur.selfsupervised import WithDomains
+from despur.settings import contrast, part, two_views
+from despur.store import Array
+
+SETTINGS = {
+    **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),
+    **contrast(0.1, "App. D: swept over .05 to 1; the selected value is not stated"),
+    "groups": part("inference", "oracle", "Sec. 2: the domains of training samples are known"),
+}
+
+
+class SameDomainNegatives(WithDomains):
+    """Eq. 2, its sum over the samples of the anchor's domain. An anchor that is alone of its domain learns nothing."""
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        z, domain = self.two_views(batch, rng), self.domains_of(batch)
+        allowed = candidates(len(batch), self.settings["negatives"], z.device) & (domain[:, None] == domain)
+        return {"loss": two_view_contrast(z, allowed, self.settings["temperature"])}

@@ -1,0 +1,76 @@
+"""What methods share that learn representations without labels, from two random views of every sample."""
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.methods.base import Method, build_encoder
+from despur.samplers.domains import domains
+from despur.spec import Spec
+from despur.store import Array
+
+
+def projector(kind: str, dim: int, out: int) -> nn.Module:
+    """What stands between representation and loss (Lewis et al. 2023, App. G): nothing, a linear layer, or two with a ReLU."""
+    if kind == "none":
+        return nn.Identity()
+    return nn.Linear(dim, out) if kind == "linear" else nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, out))
+
+
+class SelfSupervised(Method):
+    """An encoder without a head. Nothing selects among its epochs: the last one counts."""
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        return nn.ModuleDict({"encoder": build_encoder(spec, shape)})
+
+    def setup(self) -> None:
+        s, part = self.settings, self.spec.parts["augment"]
+        self.augment = import_module(f"despur.augment.{part.base}").build(part.settings)
+        self.networks["projector"] = projector(s["projector"], self.dim, s["projector_dim"]).to(self.task.device)
+
+    @property
+    def embedding_dim(self) -> int:
+        return int(self.settings["projector_dim"]) if self.settings["projector"] != "none" else self.dim
+
+    @property
+    def batch_size(self) -> int:
+        return min(self.settings["batch_size"], len(self.task))
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return len(self.task) // self.batch_size
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        """Whole batches: every anchor has as many negatives. The few samples left over wait for the next epoch's order."""
+        order = rng.permutation(len(self.task))[: self.steps_per_epoch * self.batch_size]
+        yield from order.reshape(-1, self.batch_size)
+
+    def embed(self, images: Tensor) -> Tensor:
+        """Embeddings (B,D) of images, where the loss acts."""
+        return self.networks["projector"](self.networks["encoder"](images))
+
+    def two_views(self, batch: Array, rng: np.random.Generator) -> Tensor:
+        """Embeddings (2N,D) of two random views of N samples: first all first ones, then all second ones."""
+        images = self.task.presentation.view(batch, rng)
+        return self.embed(self.augment(torch.cat([images, images]), rng))
+
+    def presentations(self, batch: Array) -> int:
+        return 2 * batch.size
+
+
+class WithDomains(SelfSupervised):
+    """Knows each training sample's domain: ``self.domain`` (N,), numbers below ``self.num_domains``."""
+
+    def setup(self) -> None:
+        super().setup()
+        assert self.task.groups is not None
+        number = domains(self.task.y, self.task.groups)
+        self.domain, self.num_domains = torch.from_numpy(number).to(self.task.device), int(number.max()) + 1
+
+    def domains_of(self, batch: Array) -> Tensor:
+        """Domains of both views of a batch, (2N,)."""
+        return self.domain[batch].repeat(2)
