@@ -370,6 +370,8 @@ def test_what_is_published_can_be_asked_for(dataset):
     encoder = "bert" if dataset == "civilcomments" else "resnet50"
     for method in available("methods"):
         point = resolve("methods", method, dataset).points[0]
-        assert point.parts["encoder"].base == encoder and point.changes == {}
+        assert point.changes == {}
+        if "encoder" in point.parts and point.parts["encoder"].base != "convnet":  # which methods without labels take
+            assert point.parts["encoder"].base == encoder
         stated = declared("datasets", dataset)["PUBLISHED"].get(method, {})
         assert stated.keys() <= point.settings.keys()

@@ -129,7 +129,7 @@ def test_a_gpu_trains_as_the_cpu_does(name, tmp_path):
     assert there[3][0]["value"] == pytest.approx(here[3][0]["value"], rel=0.02)
 
 
-LOADED = ["lff+batch_size=8+epochs=1", "cim+batch_size=8+epochs=1", "supcon+accumulation=2+epochs=2+schedule=train_finetune"]
+LOADED = ["lff+batch_size=8+epochs=1", "cim+batch_size=8+epochs=1", "supcon+accumulation=2+epochs=3+schedule=train_finetune"]
 
 
 @pytest.mark.parametrize("name", LOADED)

@@ -72,8 +72,8 @@ def representations(dataset: Dataset, rows: Array, z: Array, logits: Array, seed
             per_class[metric].append(value)
             yield metric, name, value
     for metric, series in per_class.items():
-        known = [values for values in series if np.isfinite(values[0])]
-        yield metric, "", np.nanmean(known, axis=0) if known else float("nan")
+        known = [values for values in series if np.isfinite(values[0])]  # classes with several groups
+        yield metric, "", groups.mean(np.array(known)) if known else float("nan")
 
 
 def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array, weights: Array) -> Iterator[Row]:

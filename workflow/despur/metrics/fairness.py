@@ -20,7 +20,7 @@ def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) 
         cells = np.stack([(y == label) & (a == value) for value in np.unique(a[y == label])], axis=1)
         if cells.shape[1] > 1:
             rates = group_accuracies(predicted == label, cells, weights)
-            gaps.append(np.nanmax(rates, axis=-1) - np.nanmin(rates, axis=-1))
+            gaps.append(np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1))
     return np.sqrt(np.mean(np.square(gaps), axis=0)) if gaps else np.full(weights.shape[:-1], np.nan)
 
 

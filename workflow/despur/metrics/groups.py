@@ -29,7 +29,7 @@ def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = 
     Samples in no group count nowhere.
     """
     accuracy = group_accuracies(correct, groups, weights)
-    return np.nanmin(accuracy, axis=-1) if groups.any() else np.full(accuracy.shape[:-1], np.nan)
+    return np.fmin.reduce(accuracy, axis=-1)
 
 
 def weighted_average(correct: Array, groups: Array, train_sizes: Array, weights: Array | None = None) -> Array:
