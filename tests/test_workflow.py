@@ -183,7 +183,7 @@ def test_the_figure_shows_the_runs(tiny):
     values = pd.read_csv((tiny.root / FIGURE).with_suffix(".csv"))
     metrics = pd.read_csv(tiny.root / "results/runs/colored_digits/cnc/s0-1/metrics.csv")
     chosen = metrics[(metrics["metric"] == "alignment_loss") & (metrics["split"] == "test") & (metrics["selection"] == "best")]
-    shown = values[(values["printed"] == "cnc") & (values["panel"] == "alignment loss")]
+    shown = values[(values["printed"] == "cnc") & (values["metric"] == "alignment_loss")]
     assert shown["value"].tolist() == pytest.approx(chosen[chosen["group"].isna()]["value"].tolist())
     assert len(shown) == 2
 

@@ -82,10 +82,11 @@ def players(config: Mapping[str, Any], role: str) -> list[str]:
 
 
 def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, str]) -> list[str]:
-    """Which of these printed methods the configuration runs on a data set of the paper; earlier stages are always allowed."""
+    """Which of these printed methods the configuration runs on a data set of the paper. What a data set lists are runs, not earlier stages."""
     cast = config["datasets"].get(role)
-    chosen = [config.get("methods"), cast.get("methods") if isinstance(cast, Mapping) else None]
-    return [method for method, name in methods.items() if "/" in name or all(some is None or method in some for some in chosen)]
+    chosen = config.get("methods", methods)
+    here = cast.get("methods", methods) if isinstance(cast, Mapping) else methods
+    return [method for method, name in methods.items() if method in chosen and (method in here or "/" in name)]
 
 
 def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
