@@ -82,7 +82,7 @@ def players(config: Mapping[str, Any], role: str) -> list[str]:
 
 
 def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, str]) -> list[str]:
-    """Which of these printed methods the configuration runs on a data set of the paper. What a data set lists are runs, not earlier stages."""
+    """Which of these printed methods the configuration runs on a data set of the paper, which may list some of the runs."""
     cast = config["datasets"].get(role)
     chosen = config.get("methods", methods)
     here = cast.get("methods", methods) if isinstance(cast, Mapping) else methods
