@@ -81,7 +81,8 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
         if not seeds:
             raise Missing("no seed in common" if len(metrics) else f"nothing was run of {claim['artifact']}")
         draws = generator(f"claims/{claim['name']}").integers(0, len(seeds), (DRAWS, len(seeds)))
-        found = effect(claim["effect"], Evidence(metrics, resamples, seeds, draws))
+        asked = Evidence(metrics, resamples, seeds, draws)
+        found = effect(claim["effect"], asked)
         if not np.isfinite(found[0]):
             raise Missing("the effect is not a number here")
     except Missing as missing:
@@ -92,6 +93,8 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
     evidence = {"effect": found[0], "low": low, "high": high, "seeds": len(seeds), "p_seeds": p_value(alone, claim["margin"])}
     if len(seeds) < 2:
         return evidence | {"verdict": "undecided", "reason": "one seed: the interval is over test originals only"}
+    if not asked.resampled:
+        return evidence | {"verdict": "undecided", "reason": "the interval is over seeds only"}
     return evidence | {"verdict": verdict}
 
 

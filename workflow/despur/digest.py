@@ -35,13 +35,13 @@ def _imports(path: Path, tree: ast.AST) -> set[Path]:
     return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
 
 
+def _declares(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in RESOLVED
+
+
 def _strip(tree: ast.Module) -> ast.Module:
     """Without docstrings, and without declarations: those are in the specification."""
-    tree.body = [
-        node
-        for node in tree.body
-        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in RESOLVED)
-    ]
+    tree.body = [node for node in tree.body if not _declares(node)]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if (
@@ -81,6 +81,14 @@ def code_digest(*files: Path) -> str:
 def script_digest(script: str) -> str:
     """Digest of a script of a paper's room (``papers/cnc/tables.py``) and of the code behind it."""
     return code_digest(PACKAGE.parent / script)
+
+
+@cache
+def declarations_digest() -> str:
+    """Digest of every declared and published setting: for a table that shows them."""
+    files = sorted(file for kind in ("datasets", "inference", "methods") for file in (PACKAGE / kind).glob("*.py"))
+    texts = [ast.unparse(node) for file in files for node in ast.parse(file.read_text()).body if _declares(node)]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def _components(spec: Spec) -> set[Path]:

@@ -31,6 +31,7 @@ class Evidence:
     resamples: pd.DataFrame
     seeds: list[int]
     draws: Array  # (DRAWS, seeds): positions of seeds
+    resampled: bool = False  # whether any answer so far was from bootstrap samples
 
     def value(self, method: str, metric: str, group: str = "", split: str = "test", selection: str = "best", **where: Any) -> Array:
         """A metric of a printed method; ``where``: settings that a sweep varies (dots as underscores: data_p_corr='0.9').
@@ -41,6 +42,7 @@ class Evidence:
         point = self._series(self.metrics, asked, where, ["value"])[:, 0]
         columns = [c for c in self.resamples.columns if c.isdigit()]
         resampled = bool(columns) and len(self._rows(self.resamples, asked, where)) > 0
+        self.resampled |= resampled
         cloud = self._series(self.resamples, asked, where, columns) if resampled else point[:, None]
         which = np.arange(DRAWS) % cloud.shape[1]
         drawn = np.mean([cloud[self.draws[:, i], which] for i in range(self.draws.shape[1])], axis=0)

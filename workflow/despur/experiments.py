@@ -5,8 +5,8 @@ A room's ``methods`` say which specification of the house each printed method is
 names, or a mapping of names to specifications of the artifact's own),
 ``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics) and ``reads`` (files of the room
 besides its own printed numbers, or other artifacts: figures read ``projections``). ``from`` are artifacts whose runs it shows too; without
-``datasets`` of its own, only theirs (of ``methods``, if it names some). The configuration may replace ``seeds`` (for all methods, or by
-method), ``data`` and ``methods`` of an artifact that has runs of its own.
+``datasets`` of its own, only theirs (of ``methods``, if it names some). ``shows_settings``: made anew when a declared setting changes.
+The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs of its own.
 """
 
 from collections.abc import Mapping

@@ -8,7 +8,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 from despur import experiments, locks, paths
-from despur.digest import question, script_digest
+from despur.digest import declarations_digest, question, script_digest
 from despur.settings import SettingError
 
 SCHEMA = Path(workflow.basedir) / "workflow/schemas/config.schema.yaml"
@@ -84,9 +84,10 @@ def cells_of(paper, artifact):
     """The one string that an artifact's script takes: its cells, and the digest of the code behind it."""
     cells = [cell.plain() for cell in experiments.cells(config, paper, artifact)]
     script, _ = experiments.made(artifact)
-    return json.dumps(
-        {"cells": cells, "code": script_digest(f"papers/{paper}/{script}")}
-    )
+    asked = {"cells": cells, "code": script_digest(f"papers/{paper}/{script}")}
+    if experiments.asked(config, paper, artifact).get("shows_settings"):
+        asked["settings"] = declarations_digest()
+    return json.dumps(asked)
 
 
 def shown(paper, artifact):

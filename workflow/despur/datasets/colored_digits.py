@@ -32,8 +32,10 @@ PUBLISHED = {
     "erm": {"epochs": 12},
     "gdro": {"epochs": 15},
     "jtt": {"epochs": 4},
-    "cnc": {"epochs": 4, "accumulation": 8, "anchor_fraction": 0.5},
-    "supcon": {"epochs": 2, "accumulation": 8, "anchor_fraction": 0.5},
+    # M and N as small as the smallest pool at p_corr .95, everywhere (drawn with replacement where pools are smaller still), so that sweeps
+    # and ablations compare the same method.
+    "cnc": {"epochs": 4, "accumulation": 8, "anchor_fraction": 0.5, "num_positives": 8, "num_negatives": 8, "shrink": False},
+    "supcon": {"epochs": 4, "accumulation": 8, "anchor_fraction": 0.5, "num_positives": 8, "num_negatives": 8},
     "cvar_dro": {"epochs": 15},
     "lff": {"epochs": 15},
     "eiil": {"epochs": 60, "annealing": 50},

@@ -64,7 +64,9 @@ class CNC(KeepsHeadGradient):
         return ContrastiveSampler(self.task.y, groups, s["num_positives"], s["num_negatives"], **rules)
 
     def facts(self) -> dict[str, Any]:
-        return {name: getattr(self.sampler, name) for name in ("num_positives", "num_negatives", "fallbacks")}
+        anchors = self.sampler.epoch(np.random.default_rng(0), self.settings["anchor_fraction"], self.settings["truncate"])
+        found = {name: getattr(self.sampler, name) for name in ("num_positives", "num_negatives", "fallbacks")}
+        return {**found, "anchors_per_epoch": len(anchors)}
 
     @property
     def finetuning(self) -> bool:

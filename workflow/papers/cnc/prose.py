@@ -71,7 +71,7 @@ def lift(number: Any, here: Here) -> Array:
     """CNC's worst-group accuracy above the baseline's, in points, by seed; over several data sets, the mean. 'Prior SOTA': JTT."""
     baseline = {"prior_sota": "jtt"}.get(name := printed_settings(number.setting)["baseline"], name)
     series = [here.by_seed(number.method, role) - here.by_seed(baseline, role) for role in here.roles]
-    return 100 * np.mean([each.dropna().to_numpy() for each in series], axis=0)
+    return 100 * (series[0].dropna().to_numpy() if len(series) == 1 else np.array([np.mean([each.mean() for each in series])]))
 
 
 def shortfall(number: Any, here: Here) -> Array:
