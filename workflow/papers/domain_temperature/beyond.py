@@ -39,6 +39,11 @@ def side_by_side(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return wide.reindex(columns=list(ACCURACIES)).rename(columns=ACCURACIES).fillna("–").reset_index().rename_axis(columns=None)
 
 
+def spelled(value: Any) -> str:
+    """``50`` for 50.0; a dash for nothing."""
+    return "–" if pd.isna(value) or value == "" else f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def not_run(**keys: Any) -> dict[str, Any]:
     """A row that says so."""
     return {**keys, "metric": "test_ood_accuracy", "seeds": 0, "verdict": "not run here"}

@@ -65,8 +65,9 @@ def colours(data: Spec, dataset: Dataset) -> pd.DataFrame:
 def draw(row: Any, table: pd.DataFrame) -> None:
     """Colours in RGB space, and the distribution of each channel by domain."""
     row[0].scatter(*(table[c] for c in CHANNELS), c=table[list(CHANNELS)].to_numpy() / 255, s=4, linewidths=0)
-    row[0].set(xlim=(0, 255), ylim=(0, 255), zlim=(0, 255), xlabel="R", ylabel="G", zlabel="B")
-    row[0].tick_params(labelsize=4, pad=-3)
+    row[0].set(xlim=(0, 255), ylim=(0, 255), zlim=(0, 255), xticks=[], yticks=[], zticks=[])
+    for label, text in ((row[0].set_xlabel, "red"), (row[0].set_ylabel, "green"), (row[0].set_zlabel, "blue")):
+        label(text, labelpad=-15, fontsize=6)
     palette = {name: name for name in table["domain"].unique()}
     for axis, channel in zip(row[1:], CHANNELS, strict=True):
         own = {"x": channel, "hue": "domain", "palette": palette, "bins": np.arange(0, 256, 15), "element": "step", "stat": "density"}

@@ -1,4 +1,4 @@
-"""Figures of Lewis et al. 2023; of the data in digits.py, of temperatures in temperature.py."""
+"""Figures of Lewis et al. 2023; of the data in digits.py, of temperatures in ridges.py."""
 
 from pathlib import Path
 from typing import Any
@@ -8,8 +8,8 @@ import pandas as pd
 import seaborn as sns
 from digits import figure_2, figure_3
 from matplotlib.patches import Rectangle
+from ridges import figure_6_7
 from sweep import FAMILY, PRINTED, as_printed, at, choose, load, selected
-from temperature import figure_6_7
 
 from despur.experiments import Cell
 from despur.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
@@ -21,7 +21,7 @@ REPORTED = Path(__file__).parent / "reported"
 LABELS = {
     "test_ood_accuracy": "Test-OOD accuracy, %",
     "test_id_accuracy": "Test-ID accuracy, %",
-    "domain_test_id_accuracy": "domain accuracy (Test-ID), %",
+    "domain_test_id_accuracy": "D-Test-ID accuracy, %",
     "validation_accuracy": "validation accuracy, %",
 }
 KINDS = ["none", "linear", "mlp"]

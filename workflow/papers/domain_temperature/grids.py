@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 import pandas as pd
-from sweep import at, choose
+from sweep import at, choose, selected
 
 from despur.printed import printed_settings
 
@@ -23,7 +23,7 @@ def table_3_8(
     reported: Mapping[int, pd.DataFrame], runs: pd.DataFrame, compare: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
 ) -> pd.DataFrame:
     """A row for each cell of each table, and for what this run tried besides; ``selected``: on validation data, by this run."""
-    chosen = choose(runs)[["data", "printed", *GRID]] if len(runs) else pd.DataFrame(columns=["data", "printed", *GRID])
+    chosen = selected(runs, choose(runs))[["data", "printed", *GRID]].drop_duplicates()
     parts = []
     for number, printed in reported.items():
         mine = at(runs, printed=printed["method"].iloc[0])

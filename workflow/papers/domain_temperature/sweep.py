@@ -41,11 +41,11 @@ def settings(data: str, method: str) -> dict[str, Any]:
 
 
 def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] = load_metrics) -> pd.DataFrame:
-    """What ``read`` gives, with a column for each setting of the sweeps, and shares of labels called as in the paper.
-
-    ``played`` is the player without sigma, which is a column.
+    """What ``read`` gives of the models that count ("best": the last epoch's, as nothing selects among epochs), with a column for each
+    setting of the sweeps, and shares of labels called as in the paper. ``played`` is the player without sigma, which is a column.
     """
     table = read(cells)
+    table = table[table["selection"] == "best"] if len(table) else table
     if not len(table):
         return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", "group", "metric", *FAMILY, *NUMBERS, *WORDS])))
     pairs = list(zip(table["data"], table["method"], strict=True))
@@ -66,23 +66,21 @@ def choose(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:
     It looks at the rule's split alone. Of equal settings the first of the sweep is taken.
     """
     split, metric = RULES[rule]
-    at = (metrics["split"] == split) & (metrics["metric"] == metric) & (metrics["group"] == "1%") & (metrics["selection"] == "best")
+    at = (metrics["split"] == split) & (metrics["metric"] == metric) & (metrics["group"] == "1%")
     scores = metrics[at].groupby([*FAMILY, "method"], sort=False)["value"].mean().dropna().rename("score").reset_index()
     return scores.loc[scores.groupby(FAMILY, sort=False)["score"].idxmax()].reset_index(drop=True)
 
 
 def selected(table: pd.DataFrame, chosen: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:
     """The rows of the chosen settings, their ``selection`` named by the rule. ``table``: metrics or resamples."""
-    best = table[table["selection"] == "best"]
-    return best.merge(chosen[[*FAMILY, "method"]], on=[*FAMILY, "method"]).assign(selection=rule)
+    return table.merge(chosen[[*FAMILY, "method"]], on=[*FAMILY, "method"]).assign(selection=rule)
 
 
 def averaged(table: pd.DataFrame) -> pd.DataFrame:
     """Means over all settings of a family, seed by seed; their ``selection`` is "every"."""
     values = [column for column in table if str(column).isdigit() or column == "value"]
     keys = [*FAMILY, "seed", "split", "metric", "group"]
-    best = table[table["selection"] == "best"]
-    return best.groupby(keys, sort=False)[values].mean().reset_index().assign(selection="every")
+    return table.groupby(keys, sort=False)[values].mean().reset_index().assign(selection="every")
 
 
 def as_printed(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,6 @@ from statements import prose
 from sweep import SPLITS, as_printed, at, averaged, choose, load, selected
 from temperature import convergence
 
-from despur import claims
 from despur.experiments import Cell
 from despur.tables import compare, load_resamples, main, shown, write_table
 
@@ -29,7 +28,8 @@ def reported(name: str) -> pd.DataFrame:
 def beside(printed: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Printed accuracies beside ours; no verdict on runs that were shorter than the paper's."""
     table = compare(printed, as_printed(runs), SEEDS, SPLITS)
-    epochs = table["data"].map(runs.groupby("data")["epochs"].min()) if len(runs) else pd.Series(EPOCHS, table.index)
+    trained = runs.groupby(["data", "printed"])["epochs"].min()
+    epochs = table[["data", "method"]].apply(lambda row: trained.get(tuple(row), EPOCHS), axis=1)
     short = table["verdict"].isin(COMPARED) & (epochs < EPOCHS)
     table.loc[short, "verdict"] = [f"{n:g} epochs, not {EPOCHS}: not judged" for n in epochs[short]]
     return table
@@ -67,6 +67,8 @@ def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def judged(cells: list[Cell], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
+    from despur import claims  # scipy.stats: other tables need not wait for it
+
     table = claims.claims_table(ROOM / "claims.yaml", cells, measured)
     write_table(output, table, claims.shown(table))
 
