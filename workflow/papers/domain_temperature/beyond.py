@@ -36,7 +36,8 @@ def side_by_side(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     text = [spread(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)]
     own = table.assign(text=text).astype(dict.fromkeys(keys, object)).fillna(dict.fromkeys(keys, "–"))
     wide = own.pivot_table(index=[*keys, "seeds"], columns="metric", values="text", aggfunc="first", sort=False)
-    return wide.reindex(columns=list(ACCURACIES)).rename(columns=ACCURACIES).fillna("–").reset_index().rename_axis(columns=None)
+    wide = wide.reindex(columns=list(ACCURACIES)).astype(object).rename(columns=ACCURACIES)
+    return wide.where(wide.notna(), "–").reset_index().rename_axis(columns=None)
 
 
 def spelled(value: Any) -> str:
