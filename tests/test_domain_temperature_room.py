@@ -199,7 +199,7 @@ def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_p
         points = world.table[(world.table["printed"] == method) & (world.table["point"] == world.best(method, 50.0))]
         assert set(zip(mine["tau_alpha"], mine["tau_beta"], strict=True)) == set(zip(points["tau_alpha"], points["tau_beta"], strict=True))
         assert len(mine) == 3
-    assert "92.3* | " in text  # the paper's own selected cell
+    assert "92.3* / " in text  # the paper's own selected cell
 
 
 def test_settings_that_the_paper_did_not_try_are_shown_too(scripts, world, tmp_path):

@@ -34,7 +34,7 @@ def summary(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 def side_by_side(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """A summary as people read it: a column for each accuracy."""
     text = [spread(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)]
-    own = table.assign(text=text).astype(dict.fromkeys(keys, object)).fillna(dict.fromkeys(keys, "–"))
+    own = table.assign(text=text, **{key: [spelled(value) for value in table[key]] for key in keys})
     wide = own.pivot_table(index=[*keys, "seeds"], columns="metric", values="text", aggfunc="first", sort=False)
     wide = wide.reindex(columns=list(ACCURACIES)).astype(object).rename(columns=ACCURACIES)
     return wide.where(wide.notna(), "–").reset_index().rename_axis(columns=None)

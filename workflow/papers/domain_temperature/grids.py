@@ -37,12 +37,12 @@ def table_3_8(
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The grids as people read them: a row for each tau_alpha, a column for each tau_beta, printed | ours; an asterisk: selected."""
+    """The grids as people read them: a row for each tau_alpha, a column for each tau_beta, printed / ours; an asterisk: selected."""
     star = {True: "*", False: ""}
     number = ["–" if pd.isna(v) else f"{v:.1f}{star[s]}" for v, s in zip(table["reported"], table["selected_by_paper"], strict=True)]
-    ours = ["not run here" if pd.isna(v) else f"{v:.1f}{star[s]}" for v, s in zip(table["ours"], table["selected"], strict=True)]
-    data = table.groupby("table")["data"].transform(lambda own: ", ".join(own.dropna().unique()) or "–")
-    text = table.assign(text=[f"{a} | {b}" for a, b in zip(number, ours, strict=True)], data=data, accuracy=table["metric"].map(MEASURES))
+    ours = ["–" if pd.isna(v) else f"{v:.1f}{star[s]}" for v, s in zip(table["ours"], table["selected"], strict=True)]
+    data = table.groupby("table")["data"].transform(lambda own: ", ".join(own.dropna().unique()) or "not run here")
+    text = table.assign(text=[f"{a} / {b}" for a, b in zip(number, ours, strict=True)], data=data, accuracy=table["metric"].map(MEASURES))
     wide = text.pivot_table(
         index=["table", "method", "accuracy", "data", "tau_alpha"], columns="tau_beta", values="text", aggfunc="; ".join, sort=False
     )
