@@ -1,11 +1,12 @@
 """A paper's claims: named statements, executed on what a run measured.
 
-claims.yaml of a room lists for each claim its ``name``, ``statement``, ``place`` in the paper, the ``artifact`` whose runs it reads, the
-``datasets`` (the paper's) it is about, an ``effect``, a ``margin`` and why that margin (``because``). The claim holds when the 95 %
-interval of the effect lies above the margin, fails when it lies below, else it is undecided, as it is from one seed. An effect is an
-expression of the functions of :class:`Evidence`, such as ``value('cnc', 'worst_group_accuracy') - best('worst_group_accuracy', 'jtt',
-'erm')``; accuracies are shares, not percent. Its interval is of percentiles over seeds and test originals, both drawn with replacement and
-the same for all methods: with three seeds it is rather too narrow, which is why the p value from seeds alone stands beside it.
+claims.yaml of a room lists for each claim its ``name``, ``statement``, ``place`` in the paper, the ``artifact`` whose runs it reads (and
+others ``beside`` it), the ``datasets`` (the paper's) it is about, an ``effect``, a ``margin`` and why that margin (``because``). The claim
+holds when the 95 % interval of the effect lies above the margin, fails when it lies below, else it is undecided, as it is from one seed.
+An effect is an expression of the functions of :class:`Evidence`, such as ``value('cnc', 'worst_group_accuracy') -
+best('worst_group_accuracy', 'jtt', 'erm')``; accuracies are shares, not percent. Its interval is of percentiles over seeds and test
+originals, both drawn with replacement and the same for all methods: with three seeds it is rather too narrow, which is why the p value
+from seeds alone stands beside it.
 """
 
 import ast
@@ -47,6 +48,7 @@ COLUMNS = [
 
 
 OF_EVIDENCE = ("value", "best", "least", "over", "rise", "spread", "classes", "gap", "slack")
+Measure = Callable[[Sequence[Cell]], tuple[pd.DataFrame, pd.DataFrame]]
 ARITHMETIC: dict[str, Callable[..., Any]] = {
     "log": np.log, "minimum": np.minimum, "maximum": np.maximum,
     "mean": partial(np.mean, axis=0), "lowest": partial(np.min, axis=0), "highest": partial(np.max, axis=0),
@@ -125,15 +127,21 @@ def holm(values: Iterable[float]) -> list[float]:
     return p.tolist()
 
 
-def claims_table(file: Path, cells: Sequence[Cell]) -> pd.DataFrame:
-    """A row for each claim and each data set that plays a part in it."""
+def measured(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Metrics and resamples of cells."""
+    return load_metrics(cells), load_resamples(cells)
+
+
+def claims_table(file: Path, cells: Sequence[Cell], measure: Measure = measured) -> pd.DataFrame:
+    """A row for each claim and each data set that plays a part in it. ``measure``: what effects may ask of cells (default: all of it)."""
     claims, rows = yaml.safe_load(file.read_text()), []
-    by_artifact = {claim["artifact"]: [cell for cell in cells if cell.artifact == claim["artifact"]] for claim in claims}
-    measured = {artifact: (load_metrics(mine), load_resamples(mine)) for artifact, mine in by_artifact.items()}
+    behind = {claim["name"]: (claim["artifact"], *claim.get("beside", [])) for claim in claims}
+    tables = {names: measure([cell for cell in cells if cell.artifact in names]) for names in set(behind.values())}
     for claim in claims:
         for role in claim["datasets"]:
-            for player in sorted({cell.dataset for cell in by_artifact[claim["artifact"]] if cell.role == role}) or [""]:
-                found = judge(claim, *(t[(t["role"] == role) & (t["played"] == player)] for t in measured[claim["artifact"]]))
+            mine = [table[table["role"] == role] for table in tables[behind[claim["name"]]]]
+            for player in sorted(set(mine[0]["played"])) or [""]:
+                found = judge(claim, *(table[table["played"] == player] for table in mine))
                 head = {"claim": claim["name"], **{key: claim[key] for key in ("statement", "place", "margin", "because")}}
                 rows.append({**head, "dataset": role, "data": player, **found})
     table = pd.DataFrame(rows).reindex(columns=COLUMNS)

@@ -6,7 +6,8 @@ names, or a mapping of names to specifications of the artifact's own),
 ``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics) and ``reads`` (files of the room
 besides its own printed numbers, or other artifacts: figures read ``projections``). ``from`` are artifacts whose runs it shows too; without
 ``datasets`` of its own, only theirs (of ``methods``, if it names some). ``shows_settings``: made anew when a declared setting changes.
-The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs of its own.
+The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs of its own, of
+these runs.
 """
 
 from collections.abc import Mapping
@@ -125,7 +126,7 @@ def check(config: Mapping[str, Any]) -> None:
         for artifact in changed:
             if artifact not in known:
                 raise unknown(f"config key artifacts: artifact of {paper}", artifact, known)
-            if "from" in known[artifact]:
+            if "datasets" not in known[artifact]:
                 raise SettingError(f"config key artifacts: {artifact} shows the runs of {', '.join(known[artifact]['from'])}: change those")
 
 
@@ -137,7 +138,7 @@ def asked(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any
 def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     """Every cell of an artifact that this configuration runs."""
     here = asked(config, paper, artifact)
-    others = [cell for name in here.get("from", []) for cell in cells(config, paper, name)]
+    others = list(dict.fromkeys(cell for name in here.get("from", []) for cell in cells(config, paper, name)))
     if "datasets" not in here:
         return [cell for cell in others if cell.printed in here.get("methods", [cell.printed])]
     named = here["methods"] if isinstance(here["methods"], Mapping) else {m: room(paper)["methods"][m] for m in here["methods"]}

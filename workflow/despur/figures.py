@@ -38,7 +38,13 @@ NAMES = {
     "infomin": "InfoMin",
 }  # fmt: skip
 COLORS = dict(zip(NAMES, cycle(sns.color_palette("colorblind", 10))))
-DATA = {"cmnist": "CMNIST*", "waterbirds": "Waterbirds", "celeba": "CelebA", "civilcomments": "CivilComments"}
+DATA = {
+    "cmnist": "CMNIST*",
+    "cmnist_3v5": "CMNIST, 3 against 5",
+    "waterbirds": "Waterbirds",
+    "celeba": "CelebA",
+    "civilcomments": "CivilComments",
+}
 
 
 def panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:

@@ -4,6 +4,7 @@ import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -92,16 +93,19 @@ def headline(metrics: pd.DataFrame, selection: str = "best") -> pd.DataFrame:
     return metrics[(metrics["split"] == "test") & (metrics["selection"] == selection)]
 
 
-def compare(reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int) -> pd.DataFrame:
+def compare(
+    reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int, splits: Mapping[str, str] = MappingProxyType({})
+) -> pd.DataFrame:
     """A row for each printed number and each data set that played its part; percentages.
 
     A printed setting that these runs vary (``lambda=0.2``) picks its runs. Reported numbers are compared (difference, verdict) only
-    where the data is the paper's own.
+    where the data is the paper's own. ``splits``: which split a metric is of, where that is not "test".
     """
-    test = headline(metrics)
-    overall, samples = test[test["group"] == ""], test[(test["metric"] == "samples") & (test["value"] > 0)]
+    best = metrics[metrics["selection"] == "best"]
     rows: list[dict[str, Any]] = []
     for number in reported.itertuples():
+        test = best[best["split"] == splits.get(number.metric, "test")]
+        overall, samples = test[test["group"] == ""], test[(test["metric"] == "samples") & (test["value"] > 0)]
         base: dict[str, Any] = {
             "paper_dataset": number.dataset,
             "method": number.method,

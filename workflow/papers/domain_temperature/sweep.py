@@ -1,0 +1,99 @@
+"""The runs of a sweep with their settings, the selection among them, and how the paper prints what they measure."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.experiments import Cell
+from despur.spec import join, parse, resolve
+from despur.tables import load_metrics
+
+SHARES = {"8 labels": "1%", "40 labels": "10%", "all labels": "100%"}  # of domain_digits: in the part of the paper's
+FRACTIONS = {"1%": 0.01, "10%": 0.1, "100%": 1.0}
+NUMBERS = ("temperature", "weight", "tau_alpha", "tau_beta", "tau_min", "projector_dim", "epochs")
+WORDS = ("discriminator", "projector", "negatives")
+FAMILY = ["role", "played", "data", "stand_in", "printed", "sigma", "discriminator", "projector"]  # settings are selected within one
+RULES = {  # what selects: a split and a metric. The paper's rule is the first; "oracle" looks at test data, to show what selection costs
+    "validation": ("val", "probe_accuracy"),
+    "held_out_domain": ("train", "probe_accuracy_held_out_domain"),
+    "oracle": ("test_ood", "probe_accuracy"),
+}
+PRINTED = {  # the paper's accuracies: ours, by split and metric
+    "test_ood_accuracy": ("test_ood", "probe_accuracy"),
+    "test_id_accuracy": ("test_id", "probe_accuracy"),
+    "domain_test_id_accuracy": ("test_id", "domain_accuracy"),
+    "validation_accuracy": ("val", "probe_accuracy"),
+}
+SPLITS = {name: split for name, (split, _) in PRINTED.items()}
+
+
+@cache
+def settings(data: str, method: str) -> dict[str, Any]:
+    """What tables, figures and claims ask for by name, whether a sweep varies it or not."""
+    base = parse(data)[0]
+    own = resolve("methods", method, base).points[0].settings
+    numbers = {key: float(own.get(key, "nan")) for key in NUMBERS}
+    sigma = resolve("datasets", data).points[0].settings.get("sigma", float("nan"))
+    return {"sigma": sigma, **numbers, **{key: own.get(key, "") for key in WORDS}}
+
+
+def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] = load_metrics) -> pd.DataFrame:
+    """What ``read`` gives of the models that count ("best": the last epoch's, as nothing selects among epochs), with a column for each
+    setting of the sweeps, and shares of labels called as in the paper. ``played`` is the player without sigma, which is a column.
+    """
+    table = read(cells)
+    table = table[table["selection"] == "best"] if len(table) else table
+    if not len(table):
+        return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", "group", "metric", *FAMILY, *NUMBERS, *WORDS])))
+    pairs = list(zip(table["data"], table["method"], strict=True))
+    about = pd.DataFrame([settings(*pair) for pair in pairs], index=table.index)
+    return table.assign(**about, group=table["group"].replace(SHARES), played=table["played"].map(player))
+
+
+@cache
+def player(dataset: str) -> str:
+    """``domain_digits+draw=seed+sigma=25~50`` -> ``domain_digits+draw=seed``."""
+    base, own = parse(dataset)
+    return join(base, {key: "~".join(values) for key, values in own.items() if key != "sigma"})
+
+
+def choose(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:
+    """The setting of each family with the best mean score over seeds at the smallest share of labels: FAMILY, ``method``, ``score``.
+
+    It looks at the rule's split alone. Of equal settings the first of the sweep is taken.
+    """
+    split, metric = RULES[rule]
+    at = (metrics["split"] == split) & (metrics["metric"] == metric) & (metrics["group"] == "1%")
+    scores = metrics[at].groupby([*FAMILY, "method"], sort=False)["value"].mean().dropna().rename("score").reset_index()
+    return scores.loc[scores.groupby(FAMILY, sort=False)["score"].idxmax()].reset_index(drop=True)
+
+
+def selected(table: pd.DataFrame, chosen: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:
+    """The rows of the chosen settings, their ``selection`` named by the rule. ``table``: metrics or resamples."""
+    return table.merge(chosen[[*FAMILY, "method"]], on=[*FAMILY, "method"]).assign(selection=rule)
+
+
+def averaged(table: pd.DataFrame) -> pd.DataFrame:
+    """Means over all settings of a family, seed by seed; their ``selection`` is "every"."""
+    values = [column for column in table if str(column).isdigit() or column == "value"]
+    keys = [*FAMILY, "seed", "split", "metric", "group"]
+    return table.groupby(keys, sort=False)[values].mean().reset_index().assign(selection="every")
+
+
+def as_printed(table: pd.DataFrame) -> pd.DataFrame:
+    """Accuracies under the paper's names with their ``label_fraction``, for :func:`despur.tables.compare`; and sample sizes."""
+    parts = [table[table["metric"] == "samples"]]
+    for name, (split, metric) in PRINTED.items():
+        own = table[(table["split"] == split) & (table["metric"] == metric)]
+        # the domain classifier sees all labels of domains; the paper prints it beside accuracies at 1 %
+        fraction = 0.01 if metric == "domain_accuracy" else own["group"].map(FRACTIONS)
+        parts.append(own.assign(metric=name, label_fraction=fraction, group=""))
+    return pd.concat(parts).assign(selection="best").infer_objects()
+
+
+def at(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
+    """The rows with these values."""
+    return table[np.logical_and.reduce([table[key] == value for key, value in where.items()])] if len(table) else table
