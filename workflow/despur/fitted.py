@@ -20,7 +20,14 @@ class Fitted(Method):
 
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task = task
-        self.settings = {"epochs": 1, "evaluate_every": 0, "patience": 0, "criterion": "worst_group_accuracy", **spec.settings}
+        self.settings = {
+            "epochs": 1,
+            "evaluate_every": 0,
+            "snapshots": 0,
+            "patience": 0,
+            "criterion": "worst_group_accuracy",
+            **spec.settings,
+        }
         self.networks = self.build_networks(spec, task.presentation.shape, task.num_classes).to(task.device)
         self.found: dict[str, Any] = {}
 
