@@ -122,11 +122,19 @@ def holm(values: Iterable[float]) -> list[float]:
     return p.tolist()
 
 
-def claims_table(file: Path, cells: Sequence[Cell]) -> pd.DataFrame:
-    """A row for each claim and each data set that plays a part in it."""
+Measured = tuple[pd.DataFrame, pd.DataFrame]
+
+
+def load(cells: Sequence[Cell]) -> Measured:
+    """What was measured, and its bootstrap values."""
+    return load_metrics(cells), load_resamples(cells)
+
+
+def claims_table(file: Path, cells: Sequence[Cell], load: Callable[[Sequence[Cell]], Measured] = load) -> pd.DataFrame:
+    """A row for each claim and each data set that plays a part in it. ``load``: a room's own, if it selects or derives."""
     claims, rows = yaml.safe_load(file.read_text()), []
     by_artifact = {claim["artifact"]: [cell for cell in cells if cell.artifact == claim["artifact"]] for claim in claims}
-    measured = {artifact: (load_metrics(mine), load_resamples(mine)) for artifact, mine in by_artifact.items()}
+    measured = {artifact: load(mine) for artifact, mine in by_artifact.items()}
     for claim in claims:
         for role in claim["datasets"]:
             for player in sorted({cell.dataset for cell in by_artifact[claim["artifact"]] if cell.role == role}) or [""]:
