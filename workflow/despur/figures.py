@@ -31,7 +31,7 @@ NAMES = {
     "standard_cl": "Standard CL", "same_domain_negatives": "Same-domain negatives", "mmd": "MMD", "dann": "DANN",
     "domain_weighted_negatives": "Domain-weighted negatives", "domain_weighted_pairs": "Domain-weighted pairs",
     "color_jitter_oracle": "Colour jitter (oracle)",
-    "ce": "CE", "inlp": "INLP", "adv": "Adv", "con_ft": "Con, finetuned", "con": "Con", "con_ce_scl": "CE + SCL", "con_ce_fcl": "CE + FCL",
+    "ce": "CE", "inlp": "INLP", "adv": "Adv", "con_ft": "Con, finetuned", "con": "Con", "con_ce_scl": "CE + SCL", "con_ce_fcl": "CE − FCL",
     "leace": "LEACE", "adv_single": "Adv, single",
     "simclr": "SimCLR", "simclr_msr": "SimCLR + MSR", "byol": "BYOL", "byol_msr": "BYOL + MSR", "wmse": "W-MSE", "ressl": "ReSSL",
     "ressl_msr": "ReSSL + MSR", "lmcl": "LMCL", "lmcl_msr": "LMCL + MSR", "ssl_hsic": "SSL-HSIC", "relic": "ReLIC", "moco": "MoCo",

@@ -9,6 +9,7 @@ import pandas as pd
 from despur.experiments import Cell
 from despur.metrics.fairness import tradeoff
 from despur.metrics.selection import select, sweep_means
+from despur.printed import same
 from despur.tables import load_metrics, load_resamples
 
 VARIANTS = {  # what a job's points are besides its printed method: method, setting, value
@@ -28,7 +29,8 @@ def variants(table: pd.DataFrame) -> pd.DataFrame:
     """Points of a job that are a method of their own, called so."""
     for name, (method, setting, value) in VARIANTS.items():
         if setting in table:
-            table.loc[(table["printed"] == method) & (table[setting] == value), "printed"] = name
+            mine = table[setting].map(lambda own, value=value: same(own, value))
+            table.loc[mine & (table["printed"] == method), "printed"] = name
     return table
 
 

@@ -43,7 +43,7 @@ def figure_2(cells: list[Cell], output: Path) -> None:
     for axis, (key, part) in zip(axes, played, strict=True):
         for method in ordered(part["printed"]):
             mine = part[part["printed"] == method].assign(order=lambda rows: pd.to_numeric(rows["strength"])).sort_values("order")
-            axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o", label=NAMES[method])
+            axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o")
             for row in mine.itertuples() if method != "ce" else ():
                 axis.annotate(
                     f"{row.order:g}", (getattr(row, LEAKAGE), getattr(row, ACCURACY)), (3, 3), textcoords="offset points", fontsize=5
@@ -52,6 +52,8 @@ def figure_2(cells: list[Cell], output: Path) -> None:
         axis.scatter(front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3)
         axis.set(xlabel=LABELS[LEAKAGE], ylabel=LABELS[ACCURACY])
         axis.set_title(data_name(*key), fontsize=6)
+    for method in ordered(table["printed"]):  # also those that the last panel lacks
+        axes[-1].plot([], [], color=COLORS[method], marker="*" if method == "ce" else "o", label=NAMES[method])
     axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)
@@ -81,7 +83,7 @@ def bars(axis: Any, values: pd.DataFrame, label: str) -> None:
     if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
         axis.set_ylim(min(45, np.floor(values["value"].min())), None)
         axis.axhline(50, color="0.5", linestyle=":", linewidth=1)
-    axis.set_xticks(range(len(order)), [NAMES[m].replace(" + ", "\n+ ") for m in order])
+    axis.set_xticks(range(len(order)), [NAMES[m].replace("CE ", "CE\n") for m in order])
 
 
 if __name__ == "__main__":

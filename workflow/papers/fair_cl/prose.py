@@ -89,7 +89,8 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
     rows = []
     for number in printed.itertuples():
         base = {"paper_dataset": number.dataset, "method": number.method, "setting": number.setting, "metric": number.metric,
-                "reported": number.mean, "reported_std": number.std, "note": number.note, "seeds": 0, "verdict": "not run here"}  # fmt: skip
+                "reported": number.mean, "reported_std": number.std, "note": number.note,
+                "seeds": 0, "verdict": "not run here"}  # fmt: skip
         players = list(dict.fromkeys(cell.dataset for cell in cells if cell.role == number.dataset))
         for player in players:
             try:

@@ -11,7 +11,7 @@ from prose import prose
 
 from despur import claims
 from despur.experiments import Cell
-from despur.tables import COLUMNS, compare, main, shown, write_table
+from despur.tables import compare, main, shown, write_table
 
 ROOM = Path(__file__).parent
 REPORTED = ROOM / "reported"

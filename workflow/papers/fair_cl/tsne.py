@@ -65,7 +65,7 @@ def figure_4(cells: list[Cell], output: Path) -> None:
 def draw(axis: Any, points: pd.DataFrame, kind: str) -> None:
     """A map without scales, since its units mean nothing; samples in random order."""
     names = list(dict.fromkeys(points.sort_values("y" if kind == "class" else "a")[kind]))
-    colors = (PALETTE if kind == "class" else PALETTE[::-1])[: len(names)]
+    colors = (PALETTE if kind == "class" else PALETTE[2:])[: len(names)]
     mixed = points.sample(frac=1, random_state=0)
     sns.scatterplot(mixed, x="x1", y="x2", hue=kind, hue_order=names, palette=colors, s=6, linewidth=0, ax=axis)
     sns.move_legend(axis, "upper center", bbox_to_anchor=(0.5, 0), ncols=5, title=None, handletextpad=0, columnspacing=0.6, fontsize=6)
