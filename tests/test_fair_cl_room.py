@@ -144,7 +144,7 @@ def test_metrics_on_two_of_three_classes(scripts):
     y, a = np.array([0, 0, 2, 2, 1] * 2), np.array([0, 1, 0, 1, 0] * 2)
     table = pd.DataFrame({"split": ["train"] * 5 + ["test"] * 5, "y": y, "a": a, "original": range(10)})
     about = {"classes": ["x", "y", "z"], "attributes": ["p", "q"], "select": "val", "headline": "test"}
-    logits = np.eye(3)[[0, 0, 2, 2, 1] + [0, 1, 2, 2, 0]]
+    logits = np.eye(3)[[0, 0, 2, 2, 1, 0, 1, 2, 2, 0]]
     z = np.where(a == 1, 1.0, -1.0)[:, None]
     found = scripts["pair"].on_classes(Dataset(z, table, about), z, logits, ["x", "z"])
     assert found["average_accuracy", ""] == 0.75

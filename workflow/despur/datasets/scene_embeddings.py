@@ -23,7 +23,7 @@ SETTINGS = {
     "dims": whole(32, "components; more are mostly noise of the textures", at_least=2),
 }
 
-# Small networks and few epochs, so that a run takes about a second. Chosen by validation accuracy, for CE and Con alike: with moji's patience
+# Small networks, few epochs: a run takes about a second. Chosen by validation accuracy, for CE and Con alike: with moji's patience
 # and log-likelihood, runs of CE end in their first epoch or go on, by seed, and both methods are less accurate.
 PUBLISHED = {
     "*": {
