@@ -142,6 +142,8 @@ def test_settings_of_the_player_decide_the_name():
         ("cmnist", "cmnist", False),
         ("cmnist", "cmnist+colors=released", False),
         ("celeba", "cmnist", True),
+        ("bios_nurse_surgeon", "bios+professions=nurse_surgeon", False),
+        ("bios_nurse_surgeon", "bios", True),
     ],
 )
 def test_other_data_is_a_stand_in(role, dataset, stand_in):

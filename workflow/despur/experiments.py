@@ -56,8 +56,10 @@ class Cell:
 
     @property
     def stand_in(self) -> bool:
-        """Whether other data plays the part of the paper's."""
-        return parse(self.dataset)[0] != self.role
+        """Whether other data plays the part of the paper's. A part of a data set is called by its setting: bios+professions=nurse_surgeon
+        is bios_nurse_surgeon."""
+        base, settings = parse(self.dataset)
+        return self.role not in {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)

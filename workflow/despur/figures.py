@@ -31,7 +31,8 @@ NAMES = {
     "standard_cl": "Standard CL", "same_domain_negatives": "Same-domain negatives", "mmd": "MMD", "dann": "DANN",
     "domain_weighted_negatives": "Domain-weighted negatives", "domain_weighted_pairs": "Domain-weighted pairs",
     "color_jitter_oracle": "Colour jitter (oracle)",
-    "ce": "CE", "inlp": "INLP", "adv": "Adv", "con_ft": "Con, finetuned", "con": "Con", "con_ce_scl": "CE + SCL", "con_ce_fcl": "CE + FCL",
+    "ce": "CE", "inlp": "INLP", "adv": "Adv", "con_ft": "Con, finetuned", "con": "Con", "con_ce_scl": "CE + SCL", "con_ce_fcl": "CE − FCL",
+    "leace": "LEACE", "adv_single": "Adv, single",
     "simclr": "SimCLR", "simclr_msr": "SimCLR + MSR", "byol": "BYOL", "byol_msr": "BYOL + MSR", "wmse": "W-MSE", "ressl": "ReSSL",
     "ressl_msr": "ReSSL + MSR", "lmcl": "LMCL", "lmcl_msr": "LMCL + MSR", "ssl_hsic": "SSL-HSIC", "relic": "ReLIC", "moco": "MoCo",
     "cmc": "CMC", "cmc_msr": "CMC + MSR", "swav": "SwAV", "swav_msr": "SwAV + MSR", "dcl": "DCL", "dcl_msr": "DCL + MSR", "cpc": "CPC",
@@ -39,12 +40,9 @@ NAMES = {
 }  # fmt: skip
 COLORS = dict(zip(NAMES, cycle(sns.color_palette("colorblind", 10))))
 DATA = {
-    "cmnist": "CMNIST*",
-    "cmnist_3v5": "CMNIST, 3 against 5",
-    "waterbirds": "Waterbirds",
-    "celeba": "CelebA",
-    "civilcomments": "CivilComments",
-}
+    "cmnist": "CMNIST*", "waterbirds": "Waterbirds", "celeba": "CelebA", "civilcomments": "CivilComments",
+    "cmnist_3v5": "CMNIST, 3 against 5", "moji": "Moji", "hate_speech": "Hate speech", "bios": "Bios", "imsitu": "imSitu",
+}  # fmt: skip
 
 
 def panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:

@@ -31,6 +31,7 @@ COLUMNS = [
     "note",
 ]
 RUN_COLUMNS = ["role", "played", "printed", "data", "stand_in", "artifact", "seed", "split", "selection", "metric", "group", "value"]
+OF_SMALLEST_GROUP = ("worst_group_accuracy", "tpr_gap")  # metrics with the binomial variance of the smallest group
 STYLE = """<style>
 table { border-collapse: collapse; font: 14px sans-serif; } td, th { padding: 2px 10px; text-align: left; }
 th { border-bottom: 1px solid; } tr:nth-child(even) { background: #f4f4f4; }
@@ -137,7 +138,7 @@ def _ours(number: Any, value: pd.Series, data: str, stand_in: bool, sizes: pd.Se
     if stand_in or not same_settings(number.setting, data):
         return row | {"verdict": "stand-in: not compared" if stand_in else "other settings: not compared"}
     reported_std = None if pd.isna(number.std) else float(number.std)
-    count = sizes["min"] if number.metric == "worst_group_accuracy" else sizes["sum"] / seeds
+    count = sizes["min"] if number.metric in OF_SMALLEST_GROUP else sizes["sum"] / seeds
     verdict = agrees(number.mean, reported_std, reported_seeds, mean, 0.0 if seeds < 2 else std, seeds, float(count))
     return row | {"difference": mean - number.mean, "verdict": {None: "one seed: undecided", True: "agrees", False: "differs"}[verdict]}
 

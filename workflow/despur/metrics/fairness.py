@@ -48,9 +48,9 @@ def nonlinear_leakage(
 
 
 def tradeoff(accuracy: Array, gap: Array, leakage_representations: Array, leakage_logits: Array) -> Array:
-    """Tradeoff of each of the models (M,) that are compared on a data set, all as shares: 1 is best in everything.
+    """Tradeoff of each of the models (M,...) that are compared on a data set, all as shares: 1 is best in everything.
 
     Half accuracy, a quarter 1 - GAP, an eighth 1 - each leakage, each divided by the largest of the models.
     """
     parts = np.stack([accuracy, 1 - gap, 1 - leakage_representations, 1 - leakage_logits])
-    return np.array([1 / 2, 1 / 4, 1 / 8, 1 / 8]) @ (parts / parts.max(axis=1, keepdims=True))
+    return np.tensordot([1 / 2, 1 / 4, 1 / 8, 1 / 8], parts / parts.max(axis=1, keepdims=True), 1)

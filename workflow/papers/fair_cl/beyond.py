@@ -1,0 +1,87 @@
+"""Beyond the paper: its baselines beside tuned ones, attackers that are not linear, and intervals of GAP over seeds and test originals."""
+
+from typing import Any
+
+import chosen
+import numpy as np
+import pandas as pd
+
+from despur.evidence import DRAWS, Evidence
+from despur.experiments import Cell
+from despur.randomness import generator
+
+KINDS = {
+    **dict.fromkeys(["inlp", "adv"], "the paper's baseline"),
+    **dict.fromkeys(chosen.TUNED, "tuned baseline"),
+    **dict.fromkeys(["con_ft", "con"], "the paper's method"),
+}
+ROLES = ["moji", "hate_speech", "bios", "imsitu"]
+SHARES = {
+    "average_accuracy": "accuracy",
+    "gap": "gap",
+    "leakage_representations": "leakage_h",
+    "leakage_representations_nonlinear": "leakage_h_nonlinear",
+    "leakage_logits": "leakage_yhat",
+}
+COLUMNS = [
+    "paper_dataset",
+    "method",
+    "kind",
+    *SHARES.values(),
+    "gap_low",
+    "gap_high",
+    "tradeoff_tuned",
+    "seeds",
+    "data",
+    "selected",
+    "verdict",
+]
+
+
+def beyond(cells: list[Cell]) -> pd.DataFrame:
+    """A row for each method and each data set that plays a part; percentages, means over seeds."""
+    metrics, resamples = chosen.load(cells)
+    rows: list[dict[str, Any]] = []
+    for role in ROLES:
+        for method in chosen.METHODS:
+            head = {"paper_dataset": role, "method": method, "kind": KINDS.get(method, "")}
+            mine, cloud = (table[(table["role"] == role) & (table["printed"] == method)] for table in (metrics, resamples))
+            rows += [head | of_run(part, cloud[cloud["played"] == played]) for played, part in mine.groupby("played", sort=False)]
+            if not len(mine):
+                rows.append(head | {"seeds": 0, "verdict": "not run here"})
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def of_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
+    """The row of one method on one data set."""
+    test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["group"] == "")]
+    means = test.groupby("metric")["value"].mean()
+    low, high = interval(metrics, resamples)
+    return {
+        **{name: 100 * means[metric] for metric, name in SHARES.items()},
+        "gap_low": 100 * low, "gap_high": 100 * high, "tradeoff_tuned": means["tradeoff_tuned"], "seeds": test["seed"].nunique(),
+        "data": test["data"].iloc[0], "selected": test["method"].iloc[0],
+        "verdict": "stand-in: not compared" if test["stand_in"].iloc[0] else "not in the paper",
+    }  # fmt: skip
+
+
+def interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, float]:
+    """95 % interval of the mean GAP over seeds and test originals, drawn with replacement, the same for all methods."""
+    seeds = sorted(set(metrics["seed"]))
+    draws = generator("fair_cl/gap").integers(0, len(seeds), (DRAWS, len(seeds)))
+    (method,) = set(metrics["printed"])
+    drawn = Evidence(metrics, resamples, seeds, draws).value(method, "gap")[1 : DRAWS + 1]
+    low, high = np.nanpercentile(drawn, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def shown_beyond(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as people read it."""
+    table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
+    shares = {name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]] for name in SHARES.values()}
+    shares["gap"] = ["–" if pd.isna(row.gap) else f"{row.gap:.1f} [{row.gap_low:.1f}, {row.gap_high:.1f}]" for row in table.itertuples()]
+    return pd.DataFrame({
+        "data set": table["paper_dataset"], "method": table["method"], "kind": table["kind"], **shares,
+        "trade-off": ["–" if pd.isna(v) else f"{v:.2f}" for v in table["tradeoff_tuned"]], "seeds": table["seeds"],
+        "data used": table["data"].fillna("–"), "selected": table["selected"].fillna("–"), "verdict": table["verdict"],
+    }).rename(columns={"gap": "gap [95 % interval]"})  # fmt: skip

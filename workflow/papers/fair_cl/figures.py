@@ -1,0 +1,90 @@
+"""Figures of Contrastive Learning for Fair Representations."""
+
+from pathlib import Path
+from typing import Any
+
+import chosen
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from tsne import figure_4
+
+from despur.experiments import Cell
+from despur.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
+from despur.metrics.selection import on_pareto_front
+from despur.store import write_csv
+from despur.tables import headline, main
+
+ACCURACY, GAP, LEAKAGE, LOGITS = chosen.MEASURED
+LABELS = {ACCURACY: "accuracy, %", GAP: "GAP, %", LEAKAGE: "Leakage@h, %", LOGITS: "Leakage@ŷ, %"}
+STRENGTH = {"inlp": "iterations", "adv": "weight", "adv_single": "weight", "con": "ratio"}  # what Figure 2 varies
+PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
+
+
+def points(cells: list[Cell]) -> pd.DataFrame:
+    """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto front."""
+    test = headline(chosen.everything(cells))
+    test = test[(test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["printed"].isin(["ce", *STRENGTH])]
+    keys = ["role", "played", "printed", "method"]
+    table = (100 * test.groupby([*keys, "metric"], sort=False)["value"].mean()).unstack("metric").reset_index()
+    by_method = table.groupby(keys[:-1], sort=False)
+    fronts = [pd.Series(on_pareto_front(own[ACCURACY].to_numpy(), own[LEAKAGE].to_numpy()), own.index) for _, own in by_method]
+    strengths = {(row.printed, row.method): row[STRENGTH[row.printed]] for _, row in test.iterrows() if row.printed in STRENGTH}
+    return table.assign(
+        pareto=pd.concat(fronts), strength=[strengths.get(key, "") for key in zip(table["printed"], table["method"], strict=True)]
+    )
+
+
+def figure_2(cells: list[Cell], output: Path) -> None:
+    """Test accuracy against Leakage@h over the strength of each method; circled: on the Pareto front of the method."""
+    table = points(cells)
+    played = [(key, part) for key, part in table.groupby(["role", "played"], sort=False) if part["printed"].isin(STRENGTH).any()]
+    figure, axes = panels(len(played), COLUMN * max(len(played), 1.4), 2.6)
+    for axis, (key, part) in zip(axes, played, strict=True):
+        for method in ordered(part["printed"]):
+            mine = part[part["printed"] == method].assign(order=lambda rows: pd.to_numeric(rows["strength"])).sort_values("order")
+            axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o")
+            for row in mine.itertuples() if method != "ce" else ():
+                axis.annotate(
+                    f"{row.order:g}", (getattr(row, LEAKAGE), getattr(row, ACCURACY)), (3, 3), textcoords="offset points", fontsize=5
+                )
+        front = part[part["pareto"] & (part["printed"] != "ce")]
+        axis.scatter(front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3)
+        axis.set(xlabel=LABELS[LEAKAGE], ylabel=LABELS[ACCURACY])
+        axis.set_title(data_name(*key), fontsize=6)
+    for method in ordered(table["printed"]):  # also those that the last panel lacks
+        axes[-1].plot([], [], color=COLORS[method], marker="*" if method == "ce" else "o", label=NAMES[method])
+    axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), table)
+
+
+def figure_3(cells: list[Cell], output: Path) -> None:
+    """Accuracy, GAP and both leakages of CE, of CE with one contrastive part, and of Con, at their selected settings."""
+    test = headline(chosen.load(cells)[0])
+    values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["printed"].isin(PARTS)].copy()
+    values["value"] *= 100
+    played = list(values.groupby(["role", "played"], sort=False))
+    figure, axes = named_rows([data_name(*key) for key, _ in played], len(LABELS), 2 * COLUMN, 1.75)
+    for row, (_, part) in zip(axes, played, strict=True):
+        for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
+            bars(axis, part[part["metric"] == metric], label)
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), values[["metric", "role", "played", "data", "printed", "method", "seed", "value"]])
+
+
+def bars(axis: Any, values: pd.DataFrame, label: str) -> None:
+    """A bar for each method: mean and standard deviation over seeds, which are dots."""
+    order = [method for method in PARTS if method in set(values["printed"])]
+    own = {"x": "printed", "y": "value", "order": order, "ax": axis}
+    sns.barplot(values, hue="printed", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **own)
+    sns.swarmplot(values, color="0.2", size=2.5, **own)
+    axis.set(xlabel="", ylabel=label)
+    if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
+        axis.set_ylim(min(45, np.floor(values["value"].min())), None)
+        axis.axhline(50, color="0.5", linestyle=":", linewidth=1)
+    axis.set_xticks(range(len(order)), [NAMES[m].replace("CE ", "CE\n") for m in order])
+
+
+if __name__ == "__main__":
+    main({"figure_2": figure_2, "figure_3": figure_3, "figure_4": figure_4})

@@ -1,0 +1,59 @@
+"""Table 2: a model of all classes, evaluated on two of them, beside models of the two alone."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import chosen
+import numpy as np
+import pandas as pd
+
+from despur.experiments import Cell
+from despur.metrics.fairness import leakage, tpr_gap
+from despur.paths import Place, Run, locate
+from despur.store import Array, Container, Dataset, load_dataset
+
+
+def dataset_of(cell: Cell) -> Dataset:
+    """The data of a cell's first run."""
+    place = locate(cell.folders[0])
+    return load_dataset(place.data.folder, place.runs()[0].data.name)
+
+
+def on_classes(dataset: Dataset, z: Array, logits: Array, classes: Sequence[str]) -> dict[tuple[str, str], float]:
+    """Metrics of some classes' test samples, by metric and group; predictions are among all classes, attackers are fitted to these."""
+    y, a = dataset.y, dataset.table["a"].to_numpy()
+    among = np.isin(y, [dataset.about["classes"].index(name) for name in classes])
+    train, test = (rows[among[rows]] for rows in (dataset.rows("train"), dataset.rows("test")))
+    predicted = logits.argmax(axis=1)
+    found = {
+        ("average_accuracy", ""): float((predicted == y)[test].mean()),
+        ("gap", ""): float(tpr_gap(predicted[test], y[test], a[test])),
+        ("leakage_representations", ""): float(leakage(z[train], a[train], z[test], a[test])),
+        ("leakage_logits", ""): float(leakage(logits[train], a[train], logits[test], a[test])),
+    }
+    cells, sizes = np.unique(np.stack([y[test], a[test]], axis=1), axis=0, return_counts=True)
+    return found | {("samples", str(cell)): float(size) for cell, size in zip(cells.tolist(), sizes, strict=True)}
+
+
+def measured(place: Place, run: Run, classes: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of a run of all classes, on some of them."""
+    outputs = Container(place.folder / "outputs.safetensors")
+    z, logits = (outputs[f"{run.key}/best/{name}"].astype(np.float32) for name in ("z", "logits"))
+    found = on_classes(load_dataset(place.data.folder, run.data.name), z, logits, classes)
+    return [{"metric": metric, "group": group, "value": value} for (metric, group), value in found.items()]
+
+
+def of_the_pair(cells: list[Cell]) -> pd.DataFrame:
+    """What was measured of the models of two classes, and of CE's of all classes (``ce_multiclass``) on the two."""
+    of_two = [cell for cell in cells if cell.role == "bios_nurse_surgeon"]
+    metrics, _ = chosen.load(of_two)
+    if not of_two:
+        return metrics
+    rows = []
+    for cell in (cell for cell in cells if cell.role == "bios" and cell.printed == "ce"):
+        for place in map(locate, cell.folders):
+            for run in place.runs():
+                own = {"role": "bios_nurse_surgeon", "played": cell.dataset, "printed": "ce_multiclass", "stand_in": cell.stand_in,
+                       "data": run.data.name, "method": run.spec.name, "seed": run.seed, "split": "test", "selection": "best"}  # fmt: skip
+                rows += [own | row for row in measured(place, run, dataset_of(of_two[0]).about["classes"])]
+    return pd.concat([metrics, pd.DataFrame(rows)], ignore_index=True)

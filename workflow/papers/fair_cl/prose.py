@@ -1,0 +1,102 @@
+"""The numbers that the paper states in sentences: sizes of the data, and how close Con's leakage comes to chance."""
+
+from typing import Any
+
+import chosen
+import numpy as np
+import pandas as pd
+from pair import dataset_of
+
+from despur.experiments import Cell
+from despur.printed import printed_settings
+from despur.store import Dataset
+from despur.tables import COLUMNS
+
+
+class NotHere(LookupError):
+    """A number that this run cannot give; the message says why."""
+
+
+def size(number: Any, dataset: Dataset) -> float:
+    """Samples of a split."""
+    split = printed_settings(number.setting)["split"]
+    return float(len(dataset.rows({"dev": "val"}.get(split, split))))
+
+
+def share_of_cell(number: Any, dataset: Dataset) -> float:
+    """Percent of a split's samples in a cell of class and attribute; on other data, of the cell in its place: first and second of each."""
+    asked = printed_settings(number.setting)
+    about, table = dataset.about, dataset.table.iloc[dataset.rows(asked["split"])]
+    y, a = (
+        place(about[kind], asked[key], words)
+        for kind, key, words in (("classes", "sentiment", "sad happy"), ("attributes", "race", "sae aae"))
+    )
+    return float(100 * ((table["y"] == y) & (table["a"] == a)).mean())
+
+
+def place(names: list[str], word: str, words: str) -> int:
+    """Where a word of the paper stands among a data set's names: as the house's moji orders them."""
+    if len(names) != 2:
+        raise NotHere(f"{len(names)} values instead of two")
+    return words.split().index(word)
+
+
+def chance(number: Any, dataset: Dataset) -> float:
+    """Percent of test samples with the more frequent attribute."""
+    return float(100 * dataset.table["a"].iloc[dataset.rows("test")].value_counts(normalize=True).max())
+
+
+MEASURES = {
+    "n_examples": size,
+    "n_classes": lambda number, dataset: float(len(dataset.about["classes"])),
+    "cell_fraction": share_of_cell,
+    "leakage_chance_level": chance,
+}
+
+
+def con_leakage(metrics: pd.DataFrame) -> np.ndarray:
+    """Both leakages of Con and Con-ft, in percent, by seed: the mean of the four."""
+    test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & metrics["printed"].isin(["con", "con_ft"])]
+    rows = test[test["metric"].isin(["leakage_representations", "leakage_logits"])]
+    if not len(rows):
+        raise NotHere("neither Con nor Con-ft was run")
+    return 100 * rows.groupby("seed")["value"].mean().to_numpy()
+
+
+def ours(number: Any, cells: list[Cell]) -> dict[str, Any]:
+    """Our number on one player's cells."""
+    stand_in, dataset = cells[0].stand_in, dataset_of(cells[0])
+    if number.metric == "leakage_approx":
+        values = con_leakage(chosen.load(cells)[0])
+    else:
+        values = np.array([MEASURES[number.metric](number, dataset)])
+    spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": cells[0].dataset}
+    if stand_in:
+        return found | {"verdict": "stand-in: not compared"}
+    close = {
+        "n_examples": 500,
+        "cell_fraction": 0.5,
+        "n_classes": 0,
+        "leakage_chance_level": 0.5,
+    }  # as the paper rounds: thousands, percent
+    agreed = abs(found["ours"] - number.mean) <= close.get(number.metric, 1.0)
+    return found | {"difference": found["ours"] - number.mean, "verdict": "agrees" if agreed else "differs"}
+
+
+def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
+    """A row for each printed number and each data set that plays its part, with the reason where there is none."""
+    rows = []
+    for number in printed.itertuples():
+        base = {"paper_dataset": number.dataset, "method": number.method, "setting": number.setting, "metric": number.metric,
+                "reported": number.mean, "reported_std": number.std, "note": number.note,
+                "seeds": 0, "verdict": "not run here"}  # fmt: skip
+        players = list(dict.fromkeys(cell.dataset for cell in cells if cell.role == number.dataset))
+        for player in players:
+            try:
+                rows.append(base | ours(number, [c for c in cells if (c.role, c.dataset) == (number.dataset, player)]) | {"reason": ""})
+            except NotHere as reason:
+                rows.append(base | {"data": player, "reason": str(reason)})
+        if not players:
+            rows.append(base | {"reason": f"nothing plays the part of {number.dataset}"})
+    return pd.DataFrame(rows, columns=[*COLUMNS, "reason"])

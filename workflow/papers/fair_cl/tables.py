@@ -1,0 +1,91 @@
+"""Tables of Contrastive Learning for Fair Representations, from the settings that validation data select (chosen.py)."""
+
+from pathlib import Path
+
+import chosen
+import numpy as np
+import pandas as pd
+from beyond import beyond, shown_beyond
+from pair import of_the_pair
+from prose import prose
+
+from despur import claims
+from despur.experiments import Cell
+from despur.tables import compare, main, shown, write_table
+
+ROOM = Path(__file__).parent
+REPORTED = ROOM / "reported"
+SEEDS = 10  # Table 1
+METRICS = {
+    "average_accuracy": "accuracy",
+    "gap": "tpr_gap",
+    "leakage_representations": "leakage_h",
+    "leakage_logits": "leakage_yhat",
+}
+
+
+def plain(mean: float, std: float) -> str:
+    """A number with two decimals, as the paper prints; a dash for nothing."""
+    if pd.isna(mean):
+        return "–"
+    return f"{mean:.2f}" if pd.isna(std) else f"{mean:.2f} ({std:.2f})"
+
+
+def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """Printed numbers beside ours, with the specification that was selected. Ratios (trade-off, time) are no percentages."""
+    ratios = set(reported.loc[reported["unit"] == "ratio", "metric"])
+    renamed = metrics.assign(metric=metrics["metric"].replace(METRICS))
+    renamed["value"] = renamed["value"] / np.where(renamed["metric"].isin(ratios), 100, 1)
+    table = compare(reported, renamed, SEEDS)
+    judged = table["metric"].isin(ratios) & table["difference"].notna()
+    table.loc[judged, "verdict"] = "no printed deviation: not judged"
+    chosen_for = metrics.get("method", pd.Series(dtype=str)).groupby([metrics["printed"], metrics["data"]]).first() if len(metrics) else {}
+    return table.assign(selected=[chosen_for.get((row.method, row.data), "") for row in table.itertuples()])
+
+
+def write(output: Path, table: pd.DataFrame) -> None:
+    """A table of printed numbers beside ours; what was selected stands at the end."""
+    write_table(output, table, shown(table, plain).assign(selected=table["selected"]))
+
+
+def table_1(cells: list[Cell], output: Path) -> None:
+    """Accuracy, GAP, leakages, trade-off and relative training time of five methods."""
+    write(output, beside(pd.read_csv(REPORTED / "table_1.csv"), chosen.load(cells)[0]))
+
+
+def table_2(cells: list[Cell], output: Path) -> None:
+    """Two classes: what was trained on all classes (``ce_multiclass``) beside what was trained on the two."""
+    reported = pd.read_csv(REPORTED / "table_2.csv")
+    reported["method"] += reported["setting"].map({"training=multiclass_28": "_multiclass"}).fillna("")
+    write(output, beside(reported, of_the_pair(cells)))
+
+
+def table_beyond(cells: list[Cell], output: Path) -> None:
+    """Tuned baselines, the non-linear attacker, and intervals of GAP."""
+    table = beyond(cells)
+    write_table(output, table, shown_beyond(table))
+
+
+def numbers_of_the_text(cells: list[Cell], output: Path) -> None:
+    """Every number that a sentence states."""
+    table = prose(pd.read_csv(REPORTED / "prose.csv"), cells)
+    display = shown(table, plain)
+    write_table(output, table, display.assign(reason=table["reason"]))
+
+
+def judged(cells: list[Cell], output: Path) -> None:
+    """The paper's claims, with their evidence and verdicts."""
+    table = claims.claims_table(ROOM / "claims.yaml", cells, chosen.load)
+    write_table(output, table, claims.shown(table))
+
+
+ARTIFACTS = {
+    "table_1": table_1,
+    "table_2": table_2,
+    "table_beyond": table_beyond,
+    "prose": numbers_of_the_text,
+    "claims": judged,
+}
+
+if __name__ == "__main__":
+    main(ARTIFACTS)

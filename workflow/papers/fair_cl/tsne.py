@@ -1,0 +1,72 @@
+"""Figure 4: t-SNE of training representations, by class and by protected attribute."""
+
+from pathlib import Path
+from typing import Any
+
+import chosen
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from sklearn.manifold import TSNE
+
+from despur.experiments import Cell
+from despur.figures import COLUMN, NAMES, data_name, named_rows, write_figure
+from despur.paths import locate
+from despur.randomness import generator
+from despur.store import Array, Container, Dataset, load_dataset, write_csv
+
+EACH = 100  # samples of each class, as in the paper
+PALETTE = sns.color_palette("colorblind", 10)
+
+
+def some_of_each(dataset: Dataset, seed: int) -> Array:
+    """Rows of at most EACH random training samples of each class, the same for all methods."""
+    rows = generator("fair_cl/figure_4", seed).permutation(dataset.rows("train"))
+    return np.concatenate([rows[dataset.y[rows] == label][:EACH] for label in range(len(dataset.about["classes"]))])
+
+
+def plane(z: Array) -> Array:
+    """t-SNE with scikit-learn's defaults, (N,D) -> (N,2)."""
+    return TSNE(2, perplexity=min(30, len(z) / 4), random_state=0).fit_transform(z.astype(np.float32))
+
+
+def project(cell: Cell, method: str) -> pd.DataFrame:
+    """Where a cell's selected model, first seed, puts training samples."""
+    place = locate(cell.folders[0])
+    run = next(run for run in place.runs() if run.spec.name == method)
+    dataset = load_dataset(place.data.folder, run.data.name)
+    rows = some_of_each(dataset, run.seed)
+    points = plane(Container(place.folder / "outputs.safetensors")[f"{run.key}/best/z"][rows])
+    y, a = (dataset.table[name].to_numpy()[rows] for name in ("y", "a"))
+    return pd.DataFrame({
+        "role": cell.role, "played": cell.dataset, "printed": cell.printed, "data": run.data.name, "method": method, "seed": run.seed,
+        "y": y, "a": a, "class": np.array(dataset.about["classes"])[y], "attribute": np.array(dataset.about["attributes"])[a],
+        "x1": points[:, 0], "x2": points[:, 1],
+    })  # fmt: skip
+
+
+def figure_4(cells: list[Cell], output: Path) -> None:
+    """CE and Con, each by class and by attribute; a row for each data set."""
+    metrics, _ = chosen.load(cells)
+    picked = metrics.groupby(["role", "played", "printed"])["method"].first()
+    maps = [project(cell, picked[cell.role, cell.dataset, cell.printed]) for cell in cells]
+    table = pd.concat(maps, ignore_index=True)
+    played = list(table.groupby(["role", "played"], sort=False))
+    figure, axes = named_rows([data_name(*key) for key, _ in played], 4, 2 * COLUMN, 1.9)
+    for row, (_, part) in zip(axes, played, strict=True):
+        panels = [(method, own, kind) for method, own in part.groupby("printed", sort=False) for kind in ("class", "attribute")]
+        for axis, (method, own, kind) in zip(row, panels, strict=False):
+            draw(axis, own, kind)
+            axis.set_title(f"{NAMES[method]}, by {kind}")
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), table)
+
+
+def draw(axis: Any, points: pd.DataFrame, kind: str) -> None:
+    """A map without scales, since its units mean nothing; samples in random order."""
+    names = list(dict.fromkeys(points.sort_values("y" if kind == "class" else "a")[kind]))
+    colors = (PALETTE if kind == "class" else PALETTE[2:])[: len(names)]
+    mixed = points.sample(frac=1, random_state=0)
+    sns.scatterplot(mixed, x="x1", y="x2", hue=kind, hue_order=names, palette=colors, s=6, linewidth=0, ax=axis)
+    sns.move_legend(axis, "upper center", bbox_to_anchor=(0.5, 0), ncols=5, title=None, handletextpad=0, columnspacing=0.6, fontsize=6)
+    axis.set(xticks=[], yticks=[], xlabel="", ylabel="")
