@@ -2,6 +2,7 @@
 
 import ast
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -51,8 +52,9 @@ def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(projec
     plan, config = project.plan("--configfile", config), asked(project, config)
     drawn = {f"{paper}_{artifact}" for paper in config["papers"] for artifact in experiments.artifacts(config, paper)}
     runs = {name.removeprefix("train_stage2 ") for name in plan if name.startswith("train_stage2 ")}
-    wanted = {folder for paper in config["papers"] for artifact in experiments.artifacts(config, paper)
-              for cell in experiments.cells(config, paper, artifact) for folder in cell.folders}  # fmt: skip
+    read = {file for paper in config["papers"] for artifact in experiments.artifacts(config, paper)
+            for file in experiments.files(config, paper, artifact)}  # fmt: skip
+    wanted = {str(Path(file).parent) for file in read if re.match("results/(runs|stage1|groups)/", file)}
     assert drawn | {"all"} <= set(plan)
     assert {f"results/runs/{run}" for run in runs} == {folder for folder in wanted if folder.startswith("results/runs/")}
     assert {f"build_data {locate(folder).data.dataset}" for folder in wanted} <= set(plan)
