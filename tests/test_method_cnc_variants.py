@@ -180,7 +180,7 @@ def test_supcon_contrasts_by_class_alone():
         inside = own[:, 0] == label
         assert set(batch.positives[inside].ravel()) == set(np.flatnonzero(y == label))
         assert set(batch.negatives[inside].ravel()) == set(np.flatnonzero(y != label))
-    assert method.facts() == {"num_positives": 5, "num_negatives": 4, "fallbacks": []}
+    assert method.facts() == {"num_positives": 5, "num_negatives": 4, "fallbacks": [], "anchors_per_epoch": 32}
 
 
 def test_supcon_is_cnc_whose_stage_1_knows_the_class_and_is_not_asked():

@@ -335,5 +335,5 @@ def test_clipped_step_is_no_longer_than_clip_times_rate():
     method = build("erm+clip=0.01+learning_rate=1+momentum=0+weight_decay=0", task(np.arange(10) % 5))
     before = [p.detach().clone() for p in method.networks.parameters()]
     method.step(np.arange(10), np.random.default_rng(0))
-    length = sum(float((p - b).square().sum()) for p, b in zip(method.networks.parameters(), before, strict=True)) ** 0.5
+    length = sum(float((p.detach() - b).square().sum()) for p, b in zip(method.networks.parameters(), before, strict=True)) ** 0.5
     assert length == pytest.approx(0.01, rel=1e-3)
