@@ -164,7 +164,7 @@ def test_the_criterion_decides_which_step_is_best(criterion, root, dataset):
         (
             "cnc+epochs=1+groups=predictions+num_negatives=3+num_positives=3+projection=6",
             {"projection.0.weight", "projection.2.bias"},
-            {"num_positives", "num_negatives", "fallbacks"},
+            {"num_positives", "num_negatives", "anchors_per_epoch", "fallbacks"},
         ),
     ],
     ids=["gdro", "jtt", "cnc"],
