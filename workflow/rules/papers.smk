@@ -20,7 +20,7 @@ for paper in config["papers"]:
             params:
                 script=f"workflow/papers/{paper}/{experiments.made(artifact)[0]} {artifact}",
                 cells=cells_of(paper, artifact),
-                prefix=f"{OUT}/papers/{paper}/{artifact}",
+                prefix=lambda wildcards, output: Path(output[0]).with_suffix(""),
             shell:
                 "python {params.script} --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
 
