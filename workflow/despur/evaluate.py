@@ -10,6 +10,7 @@ methods on a data set: what intervals are made of.
 import argparse
 import json
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -127,18 +128,18 @@ def evaluate_run(dataset: Dataset, run: Run, outputs: dict[str, Array], resample
     weights = {split: counts(dataset, run.data.base, split, resamples if split in tested else 0) for split in dataset.splits}
     found = []
     z = outputs["z"].astype(np.float32)
+    logits = outputs["logits"].astype(np.float32) if "logits" in outputs else None
     for split in dataset.splits:
         rows = dataset.rows(split)
-        if "logits" not in outputs:
+        if logits is None:
             found += [(split, row) for row in sizes(dataset, rows)]
             continue
-        logits = outputs["logits"].astype(np.float32)
         found += [(split, row) for row in accuracies(dataset, rows, logits[rows].argmax(axis=1), weights[split])]
         if split in tested:
             found += [(split, row) for row in representations(dataset, rows, z, logits, run.seed, weights[split])]
             if "head" in outputs:
                 found += [(split, row) for row in theorem(dataset, rows, z, logits, outputs["head"], weights[split])]
-    if "logits" not in outputs or "label_fractions" in dataset.about:
+    if logits is None or "label_fractions" in dataset.about:
         found += probes.probe_rows(dataset, z, weights)
     return found
 
@@ -147,9 +148,10 @@ def evaluate(place: Place, arguments: argparse.Namespace) -> None:
     """Evaluate every run of a folder under each selection that it keeps; a run whose best step is its last is evaluated once."""
     container, models = (Container(place.folder / f"{name}.safetensors") for name in ("outputs", "models"))
     about = json.loads((place.folder / "about.json").read_text())["runs"]
+    stored = cache(partial(load_dataset, place.data.folder))
     rows, resampled = [], []
     for run in place.runs():
-        dataset = load_dataset(place.data.folder, run.data.name)
+        dataset, named = stored(run.data.name), identity(place, run)
         same = about[run.key]["best_step"] == about[run.key]["steps"]
         done: dict[str, list[tuple[str, Row]]] = {}
         for selection in selections(container, run):
@@ -162,7 +164,7 @@ def evaluate(place: Place, arguments: argparse.Namespace) -> None:
                 done[selection] = evaluate_run(dataset, run, outputs, RESAMPLES if selection == "best" else 0)
             for split, (metric, group, value) in done[selection]:
                 values = np.atleast_1d(value)
-                row = identity(place, run) | {"split": split, "selection": selection, "metric": metric, "group": group}
+                row = named | {"split": split, "selection": selection, "metric": metric, "group": group}
                 rows.append(row | {"value": values[0]})
                 if selection == "best" and len(values) > 1:
                     resampled.append(row | {str(i): v for i, v in enumerate(values[1:].astype(np.float32))})

@@ -10,6 +10,7 @@ chosen by their looks. Columns of saliency.csv: dataset, method, settings that t
 """
 
 import argparse
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -98,16 +99,16 @@ def explain(place: Place, arguments: argparse.Namespace) -> None:
     """Draw and measure the maps of every run of a folder."""
     torch.set_num_threads(1)  # so that digits do not depend on it
     kept: dict[str, Array] = {}
-    table = []
+    table, stored = [], cache(partial(load_dataset, place.data.folder))
     for run in place.runs():
-        dataset, model = load_dataset(place.data.folder, run.data.name), model_of(place, run)
+        dataset, model, named = stored(run.data.name), model_of(place, run), identity(place, run)
         if dataset.inputs.dtype != np.uint8:
             raise InputError(f"{place.data.folder}/inputs.npy holds no images: Grad-CAM needs them; ask for another data set")
         examples = []
         for group, rows in zip(dataset.about["groups"], examined(dataset, run.data.name), strict=True):
             if len(rows):
                 seen = look(model, dataset.inputs[rows])
-                table.append({**identity(place, run), "group": group, **measure(dataset, rows, seen)})
+                table.append({**named, "group": group, **measure(dataset, rows, seen)})
                 examples.append({"rows": rows[:EXAMPLES], **{name: values[:EXAMPLES] for name, values in seen.items()}})
         kept |= {f"{run.key}/{name}": np.concatenate([part[name] for part in examples]) for name in examples[0]}
     save_arrays(place.folder / "saliency.safetensors", kept)
