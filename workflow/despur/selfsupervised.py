@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods.base import Method, build_encoder
 from despur.samplers.domains import domains
 from despur.spec import Spec
@@ -57,6 +58,11 @@ class SelfSupervised(Method):
         """Embeddings (2N,D) of two random views of N samples: first all first ones, then all second ones."""
         images = self.task.presentation.view(batch, rng)
         return self.embed(self.augment(torch.cat([images, images]), rng))
+
+    def info_nce(self, z: Tensor) -> Tensor:
+        """Eq. 2 of Lewis et al. 2023 on the embeddings (2N,D) of two views, a scalar."""
+        allowed = candidates(len(z) // 2, self.settings["negatives"], z.device)
+        return two_view_contrast(z, allowed, self.settings["temperature"])
 
     def presentations(self, batch: Array) -> int:
         return 2 * batch.size

@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from despur.losses.adversarial import reverse_gradient
-from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods.base import Losses
 from despur.selfsupervised import WithDomains
 from despur.settings import contrast, part, real, two_views
@@ -38,8 +37,7 @@ class CLDANN(WithDomains):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.two_views(batch, rng)
-        allowed = candidates(len(batch), self.settings["negatives"], z.device)
-        agreement = two_view_contrast(z, allowed, self.settings["temperature"])
+        agreement = self.info_nce(z)
         logits = self.networks["domain"](reverse_gradient(z, self.strength())).float()
         domain = nn.functional.cross_entropy(logits, self.domains_of(batch))
         return {"loss": agreement + domain, "info_nce": agreement.detach(), "domain": domain.detach()}

@@ -3,7 +3,6 @@
 import numpy as np
 
 from despur.losses.discrepancy import mmd
-from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods.base import Losses
 from despur.selfsupervised import WithDomains
 from despur.settings import contrast, part, real, two_views, whole
@@ -23,7 +22,6 @@ class CLMMD(WithDomains):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.two_views(batch, rng)
-        allowed = candidates(len(batch), self.settings["negatives"], z.device)
-        agreement = two_view_contrast(z, allowed, self.settings["temperature"])
+        agreement = self.info_nce(z)
         discrepancy = mmd(z, self.domains_of(batch), self.num_domains, self.settings["kernels"])
         return {"loss": agreement + self.settings["weight"] * discrepancy, "info_nce": agreement.detach(), "mmd": discrepancy.detach()}

@@ -6,20 +6,13 @@ import torch
 from despur.linear import logistic
 from despur.methods.base import Losses
 from despur.methods.con import Con
-from despur.settings import adam, choice, flag, part, real
+from despur.settings import as_in, choice, flag, real
 from despur.store import Array
 from despur.task import encode
 
 SETTINGS = {
-    **adam(learning_rate=3e-3, weight_decay=0.0, batch_size=1024, epochs=60, source="as con"),
-    "encoder": part("encoders", "mlp", "as con"),
-    "groups": part("inference", "oracle", "as con"),
-    "parts": choice("both", "as con", "both", "scl", "fcl"),
-    "temperature": real(0.01, "as con", above=0),
+    **as_in("methods", "con", "ratio"),
     "within": choice("batch", "Eq. 2, and the released code of this variant", "batch", "class"),
-    "divisor": choice("positives", "as con", "positives", "positives_and_anchor"),
-    "reduction": choice("mean", "as con", "mean", "sum"),
-    "normalise": flag(True, "as con"),
     "strength": real(1.0, "released code: C of the logistic regression", above=0),
     "intercept": flag(False, "released code"),
 }

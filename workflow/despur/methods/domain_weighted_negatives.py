@@ -3,17 +3,12 @@
 from torch import Tensor
 
 from despur.domain_weighted import DomainWeighted
-from despur.settings import choice, part, real, two_views
+from despur.settings import as_in, real
 
 SETTINGS = {
-    **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),
-    "groups": part("inference", "oracle", "Sec. 2: the domains of training samples are known"),
+    **as_in("methods", "domain_weighted_pairs"),
     "tau_alpha": real(0.075, "Tables 3-8: selected at sigma = 50; App. D: swept over .05 to 1", above=0),
     "tau_beta": real(0.5, "Tables 3-8: selected at sigma = 50; App. D: swept over .1, .25, .5, 1", at_least=0),
-    "tau_min": real(0.05, "Eq. 3; not stated: the coldest temperature of App. D's grids", above=0),
-    "negatives": choice("other_view", "Eq. 4; both_views: Chen et al. 2020", "other_view", "both_views"),
-    "discriminator": choice("global", "App. C: refitted each epoch on all samples; batch: on each batch", "global", "batch"),
-    "penalty": real(1e-3, "of the discriminator's squared weights on standardised embeddings; not stated", above=0),
 }
 
 

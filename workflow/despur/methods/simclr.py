@@ -5,7 +5,6 @@ With augment.color_jitter it is their oracle: it sees augmentations that hide th
 
 import numpy as np
 
-from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods.base import Losses
 from despur.selfsupervised import SelfSupervised
 from despur.settings import contrast, two_views
@@ -21,6 +20,4 @@ class SimCLR(SelfSupervised):
     """Each view finds the other view of its sample among the negatives."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        z = self.two_views(batch, rng)
-        allowed = candidates(len(batch), self.settings["negatives"], z.device)
-        return {"loss": two_view_contrast(z, allowed, self.settings["temperature"])}
+        return {"loss": self.info_nce(self.two_views(batch, rng))}
