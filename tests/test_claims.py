@@ -261,3 +261,19 @@ def test_the_claims_of_a_room_can_be_read(paper):
 
 def test_draws_use_every_bootstrap_sample_as_often():
     assert DRAWS % len(NOISE) == 0
+
+
+def test_a_claim_whose_given_does_not_hold_is_not_judged():
+    metrics = runs({"cnc": [0.8, 0.8, 0.8]})
+    held = {
+        least: judge(claim(f"value('cnc', '{WORST}')", given=f"value('cnc', '{WORST}') - {least}"), metrics, resampled(metrics))
+        for least in (0.5, 1)
+    }
+    assert held[0.5]["verdict"] == "holds"
+    assert held[1]["verdict"] == "undecided" and "not above 0" in held[1]["reason"]
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_an_infinite_effect_decides_nothing():
+    found = judged(f"-log(value('cnc', '{WORST}'))", runs({"cnc": [0.0, 0.0]}))
+    assert found == {"verdict": "undecided", "reason": "the effect is infinite here"}

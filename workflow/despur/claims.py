@@ -3,6 +3,7 @@
 claims.yaml of a room lists for each claim its ``name``, ``statement``, ``place`` in the paper, the ``artifact`` whose runs it reads (and
 others ``beside`` it), the ``datasets`` (the paper's) it is about, an ``effect``, a ``margin`` and why that margin (``because``). The claim
 holds when the 95 % interval of the effect lies above the margin, fails when it lies below, else it is undecided, as it is from one seed.
+Where ``given``, an expression too, is not above 0, nothing is decided: an encoder that has learned nothing has no gap, for one.
 An effect is an expression of the functions of :class:`Evidence`, such as ``value('cnc', 'worst_group_accuracy') -
 best('worst_group_accuracy', 'jtt', 'erm')``; accuracies are shares, not percent. Its interval is of percentiles over seeds and test
 originals, both drawn with replacement and the same for all methods: with three seeds it is rather too narrow, which is why the p value
@@ -85,10 +86,13 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
         draws = generator(f"claims/{claim['name']}").integers(0, len(seeds), (DRAWS, len(seeds)))
         asked = Evidence(metrics, resamples, seeds, draws)
         found = effect(claim["effect"], asked)
-        if not np.isfinite(found[0]):
+        given = effect(claim["given"], asked)[0] if "given" in claim else 1.0
+        if np.isnan(found[0]):
             raise Missing("the effect is not a number here")
     except Missing as missing:
         return {"verdict": "not run here", "reason": str(missing)}
+    if np.isinf(found[0]) or not given > 0:
+        return {"verdict": "undecided", "reason": "the effect is infinite here" if given > 0 else f"not above 0: {claim['given']}"}
     drawn, alone = found[1 : DRAWS + 1], found[DRAWS + 1 :]
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
     verdict = "holds" if low > claim["margin"] else "fails" if high < claim["margin"] else "undecided"

@@ -141,9 +141,10 @@ class Trainer:
         p.totals, p.since = {}, 0
         self.report(means["loss"], scores)
         score = tuple(scores.values()) or (float(p.step),)
-        p.stale = 0 if score[0] > p.best_score[0] else p.stale + 1
+        better = score > p.best_score
+        p.stale = 0 if better else p.stale + 1
         p.finished = 0 < self.method.settings["patience"] <= p.stale
-        if score > p.best_score:
+        if better:
             p.best_score, p.best_step = score, p.step
             p.best = copy.deepcopy(self.method.networks.state_dict())
 
