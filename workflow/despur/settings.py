@@ -127,6 +127,13 @@ def as_in(kind: str, name: str, *without: str) -> dict[str, Setting]:
     return {key: setting for key, setting in declared(kind, name)["SETTINGS"].items() if key not in without}
 
 
+def stated_in(dataset: str) -> dict[str, Any]:
+    """What another data set's file states for all methods."""
+    from despur.spec import declared
+
+    return declared("datasets", dataset)["PUBLISHED"]["*"]
+
+
 def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
     """For a method whose inputs are a stage-1 model's representations, in the place of the data set's."""
     return {

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from despur import raw
-from despur.settings import Settings, choice, whole
+from despur.settings import Settings, choice, stated_in, whole
 from despur.store import Array, Dataset, InputError
 
 SETTINGS = {
@@ -21,21 +21,7 @@ SETTINGS = {
     "size": whole(224, "with features=images: side of the square that an encoder sees; ResNet-50", at_least=8),
 }
 
-# The values are in the paper's missing supplement: fairlib's, from the same authors; patience 5 and Adam are the paper's, the
-# criterion the released code's.
-PUBLISHED = {
-    "*": {
-        "encoder": "mlp",
-        "optimizer": "adam",
-        "learning_rate": 3e-3,
-        "weight_decay": 0.0,
-        "batch_size": 1024,
-        "epochs": 60,
-        "patience": 5,
-        "criterion": "log_likelihood",
-    },
-    # The encoder must fit the features: with features=images, ask for one that takes images.
-}
+PUBLISHED = {"*": stated_in("moji")}  # with features=images, ask for an encoder that takes images
 
 GENDERS = ["man", "woman"]
 

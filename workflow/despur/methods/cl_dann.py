@@ -1,12 +1,10 @@
 """Contrastive learning with DANN (a baseline in Sec. 3 of Lewis et al. 2023, after Ganin et al. 2016)."""
 
-import math
-
 import numpy as np
 import torch
 from torch import nn
 
-from despur.losses.adversarial import reverse_gradient
+from despur.losses.adversarial import ramp, reverse_gradient
 from despur.methods.base import Losses
 from despur.selfsupervised import WithDomains
 from despur.settings import contrast, part, real, two_views
@@ -33,7 +31,7 @@ class CLDANN(WithDomains):
         """How strongly the gradient is reversed at this step."""
         s = self.settings
         done = int(self.networks.get_buffer("steps")) / (s["epochs"] * self.steps_per_epoch)
-        return float(s["weight"] * (2 / (1 + math.exp(-s["ramp"] * done)) - 1 if s["ramp"] else 1.0))
+        return float(s["weight"] * ramp(done, s["ramp"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.two_views(batch, rng)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from despur.losses.adversarial import reverse_gradient
+from despur.losses.adversarial import ramp, reverse_gradient
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
 from despur.settings import choice, part, real, sgd, whole
@@ -54,7 +54,7 @@ class DANN(Method):
         s = self.settings
         total = s["epochs"] * math.ceil(len(self.task) / s["batch_size"])
         done = int(self.networks.get_buffer("steps")) / total
-        return float(s["weight"] * (2 / (1 + math.exp(-s["ramp"] * done)) - 1))
+        return float(s["weight"] * ramp(done, s["ramp"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.networks["encoder"](self.task.presentation.view(batch, rng))
