@@ -6,6 +6,7 @@ names, or a mapping of names to specifications of the artifact's own),
 ``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics) and ``reads`` (files of the room
 besides its own printed numbers, or other artifacts: figures read ``projections``). ``from`` are artifacts whose runs it shows too; without
 ``datasets`` of its own, only theirs (of ``methods``, if it names some). ``shows_settings``: made anew when a declared setting changes.
+``writes``: the names of its files, where one job makes several tables or figures.
 The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs of its own, of
 these runs.
 """
@@ -188,8 +189,9 @@ def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
 
 
 def outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
-    """The files of an artifact; what the report shows comes first."""
-    return [f"{config.get('outputs', RESULTS)}/papers/{paper}/{artifact}.{kind}" for kind in made(artifact)[1]]
+    """The files of an artifact, by name; what the report shows comes first of each."""
+    names = room(paper)["artifacts"][artifact].get("writes", [artifact])
+    return [f"{config.get('outputs', RESULTS)}/papers/{paper}/{name}.{kind}" for name in names for kind in made(artifact)[1]]
 
 
 def read_of_room(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:

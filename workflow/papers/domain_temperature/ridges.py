@@ -10,18 +10,18 @@ from temperature import ALPHA, BETA, recorded
 
 from despur.experiments import Cell
 from despur.figures import COLUMN, data_name, named_rows, write_figure
+from despur.paths import Run
 from despur.store import Array, write_csv
 
 RIDGES = 8  # epochs of Figure 7: at most so many, evenly spaced
 
 
 def band(axis: Any, table: pd.DataFrame) -> None:
-    """Figure 6: median (line), 5th to 95th percentile (band)."""
+    """Figure 6: median (line), 5th to 95th percentile (band); dotted, tau_alpha."""
     axis.fill_between(table["epoch"], table["p5"], table["p95"], alpha=0.3, linewidth=0)
     axis.plot(table["epoch"], table["p50"], linewidth=2)
     axis.axhline(ALPHA, color="0.5", linestyle=":", linewidth=1)
     axis.set(xlabel="epoch", ylabel=r"effective temperature $\tau_{ij}$")
-    axis.set_title(r"(6) median and 5-95 %; dotted: $\tau_\alpha$", loc="left")
 
 
 def ridges(axis: Any, values: Array) -> None:
@@ -33,23 +33,25 @@ def ridges(axis: Any, values: Array) -> None:
         axis.stairs(level + 0.9 * counts / counts.max(), edges, baseline=level, fill=True, alpha=0.7)
     axis.axvline(ALPHA, color="0.5", linestyle=":", linewidth=1)
     axis.set(yticks=np.arange(len(epochs)), yticklabels=epochs[::-1] + 1, ylabel="epoch", xlabel=r"effective temperature $\tau_{ij}$")
-    axis.set_title("(7) distribution by epoch", loc="left")
 
 
 def figure_6_7(cells: list[Cell], output: Path) -> None:
-    """The first seed's run; a row for each data set and sigma. Nothing but a note where no run has these temperatures."""
+    """A file each, of the first seed's runs: a panel for each data set and sigma. A note where no run has these temperatures."""
     every = recorded(cells)
     runs = [found for found in every if found[1].seed == min(run.seed for _, run, _ in every)]
     names = [f"{data_name(cell.role, player(cell.dataset))}, $\\sigma$ = {run.data.settings['sigma']:g}" for cell, run, _ in runs]
-    figure, axes = named_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 2, 2 * COLUMN, 2.2)
-    tables = [pd.DataFrame(columns=["data", "seed", "epoch", *(f"p{i}" for i in range(101))])]
-    for row, (_, run, values) in zip(axes, runs, strict=False):
-        columns = pd.DataFrame(values, columns=[f"p{i}" for i in range(101)])
-        table = pd.concat(
-            [pd.DataFrame({"data": run.data.name, "seed": run.seed, "epoch": np.arange(1, len(values) + 1)}), columns], axis=1
-        )
-        band(row[0], table)
-        ridges(row[1], values)
-        tables.append(table)
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), pd.concat(tables[1:] or tables))
+    tables = [by_epoch(run, values) for _, run, values in runs]
+    shown = pd.concat(tables or [pd.DataFrame(columns=["data", "seed", "epoch", *(f"p{i}" for i in range(101))])])
+    for name, draw, drawn in (("figure_6", band, tables), ("figure_7", ridges, [values for *_, values in runs])):
+        figure, axes = named_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 1, COLUMN, 2.2)
+        for row, each in zip(axes, drawn, strict=False):
+            draw(row[0], each)
+        write_figure(output.with_name(name), figure)
+        write_csv(output.with_name(f"{name}.csv"), shown)
+
+
+def by_epoch(run: Run, values: Array) -> pd.DataFrame:
+    """A row for each epoch of a run, with the percentiles of its temperatures, (epochs,101)."""
+    epochs = np.arange(1, len(values) + 1)
+    columns = pd.DataFrame(values, columns=[f"p{i}" for i in range(101)])
+    return pd.concat([pd.DataFrame({"data": run.data.name, "seed": run.seed, "epoch": epochs}), columns], axis=1)

@@ -42,10 +42,11 @@ def accuracies(name: str, cells: list[Cell], output: Path) -> None:
 
 
 def grids(cells: list[Cell], output: Path) -> None:
-    """Tables 3 to 8: the accuracies of every setting of the two methods."""
+    """Tables 3 to 8, a file each: the accuracies of every setting of the two methods."""
     runs = load(cells)
     table = table_3_8({i: reported(f"table_{i}") for i in range(3, 9)}, at(runs, sigma=50.0), beside)
-    write_table(output, table, shown_grids(table))
+    for number, part in table.groupby("table"):
+        write_table(output.with_name(f"table_{number}"), part, shown_grids(part))
 
 
 def statements(cells: list[Cell], output: Path) -> None:
