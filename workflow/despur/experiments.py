@@ -77,6 +77,13 @@ def room(paper: str) -> dict[str, Any]:
     return yaml.safe_load((PAPERS / paper / "experiments.yaml").read_text())
 
 
+def configuration(file: Path) -> dict[str, Any]:
+    """A configuration as Snakemake takes it: one that names papers and data sets stands alone, any other changes config.yaml."""
+    own = yaml.safe_load(file.read_text()) or {}
+    alone = {"papers", "datasets"} <= set(own)
+    return {"seeds": 3, "outputs": str(RESULTS), **({} if alone else yaml.safe_load(Path("config.yaml").read_text())), **own}
+
+
 def players(config: Mapping[str, Any], role: str) -> list[str]:
     """What the configuration lets play a data set's part; none: not run."""
     cast = config["datasets"].get(role, [])
