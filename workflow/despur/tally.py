@@ -19,8 +19,8 @@ KINDS = ("differs", "agrees", "undecided", "stand-in", "not compared", NOT_RUN)
 
 
 def printed(paper: str) -> pd.DataFrame:
-    """Every number that a paper prints (reported/*.csv; not its hyper-parameters): a row each, with its unit, its place in the paper and
-    the artifact that shows it."""
+    """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row each, with its unit,
+    its place in the paper and the artifact that shows it."""
     room, tables = experiments.room(paper)["artifacts"], []
     shown_by = {Path(file).stem: name for name, here in room.items() for file in here.get("reads", []) if file.startswith("reported/")}
     for file in sorted((experiments.PAPERS / paper / "reported").glob("*.csv")):
@@ -30,7 +30,7 @@ def printed(paper: str) -> pd.DataFrame:
             tables.append(table.assign(artifact=file.stem if file.stem in room else shown_by.get(file.stem, file.stem), place=place))
     names = {"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
     table = pd.concat(tables, ignore_index=True).rename(columns=names) if tables else pd.DataFrame(columns=[*KEY, "reported", "unit", "place"])
-    return table[~table["metric"].str.startswith("hyperparameter")].reset_index(drop=True)
+    return table[~table["metric"].str.startswith("hyperparameter") & table["reported"].notna()].reset_index(drop=True)
 
 
 def measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
