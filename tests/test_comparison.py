@@ -45,7 +45,7 @@ def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
 def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further_processes():
     config = experiments.configuration(experiments.PAPERS.parent.parent / "config.yaml")
     found = matrix.cells(config)
-    assert len({paper for cell in found for paper in matrix.papers_of(cell.printed)}) >= 3
+    assert len({paper for cell in found for paper in matrix.papers_of(cell)}) >= 3
     assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {cell.printed for cell in found}
     assert 2 * len(config["matrix"]["methods"]) + 1 + 1 <= 15  # train and evaluate each, one further stage 1, the matrix
 

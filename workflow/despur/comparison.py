@@ -89,7 +89,7 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
         found = {cell.printed: ask(evidence, cell.printed, metric) for cell in cells}
         ranked = ranks({method: values for method, values in found.items() if values is not None}, metric.higher_is_better)
         for cell in cells:
-            fixed = {"method": cell.printed, "papers": " ".join(papers_of(cell.printed)), "data": cell.dataset, "metric": metric.name,
+            fixed = {"method": cell.printed, "papers": " ".join(papers_of(cell)), "data": cell.dataset, "metric": metric.name,
                      "sees_attribute": sees_attribute(cell)}  # fmt: skip
             shown = {"label": metric.label, "unit": metric.unit, "paper": metric.paper, "higher_is_better": metric.higher_is_better}
             values = found[cell.printed]
@@ -114,8 +114,9 @@ def ask(evidence: Evidence, method: str, metric: Metric) -> Array | None:
 
 
 def summary(values: Array, seeds: int) -> dict[str, float]:
+    """Mean and standard deviation over seeds; none where they do not differ."""
     alone = values[1 + DRAWS :]
-    return {"value": values[0], "std": alone.std(ddof=1) if seeds > 1 else float("nan"), "seeds": seeds}
+    return {"value": values[0], "std": alone.std(ddof=1) if np.ptp(alone) else float("nan"), "seeds": seeds}
 
 
 def ranks(found: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str, float | str]]:
@@ -129,7 +130,7 @@ def ranks(found: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str
     points = rankdata([-values[0] for values in scores.values()])
     if not len(scores) or not np.ptp(drawn, axis=1).any():
         return {method: {"rank": rank} for method, rank in zip(scores, points, strict=True)}
-    low, high = np.nanpercentile(rankdata(-drawn, axis=0, nan_policy="omit"), [2.5, 97.5], axis=1)
+    low, high = np.nanpercentile(rankdata(-drawn, axis=0, nan_policy="omit"), [2.5, 97.5], axis=1, method="inverted_cdf")
     named = zip(scores, points, low, high, strict=True)
     base = scores.get(BASELINE)
     return {

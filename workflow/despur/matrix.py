@@ -53,6 +53,7 @@ def outputs(config: Mapping[str, Any]) -> list[str]:
     return [f"{config.get('outputs', RESULTS)}/matrix.{kind}" for kind in KINDS] if config.get("matrix") else []
 
 
-def papers_of(method: str) -> list[str]:
-    """The rooms whose paper prints a method of this name."""
-    return [paper for paper in experiments.papers() if method in experiments.room(paper)["methods"]]
+def papers_of(cell: Cell) -> list[str]:
+    """The rooms whose paper prints a method, by its name or as the same runs."""
+    name = locate(cell.folders[0]).name
+    return [paper for paper in experiments.papers() if (own := experiments.room(paper)["methods"]).keys() & {cell.printed} or name in own.values()]

@@ -167,6 +167,11 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
+def breakable(name: Any) -> str:
+    """A name that may go on in the next line after each ``+``; a dash for none."""
+    return "–" if pd.isna(name) else str(name).replace("+", "+\u200b")
+
+
 def duration(seconds: float) -> str:
     """``45 s``, ``12 min``, ``3.4 h``."""
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
@@ -176,7 +181,7 @@ def render(page: Page) -> str:
     """The page as HTML that needs no other file."""
     loader = jinja2.FileSystemLoader(TEMPLATE)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {"number": number, "duration": duration, "label": experiments.label}
+    environment.filters |= {"number": number, "duration": duration, "breakable": breakable}
     template = environment.get_template("scorecard.html.jinja")
     return template.render(page=page, kinds=tally.KINDS, verdicts=VERDICTS, matrix=page.matrix(), cost=page.cost(), made=page.provenance())
 
