@@ -32,7 +32,14 @@ def said(lines):
 
 @pytest.mark.parametrize(
     ("what", "name"),
-    [("methods", "cnc"), ("datasets", "waterbirds"), ("encoders", "lenet"), ("inference", "clusters"), ("papers", "fair_cl"), ("claims", "cnc")],
+    [
+        ("methods", "cnc"),
+        ("datasets", "waterbirds"),
+        ("encoders", "lenet"),
+        ("inference", "clusters"),
+        ("papers", "fair_cl"),
+        ("claims", "cnc"),
+    ],
 )
 def test_lists_name_what_there_is(what, name):
     lines = list(commands.list_(what))
@@ -75,7 +82,9 @@ def test_what_does_not_exist_is_refused(here, path):
 def made(name, value, **question):
     """A finished folder with one metric."""
     folder = Path(f"results/runs/colored_digits/{name}/s0")
-    write_json(folder / "about.json", {"question": {"points": [{"name": "erm", **question}], "code": "abc"}, "device": "cpu", "versions": {}})
+    write_json(
+        folder / "about.json", {"question": {"points": [{"name": "erm", **question}], "code": "abc"}, "device": "cpu", "versions": {}}
+    )
     row = {"split": "test", "selection": "best", "metric": "gap", "group": np.nan, "value": value}
     pd.DataFrame([row, row | {"split": "train", "value": 9.0}]).to_csv(folder / "metrics.csv", index=False)
     return folder
@@ -89,7 +98,7 @@ def test_two_runs_differ_in_settings_and_metrics(here):
 
 
 def test_a_run_that_is_not_made_cannot_differ(here):
-    with pytest.raises(InputError, match="make it with snakemake results/runs/colored_digits/erm/s1/about.json"):
+    with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/about\.json"):
         list(commands.diff(made("erm", 0.25), Path("results/runs/colored_digits/erm/s1")))
 
 
@@ -98,7 +107,7 @@ def test_raw_data_is_checked(here, monkeypatch):
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
     lines = commands.check("waterbirds")
     assert "DESPUR_DATA_ROOT" in next(lines)
-    with pytest.raises(InputError, match="waterbird_complete95_forest2water2.tar.gz"):
+    with pytest.raises(InputError, match=r"waterbird_complete95_forest2water2\.tar\.gz"):
         next(lines)
 
 
@@ -127,6 +136,8 @@ def test_the_command_line_answers_or_says_what_is_wrong(here):
 
 
 def test_names_are_explained_without_torch_or_pandas(here):
-    code = f"import sys; from despur import commands; list(commands.explain({RUN!r})); list(commands.list_('claims')); list(commands.unused())"
+    code = (
+        f"import sys; from despur import commands; list(commands.explain({RUN!r})); list(commands.list_('claims')); list(commands.unused())"
+    )
     code += "; sys.exit(bool({'torch', 'pandas', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -107,7 +107,11 @@ def cells(tmp_path):
     write_json(tmp_path / "stage1/scene_digits/erm/s0-1/about.json",
                {"peak_memory_mb": 800.0, "runs": {f"scene_digits/erm/s{s}": {"seconds": 4.0} for s in range(2)}})  # fmt: skip
     write_json(tmp_path / "groups/scene_digits/oracle/s0-1/about.json", {"peak_memory_mb": 100.0, "seconds": 0.1})
-    return [run(tmp_path, "erm", [0.2, 0.3], 5.0), run(tmp_path, "leace", [0.7, 0.8], 1.0), run(tmp_path, "simclr", [0.9, 0.9], 7.0, probe=True)]
+    return [
+        run(tmp_path, "erm", [0.2, 0.3], 5.0),
+        run(tmp_path, "leace", [0.7, 0.8], 1.0),
+        run(tmp_path, "simclr", [0.9, 0.9], 7.0, probe=True),
+    ]
 
 
 def test_a_row_for_each_method_and_metric(cells):
@@ -143,7 +147,12 @@ def test_the_command_line_writes_table_and_heat_map(cells, tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     ("cell", "text"),
-    [((71.25, 2, 5), "71.2\n2–5"), ((1234.5, math.nan, math.nan), "1,234"), ((math.nan, math.nan, math.nan), "–"), ((0.5, 1, 1), "0.5\n1–1")],
+    [
+        ((71.25, 2, 5), "71.2\n2–5"),
+        ((1234.5, math.nan, math.nan), "1,234"),
+        ((math.nan, math.nan, math.nan), "–"),
+        ((0.5, 1, 1), "0.5\n1–1"),
+    ],
 )
 def test_what_a_cell_of_the_heat_map_says(cell, text):
     assert cell_text(*cell) == text

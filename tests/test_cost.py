@@ -22,7 +22,9 @@ def record(tmp_path, monkeypatch):
         *folders, last = [name[i : i + 254] for i in range(0, len(name), 254)]
         path = cost.RECORDS.joinpath(*("@" + part for part in folders), last)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"rule": rule, "input": inputs, "log": [log or f"{file}.log"], "starttime": 100.0, "endtime": 100.0 + seconds}))
+        path.write_text(
+            json.dumps({"rule": rule, "input": inputs, "log": [log or f"{file}.log"], "starttime": 100.0, "endtime": 100.0 + seconds})
+        )
 
     return write
 

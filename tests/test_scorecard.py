@@ -79,7 +79,7 @@ def test_missing_papers_are_shown_with_the_command_that_runs_them(text):
 def test_claims_show_verdict_effect_and_what_would_settle_them(text):
     part = text.split('id="claims"')[1].split('id="matrix"')[0]
     for verdict in ("holds", "fails", "undecided", "not run here"):
-        assert f'badge {verdict.replace(" ", "-")}' in part or verdict == "not run here"
+        assert f"badge {verdict.replace(' ', '-')}" in part or verdict == "not run here"
     assert "0.5 [0.3, 0.7]" in part and re.search(r"about \d+ seeds|more test originals", part)
 
 

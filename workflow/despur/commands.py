@@ -63,7 +63,8 @@ def explain(path: str) -> Iterator[str]:
     yield "shown by " + (", ".join(users) or "nothing that a configuration asks for")
     sweep = place.datasets if place.stage == "data" else place.sweep
     if place.stage != "data":
-        yield f"runs     {len(place.runs())}: {len(place.datasets.points)} of data x {len(sweep.points)} of the method x seeds {place.seeds[1:]}"
+        points = f"{len(place.datasets.points)} of data x {len(sweep.points)} of the method"
+        yield f"runs     {len(place.runs())}: {points} x seeds {place.seeds[1:]}"
         yield from settings(place.datasets.points, parse(place.dataset)[1], "", "")
     role = place.stage if place.stage in ("stage1", "groups") else ""
     yield from settings(sweep.points, sweep.overrides, parse(place.dataset)[0] if place.name else "", role)
@@ -90,7 +91,8 @@ def explain_artifact(path: Path) -> Iterator[str]:
     paper, artifact = path.parent.name, path.stem
     if artifact not in experiments.room(paper)["artifacts"]:
         raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(experiments.room(paper)['artifacts'])}")
-    yield f"{path}: {experiments.label(artifact)} of {experiments.room(paper)['title']}, made by papers/{paper}/{experiments.made(artifact)[0]}"
+    script = f"papers/{paper}/{experiments.made(artifact)[0]}"
+    yield f"{path}: {experiments.label(artifact)} of {experiments.room(paper)['title']}, made by {script}"
     for file, config in configurations().items():
         if paper in config["papers"]:
             yield f"\n{file}: {experiments.outputs(config, paper, artifact)[0]}"
@@ -185,5 +187,3 @@ def asked(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
     found = [(paper, artifact, cell.folders) for paper in config["papers"] for artifact in experiments.room(paper)["artifacts"]
              for cell in experiments.cells(config, paper, artifact)]  # fmt: skip
     return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.cells(config))]
-
-

@@ -29,8 +29,10 @@ from despur.store import Array, write_csv
 from despur.tables import cells_from, load_metrics, load_resamples
 
 BASELINE = "erm"
-COLUMNS = ["method", "papers", "data", "sees_attribute", "metric", "label", "unit", "paper", "higher_is_better", "value", "std", "seeds", "rank", "rank_low",
-           "rank_high", "versus_erm", "folder"]  # fmt: skip
+COLUMNS = [
+    *("method", "papers", "data", "sees_attribute", "metric", "label", "unit", "paper", "higher_is_better"),
+    *("value", "std", "seeds", "rank", "rank_low", "rank_high", "versus_erm", "folder"),
+]
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def ask(evidence: Evidence, method: str, metric: Metric) -> Array | None:
     return values if np.isfinite(values[0]) else None
 
 
-def summary(values: Array, seeds: int) -> dict[str, float]:
+def summary(values: Array, seeds: int) -> dict[str, float | str]:
     """Mean and standard deviation over seeds; none where they do not differ."""
     alone = values[1 + DRAWS :]
     return {"value": values[0], "std": alone.std(ddof=1) if np.ptp(alone) else float("nan"), "seeds": seeds}
@@ -149,6 +151,8 @@ def versus(scores: Array, base: Array | None, method: str) -> str:
 
 def draw(table: pd.DataFrame, prefix: Path) -> None:
     """One heat map: the colour is the rank in a column, the text the value and the interval of the rank."""
+    import seaborn as sns
+
     from despur import figures
 
     spread = partial(table.pivot, index="method", columns="label")
@@ -160,7 +164,7 @@ def draw(table: pd.DataFrame, prefix: Path) -> None:
         for rows in zip(value.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
     ]
     figure, (axes,) = figures.panels(1, width=2 * figures.COLUMN, height=0.6 + 0.3 * len(rank))
-    figures.sns.heatmap(rank, annot=np.array(texts), fmt="", cmap="viridis_r", cbar_kws={"label": "rank (1: best)"}, linewidths=0.5,
+    sns.heatmap(rank, annot=np.array(texts), fmt="", cmap="viridis_r", cbar_kws={"label": "rank (1: best)"}, linewidths=0.5,
                         annot_kws={"size": 5.5}, ax=axes)  # fmt: skip
     units = table.drop_duplicates("label").set_index("label")["unit"]
     axes.set_xticks(np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right")

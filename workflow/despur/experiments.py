@@ -159,6 +159,11 @@ def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     ]
 
 
+def of_papers(config: Mapping[str, Any]) -> list[Cell]:
+    """Every cell of every artifact of the papers that this configuration runs, in their order."""
+    return [cell for paper in config["papers"] for artifact in room(paper)["artifacts"] for cell in cells(config, paper, artifact)]
+
+
 def _seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
     """How many seeds a method of an artifact gets: the artifact's own number, its number for this method, or that of the whole run."""
     found = own.get(method) if isinstance(own, Mapping) else own

@@ -25,22 +25,17 @@ def cells(config: Mapping[str, Any]) -> list[Cell]:
         return []
     data, seeds = canonical("datasets", asked["data"]).name, asked.get("seeds", config["seeds"])
     found: dict[tuple[str, ...], str] = {}
-    for cell in _of_papers(config):
+    for cell in experiments.of_papers(config):
         place = locate(cell.folders[0])
-        if cell.dataset == data and place.stage == "runs" and "~" not in place.name:
-            if cell.folders == experiments.folders(data, place.name, seeds):
-                found.setdefault(cell.folders, cell.printed)
+        one_run = cell.dataset == data and place.stage == "runs" and "~" not in place.name
+        if one_run and cell.folders == experiments.folders(data, place.name, seeds):
+            found.setdefault(cell.folders, cell.printed)
     for printed, name in asked.get("methods", {}).items():
         found.setdefault(experiments.folders(data, name, seeds), printed)
     methods: dict[str, tuple[str, ...]] = {}
     for folders, printed in found.items():
         methods.setdefault(printed, folders)
     return [Cell(data, data, printed, folders, "matrix") for printed, folders in methods.items()]
-
-
-def _of_papers(config: Mapping[str, Any]) -> list[Cell]:
-    return [cell for paper in config["papers"] for artifact in experiments.room(paper)["artifacts"]
-            for cell in experiments.cells(config, paper, artifact)]  # fmt: skip
 
 
 def files(config: Mapping[str, Any]) -> list[str]:
@@ -56,4 +51,8 @@ def outputs(config: Mapping[str, Any]) -> list[str]:
 def papers_of(cell: Cell) -> list[str]:
     """The rooms whose paper prints a method, by its name or as the same runs."""
     name = locate(cell.folders[0]).name
-    return [paper for paper in experiments.papers() if (own := experiments.room(paper)["methods"]).keys() & {cell.printed} or name in own.values()]
+    return [
+        paper
+        for paper in experiments.papers()
+        if (own := experiments.room(paper)["methods"]).keys() & {cell.printed} or name in own.values()
+    ]

@@ -9,8 +9,6 @@ import argparse
 import base64
 import json
 import os
-import platform
-import subprocess
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,14 +18,11 @@ import jinja2
 import pandas as pd
 import yaml
 
-from despur import cost, experiments, matrix, tally
-from despur.paths import Place, locate
-from despur.provenance import versions
+from despur import cost, experiments, matrix, origin, tally
 from despur.spec import PACKAGE
-from despur.store import atomic, sha256, write_csv
+from despur.store import atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"
-LARGEST = 256 * 2**20  # bytes: larger inputs have the checksums of their raw files only
 VERDICTS = ("holds", "fails", "undecided", tally.NOT_RUN)
 COLUMNS = ["paper", "kind_of_row", "place", "artifact", "paper_dataset", "method", "setting", "metric", "unit", "reported", "reported_std",
            "ours", "ours_std", "difference", "claim", "statement", "effect", "low", "high", "margin", "p_seeds", "p_holm", "seeds", "data",
@@ -58,7 +53,9 @@ class Page:
         return {
             "name": name,
             "title": room["title"],
-            "artifacts": [(experiments.label(a), self.link(experiments.outputs(self.config, name, a)[0]) if a in done else "") for a in shown],
+            "artifacts": [
+                (experiments.label(a), self.link(experiments.outputs(self.config, name, a)[0]) if a in done else "") for a in shown
+            ],
             "numbers": numbers.assign(first=order[0], second=order[1]).sort_values(["first", "second"], kind="stable"),
             "counts": tally.counts(numbers),
             "claims": claims.sort_values("verdict", key=lambda v: v.map(VERDICTS.index), kind="stable"),
@@ -105,43 +102,11 @@ class Page:
         return {"stages": cost.by_stage(every.values()), "papers": rows, "path": jobs.critical_path(every), "jobs": len(every),
                 "seconds": sum(job.seconds for job in every.values()), "cached": sum(job.cached for job in every.values())}  # fmt: skip
 
-    def data(self) -> list[dict[str, Any]]:
-        """Source, licence and checksums of the data sets that this run read."""
-        cells = [cell for paper in self.config["papers"] for artifact in experiments.room(paper)["artifacts"]
-                 for cell in experiments.cells(self.config, paper, artifact)] + matrix.cells(self.config)  # fmt: skip
-        rows = []
-        for place in sorted({locate(folder).data for cell in cells for folder in cell.folders}, key=lambda place: place.dataset):
-            if (place.folder / "about.json").exists():
-                rows.append({"name": place.dataset, "sums": checksums(place), **about_data(place)})
-        return rows
-
     def provenance(self) -> dict[str, Any]:
         """What made the page, and how to make it again."""
-        here = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-        commit, changes = git("rev-parse", "HEAD"), git("status", "--porcelain", "--untracked-files=no")
         asked = {key: value for key, value in self.config.items() if value != {}}
-        return {"commit": commit, "clean": changes == "", "versions": versions(), "machine": here, "data": self.data(),
-                "config": yaml.safe_dump(asked, sort_keys=False, allow_unicode=True), "page": self.config.get("outputs", "results")}  # fmt: skip
-
-
-def about_data(place: Place) -> dict[str, Any]:
-    about = json.loads((place.folder / "about.json").read_text())
-    first = next(iter(about.values()))
-    return {"source": first.get("source", ""), "licence": first.get("licence", ""), "raw": first.get("sha256", {})}
-
-
-def checksums(place: Place) -> dict[str, str]:
-    """Of the files of a data set that are not too large, the first 16 digits."""
-    files = [place.folder / name for name in ("inputs.npy", "table.parquet")]
-    return {file.name: sha256(file)[:16] for file in files if file.exists() and file.stat().st_size <= LARGEST}
-
-
-def git(*words: str) -> str | None:
-    """What git says; None where this is no checkout."""
-    try:
-        return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
+        shown = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
+        return {**origin.code(), "data": origin.data(self.config), "config": shown, "page": self.config["outputs"]}
 
 
 def command(paper: str, config: Mapping[str, Any]) -> str:

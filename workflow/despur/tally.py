@@ -29,7 +29,9 @@ def printed(paper: str) -> pd.DataFrame:
             place = "text" if file.stem == "prose" else experiments.label(file.stem)
             tables.append(table.assign(artifact=file.stem if file.stem in room else shown_by.get(file.stem, file.stem), place=place))
     names = {"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
-    table = pd.concat(tables, ignore_index=True).rename(columns=names) if tables else pd.DataFrame(columns=[*KEY, "reported", "unit", "place"])
+    table = (
+        pd.concat(tables, ignore_index=True).rename(columns=names) if tables else pd.DataFrame(columns=[*KEY, "reported", "unit", "place"])
+    )
     return table[~table["metric"].str.startswith("hyperparameter") & table["reported"].notna()].reset_index(drop=True)
 
 
@@ -38,17 +40,25 @@ def measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     tables = [pd.DataFrame(columns=[*KEY, "shown", *OURS])]
     for artifact in made(config, paper):
         file = table_file(config, paper, artifact)
-        if file.exists() and {"paper_dataset", "reported", "verdict"} <= set(pd.read_csv(file, nrows=0)):
+        if experiments.made(artifact) == experiments.TABLE and {"paper_dataset", "reported", "verdict"} <= columns(file):
             table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
-            tables.append(table[table["shown"].notna()].assign(artifact=artifact)[[*KEY, "shown", *OURS]])
+            tables.append(table[table["shown"].notna()].assign(artifact=artifact).reindex(columns=[*KEY, "shown", *OURS]))
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+
+
+def columns(file: Path) -> set[str]:
+    """The names in the first line of a table, which may be empty."""
+    with file.open() as lines:
+        return set(next(lines, "").strip().split(","))
 
 
 def made(config: Mapping[str, Any], paper: str) -> list[str]:
     """The artifacts of a paper that are finished; none if the configuration leaves the paper out."""
     if paper not in config["papers"]:
         return []
-    return [name for name in experiments.room(paper)["artifacts"] if all(Path(f).exists() for f in experiments.outputs(config, paper, name))]
+    return [
+        name for name in experiments.room(paper)["artifacts"] if all(Path(f).exists() for f in experiments.outputs(config, paper, name))
+    ]
 
 
 def table_file(config: Mapping[str, Any], paper: str, artifact: str) -> Path:
@@ -72,7 +82,9 @@ def kind(verdict: str) -> str:
     """The kind of a verdict: agrees, differs, undecided (one seed), stand-in, not compared (other settings, ...), not run here."""
     if verdict in ("agrees", "differs"):
         return verdict
-    return next((k for word, k in (("undecided", "undecided"), ("stand-in", "stand-in"), (NOT_RUN, NOT_RUN)) if word in verdict), "not compared")
+    return next(
+        (k for word, k in (("undecided", "undecided"), ("stand-in", "stand-in"), (NOT_RUN, NOT_RUN)) if word in verdict), "not compared"
+    )
 
 
 def counts(table: pd.DataFrame) -> dict[str, int]:
@@ -90,6 +102,7 @@ def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     judged = pd.read_csv(file) if "claims" in made(config, paper) else pd.DataFrame(columns=[*table, "verdict"])
     evidence = ["data", "verdict", "effect", "low", "high", "seeds", "p_seeds", "p_holm", "reason"]
     table = table.merge(judged.reindex(columns=["claim", "dataset", *evidence]), on=["claim", "dataset"], how="left")
+    table = table.astype(dict.fromkeys(("effect", "low", "high", "seeds", "p_seeds", "p_holm"), float))
     table["verdict"] = table["verdict"].fillna(NOT_RUN)
     return table.assign(paper=paper, seeds=table["seeds"].fillna(0).astype(int), settle=[settle(row) for row in table.itertuples()])
 

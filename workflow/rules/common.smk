@@ -113,7 +113,11 @@ def reported(files, caption, category, order, label):
     """Files as the report has them: sorted by ``order`` within their category."""
 
     def flagged(file):
-        labels = {"no.": f"{order:02}", "artifact": label, "file": Path(file).suffix[1:]}
+        labels = {
+            "no.": f"{order:02}",
+            "artifact": label,
+            "file": Path(file).suffix[1:],
+        }
         return report(file, caption=caption, category=category, labels=labels)
 
     return [flagged(file) for file in files]
