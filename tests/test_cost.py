@@ -81,9 +81,9 @@ def test_without_snakemake_there_is_no_record(tmp_path, monkeypatch):
 def test_stages_have_the_memory_and_device_of_their_processes(jobs, tmp_path):
     write_json(tmp_path / "r/about.json", {"seconds": 18.0, "peak_memory_mb": 900.0, "device": "cpu"})
     write_json(tmp_path / "d/about.json", {"scene_digits": {"licence": "CC BY 4.0"}})
-    rows = {row["stage"]: row for row in cost.by_stage(jobs.behind([TABLE]).values())}
+    rows = {row["name"]: row for row in cost.by_stage(jobs.behind([TABLE]).values())}
     assert list(rows) == ["data", "stage 1", "stage 2", "evaluate", "tables and figures"]
-    assert rows["stage 2"] == {"stage": "stage 2", "jobs": 1, "seconds": pytest.approx(20), "own_seconds": 18.0, "peak_memory_mb": 900.0,
+    assert rows["stage 2"] == {"name": "stage 2", "jobs": 1, "seconds": pytest.approx(20), "own_seconds": 18.0, "peak_memory_mb": 900.0,
                                "devices": "cpu", "cached": 0}  # fmt: skip
     assert rows["stage 1"]["own_seconds"] is None and rows["data"]["peak_memory_mb"] is None
 
@@ -91,4 +91,4 @@ def test_stages_have_the_memory_and_device_of_their_processes(jobs, tmp_path):
 def test_results_in_the_cache_are_links(jobs, record, tmp_path):
     (tmp_path / "s").mkdir()
     (tmp_path / "s/outputs.safetensors").symlink_to(tmp_path / "cache")
-    assert {row["stage"]: row["cached"] for row in cost.by_stage(jobs.behind([STAGE1]).values())} == {"data": 0, "stage 1": 1}
+    assert {row["name"]: row["cached"] for row in cost.by_stage(jobs.behind([STAGE1]).values())} == {"data": 0, "stage 1": 1}

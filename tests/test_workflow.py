@@ -134,6 +134,7 @@ BAD_CONFIGS = {
     "wrong type": ("seeds: many", "seeds", "many", "how many seeds"),
     "backward chunk": ('seeds: ["2-1"]', "s2-1", "last seed must come after the first"),
     "a seed twice": ('seeds: ["0-2", "2-3"]', "seeds", "twice"),
+    "unknown method of the matrix": ("matrix: {data: scene_digits, methods: {x: gdroo}}", "'gdroo'", "did you mean gdro"),
     "no chunk": ('seeds: ["x"]', "seeds", "'x'"),
 }
 

@@ -7,7 +7,7 @@ artifact they lead back to everything that was done for it. What was made withou
 import json
 import os
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,22 +91,21 @@ def about(folder: Path) -> dict[str, Any]:
 
 
 def by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
-    """Jobs, seconds of wall time and of own work, largest peak memory (MB) and devices of each stage, in the order of the stages."""
-    rows = []
+    """What each stage cost, in the order of the stages."""
     mine: dict[str, list[Job]] = {}
     for job in jobs:
         mine.setdefault(job.stage, []).append(job)
-    for stage in sorted(mine, key=[*STAGES.values(), "tables and figures"].index):
-        known = [found for job in mine[stage] if stage in ("stage 1", "groups", "stage 2") and (found := about(job.folder))]
-        rows.append(
-            {
-                "stage": stage,
-                "jobs": len(mine[stage]),
-                "seconds": sum(job.seconds for job in mine[stage]),
-                "own_seconds": sum(found["seconds"] for found in known) if known else None,
-                "peak_memory_mb": max((found["peak_memory_mb"] for found in known), default=None),
-                "devices": ", ".join(sorted({found["device"] for found in known if "device" in found})),
-                "cached": sum(job.cached for job in mine[stage]),
-            }
-        )
-    return rows
+    return [{"name": stage, **total(mine[stage])} for stage in sorted(mine, key=[*STAGES.values(), "tables and figures"].index)]
+
+
+def total(jobs: Collection[Job]) -> dict[str, Any]:
+    """Jobs, seconds of wall time, jobs in the cache; of what trains and infers: seconds of own work, largest memory (MB), devices."""
+    known = [found for job in jobs if job.stage in ("stage 1", "groups", "stage 2") and (found := about(job.folder))]
+    return {
+        "jobs": len(jobs),
+        "seconds": sum(job.seconds for job in jobs),
+        "own_seconds": sum(found["seconds"] for found in known) if known else None,
+        "peak_memory_mb": max((found["peak_memory_mb"] for found in known), default=None),
+        "devices": ", ".join(sorted({found["device"] for found in known if "device" in found})),
+        "cached": sum(job.cached for job in jobs),
+    }

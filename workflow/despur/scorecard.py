@@ -97,10 +97,12 @@ class Page:
         behind["matrix"] = jobs.behind(matrix.outputs(self.config))
         every = {log: job for each in behind.values() for log, job in each.items()}
         used = Counter(log for each in behind.values() for log in each)
-        rows = [{"name": name, "jobs": len(each), "seconds": sum(job.seconds for job in each.values()),
-                 "shared": sum(used[log] > 1 for log in each)} for name, each in behind.items() if each]  # fmt: skip
-        return {"stages": cost.by_stage(every.values()), "papers": rows, "path": jobs.critical_path(every), "jobs": len(every),
-                "seconds": sum(job.seconds for job in every.values()), "cached": sum(job.cached for job in every.values())}  # fmt: skip
+        papers = [
+            {"name": name, **cost.total(each.values()), "shared": sum(used[log] > 1 for log in each)}
+            for name, each in behind.items()
+            if each
+        ]
+        return {"stages": cost.by_stage(every.values()), "papers": papers, "path": jobs.critical_path(every), **cost.total(every.values())}
 
     def provenance(self) -> dict[str, Any]:
         """What made the page, and how to make it again."""
