@@ -78,6 +78,13 @@ def room(paper: str) -> dict[str, Any]:
     return yaml.safe_load((PAPERS / paper / "experiments.yaml").read_text())
 
 
+def configuration(file: Path) -> dict[str, Any]:
+    """A configuration as Snakemake takes it: one that names papers and data sets stands alone, any other changes config.yaml."""
+    own = yaml.safe_load(file.read_text()) or {}
+    alone = {"papers", "datasets"} <= set(own)
+    return {"seeds": 3, "outputs": str(RESULTS), **({} if alone else yaml.safe_load(Path("config.yaml").read_text())), **own}
+
+
 def players(config: Mapping[str, Any], role: str) -> list[str]:
     """What the configuration lets play a data set's part; none: not run."""
     cast = config["datasets"].get(role, [])
@@ -151,6 +158,11 @@ def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
         for dataset in (varied(player, here.get("data", "")) for player in players(config, role))
         for printed in allowed(config, role, named)
     ]
+
+
+def of_papers(config: Mapping[str, Any]) -> list[Cell]:
+    """Every cell of every artifact of the papers that this configuration runs, in their order."""
+    return [cell for paper in config["papers"] for artifact in room(paper)["artifacts"] for cell in cells(config, paper, artifact)]
 
 
 def _seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
