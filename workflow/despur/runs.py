@@ -23,7 +23,7 @@ from despur.paths import Place, Run
 from despur.provenance import write_about
 from despur.randomness import generator, number
 from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
-from despur.task import Task, encode, head_of, present
+from despur.task import Base, Task, encode, head_of, present
 from despur.training import Machine, Progress, Trainer
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -80,15 +80,25 @@ class Folder:
         z = Container(source.folder / "outputs.safetensors")[key].astype(np.float32)
         return dataclasses.replace(self.stored(data), inputs=z)
 
+    def base(self, run: Run, rows: Array) -> Base | None:
+        """What the stage-1 model that the method reads says of the samples at these rows."""
+        if "stage1" not in run.spec.parts:
+            return None
+        source = next(p for p in self.place.upstream("stage1") if p.sweep.base == run.spec.parts["stage1"].base)
+        key = f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}"
+        logits = Container(source.folder / "outputs.safetensors")[f"{key}/logits"][rows]
+        kept = Container(source.folder / "models.safetensors").under(key)
+        return Base(logits, kept["head.weight"], kept.get("group_prompts"))
+
     def task(self, run: Run, dataset: Dataset) -> Task:
-        """The training set, with the groups inferred for this run if the method reads them."""
+        """The training set, with the groups inferred for this run if the method reads them, and its base."""
         rows = dataset.rows("train")
         groups = None
         if "groups" in run.spec.parts:
             source = next(p for p in self.place.upstream("groups") if p.sweep.base == run.spec.parts["groups"].base)
             groups = Container(source.folder / "groups.safetensors")[run.of("groups")].astype(int)
         shown = present(dataset, rows, dataset.about.get("train_crop", "centre"), self.machine.device)
-        return Task(shown, dataset.y[rows], len(dataset.about["classes"]), self.machine.device, groups)
+        return Task(shown, dataset.y[rows], len(dataset.about["classes"]), self.machine.device, groups, self.base(run, rows))
 
     def train(self, run: Run) -> tuple[Method, Progress]:
         """Train one run; its initialisation and order depend on data set, method and seed only, so sweeps are paired."""
@@ -117,6 +127,7 @@ class Folder:
             "steps": progress.step,
             "best_step": progress.best_step,
             "training_images": progress.images,
+            "trained_parameters": sum(p.numel() for p in method.networks.parameters() if p.requires_grad),
             **method.facts(),
         }
         self.data[run.data.name] = {**dataset.about, "shape": method.task.presentation.shape}

@@ -30,6 +30,8 @@ class Method:
     which those of an epoch's last step are kept.
     """
 
+    epochs_done = 0  # the loop sets it before it asks for an epoch's batches
+
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task, self.spec = task, spec
         self.settings: Settings = spec.settings
