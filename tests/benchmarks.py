@@ -170,7 +170,7 @@ def adapters(anchors: int = 480) -> list[Row]:
     predicted[rng.permutation(4795)[:anchors]] ^= 1
     z = normalize(torch.from_numpy(rng.standard_normal((4795, 1024), np.float32)))
     head = np.eye(2, 1024, dtype=np.float32)
-    task = Task(Presentation(z), y, 2, cpu, predicted, Base(z.numpy() @ head.T, head))
+    task = Task(Presentation(z), y, 2, cpu, predicted, base=Base(z.numpy() @ head.T, head))
     method = method_class("contrastive_adapter")(task, resolve("methods", "contrastive_adapter").points[0])
     batches = list(method.epoch(rng))
     started, used = time.perf_counter(), time.process_time()

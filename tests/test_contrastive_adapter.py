@@ -27,7 +27,7 @@ def embedded(count=90, classes=3, dim=10, seed=0, right=0.7):
     predicted = np.where(rng.random(count) < right, y, (y + 1) % classes)
     head = np.eye(classes, dim, dtype=np.float32)
     base = Base(z @ head.T, head)
-    return Task(Presentation(torch.from_numpy(z.astype(np.float32))), y, classes, CPU, predicted, base)
+    return Task(Presentation(torch.from_numpy(z.astype(np.float32))), y, classes, CPU, predicted, base=base)
 
 
 def build(name, task, seed=0):

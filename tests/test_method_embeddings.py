@@ -30,7 +30,7 @@ def embedded(count=90, classes=3, dim=10, seed=0, prompts=None):
     z = (z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32)
     head = np.eye(classes, dim, dtype=np.float32)
     predicted = np.where(rng.random(count) < 0.7, y, (y + 1) % classes)
-    return Task(Presentation(torch.from_numpy(z)), y, classes, CPU, predicted, Base(z @ head.T, head, prompts))
+    return Task(Presentation(torch.from_numpy(z)), y, classes, CPU, predicted, base=Base(z @ head.T, head, prompts))
 
 
 def build(name, task, seed=0):

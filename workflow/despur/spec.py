@@ -19,7 +19,7 @@ from despur.settings import SettingError, spell
 
 PACKAGE = Path(__file__).parent
 LONGEST = 200  # characters: file systems allow 255 bytes
-DECLARATIONS = {"SETTINGS", "PUBLISHED", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK"}
+DECLARATIONS = {"SETTINGS", "PUBLISHED", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"}
 
 
 def available(kind: str) -> list[str]:
@@ -62,6 +62,10 @@ class Spec:
     @property
     def name(self) -> str:
         return join(self.base, self.changes)
+
+    def seed(self, seed: int) -> int:
+        """The seed that a run of this has when one of this seed is asked for: 0 where nothing is drawn (``SEEDLESS``)."""
+        return 0 if declared(self.kind, self.base).get("SEEDLESS") else seed
 
     def value(self, key: str) -> Any:
         """The resolved value behind a key, dotted or not."""

@@ -1,7 +1,7 @@
 """What a method is given: training samples, labels, what was inferred about them, and how samples are presented."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -96,14 +96,21 @@ class Base:
 
 @dataclass
 class Task:
-    """The training set as a method may see it. ``groups``: the inferred (or, by oracle, true) attribute per sample; ``base``: of a
-    method that reads a stage-1 model, what that says."""
+    """The training set as a method may see it.
+
+    ``groups``: the inferred (or, by oracle, true) attribute per sample. ``about``: names of classes and attributes, how inputs are
+    presented, and the ``dataset``. ``originals``: what each sample was made from. ``class_embeddings``: (C,D), where the data set has them.
+    ``base``: of a method that reads a stage-1 model, what that says.
+    """
 
     presentation: Presentation
     y: Array
     num_classes: int
     device: torch.device
     groups: Array | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+    originals: Array | None = None
+    class_embeddings: Array | None = None
     base: Base | None = None
     labels: Tensor = field(init=False)
 

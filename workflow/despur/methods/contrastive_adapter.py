@@ -128,6 +128,7 @@ class ContrastiveAdapter(Adapter):
             loss = one_positive_contrast(positive, negative, real[i : i + 1], different[i : i + 1], s["contrast_temperature"]).sum()
             (scale * loss).backward()
             total += loss.detach() / len(anchors)
+        assert hidden.grad is not None and gram.grad is not None
         torch.autograd.backward(once, [hidden.grad.to(once[0].dtype), gram.grad.to(once[1].dtype)])
         return total
 
