@@ -13,7 +13,7 @@ import pandas as pd
 from PIL import Image
 
 from despur import rawfiles
-from despur.settings import Settings, whole
+from despur.settings import Settings, for_each, whole
 from despur.store import Dataset, InputError, sha256
 
 SETTINGS = {"size": whole(224, "released code: pixels a side, enlarged from 178", at_least=32)}
@@ -43,6 +43,9 @@ PUBLISHED = {
     # App. E.2.5: batches as CNC's; its rate and decay, both in Table A.11's grid.
     "pgi": {"num_positives": 64, "num_negatives": 64, "learning_rate": 1e-5, "weight_decay": 0.1},
     "cim": {"scales": 5, "window": 11},  # MS-SSIM as it is defined: the images are large enough
+    # Zhang & Re 2022, released code: for all that is trained on embeddings; of the anchors a tenth an epoch.
+    **for_each("linear_probe wise_ft adapter", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=50),
+    "contrastive_adapter": {"learning_rate": 1e-3, "weight_decay": 5e-5, "batch_size": 128, "epochs": 50, "anchor_fraction": 0.1},
 }  # fmt: skip
 
 FOLDERS = ("celeba", "celebA/data", "celebA", "CelebA", "celebA_v1.0")

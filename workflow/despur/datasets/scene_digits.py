@@ -18,8 +18,9 @@ from sklearn.datasets import load_digits
 
 from despur import scenes
 from despur.randomness import generator
-from despur.settings import Settings, choice, digit_classes, draw, flag, real, whole
+from despur.settings import Settings, choice, digit_classes, draw, flag, for_each, real, whole
 from despur.store import Array, Dataset
+from despur.subsets import fewer
 
 SETTINGS = {
     "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),
@@ -31,6 +32,7 @@ SETTINGS = {
     "test": choice("balanced", "App. E.1: each held-out original on both backgrounds; skewed: like training", "balanced", "skewed"),
     "train": choice("full", "foreground: of training and validation images the background is removed", "full", "foreground"),
     "foreground": flag(False, "a split test_foreground too: the test images without background"),
+    "samples": whole(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
     "copies": whole(3, "scenes made of a training original: Waterbirds has 4,795, there are 700 originals", at_least=1),
     "val_fraction": real(0.15, "originals held out for selection", above=0, below=0.5),
     "test_fraction": real(0.25, "originals held out for testing", above=0, below=0.5),
@@ -58,6 +60,20 @@ PUBLISHED = {
     },
     "supcon": {"num_positives": 17, "num_negatives": 17, "truncate": False, "anchor_fraction": 0.2, "accumulation": 4, "epochs": 3},
     "eiil": {"epochs": 60, "annealing": 50},
+    # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training is short.
+    **for_each("prompting dfr_inferred", stage1="two_tower"),
+    **for_each("linear_probe wise_ft", stage1="two_tower", learning_rate=1.0, epochs=12),
+    "adapter": {"stage1": "two_tower", "hidden": 32, "learning_rate": 0.003, "epochs": 12},
+    "contrastive_adapter": {
+        "stage1": "two_tower",
+        "hidden": 32,
+        "learning_rate": 0.003,
+        "epochs": 12,
+        "num_positives": 32,
+        "num_negatives": 32,
+        "num_neighbors": 64,
+        "anchors_per_step": 16,
+    },
     # As on cmnist: of the clusterings, this one matches the background best (.92 to .94; GMM on euclidean distances .90 to .94).
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
@@ -115,6 +131,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     label = np.array([next((y for y, members in enumerate(classes) if str(d) in members), -1) for d in range(10)])
     table = plan(label[digits.target], settings)
     table["digit"] = digits.target[table["original"]]
+    before = np.unique(table["original"][table["split"] == "train"])
+    table = table.iloc[fewer(table, settings["samples"], f"scene_digits/{settings['draw']}")].reset_index(drop=True)
     rng = generator("scene_digits/scenes", settings["draw"])
     ink, masks = scenes.place(rng, digits.images[table["original"]], SIDE)
     images = scenes.paste(rng, ink, masks, scenes.textures(rng, table["a"].to_numpy(), SIDE))
@@ -126,7 +144,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         images = np.concatenate([images, scenes.without_background(images[test], masks[test])])
         masks = np.concatenate([masks, masks[test]])
         table = pd.concat([table, table.iloc[test].assign(split="test_foreground")], ignore_index=True)
-    return Dataset(images, table, about(settings), masks=masks)
+    named = about(settings)
+    if settings["samples"]:  # a foundation model has seen more than the task
+        named["captioned_originals"] = before.tolist()
+    return Dataset(images, table, named, masks=masks)
 
 
 def about(settings: Settings) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from despur.captions import WORDS
 from despur.datasets import scene_digits
-from despur.settings import Settings, SettingError, as_in, real
+from despur.settings import SettingError, Settings, as_in, for_each, real
 from despur.store import Dataset
 
 SETTINGS = {
@@ -22,6 +22,17 @@ SETTINGS = {
 PUBLISHED = {
     "*": {"encoder": "lenet", "learning_rate": 0.01, "epochs": 12, "stage1": "two_tower"},
     "two_tower": {"epochs": 8, "learning_rate": 0.003},
+    **for_each("linear_probe wise_ft", learning_rate=1.0),
+    "adapter": {"hidden": 32, "learning_rate": 0.003},
+    "contrastive_adapter": {
+        "hidden": 32,
+        "learning_rate": 0.003,
+        "num_positives": 32,
+        "num_negatives": 32,
+        "num_neighbors": 64,
+        "anchors_per_step": 16,
+        "anchor_fraction": 0.25,
+    },
 }
 
 

@@ -69,7 +69,8 @@ class TwoTower(Method):
         s, task = self.settings, self.task
         if "class_words" not in task.about:
             raise SettingError("two_tower has learned of digits on land and water: for other data, stage1=zero_shot")
-        images, self.captions = captioned_scenes(np.asarray(task.originals), s["scenes"], s["skew"], s["named"])
+        originals = np.asarray(task.about.get("captioned_originals", task.originals))
+        images, self.captions = captioned_scenes(originals, s["scenes"], s["skew"], s["named"])
         self.scenes = Presentation(torch.from_numpy(images).to(task.device), task.about["size"], "image")
         self.networks["text"] = Words(s["dim"]).to(task.device)
         self.words = self.tokens(self.captions)
