@@ -10,7 +10,7 @@ import numpy as np
 
 from despur.captions import WORDS
 from despur.datasets import scene_digits
-from despur.settings import Settings, SettingError, as_in, real
+from despur.settings import SettingError, Settings, as_in, real
 from despur.store import Dataset
 
 SETTINGS = {
