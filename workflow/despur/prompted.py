@@ -39,7 +39,7 @@ def prompt_embeddings(texts: Texts, of: list[list[str]]) -> Tensor:
 
 
 def hold_prompts(networks: nn.ModuleDict, texts: Texts, about: Mapping[str, Any], family: str = "class") -> None:
-    """Fill the head with the class prompts of a data set and, where it has them, ``group_prompts`` (C,A,D) with those of class x attribute."""
+    """Fill the head with a data set's class prompts and, where it has some, ``group_prompts`` (C,A,D) with those of class x attribute."""
     classes, groups = prompts.class_prompts(about, family), prompts.group_prompts(about)
     found = prompt_embeddings(texts, [*classes, *groups])
     hold(networks["head"], found[: len(classes)])  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ SETTINGS = {"size": whole(224, "released code: pixels a side, enlarged from 178"
 PUBLISHED = {
     # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their standard, not in the text.
     "*": {"encoder": "resnet50", "learning_rate": 1e-4, "weight_decay": 1e-4, "batch_size": 128, "epochs": 50},
+    "zero_shot": {"encoder": "clip"},
     "stage1/erm": {"weight_decay": 0.1},  # App. E.2.2: high
     # App. E.2.4; anchor_fraction: released code, not in the paper. As on CMNIST*, that code keeps the head's gradient over an epoch.
     "cnc": {
