@@ -131,11 +131,12 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     label = np.array([next((y for y, members in enumerate(classes) if str(d) in members), -1) for d in range(10)])
     table = plan(label[digits.target], settings)
     table["digit"] = digits.target[table["original"]]
-    before = np.unique(table["original"][table["split"] == "train"])
-    table = table.iloc[fewer(table, settings["samples"], f"scene_digits/{settings['draw']}")].reset_index(drop=True)
     rng = generator("scene_digits/scenes", settings["draw"])
     ink, masks = scenes.place(rng, digits.images[table["original"]], SIDE)
     images = scenes.paste(rng, ink, masks, scenes.textures(rng, table["a"].to_numpy(), SIDE))
+    before = np.unique(table["original"][table["split"] == "train"])
+    kept = fewer(table, settings["samples"], f"scene_digits/{settings['draw']}")
+    images, masks, table = images[kept], masks[kept], table.iloc[kept].reset_index(drop=True)
     if settings["train"] == "foreground":
         bare = table["split"].isin(["train", "val"]).to_numpy()
         images[bare] = scenes.without_background(images[bare], masks[bare])
