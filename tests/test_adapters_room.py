@@ -162,6 +162,7 @@ def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
 
 def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
     monkeypatch.setattr(scripts["prose"], "lipschitz", lambda cells: (1.0, 2.0))
+    monkeypatch.setattr(scripts["prose"], "smallest_share", lambda cells, role: 1.2)
     table = made(scripts, "prose", runs, tmp_path)
     gain = {"paper_dataset": "waterbirds", "method": "contrastive_adapter", "metric": "worst_group_accuracy_gain"}
     ablation = row_of(table, **gain, setting="backbone=clip_rn50;baseline=best_single_component")
@@ -185,3 +186,8 @@ def test_figures_write_what_they_show(scripts, runs, name, tmp_path):
     assert len(table) and table["value"].notna().all() and (tmp_path / f"{name}.png").stat().st_size > 10_000
     if name == "figure_4":
         assert table.groupby("printed")["value"].mean().round(6).to_dict() == {"adapter": 20, "contrastive_adapter": 40}
+
+
+def test_a_data_set_of_a_family_plays_its_own_part():
+    assert not Cell("breeds_living17", "living17", "", ()).stand_in and not Cell("waterbirds", "waterbirds+samples=100", "", ()).stand_in
+    assert Cell("breeds_living17", "scene_subclasses", "", ()).stand_in and Cell("waterbirds", "scene_digits", "", ()).stand_in

@@ -124,7 +124,7 @@ def with_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
     zero = table[(table["artifact"] == "table_3") & (table["printed"] == "zero_shot")]
     found = [table]
     for (role, played), part in subsets.groupby(["role", "played"], sort=False):
-        same = zero[(zero["role"] == role) & [parse(name)[0] == parse(played)[0] for name in zero["played"]]]
+        same = zero[(zero["role"] == role) & zero["played"].map(lambda name, own=played: parse(name)[0] == parse(own)[0])]
         same = same[same["backbone"].isin(part["backbone"])]
         found.append(same.assign(artifact="figure_5", played=played, stand_in=part["stand_in"].iloc[0]))
     return pd.concat(found, ignore_index=True)

@@ -35,10 +35,9 @@ class Means:
     def value(self, role: str, method: str, metric: str, backbone: str, samples: str = "") -> float:
         rows = self.test
         rows = rows[(rows["role"] == role) & (rows["printed"] == method) & (rows["metric"] == metric)]
-        if "data.samples" in rows and method != "zero_shot":
-            rows = (
-                rows[rows["data.samples"].astype(str).str.removesuffix(".0") == samples] if samples else rows[rows["data.samples"].isna()]
-            )
+        if method != "zero_shot":  # which is the same for all
+            levels = pd.to_numeric(rows.get("data.samples", pd.Series(np.nan, rows.index))).fillna(0)
+            rows = rows[levels == float(samples or 0)]
         rows = rows[rows["backbone"].isin([backbone, named.FULL])] if backbone else rows
         if not len(rows):
             raise NotHere(f"{method} on {role} was not run" + (f" with {samples} samples" if samples else ""))
