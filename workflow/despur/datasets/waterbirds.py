@@ -12,10 +12,13 @@ import pandas as pd
 from PIL import Image
 
 from despur import rawfiles
-from despur.settings import Settings, whole
+from despur.settings import Settings, choice, whole
 from despur.store import Dataset, sha256
 
-SETTINGS = {"size": whole(224, "released code: pixels a side, out of 256", at_least=32)}
+SETTINGS = {
+    "size": whole(224, "released code: pixels a side, out of 256", at_least=32),
+    "fit": choice("stretch", "released code; clip: the shape is kept, as Zhang & Re 2022 embed images", "stretch", "clip"),
+}
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as the text, the
 # released codes or the codes of peers say them; what nobody says is as for ERM.
@@ -81,4 +84,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "sha256": {path.name: sha256(path)},
     }
     files = [path.parent / name for name in raw["img_filename"]]
-    return Dataset(rawfiles.images(files, size, partial(prepare, size=size), REMEDY), table, about)
+    fit = prepare if settings["fit"] == "stretch" else rawfiles.as_clip
+    return Dataset(rawfiles.images(files, size, partial(fit, size=size), REMEDY), table, about)
