@@ -33,16 +33,15 @@ PROMPTS: dict[str, dict[str, Any]] = {
     "entity30": {"class": "A photo of a {class}.", "group": "A photo of a {group}."},  # N: as nonliving26
     "cifar10_001": {"class": "a {class}"},  # R; group: not applicable (Table 3)
     "cifar10_02": {"class": "a {class}"},  # R; group: not applicable (Table 3)
-    "fmow": {"class": "satellite view of the {class}.", "group": "satellite view of the {class} in {attribute}."},  # R; group: N
+    "fmow": {"class": "satellite view of the {class}."},  # R; groups are regions alone
     "civilcomments": {"class": "This comment is {class}."},  # N
     "amazon": {"class": "This review gives {class}."},  # N
-    # As the captions of the bundled model (captions.py): a class of several digits has a prompt for each.
-    "scene_digits": {"class": "a photo of a {class}", "group": "a photo of a {class} on {attribute}"},
-    "scene_subclasses": {"class": "a photo of a {class}", "group": "a photo of a {group}"},
+    # As the captions of the bundled model (captions.py); "several": a class "zero or one" has a prompt for each of its digits.
+    "scene_digits": {"class": "a photo of a {class}", "group": "a photo of a {class} on {attribute}", "several": " or "},
+    "scene_subclasses": {"class": "a photo of a {class}", "group": "a photo of a {group}", "several": " or "},
 }
 DEFAULT = {"class": "a photo of a {class}."}  # Sec. 3.2
 ARTICLE = re.compile(r"\b(a) (?!one\b|uni|eu|us)(?=[aeiou])", re.IGNORECASE)  # a one, a unicycle
-OR = " or "  # "zero or one" is called by several names
 
 
 def fill(template: str, **words: str) -> str:
@@ -52,8 +51,10 @@ def fill(template: str, **words: str) -> str:
 
 def names(about: Mapping[str, Any]) -> list[list[str]]:
     """What each class is called: one or more words."""
-    better = PROMPTS.get(about["dataset"], DEFAULT).get("names", {})
-    return [[better.get(name, name) for name in words.split(OR)] for words in about.get("class_words", about["classes"])]
+    known = PROMPTS.get(about["dataset"], DEFAULT)
+    better, several = known.get("names", {}), known.get("several")
+    called = [better.get(name, name) for name in about.get("class_words", about["classes"])]
+    return [name.split(several) if several else [name] for name in called]
 
 
 def class_prompts(about: Mapping[str, Any], family: str = "class") -> list[list[str]]:

@@ -3,7 +3,6 @@
 The attribute is the digit's place within its class, so that class x attribute are the ten digits. Backgrounds say nothing of the class.
 """
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -47,5 +46,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table = dataset.table.assign(background=dataset.table["a"], a=dataset.table["digit"].map(place).astype(np.int64))
     attributes = [f"{i + 1}. digit" for i in range(len(classes[0]))]
     about = {**dataset.about, "attributes": attributes, "attribute": "digit"}
-    named = Dataset(dataset.inputs, table, about, masks=dataset.masks)
-    return dataclasses.replace(named, about={**about, "groups": [WORDS[int(d)] for members in classes for d in members]})
+    found = Dataset(dataset.inputs, table, about, masks=dataset.masks)
+    found.about["groups"] = [WORDS[int(digit)] for members in classes for digit in members]
+    return found

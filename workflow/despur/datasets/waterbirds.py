@@ -12,12 +12,13 @@ import pandas as pd
 from PIL import Image
 
 from despur import rawfiles
-from despur.settings import Settings, for_each, whole
+from despur.settings import Settings, choice, for_each, whole
 from despur.store import Dataset, sha256
 from despur.subsets import fewer
 
 SETTINGS = {
     "size": whole(224, "released code: pixels a side, out of 256", at_least=32),
+    "fit": choice("stretch", "released code; clip: the shape is kept, as Zhang & Re 2022 embed images", "stretch", "clip"),
     "samples": whole(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
 }
 
@@ -89,4 +90,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     }
     files = [path.parent / name for name in raw["img_filename"].iloc[kept]]
     shown = table.iloc[kept].reset_index(drop=True)
-    return Dataset(rawfiles.images(files, size, partial(prepare, size=size), REMEDY), shown, about)
+    fit = prepare if settings["fit"] == "stretch" else rawfiles.as_clip
+    return Dataset(rawfiles.images(files, size, partial(fit, size=size), REMEDY), shown, about)

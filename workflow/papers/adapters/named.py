@@ -35,7 +35,7 @@ TRACKED = ["zero_shot", "adapter", "contrastive_adapter"]  # the methods of Figu
 def identify(printed: str, method: str, data: str) -> tuple[str, str, float]:
     """What the paper calls a run: its method and backbone; and its alpha, NaN for none."""
     (point,) = resolve("methods", method, parse(data)[0]).points
-    printed = printed.removesuffix("_text").removesuffix("_cloob")
+    printed = printed.removesuffix("_cloob")
     for name, (job, settings) in VARIANTS.items():
         if printed == job and all(point.settings.get(key) == value for key, value in settings.items()):
             printed = name
@@ -108,6 +108,11 @@ def parameters(cells: Sequence[Cell]) -> dict[str, int]:
     return {key: run["trained_parameters"] for file in files for key, run in json.loads(file.read_text())["runs"].items()}
 
 
+def once(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Without runs that several artifacts share."""
+    return metrics.drop_duplicates(["role", "data", "printed", "method", "backbone", "seed", "split", "selection", "metric", "group"])
+
+
 def with_parameters(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
     """The metrics, and of each run the number of its trained parameters and, where a method was trained as a whole, their share of its."""
     counted = parameters(cells)
@@ -130,9 +135,9 @@ def with_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)
 
 
-def load(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def load(cells: Sequence[Cell], resampled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What was measured, and its bootstrap values, under the paper's names."""
-    metrics, resamples = load_metrics(cells), load_resamples(cells)
+    metrics, resamples = load_metrics(cells), load_resamples(cells) if resampled else pd.DataFrame()
     if not len(metrics):
         return metrics, resamples
     metrics = named(metrics)
@@ -146,9 +151,9 @@ def load(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def metrics_of(cells: Sequence[Cell]) -> pd.DataFrame:
-    """What was measured, under the paper's names."""
-    metrics = load_metrics(cells)
+    """What was measured on all training samples, under the paper's names."""
+    metrics = load(cells, resampled=False)[0]
     if not len(metrics):
         return metrics
-    metrics = named(metrics)
-    return with_parameters(with_zero_shot(derived(averages(at_alphas(metrics, alphas(metrics))), ["value"])), cells)
+    levels = pd.to_numeric(metrics.get("data.samples", pd.Series(0, metrics.index))).fillna(0)
+    return once(metrics[levels == 0])

@@ -110,7 +110,7 @@ def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:
 
 def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
     """A row for each printed number, with the reason where there is none. Nothing is judged here: the tables judge what they are of."""
-    metrics = named.metrics_of(cells)
+    metrics = named.load(cells, resampled=False)[0]
     means = Means(metrics) if len(metrics) else None
     stand_in = any(cell.stand_in for cell in cells)
     rows = []
