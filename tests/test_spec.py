@@ -39,6 +39,8 @@ def reachable(spec):
     found = {key: setting for key, setting in declared(spec.kind, spec.base)["SETTINGS"].items() if not setting.folder}
     for key, part in spec.parts.items():
         found |= {f"{key}.{below}": setting for below, setting in reachable(part).items()}
+    if "stage1" in spec.parts:  # one key for the stage 1 of the method and of its groups
+        found = {key: setting for key, setting in found.items() if not key.startswith("groups.stage1")}
     return found
 
 

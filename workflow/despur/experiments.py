@@ -58,9 +58,10 @@ class Cell:
     @property
     def stand_in(self) -> bool:
         """Whether other data plays the part of the paper's. A part of a data set is called by its setting: bios+professions=nurse_surgeon
-        is bios_nurse_surgeon."""
+        is bios_nurse_surgeon; one of a family may be called by it: living17 is breeds_living17."""
         base, settings = parse(self.dataset)
-        return self.role not in {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
+        same = {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
+        return self.role not in same and not self.role.endswith(f"_{base}")
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)

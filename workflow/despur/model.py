@@ -62,7 +62,7 @@ def model_of(place: Place, run: Run, selection: str = "best") -> Model:
     if "stage1" in run.spec.parts:
         base = run.spec.parts["stage1"]
         source = next(p for p in place.upstream("stage1") if p.sweep.base == base.base)
-        below = load(source.folder, run.seed, base.name, run.spec.settings["stage1_selection"], run.data.name)
+        below = load(source.folder, base.seed(run.seed), base.name, run.spec.settings["stage1_selection"], run.data.name)
         networks["encoder"] = nn.Sequential(below.networks["encoder"], networks["encoder"])
     return Model(networks, about.get("size", 0), about["classes"])
 

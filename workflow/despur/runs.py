@@ -9,6 +9,7 @@ import sys
 import time
 from functools import cache, lru_cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from despur.paths import Place, Run
 from despur.provenance import write_about
 from despur.randomness import generator, number
 from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
-from despur.task import Task, encode, head_of, present
+from despur.task import Base, Task, encode, head_of, present
 from despur.training import Machine, Progress, Trainer
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -32,6 +33,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--precision", {"choices": ["fp32", "bf16"], "default": "fp32", "help": "arithmetic of training steps"}),
     ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
 )
+HISTORY = ["epoch", "step", "name", "value"]
 
 
 def machine(arguments: argparse.Namespace) -> Machine:
@@ -80,15 +82,35 @@ class Folder:
         z = Container(source.folder / "outputs.safetensors")[key].astype(np.float32)
         return dataclasses.replace(self.stored(data), inputs=z)
 
+    def base(self, run: Run, rows: Array) -> Base | None:
+        """What the stage-1 model that the method reads says of the samples at these rows."""
+        if "stage1" not in run.spec.parts:
+            return None
+        source = next(p for p in self.place.upstream("stage1") if p.sweep.base == run.spec.parts["stage1"].base)
+        key = f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}"
+        logits = Container(source.folder / "outputs.safetensors")[f"{key}/logits"][rows]
+        kept = Container(source.folder / "models.safetensors").under(key)
+        return Base(logits, kept["head.weight"], kept.get("group_prompts"))
+
     def task(self, run: Run, dataset: Dataset) -> Task:
-        """The training set, with the groups inferred for this run if the method reads them."""
+        """The training set, with the groups inferred for this run if the method reads them, and its base."""
         rows = dataset.rows("train")
         groups = None
         if "groups" in run.spec.parts:
             source = next(p for p in self.place.upstream("groups") if p.sweep.base == run.spec.parts["groups"].base)
             groups = Container(source.folder / "groups.safetensors")[run.of("groups")].astype(int)
         shown = present(dataset, rows, dataset.about.get("train_crop", "centre"), self.machine.device)
-        return Task(shown, dataset.y[rows], len(dataset.about["classes"]), self.machine.device, groups)
+        return Task(
+            shown,
+            dataset.y[rows],
+            len(dataset.about["classes"]),
+            self.machine.device,
+            groups,
+            {"dataset": run.data.base, **dataset.about},
+            dataset.table["original"].to_numpy()[rows],
+            dataset.class_embeddings,
+            self.base(run, rows),
+        )
 
     def train(self, run: Run) -> tuple[Method, Progress]:
         """Train one run; its initialisation and order depend on data set, method and seed only, so sweeps are paired."""
@@ -104,19 +126,24 @@ class Folder:
     def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
         """Keep weights, history, and representations and logits of every sample, for each selection rule; diagnostics by epoch."""
         dataset = self.dataset(run)
-        states = {"last": copy.deepcopy(method.networks.state_dict()), "best": progress.best, **progress.snapshots}
+        last = copy.deepcopy(method.networks.state_dict())
+        states = {"last": last, "best": progress.best or last, **progress.snapshots}  # what has no epochs has no best one
         for selection in (*selections, *progress.snapshots):
             prefix = f"{run.key}/{selection}"
             self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in states[selection].items()}
             method.networks.load_state_dict(states[selection])
-            self.outputs |= {f"{prefix}/{name}": value for name, value in outputs(method, dataset, run, self.machine).items()}
+            found = outputs(method, dataset, run, self.machine, self.resume / f"{number(run.key)}.npy")
+            self.outputs |= {f"{prefix}/{name}": value for name, value in found.items()}
         self.outputs |= {f"{run.key}/diagnostics/{name}": torch.stack(each).cpu().numpy() for name, each in progress.diagnostics.items()}
-        self.history.append(pd.DataFrame(progress.history).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed))
+        self.history.append(
+            pd.DataFrame(progress.history, columns=HISTORY).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed)
+        )
         self.about[run.key] = {
             "seconds": round(progress.seconds, 2),
             "steps": progress.step,
             "best_step": progress.best_step,
             "training_images": progress.images,
+            "trained_parameters": sum(p.numel() for p in method.networks.parameters() if p.requires_grad),
             **method.facts(),
         }
         self.data[run.data.name] = {**dataset.about, "shape": method.task.presentation.shape}
@@ -142,11 +169,11 @@ def device_name(facts: Machine) -> str:
     return torch.cuda.get_device_name(facts.device) if facts.device.type == "cuda" else "cpu"
 
 
-def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine) -> dict[str, Array]:
+def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine, checkpoint: Path) -> dict[str, Array]:
     """``z`` and (with a head) ``logits`` of every sample of a data set, in its order."""
     crop = dataset.about.get("test_crop", "centre")
     shown = present(dataset, np.arange(len(dataset.inputs)), crop, facts.device)
-    return encode(method.networks["encoder"], head_of(method.networks), shown, generator(run.key, -2))
+    return method.outputs(shown, generator(run.key, -2), checkpoint)
 
 
 class Evaluator:

@@ -150,6 +150,18 @@ def sgd(learning_rate: float, momentum: float, weight_decay: float, epochs: int,
     }
 
 
+def on_embeddings(source: str) -> dict[str, Setting]:
+    """What methods share that train a small network on a foundation model's embeddings: no encoder to choose."""
+    trained = sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-5, batch_size=128, epochs=100, source=source)
+    kept = {key: setting for key, setting in trained.items() if key != "encoder"}
+    return {**kept, **on_stage1("zero_shot", "last", "Sec. 3.2: a foundation model's embeddings of samples and class prompts")}
+
+
+def for_each(methods: str, **stated: Any) -> dict[str, dict[str, Any]]:
+    """What a data set's file states for several methods alike, named with blanks between them."""
+    return dict.fromkeys(methods.split(), stated)
+
+
 def adam(learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0) -> dict[str, Setting]:
     """As :func:`sgd`, for a method whose paper trains it with Adam."""
     return {

@@ -88,6 +88,7 @@ class Trainer:
 
     def run_epoch(self, settings: Any, elapsed: Callable[[], float]) -> None:
         p = self.progress
+        self.method.epochs_done = p.epoch
         batches = list(self.method.epoch(generator(self.key, p.epoch)))
         self.share = 1 / max(1, len(batches))
         self.start = min(self.start, p.epoch + p.step_in_epoch * self.share)

@@ -18,8 +18,9 @@ from sklearn.datasets import load_digits
 
 from despur import scenes
 from despur.randomness import generator
-from despur.settings import Settings, choice, digit_classes, draw, flag, real, whole
+from despur.settings import Settings, choice, digit_classes, draw, flag, for_each, real, whole
 from despur.store import Array, Dataset
+from despur.subsets import fewer
 
 SETTINGS = {
     "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),
@@ -31,6 +32,7 @@ SETTINGS = {
     "test": choice("balanced", "App. E.1: each held-out original on both backgrounds; skewed: like training", "balanced", "skewed"),
     "train": choice("full", "foreground: of training and validation images the background is removed", "full", "foreground"),
     "foreground": flag(False, "a split test_foreground too: the test images without background"),
+    "samples": whole(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
     "copies": whole(3, "scenes made of a training original: Waterbirds has 4,795, there are 700 originals", at_least=1),
     "val_fraction": real(0.15, "originals held out for selection", above=0, below=0.5),
     "test_fraction": real(0.25, "originals held out for testing", above=0, below=0.5),
@@ -43,6 +45,7 @@ SETTINGS = {
 PUBLISHED = {
     "*": {"encoder": "lenet", "learning_rate": 0.01, "epochs": 12},
     "stage1/erm": {"epochs": 5, "learning_rate": 0.01},
+    "two_tower": {"epochs": 8, "learning_rate": 0.003},
     "jtt": {"epochs": 8},
     # App. E.2.4 of Zhang et al. 2022, Waterbirds: M = N = 17. Small pools are drawn from with replacement and slices are not cut: else a
     # class with few minority samples would decide M, N and the number of anchors.
@@ -58,6 +61,20 @@ PUBLISHED = {
     },
     "supcon": {"num_positives": 17, "num_negatives": 17, "truncate": False, "anchor_fraction": 0.2, "accumulation": 4, "epochs": 3},
     "eiil": {"epochs": 60, "annealing": 50},
+    # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training is short.
+    **for_each("prompting dfr_inferred", stage1="two_tower"),
+    **for_each("linear_probe wise_ft", stage1="two_tower", learning_rate=1.0, epochs=12),
+    "adapter": {"stage1": "two_tower", "hidden": 32, "learning_rate": 0.003, "epochs": 12},
+    "contrastive_adapter": {
+        "stage1": "two_tower",
+        "hidden": 32,
+        "learning_rate": 0.003,
+        "epochs": 12,
+        "num_positives": 32,
+        "num_negatives": 32,
+        "num_neighbors": 64,
+        "anchors_per_step": 16,
+    },
     # By CNC's worst group on validation data (App. E.2.3): .86, .57, .83 in three seeds; GMM on euclidean distances .65, .48, .80.
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
@@ -118,6 +135,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     rng = generator("scene_digits/scenes", settings["draw"])
     ink, masks = scenes.place(rng, digits.images[table["original"]], SIDE)
     images = scenes.paste(rng, ink, masks, scenes.textures(rng, table["a"].to_numpy(), SIDE))
+    before = np.unique(table["original"][table["split"] == "train"])
+    kept = fewer(table, settings["samples"], f"scene_digits/{settings['draw']}")
+    images, masks, table = images[kept], masks[kept], table.iloc[kept].reset_index(drop=True)
     if settings["train"] == "foreground":
         bare = table["split"].isin(["train", "val"]).to_numpy()
         images[bare] = scenes.without_background(images[bare], masks[bare])
@@ -126,7 +146,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         images = np.concatenate([images, scenes.without_background(images[test], masks[test])])
         masks = np.concatenate([masks, masks[test]])
         table = pd.concat([table, table.iloc[test].assign(split="test_foreground")], ignore_index=True)
-    return Dataset(images, table, about(settings), masks=masks)
+    named = about(settings)
+    if settings["samples"]:  # a foundation model has seen more than the task
+        named["captioned_originals"] = before.tolist()
+    return Dataset(images, table, named, masks=masks)
 
 
 def about(settings: Settings) -> dict[str, Any]:

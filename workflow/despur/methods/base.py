@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from despur.settings import Settings
 from despur.spec import Spec
 from despur.store import Array
-from despur.task import Task
+from despur.task import Presentation, Task, encode, head_of
 
 Losses = dict[str, Tensor]
 
@@ -29,6 +30,8 @@ class Method:
     :meth:`step` when it owns several networks. ``losses`` returns scalars, "loss" is minimised, all are logged; and arrays, of
     which those of an epoch's last step are kept.
     """
+
+    epochs_done = 0  # the loop sets it before it asks for an epoch's batches
 
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task, self.spec = task, spec
@@ -103,6 +106,10 @@ class Method:
 
     def settle(self, rng: np.random.Generator) -> None:
         """Fit what no step trains; called before each evaluation."""
+
+    def outputs(self, shown: Presentation, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
+        """``z`` and (with a head) ``logits`` of samples, float16; what takes long keeps how far it is in ``checkpoint``."""
+        return encode(self.networks["encoder"], head_of(self.networks), shown, rng)
 
     def presentations(self, batch: Array) -> int:
         """How many training images a batch presents."""
