@@ -1,0 +1,36 @@
+"""CIFAR-10 (Krizhevsky et al. 2009; Qiang et al. 2022, Sec. 6.1): ten classes of objects, 50,000 + 10,000 images of 32x32.
+
+From ``cifar-10-batches-py/`` under DESPUR_DATA_ROOT, the Python version as torchvision unpacks it.
+"""
+
+from pathlib import Path
+
+from despur.objects import read_cifar
+from despur.settings import Settings
+from despur.store import Dataset
+
+PUBLISHED = {
+    # Sec. 6.2; batch size: not stated, that of W-MSE's released code, from which the paper's settings and copied rows are.
+    "*": {"encoder": "resnet18", "learning_rate": 3e-3, "weight_decay": 1e-6, "batch_size": 512, "epochs": 1000},
+    "linear_classifier": {"learning_rate": 0.01, "weight_decay": 5e-6, "batch_size": 1000, "epochs": 500},
+    "resnet18": {"pool": False},
+}
+
+SPLITS = {
+    "train": {
+        "data_batch_1": "c99cafc152244af753f735de768cd75f",
+        "data_batch_2": "d4bba439e000b95fd0a9bffe97cbabec",
+        "data_batch_3": "54ebc095f3ab1f0389bbae665268c751",
+        "data_batch_4": "634d18415352ddfa80567beed471001a",
+        "data_batch_5": "482c414d41f54cd18b22e5b47cb7c3cb",
+    },
+    "test": {"test_batch": "40351d587109b95175f43aff81a1287e"},
+}
+META = ("batches.meta", "5ff9c542aee3614f3951f8cda6e48888", "label_names")
+SOURCE = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
+REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """The given splits."""
+    return read_cifar(data_root / "cifar-10-batches-py", SPLITS, "labels", META, SOURCE, REMEDY)
