@@ -9,6 +9,7 @@ import sys
 import time
 from functools import cache, lru_cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from despur.metrics.groups import worst_group_accuracy
 from despur.paths import Place, Run
 from despur.provenance import write_about
 from despur.randomness import generator, number
+from despur.settings import SettingError
 from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
 from despur.task import Task, encode, head_of, present
 from despur.training import Machine, Progress, Trainer
@@ -68,7 +70,7 @@ class Folder:
 
     def dataset(self, run: Run) -> Dataset:
         """What a run is trained and evaluated on: its data set or, if the method declares a stage 1, how that model represents it."""
-        if "stage1" not in run.spec.parts:
+        if "stage1_selection" not in run.spec.settings:
             return self.stored(run.data.name)
         return self.represented(
             run.data.name, run.spec.parts["stage1"].base, f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}/z"
@@ -76,19 +78,32 @@ class Folder:
 
     def representations(self, data: str, base: str, key: str) -> Dataset:
         """A data set with stage-1 representations, float (N,D), in the place of its inputs."""
-        source = next(p for p in self.place.upstream("stage1") if p.sweep.base == base)
-        z = Container(source.folder / "outputs.safetensors")[key].astype(np.float32)
+        z = Container(self.upstream("stage1", base) / "outputs.safetensors")[key].astype(np.float32)
         return dataclasses.replace(self.stored(data), inputs=z)
+
+    def upstream(self, part: str, base: str) -> Path:
+        """The folder of a component that this question reads."""
+        return next(p.folder for p in self.place.upstream(part) if p.sweep.base == base)
+
+    def start(self, run: Run) -> dict[str, torch.Tensor] | None:
+        """The weights of the stage-1 encoder, if the method goes on from them."""
+        if "stage1_weights" not in run.spec.settings:
+            return None
+        models = Container(self.upstream("stage1", run.spec.parts["stage1"].base) / "models.safetensors")
+        weights = models.under(f"{run.of('stage1')}/{run.spec.settings['stage1_weights']}")
+        return {k.removeprefix("encoder."): torch.from_numpy(v) for k, v in weights.items() if k.startswith("encoder.")}
 
     def task(self, run: Run, dataset: Dataset) -> Task:
         """The training set, with the groups inferred for this run if the method reads them."""
-        rows = dataset.rows("train")
+        splits = method_class(run.spec.base).TRAINED_ON
+        rows = np.flatnonzero(dataset.table["split"].isin(splits))
         groups = None
         if "groups" in run.spec.parts:
-            source = next(p for p in self.place.upstream("groups") if p.sweep.base == run.spec.parts["groups"].base)
-            groups = Container(source.folder / "groups.safetensors")[run.of("groups")].astype(int)
+            source = self.upstream("groups", run.spec.parts["groups"].base)
+            groups = Container(source / "groups.safetensors")[run.of("groups")].astype(int)
         shown = present(dataset, rows, dataset.about.get("train_crop", "centre"), self.machine.device)
-        return Task(shown, dataset.y[rows], len(dataset.about["classes"]), self.machine.device, groups)
+        rank = dataset.table["label_rank"].to_numpy()[rows] if "label_rank" in dataset.table else None
+        return Task(shown, dataset.y[rows], len(dataset.about["classes"]), self.machine.device, groups, rank, self.start(run))
 
     def train(self, run: Run) -> tuple[Method, Progress]:
         """Train one run; its initialisation and order depend on data set, method and seed only, so sweeps are paired."""
@@ -150,7 +165,8 @@ def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine) -> dict[
 
 
 class Evaluator:
-    """Scores a method on the split that selects: the criterion first, the others to break ties. Nothing without a head."""
+    """Scores a method on the split that selects: the criterion first, the others to break ties. Nothing without a head, or where the last
+    step counts."""
 
     def __init__(self, dataset: Dataset, facts: Machine, key: str, criterion: str = "worst_group_accuracy") -> None:
         self.criterion = f"val_{criterion}"
@@ -161,8 +177,10 @@ class Evaluator:
 
     def __call__(self, method: Method) -> dict[str, float]:
         head = head_of(method.networks)
-        if head is None:
+        if head is None or self.criterion == "val_last":
             return {}
+        if not len(self.y):
+            raise SettingError(f"{self.key}: the data has no validation split to select on: ask for criterion=last")
         logits = encode(method.networks["encoder"], head, self.shown, generator(self.key, -3))["logits"]
         correct = logits.argmax(axis=1) == self.y
         scores = {

@@ -24,6 +24,8 @@ def projector(kind: str, dim: int, out: int) -> nn.Module:
 class SelfSupervised(Method):
     """An encoder without a head. Nothing selects among its epochs: the last one counts."""
 
+    TRAINED_ON = ("train", "unlabelled")
+
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         return nn.ModuleDict({"encoder": build_encoder(spec, shape)})

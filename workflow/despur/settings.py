@@ -127,11 +127,24 @@ def as_in(kind: str, name: str, *without: str) -> dict[str, Setting]:
     return {key: setting for key, setting in declared(kind, name)["SETTINGS"].items() if key not in without}
 
 
+def without(declared: Mapping[str, Setting], *names: str) -> dict[str, Setting]:
+    """Settings less some that a method does not have."""
+    return {key: setting for key, setting in declared.items() if key not in names}
+
+
 def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
     """For a method whose inputs are a stage-1 model's representations, in the place of the data set's."""
     return {
         "stage1": part("methods", base, source),
         "stage1_selection": choice(selection, "which of its steps: the best on validation data, or the last", "best", "last"),
+    }
+
+
+def from_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
+    """For a method whose encoder is a stage-1 model's and starts with its weights."""
+    return {
+        "stage1": part("methods", base, source),
+        "stage1_weights": choice(selection, "of which of its steps: the best on validation data, or the last", "best", "last"),
     }
 
 
@@ -171,6 +184,12 @@ def contrast(temperature: float, source: str) -> dict[str, Setting]:
     }
 
 
+def criterion(default: str, source: str) -> Setting:
+    """What decides which step is best, and when patience is over."""
+    words = ("worst_group_accuracy", "average_accuracy", "log_likelihood", "last")
+    return choice(default, f"{source}: which step is best, and when patience is over; last: the last step counts", *words)
+
+
 def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int) -> dict[str, Setting]:
     batch = {"batch_size": whole(batch_size, source, at_least=1)} if batch_size else {}
     return {
@@ -188,10 +207,6 @@ def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs:
         "epochs": whole(epochs, source, at_least=1),
         "evaluate_every": whole(0, "0: once an epoch; else every so many optimiser steps", at_least=0),
         "snapshots": whole(0, "every so many epochs the model is kept and evaluated too, as selection epoch=n; 0: never", at_least=0),
-        "criterion": choice(
-            "worst_group_accuracy",
-            "of validation data: what decides which step is best, and when patience is over",
-            *("worst_group_accuracy", "average_accuracy", "log_likelihood"),
-        ),
+        "criterion": criterion("worst_group_accuracy", "of validation data"),
         "patience": whole(0, "evaluations without a better criterion before training stops; 0: never", at_least=0),
     }

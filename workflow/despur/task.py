@@ -83,13 +83,17 @@ class Presentation:
 
 @dataclass
 class Task:
-    """The training set as a method may see it. ``groups``: the inferred (or, by oracle, true) attribute per sample."""
+    """The training set as a method may see it. ``groups``: the inferred (or, by oracle, true) attribute per sample; ``label_rank``: the
+    order in which few labels are given, where the data set has one; ``start``: the weights of a stage-1 encoder, for a method that goes
+    on from them. Class -1 is not known."""
 
     presentation: Presentation
     y: Array
     num_classes: int
     device: torch.device
     groups: Array | None = None
+    label_rank: Array | None = None
+    start: dict[str, Tensor] | None = None
     labels: Tensor = field(init=False)
 
     def __post_init__(self) -> None:

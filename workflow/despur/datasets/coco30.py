@@ -1,6 +1,6 @@
 """COCO with one object an image, of 30 categories (Lin et al. 2014; Qiang et al. 2022, Sec. 6.2, the toy experiments).
 
-From ``coco/`` under DESPUR_DATA_ROOT: ``annotations/instances_{train,val}2017.json``, ``train2017/`` and ``val2017/``. The foreground is the area
+From ``coco/`` under DESPUR_DATA_ROOT: ``annotations/instances_{train,val}2017.json`` and ``{train,val}2017/``. The foreground is the area
 inside the object's box; a foreground image is black outside of it (the paper does not say what replaces the background).
 """
 

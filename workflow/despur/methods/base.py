@@ -30,6 +30,8 @@ class Method:
     which those of an epoch's last step are kept.
     """
 
+    TRAINED_ON: tuple[str, ...] = ("train",)  # splits
+
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task, self.spec = task, spec
         self.settings: Settings = spec.settings
