@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.distributed import gather
 from despur.losses.infonce import precise
 from despur.methods.base import Losses
 from despur.selfsupervised import SelfSupervised
@@ -24,6 +25,8 @@ def rowwise(network: nn.Module, x: Tensor) -> Tensor:
 
 class Pairs(SelfSupervised):
     """Compares anchors with positives. Subclasses say how (:meth:`compare`) and by which networks they are represented."""
+
+    PARALLEL = True
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         """Two random views of N images, (2N,C,H,W): as anchors and as positives. Here they are the same."""
@@ -62,8 +65,8 @@ class Pairs(SelfSupervised):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         anchors, positives = self.represent(*self.views(self.task.presentation.view(batch, rng), rng))
-        z = self.anchor(anchors)
-        return {"loss": self.contrast(z, self.opposite(z if positives is anchors else self.positive(positives)))}
+        z = gather(self.anchor(anchors))
+        return {"loss": self.contrast(z, self.opposite(z if positives is anchors else gather(self.positive(positives))))}
 
 
 class WithTarget(Pairs):
@@ -122,8 +125,11 @@ class WithQueue(WithTarget):
         return self.networks.get_buffer("queue")
 
     def anchor(self, h: Tensor) -> Tensor:
-        self.latest = nn.functional.normalize(precise(super().anchor(h)))
-        return self.latest
+        return nn.functional.normalize(precise(super().anchor(h)))
+
+    def contrast(self, z: Tensor, p: Tensor) -> Tensor:
+        self.latest = z
+        return super().contrast(z, p)
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
         """The embeddings of a step's batch wait for the next step."""

@@ -17,6 +17,7 @@ import pandas as pd
 import torch
 from scipy.special import log_softmax
 
+from despur import distributed
 from despur.digest import question
 from despur.methods.base import Method
 from despur.metrics.groups import worst_group_accuracy
@@ -44,7 +45,7 @@ def machine(arguments: argparse.Namespace) -> Machine:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda") and not torch.cuda.is_available():
         sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
-    return Machine(torch.device(name), arguments.precision, arguments.checkpoint_seconds)
+    return Machine(torch.device(distributed.join(name)), arguments.precision, arguments.checkpoint_seconds)
 
 
 def method_class(name: str) -> type[Method]:
@@ -111,6 +112,8 @@ class Folder:
         key = f"{run.data.base}/{run.spec.base}/{run.seed}"
         with torch.random.fork_rng():
             torch.manual_seed(number(key, -1))
+            if distributed.processes() > 1 and not method_class(run.spec.base).PARALLEL:
+                raise SettingError(f"{run.spec.base} compares or counts within a process: start it without torchrun")
             method = method_class(run.spec.base)(self.task(run, dataset), run.spec)
             evaluate = Evaluator(dataset, self.machine, key, method.settings["criterion"])
             trainer = Trainer(method, key, evaluate, self.machine, self.resume / f"{number(run.key)},s{run.seed}.pt")
@@ -146,6 +149,7 @@ class Folder:
             self.started,
             device=device_name(self.machine),
             precision=self.machine.precision,
+            processes=distributed.processes(),
             threads=torch.get_num_threads(),
             runs=self.about,
             data=self.data,
@@ -197,5 +201,7 @@ def make(place: Place, arguments: argparse.Namespace, selections: tuple[str, ...
     folder = Folder(place, machine(arguments))
     for run in place.runs():
         method, progress = folder.train(run)
-        folder.keep(run, method, progress, selections)
-    folder.write()
+        if distributed.rank() == 0:
+            folder.keep(run, method, progress, selections)
+    if distributed.rank() == 0:
+        folder.write()

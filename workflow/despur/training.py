@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from despur import distributed
 from despur.methods.base import Method
 from despur.randomness import generator, number
 from despur.store import atomic
@@ -116,7 +117,8 @@ class Trainer:
         torch.manual_seed(number(self.key, p.epoch, p.step_in_epoch))
         self.method.set_rate(p.epoch + p.step_in_epoch * self.share)
         with self.machine.autocast:
-            losses = self.method.step(batch, generator(self.key, p.epoch, p.step_in_epoch))
+            parallel = (distributed.rank(),) if distributed.processes() > 1 else ()
+            losses = self.method.step(distributed.part(batch), generator(self.key, p.epoch, p.step_in_epoch, *parallel))
         p.step, p.step_in_epoch, p.since = p.step + 1, p.step_in_epoch + 1, p.since + 1
         p.images += self.method.presentations(batch)
         for name, value in losses.items():
@@ -164,7 +166,9 @@ class Trainer:
         )
 
     def save(self) -> None:
-        """Write the checkpoint atomically."""
+        """Write the checkpoint atomically; of several processes, which all have the same state, the first does."""
+        if distributed.rank() > 0:
+            return
         with atomic(self.checkpoint) as temporary:
             torch.save({"method": self.method.state(), "progress": vars(self.progress)}, temporary)
         self.saved = time.perf_counter()

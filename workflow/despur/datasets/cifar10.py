@@ -6,14 +6,14 @@ From ``cifar-10-batches-py/`` under DESPUR_DATA_ROOT, the Python version as torc
 from pathlib import Path
 
 from despur.objects import read_cifar
-from despur.settings import Settings
+from despur.settings import NT_XENT, Settings
 from despur.store import Dataset
 
-PUBLISHED = {
-    # Sec. 6.2; batch size: not stated, that of W-MSE's released code, from which the paper's settings and copied rows are.
-    "*": {"encoder": "resnet18", "learning_rate": 3e-3, "weight_decay": 1e-6, "batch_size": 512, "epochs": 1000},
-    "linear_classifier": {"learning_rate": 0.01, "weight_decay": 5e-6, "batch_size": 1000, "epochs": 500},
+PUBLISHED = {  # Sec. 6.2
+    "*": {"encoder": "resnet18"},
     "resnet18": {"pool": False},
+    "simclr": {**NT_XENT, "learning_rate": 3e-3, "batch_size": 512, "epochs": 1000},
+    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
 }
 
 SPLITS = {

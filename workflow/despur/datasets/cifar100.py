@@ -6,13 +6,14 @@ From ``cifar-100-python/`` under DESPUR_DATA_ROOT, the Python version as torchvi
 from pathlib import Path
 
 from despur.objects import read_cifar
-from despur.settings import Settings
+from despur.settings import NT_XENT, Settings
 from despur.store import Dataset
 
 PUBLISHED = {  # Sec. 6.2: as CIFAR-10
-    "*": {"encoder": "resnet18", "learning_rate": 3e-3, "weight_decay": 1e-6, "batch_size": 512, "epochs": 1000},
-    "linear_classifier": {"learning_rate": 0.01, "weight_decay": 5e-6, "batch_size": 1000, "epochs": 500},
+    "*": {"encoder": "resnet18"},
     "resnet18": {"pool": False},
+    "simclr": {**NT_XENT, "learning_rate": 3e-3, "batch_size": 512, "epochs": 1000},
+    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
 }
 
 SPLITS = {"train": {"train": "16019d7e3df5f24257cddd939b257f8d"}, "test": {"test": "f0ef6b0ae62326f3e7ffdfab6717acfc"}}

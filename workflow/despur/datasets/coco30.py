@@ -14,7 +14,7 @@ from PIL import Image
 from despur import rawfiles
 from despur.objects import dataset
 from despur.scenes import without_background
-from despur.settings import Settings, choice, whole
+from despur.settings import NT_XENT, Settings, choice, whole
 from despur.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {
@@ -23,8 +23,11 @@ SETTINGS = {
 }
 
 PUBLISHED = {  # of the toy experiments nothing is stated: as on Tiny ImageNet
-    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "weight_decay": 1e-6, "batch_size": 512, "epochs": 1000},
-    "linear_classifier": {"learning_rate": 0.01, "weight_decay": 5e-6, "batch_size": 1000, "epochs": 500},
+    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128},
+    "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},
+    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
+    "linear_classifier": {"learning_rate": 0.01},
+    "fine_tuning": {"learning_rate": 0.2},
 }
 
 CATEGORIES = [

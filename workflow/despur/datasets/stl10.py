@@ -10,14 +10,18 @@ import numpy as np
 from PIL import Image
 
 from despur.objects import checked, dataset
-from despur.settings import Settings, whole
+from despur.settings import NT_XENT, Settings, whole
 from despur.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {"size": whole(64, "W-MSE's released code trains and tests at 64; the images have 96 (Sec. 6.1)", at_least=8)}
 
-PUBLISHED = {  # Sec. 6.2; batch size: not stated, that of W-MSE's released code
-    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "weight_decay": 1e-6, "batch_size": 512, "epochs": 2000},
-    "linear_classifier": {"learning_rate": 0.01, "weight_decay": 5e-6, "batch_size": 1000, "epochs": 500},
+PUBLISHED = {  # Sec. 6.2; augmentations: not stated, as on CIFAR
+    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128, "epochs": 2000},
+    "simclr": {**NT_XENT, "batch_size": 512, "projector_dim": 128},
+    "wmse": {"slice": 256, "slicings": 4},  # Sec. 4 of Ermolov et al.
+    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
+    "linear_classifier": {"learning_rate": 0.01, "epochs": 500},
+    "fine_tuning": {"learning_rate": 0.2, "epochs": 60},
 }
 
 SIDE = 96

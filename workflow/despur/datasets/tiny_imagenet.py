@@ -11,12 +11,16 @@ from PIL import Image
 
 from despur import rawfiles
 from despur.objects import Files, class_folders, dataset, images_in
-from despur.settings import Settings
+from despur.settings import NT_XENT, Settings
 from despur.store import Dataset, InputError
 
-PUBLISHED = {  # Sec. 6.2; batch size: not stated, that of W-MSE's released code
-    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "weight_decay": 1e-6, "batch_size": 512, "epochs": 1000},
-    "linear_classifier": {"learning_rate": 0.01, "weight_decay": 5e-6, "batch_size": 1000, "epochs": 500},
+PUBLISHED = {  # Sec. 6.2
+    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128},
+    "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},
+    "wmse": {"slice": 256, "slicings": 4},  # Sec. 4 of Ermolov et al.
+    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
+    "linear_classifier": {"learning_rate": 0.01},
+    "fine_tuning": {"learning_rate": 0.2},
 }
 
 SIZE = 64

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur import distributed
 from despur.settings import Settings
 from despur.spec import Spec
 from despur.store import Array
@@ -31,6 +32,7 @@ class Method:
     """
 
     TRAINED_ON: tuple[str, ...] = ("train",)  # splits
+    PARALLEL = False  # whether several processes can share its batches: it gathers what it compares
 
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task, self.spec = task, spec
@@ -39,6 +41,7 @@ class Method:
         self.dim = int(self.networks["encoder"].dim)  # type: ignore[arg-type]
         self.networks.to(task.device).to(memory_format=torch.channels_last)
         self.setup()
+        distributed.synchronise(self.networks)
         self.optimizer = self.build_optimizer()
 
     @staticmethod
@@ -99,6 +102,7 @@ class Method:
 
     def descend(self) -> None:
         """Follow the gradient that lies in the parameters, cut to the norm ``clip``."""
+        distributed.average_gradients(self.networks.parameters())
         if self.settings["clip"]:
             nn.utils.clip_grad_norm_(self.networks.parameters(), self.settings["clip"])
         self.optimizer.step()
