@@ -54,6 +54,7 @@ class Progress:
     stale: int = 0
     finished: bool = False
     totals: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
     arrays: State = field(default_factory=dict)
     diagnostics: dict[str, list[torch.Tensor]] = field(default_factory=dict)
     since: int = 0
@@ -67,7 +68,8 @@ Evaluate = Callable[[Method], dict[str, float]]
 class Trainer:
     """Trains one run of a method; ``evaluate`` scores it on validation data, its first value decides, the others break ties.
 
-    What a step returns: scalars are averaged into the history, arrays are kept from each epoch's last step (diagnostics).
+    What a step returns: scalars are averaged into the history, over the steps that return them; arrays are kept from each epoch's last
+    step (diagnostics).
     """
 
     def __init__(self, method: Method, key: str, evaluate: Evaluate, machine: Machine, checkpoint: Path) -> None:
@@ -126,6 +128,7 @@ class Trainer:
                 p.arrays[name] = value.detach()
             else:
                 p.totals[name] = p.totals.get(name, 0.0) + value.item()
+                p.counts[name] = p.counts.get(name, 0) + 1
         if not math.isfinite(p.totals["loss"]):
             raise TrainingError(f"{self.key}: loss is {losses['loss'].item()} at step {p.step}; settings {dict(self.method.settings)}")
 
@@ -137,10 +140,10 @@ class Trainer:
         p = self.progress
         self.method.settle(generator(self.key, p.epoch, p.step_in_epoch, 0))
         scores = self.evaluate(self.method)
-        means = {name: total / p.since for name, total in p.totals.items()}
+        means = {name: total / p.counts[name] for name, total in p.totals.items()}
         for name, value in {**means, **scores}.items():
             p.history.append({"epoch": p.epoch, "step": p.step, "name": name, "value": value})
-        p.totals, p.since = {}, 0
+        p.totals, p.counts, p.since = {}, {}, 0
         self.report(means["loss"], scores)
         score = tuple(scores.values()) or (float(p.step),)
         p.stale = 0 if score[0] > p.best_score[0] else p.stale + 1
