@@ -14,25 +14,30 @@ from despur.settings import SettingError
 from despur.spec import declared
 from despur.store import Container
 
-METHODS = ["simclr", "byol", "moco", "swav", "cmc", "dcl", "relic", "ssl_hsic", "lmcl", "ressl"]
+METHODS = ["simclr", "byol", "moco", "swav", "cmc", "dcl", "relic", "ssl_hsic", "lmcl", "ressl", "simclr_msr", "byol_msr+mask_at=embedding"]
 BATCH = np.arange(8)
 SETTINGS = {
     "encoder.dropout": "0", "encoder.width": "4", "learning_rate": "0.01", "negatives": "both_views", "projector": "mlp_bn",
     "projector_dim": "6", "projector_width": "10", "queue": "20", "prototypes": "5", "frozen_epochs": "0", "warmup": "0",
+    "n": "2", "msr_width": "4", "alpha": "0.5",
 }  # fmt: skip
 STAGE1 = "stage1/colored_digits/simclr+batch_size=16+encoder=convnet+encoder.width=4+epochs=2/s0"
 
 
 def method(name):
     """In double precision, without dropout, on fixed views: the second ones are mirrored."""
-    known = {*declared("methods", name)["SETTINGS"], "encoder.dropout", "encoder.width"}
+    known = {*declared("methods", name.split("+")[0])["SETTINGS"], "encoder.dropout", "encoder.width"}
     settings = "".join(f"+{key}={value}" for key, value in SETTINGS.items() if key in known)
     made = build(name + settings, task(np.arange(8) % 2))
     made.networks.double()
+    shown = made.task.presentation
+    shown.view, stored = lambda rows, rng: stored(rows, rng).double(), shown.view
+    if "_msr" in name:  # Adam's first step would hide how long a gradient is
+        made.msr_optimizer = torch.optim.SGD(made.networks["msr"].parameters(), 100.0)
 
     def views(images, rng):
         half = 0 if name.startswith("cmc") else len(images) // 2
-        return torch.cat([images[:half], images[half:].flip(3) * 0.8]).double()
+        return torch.cat([images[:half], images[half:].flip(3) * 0.8])
 
     made.augment = made.weak = views
     return made

@@ -9,12 +9,12 @@ Everything rests on one sum over processes, whose derivative is that sum again, 
 
 import os
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.nn.functional import all_reduce
 
 from despur.settings import SettingError
 from despur.store import Array
@@ -49,9 +49,36 @@ def part(batch: Array) -> Array:
     return np.split(batch, processes())[rank()]
 
 
+class Total(torch.autograd.Function):
+    """The sum over processes; its derivative, in either direction, is the same sum."""
+
+    @staticmethod
+    def forward(x: Tensor) -> Tensor:
+        found = x.contiguous().clone()
+        dist.all_reduce(found)
+        return found
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Nothing to remember."""
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> Tensor:
+        return total(slope)
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Tensor) -> Tensor:
+        return total(tangent)
+
+
 def total(x: Tensor) -> Tensor:
-    """The sum over processes; its derivative is the same sum."""
-    return all_reduce(x) if processes() > 1 else x
+    """The sum over processes."""
+    return Total.apply(x) if processes() > 1 else x
+
+
+def mean(x: Tensor) -> Tensor:
+    """The mean over processes."""
+    return total(x) / processes()
 
 
 def gather(z: Tensor) -> Tensor:
@@ -68,7 +95,7 @@ def average(gradients: Iterable[Tensor]) -> list[Tensor]:
     each = list(gradients)
     if processes() == 1 or not each:
         return each
-    flat = total(torch.cat([g.flatten() for g in each])) / processes()
+    flat = mean(torch.cat([g.flatten() for g in each]))
     return [part.view_as(g) for part, g in zip(flat.split([g.numel() for g in each]), each, strict=True)]
 
 
@@ -93,11 +120,11 @@ class BatchNorm(nn.modules.batchnorm._BatchNorm):
         with torch.autocast(input.device.type, enabled=False):
             x, dims = input.float() if input.dtype != torch.float64 else input, [d for d in range(input.ndim) if d != 1]
             shape = [1, -1] + [1] * (input.ndim - 2)
-            mean = total(x.mean(dims)) / processes()
-            centred = x - mean.view(shape)
-            variance = total(centred.square().mean(dims)) / processes()
+            centre = mean(x.mean(dims))
+            centred = x - centre.view(shape)
+            variance = mean(centred.square().mean(dims))
             count = processes() * x.numel() / x.shape[1]
-            self.remember(mean.detach(), variance.detach() * count / (count - 1))
+            self.remember(centre.detach(), variance.detach() * count / (count - 1))
             y = centred * (variance + self.eps).rsqrt().view(shape) * self.weight.view(shape) + self.bias.view(shape)
             return y.to(input.dtype)
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, jvp
 
+from despur.distributed import average, gather, mean
 from despur.losses.infonce import precise
 from despur.methods.base import Losses
 from despur.pairs import Pairs
@@ -100,13 +101,16 @@ class MSR(Pairs):
     def objectives(self, views: tuple[Tensor, Tensor], weights: Tensor | None) -> tuple[Tensor, Tensor]:
         """L_ct (Eq. 1, or what the method has in its place) and L_msr; 0 without weights."""
         anchors, positives = self.represent(*views)
-        z = self.anchor(anchors)
-        p = z if positives is anchors else self.positive(positives)
+        embedded = self.anchor(anchors)
+        own = embedded if positives is anchors else self.positive(positives)
+        z = gather(embedded)
+        p = z if positives is anchors else gather(own)
         contrast = self.contrast(z, self.opposite(p))
         if weights is None:
             return contrast, contrast.new_zeros(())
-        weighted = self.weigh(weights, p) if self.settings["mask_at"] == "embedding" else self.positive(self.weigh(weights, positives))
-        return contrast, backdoor(self.compare(z, self.opposite(weighted)))
+        late = self.settings["mask_at"] == "embedding"  # weights act on this process's positives, which are gathered then
+        weighted = self.weigh(weights, own) if late else self.positive(self.weigh(weights, positives))
+        return contrast, backdoor(self.compare(z, self.opposite(gather(weighted))))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Stage 1: L_to (Eq. 5)."""
@@ -135,18 +139,18 @@ class MSR(Pairs):
             return self.at(start, views, weights)[1]
         now = {name: p.clone().requires_grad_() for name, p in start.items()}
         contrast, msr = self.at(now, views, weights.detach())
-        slope = torch.autograd.grad(contrast + s["lambda"] * msr, list(now.values()))
+        slope = average(torch.autograd.grad(contrast + s["lambda"] * msr, list(now.values())))
         alpha = s["alpha"] or self.optimizer.param_groups[0]["lr"]
         ahead = {name: (p - alpha * g).requires_grad_() for (name, p), g in zip(start.items(), slope, strict=True)}
         contrast = self.at(ahead, views)[0]
-        v = dict(zip(start, torch.autograd.grad(contrast, list(ahead.values())), strict=True))
+        v = dict(zip(start, average(torch.autograd.grad(contrast, list(ahead.values()))), strict=True))
         along = jvp(lambda parameters: self.at(parameters, views, weights)[1], (start,), (v,))[1]
         return contrast.detach() - alpha * s["lambda"] * (along - along.detach())
 
     def meta_loss(self, parameters: Parameters, views: tuple[Tensor, Tensor], images: Tensor) -> Losses:
         """Eq. 8 as a function of f_msr's parameters."""
         weights = functional_call(self.networks["msr"], parameters, (images,))
-        ahead, even = self.look_ahead(views, weights), uniformity(weights, self.settings["t"])
+        ahead, even = self.look_ahead(views, weights), mean(uniformity(weights, self.settings["t"]))
         return {"loss": ahead + self.settings["gamma"] * even, "look_ahead": ahead.detach(), "uniformity": even.detach()}
 
     def meta_step(self, batch: Array, rng: np.random.Generator) -> Losses:
@@ -155,7 +159,8 @@ class MSR(Pairs):
         images, network, self.draw = self.task.presentation.view(batch, rng), self.networks["msr"], int(rng.integers(2**63))
         parameters = {name: p.detach().requires_grad_() for name, p in network.named_parameters()}
         losses = self.meta_loss(parameters, self.views(images, rng), images)
-        for p, slope in zip(network.parameters(), torch.autograd.grad(losses["loss"], list(parameters.values())), strict=True):
+        slopes = average(torch.autograd.grad(losses["loss"], list(parameters.values())))
+        for p, slope in zip(network.parameters(), slopes, strict=True):
             p.grad = slope
         self.msr_optimizer.step()
         self.msr_optimizer.zero_grad()
