@@ -23,7 +23,10 @@ def rowwise(network: nn.Module, x: Tensor) -> Tensor:
 
 
 class Pairs(SelfSupervised):
-    """Compares anchors with positives. Subclasses say how (:meth:`compare`) and by which networks they are represented."""
+    """Compares anchors with positives. Subclasses say how (:meth:`compare`) and by which networks they are represented; ``shared``: the
+    same networks see the same views in both parts."""
+
+    shared = True
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         """Two random views of N images, (2N,C,H,W): as anchors and as positives. Here they are the same."""
@@ -31,7 +34,7 @@ class Pairs(SelfSupervised):
         return views, views
 
     def represent(self, anchors: Tensor, positives: Tensor) -> tuple[Tensor, Tensor]:
-        """Representations (2N,c) of anchors and of positives; the same tensor where the same networks see the same views."""
+        """Representations (2N,c) of anchors and of positives."""
         h = self.networks["encoder"](positives)
         return h, h
 
@@ -63,7 +66,7 @@ class Pairs(SelfSupervised):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         anchors, positives = self.represent(*self.views(self.task.presentation.view(batch, rng), rng))
         z = self.anchor(anchors)
-        return {"loss": self.contrast(z, self.opposite(z if positives is anchors else self.positive(positives)))}
+        return {"loss": self.contrast(z, self.opposite(z if self.shared else self.positive(positives)))}
 
 
 class WithTarget(Pairs):
@@ -71,6 +74,8 @@ class WithTarget(Pairs):
 
     Statistics of batch norm are its own (W-MSE's code).
     """
+
+    shared = False
 
     def setup(self) -> None:
         super().setup()
