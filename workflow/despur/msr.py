@@ -5,7 +5,7 @@ f_msr maps an image to n weight vectors over the encoder's channels; both views 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from despur.pairs import Pairs
 from despur.store import Array
 
 Parameters = dict[str, Tensor]
+Views = tuple[Tensor, Tensor]
 
 
 class SemanticWeights(nn.Module):
@@ -51,15 +52,20 @@ def uniformity(weights: Tensor, t: float) -> Tensor:
     return (2 * t * weights @ weights.transpose(1, 2) - 2 * t).flatten(1).logsumexp(dim=1).mean()
 
 
-class Objective(nn.Module):
-    """L_ct and L_msr as a module over a method's networks, so that :func:`functional_call` can put other parameters in their place."""
+def free(parameters: Parameters) -> Parameters:
+    """Copies that gradients are taken for."""
+    return {name: p.detach().clone().requires_grad_() for name, p in parameters.items()}
 
-    def __init__(self, method: "MSR") -> None:
+
+class Bound(nn.Module):
+    """A method's function as a module over its networks, so that :func:`functional_call` can put other parameters in their place."""
+
+    def __init__(self, networks: nn.ModuleDict, function: Callable[..., Any]) -> None:
         super().__init__()
-        self.networks, self.function = method.networks, method.objectives
+        self.networks, self.function = networks, function
 
-    def forward(self, views: tuple[Tensor, Tensor], weights: Tensor | None) -> tuple[Tensor, Tensor]:
-        return self.function(views, weights)
+    def forward(self, *inputs: Any) -> Any:
+        return self.function(*inputs)
 
 
 class MSR(Pairs):
@@ -98,19 +104,22 @@ class MSR(Pairs):
         scale = math.sqrt(weights.shape[2]) if self.settings["unit"] else 1.0
         return scale * weights.transpose(0, 1).repeat(1, 2, 1) * h
 
-    def objectives(self, views: tuple[Tensor, Tensor], weights: Tensor | None) -> tuple[Tensor, Tensor]:
-        """L_ct (Eq. 1, or what the method has in its place) and L_msr; 0 without weights."""
-        anchors, positives = self.represent(*views)
+    def measure(self, anchors: Tensor, positives: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor]:
+        """L_ct (Eq. 1, or what the method has in its place) and L_msr of representations (2N,c); L_msr is 0 without weights."""
         embedded = self.anchor(anchors)
-        own = embedded if positives is anchors else self.positive(positives)
+        own = embedded if self.shared else self.positive(positives)
         z = gather(embedded)
-        p = z if positives is anchors else gather(own)
+        p = z if self.shared else gather(own)
         contrast = self.contrast(z, self.opposite(p))
         if weights is None:
             return contrast, contrast.new_zeros(())
         late = self.settings["mask_at"] == "embedding"  # weights act on this process's positives, which are gathered then
         weighted = self.weigh(weights, own) if late else self.positive(self.weigh(weights, positives))
         return contrast, backdoor(self.compare(z, self.opposite(gather(weighted))))
+
+    def objectives(self, views: Views, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """L_ct and L_msr of views."""
+        return self.measure(*self.represent(*views), weights)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Stage 1: L_to (Eq. 5)."""
@@ -120,34 +129,47 @@ class MSR(Pairs):
         contrast, msr = self.objectives(self.views(images, rng), weights)
         return {"loss": contrast + self.settings["lambda"] * msr, "contrast": contrast.detach(), "msr": msr.detach()}
 
-    def at(self, parameters: Parameters, views: tuple[Tensor, Tensor], weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """L_ct and L_msr with these parameters of encoder and head. Running statistics of batch norm stay as they are, and all passes of
-        a step drop the same units."""
+    def at(self, parameters: Parameters, function: Callable[..., Any], *inputs: Any) -> Any:
+        """A function with these parameters in the place of the networks'. Running statistics of batch norm stay as they are, and all
+        passes of a step drop the same units."""
         buffers = {name: b.clone() for name, b in self.networks.named_buffers() if "running" in name or "num_batches" in name}
         state = {f"networks.{name}": value for name, value in (parameters | buffers).items()}
         torch.manual_seed(self.draw)
-        return functional_call(Objective(self), state, (views, weights))
+        return functional_call(Bound(self.networks, function), state, inputs)
 
-    def look_ahead(self, views: tuple[Tensor, Tensor], weights: Tensor) -> Tensor:
-        """L_ct(f^1, f_ph^1) (Eq. 7 and 8), whose gradient for the weights is that of the plain step before it.
-
-        With v = dL_ct/df^1 it is that of -alpha lambda <v, dL_msr/df>, a derivative of L_msr along v: forward mode finds it in one pass,
-        where the backward pass of a backward pass (of batch norm, above all) costs several. First order: L_msr where they are.
-        """
-        s, start = self.settings, {name: p.detach() for name, p in self.networks.named_parameters() if p.requires_grad}
+    def look_ahead(self, views: Views, weights: Tensor) -> Tensor:
+        """L_ct(f^1, f_ph^1) (Eq. 7 and 8), whose gradient for the weights is that of the plain step before it: with v = dL_ct/df^1, the
+        gradient of -alpha lambda <v, dL_msr/df>. First order: L_msr where f and f_ph are."""
+        s, now = self.settings, {name: p.detach() for name, p in self.networks.named_parameters() if p.requires_grad}
         if not s["second_order"]:
-            return self.at(start, views, weights)[1]
-        now = {name: p.clone().requires_grad_() for name, p in start.items()}
-        contrast, msr = self.at(now, views, weights.detach())
-        slope = average(torch.autograd.grad(contrast + s["lambda"] * msr, list(now.values())))
+            return self.at(now, self.objectives, views, weights)[1]
+        leaves = free(now)
+        contrast, msr = self.at(leaves, self.objectives, views, weights.detach())
+        slope = average(torch.autograd.grad(contrast + s["lambda"] * msr, list(leaves.values())))
         alpha = s["alpha"] or self.optimizer.param_groups[0]["lr"]
-        ahead = {name: (p - alpha * g).requires_grad_() for (name, p), g in zip(start.items(), slope, strict=True)}
-        contrast = self.at(ahead, views)[0]
-        v = dict(zip(start, average(torch.autograd.grad(contrast, list(ahead.values()))), strict=True))
-        along = jvp(lambda parameters: self.at(parameters, views, weights)[1], (start,), (v,))[1]
+        ahead = free({name: p - alpha * g for (name, p), g in zip(now.items(), slope, strict=True)})
+        contrast = self.at(ahead, self.objectives, views)[0]
+        v = dict(zip(now, average(torch.autograd.grad(contrast, list(ahead.values()))), strict=True))
+        along = mean(self.along(now, v, views, weights))
         return contrast.detach() - alpha * s["lambda"] * (along - along.detach())
 
-    def meta_loss(self, parameters: Parameters, views: tuple[Tensor, Tensor], images: Tensor) -> Losses:
+    def along(self, now: Parameters, v: Parameters, views: Views, weights: Tensor) -> Tensor:
+        """<v, dL_msr/df>, a function of the weights. What v does to representations, forward mode finds in one pass of the encoder, which
+        knows nothing of weights; a backward pass of its backward pass would cost several. The head has that. (Forward mode must not be
+        differentiated: PyTorch takes the batch's statistics for constants, silently.)"""
+
+        def represented(parameters: Parameters) -> tuple[Tensor, Tensor]:
+            anchors, positives = self.at(parameters, self.represent, *views)
+            return positives, anchors
+
+        found: Any = jvp(represented, (now,), (v,), has_aux=True)
+        h, moving, anchors = found
+        h, head = h.requires_grad_(), free({name: p for name, p in now.items() if not name.startswith("encoder.")})
+        msr = self.at(head, self.measure, h if self.shared else anchors, h, weights)[1]
+        slopes = torch.autograd.grad(msr, [h, *head.values()], create_graph=True)
+        return torch.stack([(slope * way).sum() for slope, way in zip(slopes, [moving, *(v[name] for name in head)], strict=True)]).sum()
+
+    def meta_loss(self, parameters: Parameters, views: Views, images: Tensor) -> Losses:
         """Eq. 8 as a function of f_msr's parameters."""
         weights = functional_call(self.networks["msr"], parameters, (images,))
         ahead, even = self.look_ahead(views, weights), mean(uniformity(weights, self.settings["t"]))

@@ -24,8 +24,10 @@ def rowwise(network: nn.Module, x: Tensor) -> Tensor:
 
 
 class Pairs(SelfSupervised):
-    """Compares anchors with positives. Subclasses say how (:meth:`compare`) and by which networks they are represented."""
+    """Compares anchors with positives. Subclasses say how (:meth:`compare`) and by which networks they are represented; ``shared``: the
+    same networks see the same views in both parts."""
 
+    shared = True
     PARALLEL = True
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
@@ -34,7 +36,7 @@ class Pairs(SelfSupervised):
         return views, views
 
     def represent(self, anchors: Tensor, positives: Tensor) -> tuple[Tensor, Tensor]:
-        """Representations (2N,c) of anchors and of positives; the same tensor where the same networks see the same views."""
+        """Representations (2N,c) of anchors and of positives."""
         h = self.networks["encoder"](positives)
         return h, h
 
@@ -66,7 +68,7 @@ class Pairs(SelfSupervised):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         anchors, positives = self.represent(*self.views(self.task.presentation.view(batch, rng), rng))
         z = gather(self.anchor(anchors))
-        return {"loss": self.contrast(z, self.opposite(z if positives is anchors else gather(self.positive(positives))))}
+        return {"loss": self.contrast(z, self.opposite(z if self.shared else gather(self.positive(positives))))}
 
 
 class WithTarget(Pairs):
@@ -74,6 +76,8 @@ class WithTarget(Pairs):
 
     Statistics of batch norm are its own (W-MSE's code).
     """
+
+    shared = False
 
     def setup(self) -> None:
         super().setup()
