@@ -63,7 +63,7 @@ PUBLISHED = {
             "encoder": "convnet",
             "learning_rate": 3e-3,
             "batch_size": 128,
-            "epochs": 5,
+            "epochs": 3,
             "warmup": 10,
             "decay": "none",
             **({"temperature": 0.5, "negatives": "both_views"} if method == "simclr" else {}),  # as siamese() has them

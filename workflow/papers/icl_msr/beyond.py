@@ -68,7 +68,8 @@ def timed(cells: Sequence[Cell]) -> pd.DataFrame:
     if not len(table):
         return pd.DataFrame(columns=["role", "printed", "seconds"])
     times = seconds(cells)
-    every = pd.concat([table.merge(times, on=OF_TIME), at_equal_time(table, times, ["value"])], ignore_index=True)
+    equal = at_equal_time(table, times, ["value"])
+    every = pd.concat([table.merge(times, on=OF_TIME), *([equal] if len(equal) else [])], ignore_index=True)
     rows = every[(every["split"] == "test") & (every["group"] == "") & every["metric"].isin(["linear_top1", "knn5_top1"])]
     keys = ["role", "played", "data", "stand_in", "printed", "epochs", "second_order", "device", "metric"]
     rows = rows.assign(value=100 * rows["value"], second_order=rows["second_order"].map({True: "second", False: "first"}).fillna(""))

@@ -89,9 +89,14 @@ def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
     metrics, resamples = load(cells), load(cells, load_resamples)
     if not len(metrics):
         return metrics, resamples
-    spent, drawn = seconds(cells), [c for c in resamples if c.isdigit()]
-    both = ((metrics, ["value"]), (resamples, drawn))
-    return tuple(pd.concat([table, at_equal_time(table, spent, values)], ignore_index=True) for table, values in both)  # type: ignore[return-value]
+    spent = seconds(cells)
+    equal = [at_equal_time(metrics, spent, ["value"]), at_equal_time(resamples, spent, [c for c in resamples if c.isdigit()])]
+    return with_rows(metrics, equal[0]), with_rows(resamples, equal[1])
+
+
+def with_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
+    """A table with further rows, if there are any."""
+    return pd.concat([table, more], ignore_index=True) if len(more) else table
 
 
 def judged(cells: list[Cell], output: Path) -> None:
