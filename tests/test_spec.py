@@ -71,7 +71,7 @@ def questions(draw, kinds=("datasets", "inference", "methods"), most_values=3, d
     kind, base = draw(st.sampled_from([pair for pair in BASES if pair[0] in kinds]))
     dataset = draw(st.sampled_from(datasets)) if kind != "datasets" else ""
     settings_by_key = reachable(resolve(kind, base, dataset).points[0])
-    keys = draw(st.lists(st.sampled_from(sorted(settings_by_key)), unique=True, max_size=3))
+    keys = draw(st.lists(st.sampled_from(sorted(settings_by_key)), unique=True, max_size=3)) if settings_by_key else []
     overrides = {}
     for key in keys:
         setting = settings_by_key[key]

@@ -36,6 +36,7 @@ FILES = {  # what an artifact may need of the folders behind its cells, by stage
     "models": {"runs": "models.safetensors", "stage1": "models.safetensors"},
     "history": {"runs": "history.csv", "stage1": "history.csv"},
     "about": {"runs": "about.json", "stage1": "about.json", "groups": "about.json"},
+    "base_about": {},  # about.json of the stage-1 folders that these folders read
 }
 
 MADE = {  # by the first word of an artifact's name: the file of its room that makes it, and what it writes; the report shows the first
@@ -197,6 +198,7 @@ def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     for cell in cells(config, paper, artifact):
         for place in map(locate, cell.folders):
             found += [place.folder / FILES[kind][place.stage] for kind in needs if place.stage in FILES.get(kind, {})]
+            found += [base.folder / "about.json" for base in place.upstream("stage1") if "base_about" in needs]
             found += [place.data.folder / "table.parquet", place.data.folder / "inputs.npy"] if "data" in needs else []
     return sorted({*map(str, found), *read_of_room(config, paper, artifact)})
 

@@ -88,7 +88,7 @@ class Dataset:
     table: pd.DataFrame
     about: dict[str, Any]
     groups: Array | None = None
-    masks: Array | None = None
+    masks: Array | Lazy | None = None
     class_embeddings: Array | None = None
 
     def __post_init__(self) -> None:

@@ -100,7 +100,8 @@ class Task:
 
     ``groups``: the inferred (or, by oracle, true) attribute per sample. ``about``: names of classes and attributes, how inputs are
     presented, and the ``dataset``. ``originals``: what each sample was made from. ``class_embeddings``: (C,D), where the data set has them.
-    ``base``: of a method that reads a stage-1 model, what that says.
+    ``base``: of a method that reads a stage-1 model, what that says. ``label_rank``: the order in which few labels are given, where
+    the data set has one. ``start``: the weights of a stage-1 encoder, for a method that goes on from them. Class -1 is not known.
     """
 
     presentation: Presentation
@@ -112,6 +113,8 @@ class Task:
     originals: Array | None = None
     class_embeddings: Array | None = None
     base: Base | None = None
+    label_rank: Array | None = None
+    start: dict[str, Tensor] | None = None
     labels: Tensor = field(init=False)
 
     def __post_init__(self) -> None:

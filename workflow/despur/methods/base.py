@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur import distributed
 from despur.settings import Settings
 from despur.spec import Spec
 from despur.store import Array
@@ -31,6 +32,8 @@ class Method:
     which those of an epoch's last step are kept.
     """
 
+    TRAINED_ON: tuple[str, ...] = ("train",)  # splits
+    PARALLEL = False  # whether several processes can share its batches: it gathers what it compares
     epochs_done = 0  # the loop sets it before it asks for an epoch's batches
 
     def __init__(self, task: Task, spec: Spec) -> None:
@@ -40,6 +43,7 @@ class Method:
         self.dim = int(self.networks["encoder"].dim)  # type: ignore[arg-type]
         self.networks.to(task.device).to(memory_format=torch.channels_last)
         self.setup()
+        distributed.synchronise(self.networks)
         self.optimizer = self.build_optimizer()
 
     @staticmethod
@@ -100,6 +104,7 @@ class Method:
 
     def descend(self) -> None:
         """Follow the gradient that lies in the parameters, cut to the norm ``clip``."""
+        distributed.average_gradients(self.networks.parameters())
         if self.settings["clip"]:
             nn.utils.clip_grad_norm_(self.networks.parameters(), self.settings["clip"])
         self.optimizer.step()
