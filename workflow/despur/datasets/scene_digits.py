@@ -76,25 +76,30 @@ PUBLISHED = {
         "anchors_per_step": 16,
     },
     # Methods without labels (Qiang et al. 2022): a small encoder and projector, few steps, so no drops of the rate; digits are not flipped.
-    **for_each(
-        "simclr byol wmse ressl lmcl ssl_hsic relic barlow_twins moco cmc swav dcl "
-        "simclr_msr byol_msr ressl_msr lmcl_msr cmc_msr swav_msr dcl_msr",
-        encoder="convnet",
-        learning_rate=3e-3,
-        batch_size=128,
-        epochs=3,
-        warmup=10,
-        decay="none",
-        projector="mlp_bn",
-        projector_dim=32,
-        projector_width=64,
-        slice=128,
-        queue=512,
-        prototypes=64,
-        frozen_epochs=0,
-        class_prior=0.1,
-        msr_width=8,
-    ),
+    **{
+        method: {
+            "encoder": "convnet",
+            "learning_rate": 3e-3,
+            "batch_size": 128,
+            "epochs": 3,
+            "warmup": 10,
+            "decay": "none",
+            **({"temperature": 0.5, "negatives": "both_views"} if method == "simclr" else {}),  # as siamese() has them
+            "projector": "mlp_bn",
+            "projector_dim": 32,
+            "projector_width": 64,
+            "slice": 128,
+            "queue": 512,
+            "prototypes": 64,
+            "frozen_epochs": 0,
+            "class_prior": 0.1,
+            "msr_width": 8,
+        }
+        for method in (
+            *("simclr", "byol", "wmse", "ressl", "lmcl", "ssl_hsic", "relic", "barlow_twins", "moco", "cmc", "swav", "dcl"),
+            *("simclr_msr", "byol_msr", "ressl_msr", "lmcl_msr", "cmc_msr", "swav_msr", "dcl_msr"),
+        )
+    },
     "convnet": {"width": 8, "dim": 32, "dropout": 0.0},
     "images": {"crop_scale": 0.4, "blur": 0.0, "grayscale": 0.8},  # colour jitter would take two thirds of the time
     "linear_classifier": {"epochs": 100, "batch_size": 500},
