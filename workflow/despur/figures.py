@@ -42,6 +42,8 @@ COLORS = dict(zip(NAMES, cycle(sns.color_palette("colorblind", 10))))
 DATA = {
     "cmnist": "CMNIST*", "waterbirds": "Waterbirds", "celeba": "CelebA", "civilcomments": "CivilComments",
     "cmnist_3v5": "CMNIST, 3 against 5", "moji": "Moji", "hate_speech": "Hate speech", "bios": "Bios", "imsitu": "imSitu",
+    "breeds_living17": "Living-17", "breeds_nonliving26": "Nonliving-26", "breeds_entity13": "Entity-13", "breeds_entity30": "Entity-30",
+    "cifar10_001": "CIFAR-10.001", "cifar10_02": "CIFAR-10.02", "fmow": "FMoW", "amazon": "Amazon",
 }  # fmt: skip
 
 
