@@ -160,6 +160,15 @@ def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
     assert scripts["tables"].group_sizes(birds)[0] / scripts["tables"].group_sizes(birds)[1] == pytest.approx(max(3498 / 184, 1057 / 56))
 
 
+def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypatch):
+    monkeypatch.setattr(scripts["tables"], "load_dataset", lambda *place: None)
+    monkeypatch.setattr(scripts["tables"], "group_sizes", lambda dataset: (1057, 56))
+    table = made(scripts, "table_2", runs, tmp_path)
+    found = table[table["seeds"] > 0].set_index(["method", "metric"])["ours"]
+    assert found["adapter", "improved_group_robustness"] == 1 and found["linear_probe", "improved_group_robustness"] == 0
+    assert found["data", "class_wise_group_size_largest"] == 1057 and found["data", "class_wise_group_size_balanced"] == 0
+
+
 def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
     monkeypatch.setattr(scripts["prose"], "lipschitz", lambda cells: (1.0, 2.0))
     monkeypatch.setattr(scripts["prose"], "smallest_share", lambda cells, role: 1.2)

@@ -44,6 +44,8 @@ DATA = {
     "cmnist_3v5": "CMNIST, 3 against 5", "moji": "Moji", "hate_speech": "Hate speech", "bios": "Bios", "imsitu": "imSitu",
     "cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "stl10": "STL-10", "tiny_imagenet": "Tiny ImageNet", "imagenet100": "ImageNet-100",
     "imagenet": "ImageNet", "coco30": "COCO, 30 classes",
+    "breeds_living17": "Living-17", "breeds_nonliving26": "Nonliving-26", "breeds_entity13": "Entity-13", "breeds_entity30": "Entity-30",
+    "cifar10_001": "CIFAR-10.001", "cifar10_02": "CIFAR-10.02", "fmow": "FMoW", "amazon": "Amazon",
 }  # fmt: skip
 
 

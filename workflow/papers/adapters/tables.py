@@ -33,7 +33,8 @@ def plain(mean: float, std: float) -> str:
 def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Printed numbers beside ours. What is no percentage is as it is: for it, no deviation is printed, and equal is equal."""
     whole = metrics["metric"].str.startswith(PLAIN) & ~metrics["metric"].str.endswith("percent")
-    table = compare(reported, metrics.assign(value=metrics["value"] / np.where(whole, 100, 1)), SEEDS)
+    of_training = {metric: "train" for metric in reported["metric"] if metric.startswith("class_wise_group_size")}
+    table = compare(reported, metrics.assign(value=metrics["value"] / np.where(whole, 100, 1)), SEEDS, of_training)
     judged = table["metric"].str.startswith(PLAIN) & table["difference"].notna()
     table.loc[judged, "verdict"] = np.where(table.loc[judged, "difference"].abs() < 0.5 * 10.0**-1, "agrees", "differs")
     return table
@@ -63,19 +64,20 @@ def improved(metrics: pd.DataFrame) -> pd.DataFrame:
     keys = ["role", "played", "data", "stand_in", "backbone"]
     means = gaps.groupby([*keys, "printed"])["value"].mean().unstack("printed")
     better = means.drop(columns="zero_shot").lt(means["zero_shot"], axis=0).astype(float)
-    long = better.reset_index().melt(keys, var_name="printed")
-    return long.assign(metric="improved_group_robustness", split="test", selection="best", group="", seed=0, method="", artifact="")
+    long = better.reset_index().melt(keys, var_name="printed").merge(gaps.drop_duplicates([*keys, "printed"])[[*keys, "printed", "method"]])
+    return long.assign(metric="improved_group_robustness", split="test", selection="best", group="", seed=0)
 
 
 def sizes(cell: Cell) -> pd.DataFrame:
     """Of the training data of a cell."""
     place = locate(cell.folders[0])
-    data = place.runs()[0].data.name
+    run = place.runs()[0]
+    data, method = run.data.name, run.spec.name
     most, least = group_sizes(load_dataset(place.data.folder, data))
     values = {"largest": most, "smallest": least, "balanced": float(most / least < BALANCED)}
     rows = [{"metric": f"class_wise_group_size_{name}", "value": value} for name, value in values.items()]
     same = {"role": cell.role, "played": cell.dataset, "data": data, "stand_in": cell.stand_in, "printed": "data"}
-    return pd.DataFrame(rows).assign(**same, split="test", selection="best", group="", seed=0, method="", backbone=np.nan)
+    return pd.DataFrame(rows).assign(**same, split="train", selection="best", group="", seed=0, method=method)
 
 
 def group_sizes(dataset: Dataset) -> tuple[float, float]:
