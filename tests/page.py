@@ -21,6 +21,11 @@ CONFIG: dict[str, Any] = {
 }  # fmt: skip
 
 
+def table_file(config: dict[str, Any], paper: str, artifact: str) -> Path:
+    """Where a table's numbers are."""
+    return Path(experiments.outputs(config, paper, artifact)[0]).with_suffix(".csv")
+
+
 def table_1() -> pd.DataFrame:
     """CMNIST* on its own data: one number agrees, one differs, one has one seed; Waterbirds by a stand-in; the rest is not run."""
     verdicts = [(70.0, 3, "cmnist", "differs"), (20.5, 3, "cmnist", "agrees"), (5.0, 1, "cmnist", "one seed: undecided")]
@@ -54,8 +59,8 @@ def results(config: dict[str, Any]) -> None:
         for file in map(Path, experiments.outputs(config, "cnc", artifact)):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"<h1>{artifact}</h1>")
-        write_csv(tally.table_file(config, "cnc", artifact), table)
-    write_csv(tally.table_file(config, "cnc", "figure_5"), table_1())
+        write_csv(table_file(config, "cnc", artifact), table)
+    write_csv(table_file(config, "cnc", "figure_5"), table_1())
     write_figure(Path(experiments.outputs(config, "cnc", "figure_5")[0]).with_suffix(""), panels(1)[0])
     for cell in experiments.cells(config, "cnc", "table_1"):
         write_json(Path(cell.folders[0]) / "about.json", {"seconds": 1.0, "peak_memory_mb": 500.0})

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from page import table_file
 from scipy import stats
 from test_claims import WORST, judged, runs
 
@@ -29,7 +30,7 @@ def finish(config, artifact, table):
     for file in map(tally.Path, experiments.outputs(config, "cnc", artifact)):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
-    table.to_csv(tally.table_file(config, "cnc", artifact), index=False)
+    table.to_csv(table_file(config, "cnc", artifact), index=False)
 
 
 def beside(rows):
@@ -97,7 +98,7 @@ def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
     for file in map(tally.Path, experiments.outputs(config, "domain_temperature", "table_1")):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
-    row.to_csv(tally.table_file(config, "domain_temperature", "table_1"), index=False)
+    row.to_csv(table_file(config, "domain_temperature", "table_1"), index=False)
     table = tally.numbers(config, "domain_temperature")
     (found,) = table[table["kind"] == "stand-in"].itertuples()
     assert (found.reported, found.unit, found.ours) == (pytest.approx(78.4), "percent", 70.0)

@@ -54,7 +54,9 @@ class Page:
             "name": name,
             "title": room["title"],
             "artifacts": [
-                (experiments.label(a), self.link(experiments.outputs(self.config, name, a)[0]) if a in done else "") for a in shown
+                (experiments.label(Path(file).stem), self.link(file) if a in done else "")
+                for a in shown
+                for file in first_of_each(experiments.outputs(self.config, name, a))
             ],
             "numbers": numbers.assign(first=order[0], second=order[1]).sort_values(["first", "second"], kind="stable"),
             "counts": tally.counts(numbers),
@@ -109,6 +111,11 @@ class Page:
         asked = {key: value for key, value in self.config.items() if value != {}}
         shown = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
         return {**origin.code(), "data": origin.data(self.config), "config": shown, "page": self.config["outputs"]}
+
+
+def first_of_each(files: list[str]) -> list[str]:
+    """The first file of each name."""
+    return list({Path(file).stem: file for file in reversed(files)}.values())[::-1]
 
 
 def command(paper: str, config: Mapping[str, Any]) -> str:

@@ -39,10 +39,11 @@ def measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """The rows of a paper's finished tables that stand beside a printed number."""
     tables = [pd.DataFrame(columns=[*KEY, "shown", *OURS])]
     for artifact in made(config, paper):
-        file = table_file(config, paper, artifact)
-        if experiments.made(artifact) == experiments.TABLE and {"paper_dataset", "reported", "verdict"} <= columns(file):
-            table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
-            tables.append(table[table["shown"].notna()].assign(artifact=artifact).reindex(columns=[*KEY, "shown", *OURS]))
+        files = [file for file in experiments.outputs(config, paper, artifact) if file.endswith(".csv")]
+        for file in map(Path, files if experiments.made(artifact) == experiments.TABLE else []):
+            if {"paper_dataset", "reported", "verdict"} <= columns(file):
+                table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
+                tables.append(table[table["shown"].notna()].assign(artifact=artifact).reindex(columns=[*KEY, "shown", *OURS]))
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
@@ -59,10 +60,6 @@ def made(config: Mapping[str, Any], paper: str) -> list[str]:
     return [
         name for name in experiments.room(paper)["artifacts"] if all(Path(f).exists() for f in experiments.outputs(config, paper, name))
     ]
-
-
-def table_file(config: Mapping[str, Any], paper: str, artifact: str) -> Path:
-    return Path(experiments.outputs(config, paper, artifact)[0]).with_suffix(".csv")
 
 
 def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
@@ -98,7 +95,7 @@ def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     asked = yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text())
     keys = ("statement", "place", "margin", "because", "artifact")
     rows = [{"claim": c["name"], "dataset": role, **{key: c[key] for key in keys}} for c in asked for role in c["datasets"]]
-    table, file = pd.DataFrame(rows), table_file(config, paper, "claims")
+    table, file = pd.DataFrame(rows), Path(experiments.outputs(config, paper, "claims")[0]).with_suffix(".csv")
     judged = pd.read_csv(file) if "claims" in made(config, paper) else pd.DataFrame(columns=[*table, "verdict"])
     evidence = ["data", "verdict", "effect", "low", "high", "seeds", "p_seeds", "p_holm", "reason"]
     table = table.merge(judged.reindex(columns=["claim", "dataset", *evidence]), on=["claim", "dataset"], how="left")

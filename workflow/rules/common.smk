@@ -105,17 +105,16 @@ def shown(paper, artifact):
         return files
     order = list(experiments.room(paper)["artifacts"]).index(artifact) + 1
     caption = f"../papers/{paper}/captions/{artifact}.rst"
-    title, label = experiments.room(paper)["title"], experiments.label(artifact)
-    return reported(files, caption, title, order, label)
+    return reported(files, caption, experiments.room(paper)["title"], order)
 
 
-def reported(files, caption, category, order, label):
-    """Files as the report has them: sorted by ``order`` within their category."""
+def reported(files, caption, category, order, label=""):
+    """Files as the report has them: sorted by ``order`` within their category; called by their names, unless all have one ``label``."""
 
     def flagged(file):
         labels = {
             "no.": f"{order:02}",
-            "artifact": label,
+            "artifact": label or experiments.label(Path(file).stem),
             "file": Path(file).suffix[1:],
         }
         return report(file, caption=caption, category=category, labels=labels)
