@@ -253,6 +253,15 @@ def test_images_without_labels_teach_the_encoder_only(tmp_path):
     assert (weights[0] != weights[1]).any()
 
 
+def test_a_model_that_learned_without_labels_is_probed_on_known_classes_only(tmp_path):
+    data = dataset(1)
+    ((where, metrics),) = made(tmp_path, data, "simclr+batch_size=24+encoder=convnet+encoder.width=4+epochs=1")
+    table = pd.read_csv(where.folder / "metrics.csv", keep_default_na=False)
+    probed = table[(table["metric"] == "probe_accuracy") & (table["selection"] == "best")]
+    assert probed[["split", "group"]].to_numpy().tolist() == [["test", "100%"]]
+    assert "unlabelled" not in set(table["split"]) and not metrics["metric"].str.contains("domain_accuracy").any()
+
+
 def test_a_method_that_selects_needs_validation_data(tmp_path):
     with pytest.raises(SettingError, match="criterion=last"):
         list(made(tmp_path, dataset(), "erm+encoder=convnet+encoder.width=4+epochs=1"))
