@@ -200,3 +200,23 @@ def test_figures_write_what_they_show(scripts, runs, name, tmp_path):
 def test_a_data_set_of_a_family_plays_its_own_part():
     assert not Cell("breeds_living17", "living17", "", ()).stand_in and not Cell("waterbirds", "waterbirds+samples=100", "", ()).stand_in
     assert Cell("breeds_living17", "scene_subclasses", "", ()).stand_in and Cell("waterbirds", "scene_digits", "", ()).stand_in
+
+
+def test_claims_are_judged_on_what_was_run(scripts, runs, cell, tmp_path):
+    few = [
+        cell(name, {method: (worst, 0.9, 0.5, 0.5)}, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100})
+        for name, method, worst in (("contrastive_adapter", f"contrastive_adapter+{FULL}", 0.7), ("ssa", "gdro+groups=ssa", 0.3))
+    ]
+    table = made(scripts, "claims", [*runs, *few], tmp_path)
+    verdicts = table[table["dataset"] == "waterbirds"].set_index("claim")["verdict"].to_dict()
+    assert verdicts["contrastive_adapter_beats_zero_shot"] == verdicts["both_parts_are_needed"] == "holds"
+    assert verdicts["training_can_hurt_when_imbalanced"] == verdicts["similarity_tracks_error"] == "holds"
+    assert verdicts["with_100_samples_better_than_zero_shot"] == verdicts["with_100_samples_ssa_is_worse_than_zero_shot"] == "holds"
+
+
+def test_figure_5_has_a_point_for_each_number_of_samples(scripts, runs, cell, tmp_path):
+    points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
+    few = cell("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100})
+    scripts["figures"].figure_5([*runs, few], tmp_path / "figure_5")
+    table = pd.read_csv(tmp_path / "figure_5.csv").query("printed == 'contrastive_adapter'")
+    assert table.groupby("samples")["value"].mean().round(6).to_dict() == {0: 0.8, 100: 0.7}
