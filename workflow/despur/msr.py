@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, jvp
+from torch.autograd import forward_ad
+from torch.func import functional_call
 
 from despur.distributed import average, gather, mean
 from despur.losses.infonce import precise
@@ -157,14 +158,12 @@ class MSR(Pairs):
         """<v, dL_msr/df>, a function of the weights. What v does to representations, forward mode finds in one pass of the encoder, which
         knows nothing of weights; a backward pass of its backward pass would cost several. The head has that. (Forward mode must not be
         differentiated: PyTorch takes the batch's statistics for constants, silently.)"""
-
-        def represented(parameters: Parameters) -> tuple[Tensor, Tensor]:
-            anchors, positives = self.at(parameters, self.represent, *views)
-            return positives, anchors
-
-        found: Any = jvp(represented, (now,), (v,), has_aux=True)
-        h, moving, anchors = found
-        h, head = h.requires_grad_(), free({name: p for name, p in now.items() if not name.startswith("encoder.")})
+        with forward_ad.dual_level():
+            moved = {name: forward_ad.make_dual(p, v[name]) for name, p in now.items()}
+            anchors, positives = self.at(moved, self.represent, *views)
+            h, moving = forward_ad.unpack_dual(positives)
+            h, moving = h.detach().requires_grad_(), moving.detach()
+        head = free({name: p for name, p in now.items() if not name.startswith("encoder.")})
         msr = self.at(head, self.measure, h if self.shared else anchors, h, weights)[1]
         slopes = torch.autograd.grad(msr, [h, *head.values()], create_graph=True)
         return torch.stack([(slope * way).sum() for slope, way in zip(slopes, [moving, *(v[name] for name in head)], strict=True)]).sum()

@@ -10,8 +10,7 @@ from despur.losses.infonce import precise
 def sinkhorn(scores: Tensor, epsilon: float, iterations: int) -> Tensor:
     """Soft assignments (B,K) of samples to prototypes from their scores: rows sum to 1, columns, after enough iterations, to B / K."""
     with torch.autocast(scores.device.type, enabled=False):
-        code = ((precise(scores) - precise(scores).max()) / epsilon).exp()
+        log = precise(scores) / epsilon
         for _ in range(iterations):
-            code = code / code.sum(dim=0)
-            code = code / code.sum(dim=1, keepdim=True)
-        return code
+            log = log.log_softmax(dim=0).log_softmax(dim=1)
+        return log.exp()

@@ -19,7 +19,7 @@ SETTINGS = {
 
 
 class Halves(nn.Module):
-    """Images (B,3,H,W) in [-1,1] -> representations (B,2c): of lightness L, then of colour ab. Each encoder takes three channels, of
+    """Images (B,3,H,W) in L*a*b* -> representations (B,2c): of lightness L, then of colour ab. Each encoder takes three channels, of
     which the other view's are 0."""
 
     def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
@@ -28,9 +28,19 @@ class Halves(nn.Module):
         self.dim = 2 * int(lightness.dim)  # type: ignore[arg-type]
 
     def forward(self, images: Tensor) -> Tensor:
-        l, ab = lab((images + 1) / 2).split([1, 2], dim=1)  # noqa: E741 (as in the paper)
-        views = torch.cat([l, torch.zeros_like(ab)], dim=1), torch.cat([torch.zeros_like(l), ab], dim=1)
-        return torch.cat([self.lightness(views[0]), self.colour(views[1])], dim=1)
+        one = torch.tensor([1.0, 0.0, 0.0], dtype=images.dtype, device=images.device)[:, None, None]
+        return torch.cat([self.lightness(images * one), self.colour(images * (1 - one))], dim=1)
+
+
+class Encoder(nn.Module):
+    """Images (B,3,H,W) in [-1,1] -> representations (B,2c)."""
+
+    def __init__(self, backbone: Halves) -> None:
+        super().__init__()
+        self.backbone, self.dim = backbone, backbone.dim
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.backbone(lab((images + 1) / 2))
 
 
 class CMC(SimCLR):
@@ -38,7 +48,7 @@ class CMC(SimCLR):
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
-        return nn.ModuleDict({"encoder": Halves(build_encoder(spec, shape), build_encoder(spec, shape))})
+        return nn.ModuleDict({"encoder": Encoder(Halves(build_encoder(spec, shape), build_encoder(spec, shape)))})
 
     def build_projector(self, dim: int) -> nn.Module:
         return nn.ModuleList([super(CMC, self).build_projector(dim // 2) for _ in range(2)])
@@ -48,12 +58,13 @@ class CMC(SimCLR):
         return self.dim // 2
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-        """One random view of the image (N,3,H,W): the encoder makes two of it."""
-        view = self.augment(images, rng)
+        """One random view of the image (N,3,H,W), in L*a*b*: the encoder makes two of it."""
+        view = lab((self.augment(images, rng) + 1) / 2)
         return view, view
 
     def represent(self, anchors: Tensor, positives: Tensor) -> tuple[Tensor, Tensor]:
-        h = torch.cat(self.networks["encoder"](positives).chunk(2, dim=1))
+        backbone: nn.Module = self.networks["encoder"].backbone  # type: ignore[assignment]
+        h = torch.cat(backbone(positives).chunk(2, dim=1))
         return h, h
 
     def positive(self, h: Tensor) -> Tensor:
