@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -15,10 +16,10 @@ from despur.store import write_csv
 from despur.tables import main
 
 PARTS = {  # Fig. 1: what is trained on, and what is tested on
-    ("full", "test"): "1: full,\nfull",
-    ("full", "test_foreground"): "2: full,\nforeground",
-    ("foreground", "test_foreground"): "3: foreground,\nforeground",
-    ("foreground", "test"): "4: foreground,\nfull",
+    ("full", "test"): "1\nfull\nfull",
+    ("full", "test_foreground"): "2\nfull\nforeground",
+    ("foreground", "test_foreground"): "3\nforeground\nforeground",
+    ("foreground", "test"): "4\nforeground\nfull",
 }
 LABELS = {
     "weight": r"$\lambda$, weight of $L_{msr}$",
@@ -30,8 +31,11 @@ KEPT = ["role", "played", "data", "printed", "train", "split", "seed", "metric",
 
 
 def of_players(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each data set that plays a part, with its name."""
-    return [(data_name(*key), part) for key, part in table.groupby(["role", "played"], sort=False)]
+    """The rows of each data set that plays a part, with its name, in lines that fit."""
+    return [
+        (fill(data_name(*key).replace("+", " +"), 75, break_on_hyphens=False), part)
+        for key, part in table.groupby(["role", "played"], sort=False)
+    ]
 
 
 def paradox(cells: list[Cell], output: Path, methods: Sequence[str], parts: Sequence[str]) -> None:
@@ -40,7 +44,7 @@ def paradox(cells: list[Cell], output: Path, methods: Sequence[str], parts: Sequ
     table = table[table["printed"].isin(methods) & table["metric"].isin(METRICS)]
     table = table.assign(part=[PARTS[pair] for pair in zip(table["train"], table["split"], strict=True)])
     table = table[table["part"].isin(parts)]
-    figure, axes = named_rows([name for name, _ in of_players(table)], 2, 2 * COLUMN, 2.3)
+    figure, axes = named_rows([name for name, _ in of_players(table)], 2, 2 * COLUMN, 2.6)
     for row, (_, part) in zip(axes, of_players(table), strict=True):
         for axis, (metric, label) in zip(row, METRICS.items(), strict=True):
             bars(axis, part[part["metric"] == metric], label, parts)
@@ -56,7 +60,7 @@ def bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) -> No
     own = {"x": "part", "y": "accuracy", "hue": "printed", "order": list(parts), "hue_order": methods, "ax": axis}
     sns.barplot(table, palette=COLORS, errorbar=None, **own)
     sns.stripplot(table, palette=dict.fromkeys(methods, "0.2"), dodge=True, jitter=False, size=2.5, legend=False, **own)
-    axis.set(xlabel="trained on, tested on", ylabel=label)
+    axis.set(xlabel="setting; trained on; tested on", ylabel=label)
     for text, method in zip(axis.get_legend().get_texts(), methods, strict=True):
         text.set_text(NAMES[method])
 
@@ -75,7 +79,7 @@ def figure_5(cells: list[Cell], output: Path) -> None:
     """Accuracy of SimCLR + MSR over lambda, gamma and n, the others at 1, 1 and 6; lines are means, dots seeds."""
     table = accuracies(cells)
     table = table[(table["metric"] == "linear_top1") & (table["split"] == "test")]
-    figure, axes = named_rows([name for name, _ in of_players(table)], 3, 2 * COLUMN, 2.1, sharey=True)
+    figure, axes = named_rows([name for name, _ in of_players(table)], 3, 2 * COLUMN, 2.3, sharey=True)
     for row, (_, part) in zip(axes, of_players(table), strict=True):
         for axis, letter, (key, label) in zip(row, "abc", LABELS.items(), strict=True):
             mine = part
