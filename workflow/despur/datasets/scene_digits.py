@@ -77,27 +77,20 @@ PUBLISHED = {
     # Methods without labels (Qiang et al. 2022): a small encoder and projector, few steps, so no drops of the rate; digits are not flipped.
     **{
         method: {
-            "encoder": "convnet",
-            "learning_rate": 3e-3,
-            "batch_size": 128,
-            "epochs": 3,
-            "warmup": 10,
-            "decay": "none",
-            **({"temperature": 0.5, "negatives": "both_views"} if method == "simclr" else {}),  # as siamese() has them
-            "projector": "mlp_bn",
-            "projector_dim": 32,
-            "projector_width": 64,
-            "slice": 128,
-            "queue": 512,
-            "prototypes": 64,
-            "frozen_epochs": 0,
-            "class_prior": 0.1,
-            "msr_width": 8,
+            **{"encoder": "convnet", "learning_rate": 3e-3, "batch_size": 128, "epochs": 3, "warmup": 10, "decay": "none"},
+            **{"projector": "mlp_bn", "projector_dim": 32, "projector_width": 64},
+            **own,
+            **({"msr_width": 8} if method.endswith("_msr") else {}),
         }
-        for method in (
-            *("simclr", "byol", "wmse", "ressl", "lmcl", "ssl_hsic", "relic", "barlow_twins", "moco", "cmc", "swav", "dcl"),
-            *("simclr_msr", "byol_msr", "ressl_msr", "lmcl_msr", "cmc_msr", "swav_msr", "dcl_msr"),
-        )
+        for methods, own in {
+            "simclr": {"temperature": 0.5, "negatives": "both_views"},  # as siamese() has them
+            "wmse": {"slice": 128},
+            "moco ressl ressl_msr": {"queue": 512},
+            "swav swav_msr": {"prototypes": 64, "frozen_epochs": 0},
+            "dcl dcl_msr": {"class_prior": 0.1},
+            "byol lmcl ssl_hsic relic barlow_twins cmc simclr_msr byol_msr lmcl_msr cmc_msr": {},
+        }.items()
+        for method in methods.split()
     },
     "convnet": {"width": 8, "dim": 32, "dropout": 0.0},
     "images": {"crop_scale": 0.4, "blur": 0.0, "grayscale": 0.8},  # colour jitter would take two thirds of the time
