@@ -7,7 +7,7 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from despur import experiments, locks, paths
+from despur import devices, experiments, locks, paths
 from despur.digest import declarations_digest, question, script_digest
 from despur.settings import SettingError
 
@@ -21,6 +21,21 @@ except SettingError as error:
 
 OUT = config["outputs"]
 ALIVE = locks.clear_stale()  # after a kill -9, go on without --unlock
+
+# A profile that shares GPUs among jobs says how many run at once (gpu) and on one device (jobs_per_gpu): no more than there are.
+JOBS_PER_GPU = [
+    int(own["jobs_per_gpu"].value)
+    for own in workflow.resource_settings._parsed_overwrite_resources.values()
+    if "jobs_per_gpu" in own
+]
+if any(JOBS_PER_GPU):
+    at_once = workflow.global_resources.get("gpu")
+    try:
+        devices.check(
+            at_once.value if at_once else 1, min(JOBS_PER_GPU), devices.visible()
+        )
+    except devices.DeviceError as error:
+        raise WorkflowError(str(error))
 
 
 wildcard_constraints:

@@ -17,9 +17,11 @@ rule train_stage1:
     threads: 1
     resources:
         gpu=config["gpu"],
+        jobs_per_gpu=0,
         mem_mb=config["mem_mb"],
         runtime=config["runtime"],
     params:
         question=ask("stage1"),
     shell:
-        "python -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"
+        "python -m despur.devices --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
+        " python -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"

@@ -19,9 +19,11 @@ rule train_stage2:
     threads: 1
     resources:
         gpu=config["gpu"],
+        jobs_per_gpu=0,
         mem_mb=config["mem_mb"],
         runtime=config["runtime"],
     params:
         question=ask("runs"),
     shell:
-        "python -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"
+        "python -m despur.devices --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
+        " python -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"
