@@ -48,6 +48,15 @@ def test_training_asks_for_a_gpu_where_the_profile_has_some(project):
     assert (without["gpu"], without["jobs_per_gpu"]) == (0, 0)
 
 
+def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
+    job = "runs/{}/{}/s0/models.safetensors".format
+    slurm = ("results/" + job("celeba", "erm"), "results/" + job("moji", "inlp"), "--workflow-profile", "profiles/slurm")
+    trained, fitted = (resources(project, f"train_stage2 {name}/s0", *slurm) for name in ("celeba/erm", "moji/inlp"))
+    assert (trained["gpu"], trained["jobs_per_gpu"], trained["cpus_per_task"]) == (1, 0, 4)
+    assert fitted["gpu"] == 0 and fitted["mem_mb"] < trained["mem_mb"] and fitted["runtime"] < trained["runtime"]
+    assert trained["slurm_partition"] == "gpu"
+
+
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="here is a GPU")
 def test_a_device_that_has_disappeared_is_an_error_and_leaves_nothing_half_written(tmp_path_factory, tmp_path):
     project = tiny_project(tmp_path_factory).copy(tmp_path / "project")

@@ -7,7 +7,7 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from despur import devices, experiments, locks, paths
+from despur import devices, experiments, locks, needs, paths
 from despur.digest import declarations_digest, question, script_digest
 from despur.settings import SettingError
 
@@ -93,6 +93,15 @@ def upstream_of(stage, part, file):
             up.folder / file for up in place(stage, wildcards).upstream(part)
         ]
     )
+
+
+def needs_of(stage, resource):
+    """How much of a resource a job asks for: more at each attempt. Profiles limit it (gpu) or set another (set-resources)."""
+
+    def asked(wildcards, attempt):
+        return needs.resources(place(stage, wildcards), attempt)[resource]
+
+    return asked
 
 
 def cells_of(paper, artifact):

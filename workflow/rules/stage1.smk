@@ -16,10 +16,11 @@ rule train_stage1:
         "../../envs/despur.yaml"
     threads: 1
     resources:
-        gpu=config["gpu"],
+        gpu=needs_of("stage1", "gpu"),
         jobs_per_gpu=0,
-        mem_mb=config["mem_mb"],
-        runtime=config["runtime"],
+        mem_mb=needs_of("stage1", "mem_mb"),
+        runtime=needs_of("stage1", "runtime"),
+        cpus_per_task=needs_of("stage1", "cpus_per_task"),
     params:
         question=ask("stage1"),
     shell:

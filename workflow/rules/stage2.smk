@@ -18,10 +18,11 @@ rule train_stage2:
         "../../envs/despur.yaml"
     threads: 1
     resources:
-        gpu=config["gpu"],
+        gpu=needs_of("runs", "gpu"),
         jobs_per_gpu=0,
-        mem_mb=config["mem_mb"],
-        runtime=config["runtime"],
+        mem_mb=needs_of("runs", "mem_mb"),
+        runtime=needs_of("runs", "runtime"),
+        cpus_per_task=needs_of("runs", "cpus_per_task"),
     params:
         question=ask("runs"),
     shell:
