@@ -13,7 +13,7 @@ help: ## this list
 reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	$(RUN) snakemake --configfile $(CONFIG)
 	$(RUN) snakemake --configfile $(CONFIG) --report $(OUTPUTS)/report.html > /dev/null
-	@echo "The report is $(OUTPUTS)/report.html; tables and figures are in $(OUTPUTS)/papers."
+	@echo "The verdict on one page: $(OUTPUTS)/scorecard.html; the report: $(OUTPUTS)/report.html; tables and figures: $(OUTPUTS)/papers."
 
 environment: $(VENV)/ready ## .venv with exactly the locked packages
 

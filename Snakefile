@@ -25,6 +25,10 @@ include: "workflow/rules/stage2.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/saliency.smk"
 include: "workflow/rules/papers.smk"
+include: "workflow/rules/report.smk"
+
+
+report: "workflow/report/workflow.rst"
 
 
 rule all:
@@ -35,3 +39,4 @@ rule all:
             for paper in config["papers"]
             for artifact in experiments.artifacts(config, paper)
         ],
+        rules.scorecard.output,

@@ -225,3 +225,15 @@ def test_an_artifact_may_have_seeds_and_data_of_its_own(toy):
 )
 def test_labels(name, shown):
     assert label(name) == shown
+
+
+def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {"config.yaml": "papers: [cnc]\ndatasets: {cmnist: colored_digits}\n", "alone.yaml": "papers: [fair_cl]\ndatasets: {}\n",
+             "change.yaml": "seeds: 5\n"}  # fmt: skip
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    read = {name: experiments.configuration(tmp_path / name) for name in files}
+    assert read["config.yaml"] == {"papers": ["cnc"], "datasets": {"cmnist": "colored_digits"}, "seeds": 3, "outputs": "results"}
+    assert read["alone.yaml"] == {"papers": ["fair_cl"], "datasets": {}, "seeds": 3, "outputs": "results"}
+    assert read["change.yaml"] == read["config.yaml"] | {"seeds": 5}

@@ -13,6 +13,7 @@ from despur.training import Machine, Trainer
 
 SMALL = "+accumulation=2+num_negatives=3+num_positives=3"
 NARROW = "+batch_size=8+encoder.width=4"
+HEADED = f"{NARROW}+drop_first=1+drop_second=0+projector_width=16+warmup=5"
 METHODS = [
     "cvar_dro+batch_size=8",
     "spectral_decoupling+batch_size=8",
@@ -46,6 +47,25 @@ METHODS = [
     f"domain_weighted_negatives{NARROW}+projector=linear+tau_alpha=0.5",
     f"domain_weighted_pairs{NARROW}",
     f"domain_weighted_pairs{NARROW}+discriminator=batch",
+    f"byol{HEADED}",
+    f"wmse{HEADED}+projector_dim=4+slicings=2",
+    f"ressl{HEADED}+queue=20",
+    f"lmcl{HEADED}",
+    f"ssl_hsic{HEADED}",
+    f"relic{HEADED}",
+    f"barlow_twins{HEADED}",
+    f"moco{HEADED}+ema=0.9+queue=20",
+    f"cmc{HEADED}",
+    f"swav{HEADED}+prototypes=5",
+    f"dcl{HEADED}",
+    f"simclr_msr{HEADED}",
+    f"simclr_msr{HEADED}+mask_at=embedding+second_order=false",
+    f"byol_msr{HEADED}",
+    f"ressl_msr{HEADED}+queue=20",
+    f"lmcl_msr{HEADED}+squash=none+unit=false",
+    f"cmc_msr{HEADED}",
+    f"swav_msr{HEADED}+prototypes=5",
+    f"dcl_msr{HEADED}",
 ]
 
 

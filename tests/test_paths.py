@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from despur.paths import Place, chunk_size, chunks, locate, seed_list
 from despur.settings import SettingError
-from despur.spec import canonical, declared
+from despur.spec import canonical, declared, resolve
 
 quick = settings(deadline=None, derandomize=True, database=None)
 
@@ -133,13 +133,22 @@ def test_the_components_of_a_run_lie_upstream():
     assert place.upstream("stage1") == stage1.upstream("groups") == []
 
 
-def test_a_method_may_read_a_stage_1_beside_groups_that_have_their_own():
-    place = locate("results/runs/cmnist/dfr+groups=predictions+groups.stage1.epochs=3+stage1.epochs=2/s0-2")
-    (groups,), (stage1,) = place.upstream("groups"), place.upstream("stage1")
-    assert groups == locate("results/groups/cmnist/predictions+stage1.epochs=3/s0-2")
-    assert stage1 == locate("results/stage1/cmnist/erm+epochs=2/s0-2")
-    (run,) = [run for run in place.runs() if run.seed == 1]
-    assert run.of("stage1") == "cmnist/erm+epochs=2/s1" and run.of("groups") == "cmnist/predictions+stage1.epochs=3/s1"
+def test_the_groups_of_a_method_that_reads_a_stage_1_are_inferred_from_it():
+    for written in ("dfr+groups=predictions+stage1.epochs=2", "dfr+groups=predictions+groups.stage1.epochs=2"):
+        name = resolve("methods", written).name
+        place = locate(f"results/runs/cmnist/{name}/s0-2")
+        (groups,), (stage1,) = place.upstream("groups"), place.upstream("stage1")
+        assert name == "dfr+groups=predictions+stage1.epochs=2"
+        assert groups == locate("results/groups/cmnist/predictions+stage1.epochs=2/s0-2")
+        assert stage1 == locate("results/stage1/cmnist/erm+epochs=2/s0-2") == groups.upstream("stage1")[0]
+        (run,) = [run for run in place.runs() if run.seed == 1]
+        assert run.of("stage1") == "cmnist/erm+epochs=2/s1" and run.of("groups") == "cmnist/predictions+stage1.epochs=2/s1"
+
+
+def test_a_sweep_over_the_stage_1_of_a_method_is_one_sweep_of_its_groups():
+    place = locate("results/runs/cmnist/dfr+groups=oracle~predictions+stage1.epochs=2~3/s0")
+    assert [up.name for up in place.upstream("groups")] == ["oracle", "predictions+stage1.epochs=2~3"]
+    assert [up.name for up in place.upstream("stage1")] == ["erm+epochs=2~3"]
 
 
 def test_methods_that_need_the_same_stage_1_share_it():

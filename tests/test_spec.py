@@ -39,6 +39,8 @@ def reachable(spec):
     found = {key: setting for key, setting in declared(spec.kind, spec.base)["SETTINGS"].items() if not setting.folder}
     for key, part in spec.parts.items():
         found |= {f"{key}.{below}": setting for below, setting in reachable(part).items()}
+    if "stage1" in spec.parts:  # one key for the stage 1 of the method and of its groups
+        found = {key: setting for key, setting in found.items() if not key.startswith("groups.stage1")}
     return found
 
 
@@ -69,7 +71,7 @@ def questions(draw, kinds=("datasets", "inference", "methods"), most_values=3, d
     kind, base = draw(st.sampled_from([pair for pair in BASES if pair[0] in kinds]))
     dataset = draw(st.sampled_from(datasets)) if kind != "datasets" else ""
     settings_by_key = reachable(resolve(kind, base, dataset).points[0])
-    keys = draw(st.lists(st.sampled_from(sorted(settings_by_key)), unique=True, max_size=3))
+    keys = draw(st.lists(st.sampled_from(sorted(settings_by_key)), unique=True, max_size=3)) if settings_by_key else []
     overrides = {}
     for key in keys:
         setting = settings_by_key[key]

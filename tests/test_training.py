@@ -75,6 +75,17 @@ def looks(progress, name="worst"):
 # what is trained, looked at and logged
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_line_of_progress_with_the_time_left_is_for_terminals(tmp_path, monkeypatch, capsys, terminal):
+    clock = iter(range(0, 10_000, 10))
+    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    trained(Scripted(), tmp_path)
+    lines = capsys.readouterr().err.split("\r")[:-1]
+    assert len(lines) == (3 if terminal else 0)
+    assert all("key: epoch" in line and "min left" in line for line in lines)
+
+
 def test_every_epoch_is_trained_and_looked_at(tmp_path):
     method = Scripted()
     progress = trained(method, tmp_path)

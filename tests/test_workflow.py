@@ -9,7 +9,7 @@ import pytest
 import yaml
 from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
 
-from despur import experiments
+from despur import experiments, matrix
 from despur.paths import locate
 
 ARTIFACTS = {"cnc_table_1", "cnc_figure_5"}
@@ -54,8 +54,9 @@ def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(projec
     runs = {name.removeprefix("train_stage2 ") for name in plan if name.startswith("train_stage2 ")}
     read = {file for paper in config["papers"] for artifact in experiments.artifacts(config, paper)
             for file in experiments.files(config, paper, artifact)}  # fmt: skip
+    read |= set(matrix.files(config))
     wanted = {str(Path(file).parent) for file in read if re.match("results/(runs|stage1|groups)/", file)}
-    assert drawn | {"all"} <= set(plan)
+    assert drawn | {"all", "scorecard"} <= set(plan) and ("matrix" in plan) == ("matrix" in config)
     assert {f"results/runs/{run}" for run in runs} == {folder for folder in wanted if folder.startswith("results/runs/")}
     assert {f"build_data {locate(folder).data.dataset}" for folder in wanted} <= set(plan)
 
@@ -76,6 +77,7 @@ def test_only_the_methods_that_are_asked_for_are_run_and_no_figure_is_drawn_of_n
             f"{rule} colored_digits/{name}/s0"
             for rule, name in (("infer_groups", "oracle"), ("train_stage2", "gdro"), ("evaluate", "gdro"))
         ),
+        "scorecard",
         "all",
     }
     assert "cnc_table_1" in plan and not any(name.startswith("cnc_figure") for name in plan)
@@ -132,6 +134,7 @@ BAD_CONFIGS = {
     "wrong type": ("seeds: many", "seeds", "many", "how many seeds"),
     "backward chunk": ('seeds: ["2-1"]', "s2-1", "last seed must come after the first"),
     "a seed twice": ('seeds: ["0-2", "2-3"]', "seeds", "twice"),
+    "unknown method of the matrix": ("matrix: {data: scene_digits, methods: {x: gdroo}}", "'gdroo'", "did you mean gdro"),
     "no chunk": ('seeds: ["x"]', "seeds", "'x'"),
 }
 

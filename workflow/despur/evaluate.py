@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from despur.metrics import alignment, bound, fairness, groups, information, probes
+from despur.metrics.neighbours import nearest_neighbours, top_k_correct
 from despur.paths import Place, Run, identity
 from despur.provenance import entry_point
 from despur.randomness import generator
@@ -111,6 +112,13 @@ def counts(dataset: Dataset, name: str, split: str, resamples: int) -> Array:
     return np.stack([np.ones(size), *drawn])[:, where]
 
 
+def neighbour_accuracy(dataset: Dataset, rows: Array, z: Array, k: int, weights: Array) -> Array:
+    """Accuracy of the class that the ``k`` nearest training representations vote for."""
+    train = dataset.rows("train")
+    predicted = nearest_neighbours(z[train], dataset.y[train], z[rows], k)
+    return groups.mean((predicted == dataset.y[rows]).astype(float), weights)
+
+
 def sizes(dataset: Dataset, rows: Array) -> Iterator[Row]:
     """Samples by group."""
     assert dataset.groups is not None
@@ -122,20 +130,28 @@ def evaluate_run(dataset: Dataset, run: Run, outputs: dict[str, Array], resample
     """All (split, row) of one run and selection; representation metrics on the held-out splits that do not select.
 
     ``outputs``: ``z`` and (with a head) ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where the model has one.
+    Without a known attribute, none of the metrics that compare its values; nearest neighbours where the method declares how many.
     Probes where there are no logits, or where the data set says on how many labels they are fitted.
     """
-    tested = [split for split in dataset.splits if split not in ("train", dataset.about["select"])]
-    weights = {split: counts(dataset, run.data.base, split, resamples if split in tested else 0) for split in dataset.splits}
+    splits = [split for split in dataset.splits if split != "unlabelled"]
+    tested = [split for split in splits if split not in ("train", dataset.about["select"])]
+    weights = {split: counts(dataset, run.data.base, split, resamples if split in tested else 0) for split in splits}
+    several, classes = len(dataset.about["attributes"]) > 1, len(dataset.about["classes"])
     found = []
     z = outputs["z"].astype(np.float32)
     logits = outputs["logits"].astype(np.float32) if "logits" in outputs else None
-    for split in dataset.splits:
+    for split in splits:
         rows = dataset.rows(split)
         if logits is None:
             found += [(split, row) for row in sizes(dataset, rows)]
             continue
         found += [(split, row) for row in accuracies(dataset, rows, logits[rows].argmax(axis=1), weights[split])]
-        if split in tested:
+        if classes > 5:
+            top5 = top_k_correct(logits[rows], dataset.y[rows], 5).astype(float)
+            found.append((split, ("top5_accuracy", "", groups.mean(top5, weights[split]))))
+        if split in tested and (k := run.spec.settings.get("neighbours")):
+            found.append((split, (f"knn{k}_accuracy", "", neighbour_accuracy(dataset, rows, z, k, weights[split]))))
+        if split in tested and several:
             found += [(split, row) for row in representations(dataset, rows, z, logits, run.seed, weights[split])]
             if "head" in outputs:
                 found += [(split, row) for row in theorem(dataset, rows, z, logits, outputs["head"], weights[split])]

@@ -36,6 +36,7 @@ FILES = {  # what an artifact may need of the folders behind its cells, by stage
     "models": {"runs": "models.safetensors", "stage1": "models.safetensors"},
     "history": {"runs": "history.csv", "stage1": "history.csv"},
     "about": {"runs": "about.json", "stage1": "about.json", "groups": "about.json"},
+    "base_about": {},  # about.json of the stage-1 folders that these folders read
 }
 
 MADE = {  # by the first word of an artifact's name: the file of its room that makes it, and what it writes; the report shows the first
@@ -58,9 +59,10 @@ class Cell:
     @property
     def stand_in(self) -> bool:
         """Whether other data plays the part of the paper's. A part of a data set is called by its setting: bios+professions=nurse_surgeon
-        is bios_nurse_surgeon."""
+        is bios_nurse_surgeon; one of a family may be called by it: living17 is breeds_living17."""
         base, settings = parse(self.dataset)
-        return self.role not in {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
+        same = {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
+        return self.role not in same and not self.role.endswith(f"_{base}")
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -76,6 +78,13 @@ def room(paper: str) -> dict[str, Any]:
     if paper not in papers():
         raise unknown("paper", paper, papers())
     return yaml.safe_load((PAPERS / paper / "experiments.yaml").read_text())
+
+
+def configuration(file: Path) -> dict[str, Any]:
+    """A configuration as Snakemake takes it: one that names papers and data sets stands alone, any other changes config.yaml."""
+    own = yaml.safe_load(file.read_text()) or {}
+    alone = {"papers", "datasets"} <= set(own)
+    return {"seeds": 3, "outputs": str(RESULTS), **({} if alone else yaml.safe_load(Path("config.yaml").read_text())), **own}
 
 
 def players(config: Mapping[str, Any], role: str) -> list[str]:
@@ -153,6 +162,11 @@ def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     ]
 
 
+def of_papers(config: Mapping[str, Any]) -> list[Cell]:
+    """Every cell of every artifact of the papers that this configuration runs, in their order."""
+    return [cell for paper in config["papers"] for artifact in room(paper)["artifacts"] for cell in cells(config, paper, artifact)]
+
+
 def _seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
     """How many seeds a method of an artifact gets: the artifact's own number, its number for this method, or that of the whole run."""
     found = own.get(method) if isinstance(own, Mapping) else own
@@ -184,6 +198,7 @@ def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     for cell in cells(config, paper, artifact):
         for place in map(locate, cell.folders):
             found += [place.folder / FILES[kind][place.stage] for kind in needs if place.stage in FILES.get(kind, {})]
+            found += [base.folder / "about.json" for base in place.upstream("stage1") if "base_about" in needs]
             found += [place.data.folder / "table.parquet", place.data.folder / "inputs.npy"] if "data" in needs else []
     return sorted({*map(str, found), *read_of_room(config, paper, artifact)})
 

@@ -36,12 +36,16 @@ NAMES = {
     "simclr": "SimCLR", "simclr_msr": "SimCLR + MSR", "byol": "BYOL", "byol_msr": "BYOL + MSR", "wmse": "W-MSE", "ressl": "ReSSL",
     "ressl_msr": "ReSSL + MSR", "lmcl": "LMCL", "lmcl_msr": "LMCL + MSR", "ssl_hsic": "SSL-HSIC", "relic": "ReLIC", "moco": "MoCo",
     "cmc": "CMC", "cmc_msr": "CMC + MSR", "swav": "SwAV", "swav_msr": "SwAV + MSR", "dcl": "DCL", "dcl_msr": "DCL + MSR", "cpc": "CPC",
-    "infomin": "InfoMin",
+    "infomin": "InfoMin", "barlow_twins": "Barlow Twins",
 }  # fmt: skip
 COLORS = dict(zip(NAMES, cycle(sns.color_palette("colorblind", 10))))
 DATA = {
     "cmnist": "CMNIST*", "waterbirds": "Waterbirds", "celeba": "CelebA", "civilcomments": "CivilComments",
     "cmnist_3v5": "CMNIST, 3 against 5", "moji": "Moji", "hate_speech": "Hate speech", "bios": "Bios", "imsitu": "imSitu",
+    "cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "stl10": "STL-10", "tiny_imagenet": "Tiny ImageNet", "imagenet100": "ImageNet-100",
+    "imagenet": "ImageNet", "coco30": "COCO, 30 classes",
+    "breeds_living17": "Living-17", "breeds_nonliving26": "Nonliving-26", "breeds_entity13": "Entity-13", "breeds_entity30": "Entity-30",
+    "cifar10_001": "CIFAR-10.001", "cifar10_02": "CIFAR-10.02", "fmow": "FMoW", "amazon": "Amazon",
 }  # fmt: skip
 
 

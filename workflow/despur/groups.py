@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import adjusted_mutual_info_score
 
-from despur.inference.base import Evidence, match_labels
+from despur.inference.base import Evidence, Labelled, match_labels
 from despur.paths import Place, Run
 from despur.provenance import entry_point, write_about
 from despur.randomness import generator
@@ -27,13 +27,18 @@ def evidence(place: Place, run: Run, dataset: Dataset) -> Evidence:
     """What this inference may look at."""
     rows = dataset.rows("train")
     found = Evidence(dataset.y[rows], len(dataset.about["classes"]), generator(f"{run.data.base}/{run.spec.base}", run.seed), run.seed)
+    found.num_attributes = len(dataset.about["attributes"])
+    declaration, attribute = declared("inference", run.spec.base), dataset.table["a"].to_numpy()
     if "stage1" in run.spec.parts:
         source = next(p for p in place.upstream("stage1") if p.sweep.base == run.spec.parts["stage1"].base)
         outputs = Container(source.folder / "outputs.safetensors")
         found.z, found.logits = (outputs[f"{run.of('stage1')}/last/{name}"][rows] for name in ("z", "logits"))
-    if declared("inference", run.spec.base).get("READS_TRUE_GROUPS"):
-        found.true_attribute = dataset.table["a"].to_numpy()[rows]
-        found.num_attributes = len(dataset.about["attributes"])
+        if declaration.get("READS_VALIDATION_GROUPS"):
+            held_out = dataset.rows(dataset.about["select"])
+            z = outputs[f"{run.of('stage1')}/last/z"][held_out]
+            found.validation = Labelled(z, dataset.y[held_out], attribute[held_out])
+    if declaration.get("READS_TRUE_GROUPS"):
+        found.true_attribute = attribute[rows]
     return found
 
 

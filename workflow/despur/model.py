@@ -59,12 +59,20 @@ def model_of(place: Place, run: Run, selection: str = "best") -> Model:
     weights = Container(place.folder / "models.safetensors").under(f"{run.key}/{selection}")
     own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
     networks.load_state_dict(own)
-    if "stage1" in run.spec.parts:
+    if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations
         base = run.spec.parts["stage1"]
         source = next(p for p in place.upstream("stage1") if p.sweep.base == base.base)
-        below = load(source.folder, run.seed, base.name, run.spec.settings["stage1_selection"], run.data.name)
-        networks["encoder"] = nn.Sequential(below.networks["encoder"], networks["encoder"])
+        below = load(source.folder, base.seed(run.seed), base.name, run.spec.settings["stage1_selection"], run.data.name)
+        networks["encoder"] = stacked(below.networks["encoder"], networks["encoder"])
     return Model(networks, about.get("size", 0), about["classes"])
+
+
+def stacked(below: nn.Module, above: nn.Module) -> nn.Sequential:
+    """One encoder after another; where a saliency map is of the first one, it still is."""
+    network = nn.Sequential(below, above)
+    if hasattr(below, "saliency_layer"):
+        vars(network).update(saliency_layer=f"0.{below.saliency_layer}", saliency_margin=vars(type(below)).get("saliency_margin", 0))
+    return network
 
 
 def without_pretrained(spec: Spec) -> Spec:

@@ -42,17 +42,22 @@ class Place:
         return Place(self.root, "data", at_seeds(self.dataset, seed_list(self.seeds)))
 
     def upstream(self, part: str) -> list["Place"]:
-        """The folders of a component (``groups``, ``stage1``) that this question reads."""
-        return [Place(self.root, part, self.dataset, sweep.name, self.seeds) for sweep in self.sweep.part(part)]
+        """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where nothing is drawn."""
+        drawn = at_seeds(self.dataset, seed_list(self.seeds)) != self.dataset
+        return [
+            Place(self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0")
+            for sweep in self.sweep.part(part)
+        ]
 
     def runs(self) -> list["Run"]:
         """Every single run asked for: data set point x point x seed."""
-        return [
-            Run(resolve("datasets", at_seeds(data.name, [seed])).points[0], point, seed)
+        every = [
+            Run(resolve("datasets", at_seeds(data.name, [seed])).points[0], point, point.seed(seed))
             for data in self.datasets.points
             for point in self.sweep.points
             for seed in seed_list(self.seeds)
         ]
+        return list({run.key: run for run in every}.values())
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,8 @@ class Run:
 
     def of(self, part: str) -> str:
         """The key of the run of a component (``groups``, ``stage1``) that this run reads."""
-        return f"{self.data.name}/{self.spec.parts[part].name}/s{self.seed}"
+        spec = self.spec.parts[part]
+        return f"{self.data.name}/{spec.name}/s{spec.seed(self.seed)}"
 
 
 def identity(place: Place, run: Run) -> dict[str, Any]:

@@ -62,6 +62,13 @@ def decode_splits(path: Path, column: pd.Series, meaning: Mapping[Any, str], rem
     return split
 
 
+def as_clip(image: Image.Image, size: int) -> Image.Image:
+    """The shorter side resized to ``size``, bicubically, then the centre (size,size): how CLIP sees images."""
+    width, height = (max(size, round(side * size / min(image.size))) for side in image.size)
+    left, top = (width - size) // 2, (height - size) // 2
+    return image.resize((width, height), Image.Resampling.BICUBIC).crop((left, top, left + size, top + size))
+
+
 def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image], Image.Image], remedy: str) -> Lazy:
     """Image files as uint8 (N,size,size,3), decoded and prepared in parallel as they are sliced.
 

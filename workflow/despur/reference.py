@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from despur import experiments
 from despur.paths import locate
@@ -47,7 +46,7 @@ def provenance(config: dict[str, Any]) -> dict[str, Any]:
 
 def keep(configfile: Path) -> None:
     """Copy tables and figures, and write provenance and histories beside them."""
-    config = {"seeds": 3, "outputs": "results", **yaml.safe_load(configfile.read_text())}
+    config = experiments.configuration(configfile)
     target = Path("results/reference") / configfile.stem
     made_by = provenance(config)  # before this writes into the tree
     for file in sorted(Path(config["outputs"], "papers").rglob("*")):

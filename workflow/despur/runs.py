@@ -9,6 +9,7 @@ import sys
 import time
 from functools import cache, lru_cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,16 @@ import pandas as pd
 import torch
 from scipy.special import log_softmax
 
+from despur import distributed
 from despur.digest import question
 from despur.methods.base import Method
 from despur.metrics.groups import worst_group_accuracy
 from despur.paths import Place, Run
 from despur.provenance import write_about
 from despur.randomness import generator, number
+from despur.settings import SettingError
 from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
-from despur.task import Task, encode, head_of, present
+from despur.task import Base, Task, encode, head_of, present
 from despur.training import Machine, Progress, Trainer
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -32,6 +35,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--precision", {"choices": ["fp32", "bf16"], "default": "fp32", "help": "arithmetic of training steps"}),
     ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
 )
+HISTORY = ["epoch", "step", "name", "value"]
 
 
 def machine(arguments: argparse.Namespace) -> Machine:
@@ -42,7 +46,7 @@ def machine(arguments: argparse.Namespace) -> Machine:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda") and not torch.cuda.is_available():
         sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
-    return Machine(torch.device(name), arguments.precision, arguments.checkpoint_seconds)
+    return Machine(torch.device(distributed.join(name)), arguments.precision, arguments.checkpoint_seconds)
 
 
 def method_class(name: str) -> type[Method]:
@@ -68,7 +72,7 @@ class Folder:
 
     def dataset(self, run: Run) -> Dataset:
         """What a run is trained and evaluated on: its data set or, if the method declares a stage 1, how that model represents it."""
-        if "stage1" not in run.spec.parts:
+        if "stage1_selection" not in run.spec.settings:
             return self.stored(run.data.name)
         return self.represented(
             run.data.name, run.spec.parts["stage1"].base, f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}/z"
@@ -76,19 +80,55 @@ class Folder:
 
     def representations(self, data: str, base: str, key: str) -> Dataset:
         """A data set with stage-1 representations, float (N,D), in the place of its inputs."""
-        source = next(p for p in self.place.upstream("stage1") if p.sweep.base == base)
-        z = Container(source.folder / "outputs.safetensors")[key].astype(np.float32)
+        z = Container(self.upstream("stage1", base) / "outputs.safetensors")[key].astype(np.float32)
         return dataclasses.replace(self.stored(data), inputs=z)
 
+    def upstream(self, part: str, base: str) -> Path:
+        """The folder of a component that this question reads."""
+        return next(p.folder for p in self.place.upstream(part) if p.sweep.base == base)
+
+    def base(self, run: Run, rows: Array) -> Base | None:
+        """What the stage-1 model that the method reads says of the samples at these rows; nothing if it has learned without labels."""
+        if "stage1_selection" not in run.spec.settings:
+            return None
+        source = self.upstream("stage1", run.spec.parts["stage1"].base)
+        key = f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}"
+        outputs, kept = Container(source / "outputs.safetensors"), Container(source / "models.safetensors").under(key)
+        if f"{key}/logits" not in outputs.keys:
+            return None
+        return Base(outputs[f"{key}/logits"][rows], kept["head.weight"], kept.get("group_prompts"))
+
+    def start(self, run: Run) -> dict[str, torch.Tensor] | None:
+        """The weights of the stage-1 encoder, if the method goes on from them."""
+        if "stage1_weights" not in run.spec.settings:
+            return None
+        models = Container(self.upstream("stage1", run.spec.parts["stage1"].base) / "models.safetensors")
+        weights = models.under(f"{run.of('stage1')}/{run.spec.settings['stage1_weights']}")
+        return {k.removeprefix("encoder."): torch.from_numpy(v) for k, v in weights.items() if k.startswith("encoder.")}
+
     def task(self, run: Run, dataset: Dataset) -> Task:
-        """The training set, with the groups inferred for this run if the method reads them."""
-        rows = dataset.rows("train")
+        """The training set, with the groups inferred for this run if the method reads them, and its base."""
+        splits = method_class(run.spec.base).TRAINED_ON
+        rows = np.flatnonzero(dataset.table["split"].isin(splits))
         groups = None
         if "groups" in run.spec.parts:
-            source = next(p for p in self.place.upstream("groups") if p.sweep.base == run.spec.parts["groups"].base)
-            groups = Container(source.folder / "groups.safetensors")[run.of("groups")].astype(int)
+            source = self.upstream("groups", run.spec.parts["groups"].base)
+            groups = Container(source / "groups.safetensors")[run.of("groups")].astype(int)
         shown = present(dataset, rows, dataset.about.get("train_crop", "centre"), self.machine.device)
-        return Task(shown, dataset.y[rows], len(dataset.about["classes"]), self.machine.device, groups)
+        rank = dataset.table["label_rank"].to_numpy()[rows] if "label_rank" in dataset.table else None
+        return Task(
+            shown,
+            dataset.y[rows],
+            len(dataset.about["classes"]),
+            self.machine.device,
+            groups,
+            about={"dataset": run.data.base, **dataset.about},
+            originals=dataset.table["original"].to_numpy()[rows],
+            class_embeddings=dataset.class_embeddings,
+            base=self.base(run, rows),
+            label_rank=rank,
+            start=self.start(run),
+        )
 
     def train(self, run: Run) -> tuple[Method, Progress]:
         """Train one run; its initialisation and order depend on data set, method and seed only, so sweeps are paired."""
@@ -96,6 +136,8 @@ class Folder:
         key = f"{run.data.base}/{run.spec.base}/{run.seed}"
         with torch.random.fork_rng():
             torch.manual_seed(number(key, -1))
+            if distributed.processes() > 1 and not method_class(run.spec.base).PARALLEL:
+                raise SettingError(f"{run.spec.base} compares or counts within a process: start it without torchrun")
             method = method_class(run.spec.base)(self.task(run, dataset), run.spec)
             evaluate = Evaluator(dataset, self.machine, key, method.settings["criterion"])
             trainer = Trainer(method, key, evaluate, self.machine, self.resume / f"{number(run.key)},s{run.seed}.pt")
@@ -104,19 +146,24 @@ class Folder:
     def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
         """Keep weights, history, and representations and logits of every sample, for each selection rule; diagnostics by epoch."""
         dataset = self.dataset(run)
-        states = {"last": copy.deepcopy(method.networks.state_dict()), "best": progress.best, **progress.snapshots}
+        last = copy.deepcopy(method.networks.state_dict())
+        states = {"last": last, "best": progress.best or last, **progress.snapshots}  # what has no epochs has no best one
         for selection in (*selections, *progress.snapshots):
             prefix = f"{run.key}/{selection}"
             self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in states[selection].items()}
             method.networks.load_state_dict(states[selection])
-            self.outputs |= {f"{prefix}/{name}": value for name, value in outputs(method, dataset, run, self.machine).items()}
+            found = outputs(method, dataset, run, self.machine, self.resume / f"{number(run.key)}.npy")
+            self.outputs |= {f"{prefix}/{name}": value for name, value in found.items()}
         self.outputs |= {f"{run.key}/diagnostics/{name}": torch.stack(each).cpu().numpy() for name, each in progress.diagnostics.items()}
-        self.history.append(pd.DataFrame(progress.history).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed))
+        self.history.append(
+            pd.DataFrame(progress.history, columns=HISTORY).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed)
+        )
         self.about[run.key] = {
             "seconds": round(progress.seconds, 2),
             "steps": progress.step,
             "best_step": progress.best_step,
             "training_images": progress.images,
+            "trained_parameters": sum(p.numel() for p in method.networks.parameters() if p.requires_grad),
             **method.facts(),
         }
         self.data[run.data.name] = {**dataset.about, "shape": method.task.presentation.shape}
@@ -131,6 +178,7 @@ class Folder:
             self.started,
             device=device_name(self.machine),
             precision=self.machine.precision,
+            processes=distributed.processes(),
             threads=torch.get_num_threads(),
             runs=self.about,
             data=self.data,
@@ -142,15 +190,16 @@ def device_name(facts: Machine) -> str:
     return torch.cuda.get_device_name(facts.device) if facts.device.type == "cuda" else "cpu"
 
 
-def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine) -> dict[str, Array]:
+def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine, checkpoint: Path) -> dict[str, Array]:
     """``z`` and (with a head) ``logits`` of every sample of a data set, in its order."""
     crop = dataset.about.get("test_crop", "centre")
     shown = present(dataset, np.arange(len(dataset.inputs)), crop, facts.device)
-    return encode(method.networks["encoder"], head_of(method.networks), shown, generator(run.key, -2))
+    return method.outputs(shown, generator(run.key, -2), checkpoint)
 
 
 class Evaluator:
-    """Scores a method on the split that selects: the criterion first, the others to break ties. Nothing without a head."""
+    """Scores a method on the split that selects: the criterion first, the others to break ties. Nothing without a head, or where the last
+    step counts."""
 
     def __init__(self, dataset: Dataset, facts: Machine, key: str, criterion: str = "worst_group_accuracy") -> None:
         self.criterion = f"val_{criterion}"
@@ -161,8 +210,10 @@ class Evaluator:
 
     def __call__(self, method: Method) -> dict[str, float]:
         head = head_of(method.networks)
-        if head is None:
+        if head is None or self.criterion == "val_last":
             return {}
+        if not len(self.y):
+            raise SettingError(f"{self.key}: the data has no validation split to select on: ask for criterion=last")
         logits = encode(method.networks["encoder"], head, self.shown, generator(self.key, -3))["logits"]
         correct = logits.argmax(axis=1) == self.y
         scores = {
@@ -179,5 +230,7 @@ def make(place: Place, arguments: argparse.Namespace, selections: tuple[str, ...
     folder = Folder(place, machine(arguments))
     for run in place.runs():
         method, progress = folder.train(run)
-        folder.keep(run, method, progress, selections)
-    folder.write()
+        if distributed.rank() == 0:
+            folder.keep(run, method, progress, selections)
+    if distributed.rank() == 0:
+        folder.write()

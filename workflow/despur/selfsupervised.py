@@ -14,24 +14,48 @@ from despur.spec import Spec
 from despur.store import Array
 
 
-def projector(kind: str, dim: int, out: int) -> nn.Module:
-    """What stands between representation and loss (Lewis et al. 2023, App. G): nothing, a linear layer, or two with a ReLU."""
+def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
+    """What stands between representation and loss (Lewis et al. 2023, App. G): nothing, a linear layer, or two with a ReLU; or, with
+    ``width`` hidden units, batch norm too (W-MSE)."""
     if kind == "none":
         return nn.Identity()
+    if kind == "mlp_bn":
+        return nn.Sequential(nn.Linear(dim, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, out))
     return nn.Linear(dim, out) if kind == "linear" else nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, out))
 
 
 class SelfSupervised(Method):
-    """An encoder without a head. Nothing selects among its epochs: the last one counts."""
+    """An encoder without a head. Nothing selects among its epochs: the last one counts. ``done``: epochs so far."""
+
+    done = 0.0
+
+    TRAINED_ON = ("train", "unlabelled")
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         return nn.ModuleDict({"encoder": build_encoder(spec, shape)})
 
     def setup(self) -> None:
-        s, part = self.settings, self.spec.parts["augment"]
+        part = self.spec.parts["augment"]
         self.augment = import_module(f"despur.augment.{part.base}").build(part.settings)
-        self.networks["projector"] = projector(s["projector"], self.dim, s["projector_dim"]).to(self.task.device)
+        self.networks["projector"] = self.build_projector(self.dim)
+
+    def build_projector(self, dim: int) -> nn.Module:
+        """From ``dim`` numbers to those where the loss acts."""
+        s = self.settings
+        return projector(s["projector"], dim, s["projector_dim"], s["projector_width"]).to(self.task.device)
+
+    def rate(self, epoch: float) -> float:
+        """As other methods; or with two drops near the end (Qiang et al. 2022, Sec. 6.2). Grows over the first ``warmup`` steps."""
+        s = self.settings
+        warm = min(1.0, (epoch * self.steps_per_epoch + 1) / s["warmup"]) if s["warmup"] else 1.0
+        if s["decay"] != "drops":
+            return warm * super().rate(epoch)
+        return warm * s["drop"] ** sum(epoch >= s["epochs"] - s[key] for key in ("drop_first", "drop_second"))
+
+    def set_rate(self, epoch: float) -> None:
+        super().set_rate(epoch)
+        self.done = epoch
 
     @property
     def embedding_dim(self) -> int:

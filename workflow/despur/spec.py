@@ -19,7 +19,7 @@ from despur.settings import SettingError, spell
 
 PACKAGE = Path(__file__).parent
 LONGEST = 200  # characters: file systems allow 255 bytes
-DECLARATIONS = {"SETTINGS", "PUBLISHED", "READS_TRUE_GROUPS", "SEED_CHUNK"}
+DECLARATIONS = {"SETTINGS", "PUBLISHED", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"}
 
 
 def available(kind: str) -> list[str]:
@@ -62,6 +62,10 @@ class Spec:
     @property
     def name(self) -> str:
         return join(self.base, self.changes)
+
+    def seed(self, seed: int) -> int:
+        """The seed that a run of this has when one of this seed is asked for: 0 where nothing is drawn (``SEEDLESS``)."""
+        return 0 if declared(self.kind, self.base).get("SEEDLESS") else seed
 
     def value(self, key: str) -> Any:
         """The resolved value behind a key, dotted or not."""
@@ -106,13 +110,16 @@ class Sweep:
         """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names."""
         if key not in self.points[0].parts:
             return []
-        inherits = key == "groups" and "stage1" not in self.points[0].parts
-        asked = {k.removeprefix(f"{key}."): v for k, v in self.overrides.items() if k.startswith(f"{key}.") or (inherits and _of_stage1(k))}
+        asked = {k.removeprefix(f"{key}."): v for k, v in self.overrides.items() if k.startswith(f"{key}.")}
         kind = self.points[0].parts[key].kind
-        return [
-            resolve(kind, join(base, {k: "~".join(v) for k, v in asked.items()}), self.dataset, key)
-            for base in dict.fromkeys(p.parts[key].base for p in self.points)
-        ]
+        found = []
+        for base in dict.fromkeys(p.parts[key].base for p in self.points):
+            here = dict(asked)
+            if key == "groups" and "stage1" in declared(kind, base)["SETTINGS"]:
+                own = {"stage1": [self.points[0].parts["stage1"].base]} if "stage1" in self.points[0].parts else {}
+                here |= own | {k: v for k, v in self.overrides.items() if _of_stage1(k)}
+            found.append(resolve(kind, join(base, {k: "~".join(v) for k, v in here.items()}), self.dataset, key))
+        return found
 
 
 def _order(value: Any) -> tuple[bool, Any]:
@@ -154,20 +161,25 @@ def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str,
     if role == "stage1" and {"groups", "stage1"} & set(declaration):
         raise SettingError(f"stage1={base}: {base} reads another stage, so it cannot be a base; erm can")
     stated = published(dataset, base, role)
-    values, parts, changes = {}, {}, {}
+    values: dict[str, Any] = {}
+    parts: dict[str, Spec] = {}
+    changes: dict[str, str] = {}
     for key, setting in declaration.items():
         default = setting.parse(path + key, spell(stated[key])) if key in stated else setting.default
         values[key] = setting.parse(path + key, asked.pop(key), default) if key in asked else default
         if values[key] != default:
             changes[key] = spell(values[key])
-    for key, setting in declaration.items():
-        if setting.folder:
-            inherits = key == "groups" and "stage1" not in declaration
-            below = {
-                k.removeprefix(f"{key}."): asked.pop(k) for k in list(asked) if k.startswith(f"{key}.") or (inherits and _of_stage1(k))
-            }
-            parts[key] = _point(setting.folder, values[key], below, dataset, key, "stage1." if key == "stage1" else f"{path}{key}.")
-            changes |= {k if inherits and _of_stage1(k) else f"{key}.{k}": v for k, v in parts[key].changes.items()}
+    for key in sorted((key for key in declaration if declaration[key].folder), key=lambda key: key == "groups"):
+        below = {k.removeprefix(f"{key}."): asked.pop(k) for k in list(asked) if k.startswith(f"{key}.")}
+        if key == "groups" and "stage1" not in parts:
+            below |= {k: asked.pop(k) for k in list(asked) if _of_stage1(k)}
+        elif key == "groups" and "stage1" in declared("inference", values[key])["SETTINGS"]:  # they are inferred from the same stage 1
+            below |= {"stage1": parts["stage1"].base} | {f"stage1.{k}": v for k, v in parts["stage1"].changes.items()}
+        parts[key] = _point(declaration[key].folder, values[key], below, dataset, key, "stage1." if key == "stage1" else f"{path}{key}.")
+        for k, v in parts[key].changes.items():
+            of_groups = key == "groups" and _of_stage1(k)
+            if not (of_groups and "stage1" in parts):
+                changes[k if of_groups else f"{key}.{k}"] = v
     if asked:
         dotted = [f"{k}.{sub}" for k, p in parts.items() for sub in declared(p.kind, p.base)["SETTINGS"]]
         raise unknown(f"setting of {base}:", path + min(asked), [path + key for key in (*declaration, *dotted)])
@@ -186,11 +198,10 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     is ``stage1`` for a base. Raises :class:`SettingError` that names the key, the value, what is allowed and the nearest name.
     """
     base, overrides = parse(text)
-    if "stage1" not in declared(kind, base)["SETTINGS"]:
-        short = {key: key.removeprefix("groups.") if key.startswith("groups.stage1") else key for key in overrides}
-        if len(set(short.values())) < len(short):
-            raise SettingError(f"{text}: groups.stage1 and stage1 are the same setting")
-        overrides = {short[key]: values for key, values in overrides.items()}
+    short = {key: key.removeprefix("groups.") if key.startswith("groups.stage1") else key for key in overrides}
+    if len(set(short.values())) < len(short):
+        raise SettingError(f"{text}: groups.stage1 and stage1 are the same setting")
+    overrides = {short[key]: values for key, values in overrides.items()}
     points = [
         _point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role) for values in itertools.product(*overrides.values())
     ]

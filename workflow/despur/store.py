@@ -81,13 +81,15 @@ class Dataset:
     ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default ``cells``. They may overlap, and a
     sample may be in none.
     ``masks``: boolean (N,H,W), true on the foreground; None where it is not known.
+    ``class_embeddings``: float (C,D), for samples that are embeddings of a model that embeds classes too.
     """
 
     inputs: Array | Lazy
     table: pd.DataFrame
     about: dict[str, Any]
     groups: Array | None = None
-    masks: Array | None = None
+    masks: Array | Lazy | None = None
+    class_embeddings: Array | None = None
 
     def __post_init__(self) -> None:
         if self.groups is None:
@@ -135,7 +137,9 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
     write_rows(folder / "inputs.npy", [p.inputs for p in parts])
     write_rows(folder / "masks.npy", [NO_MASKS if p.masks is None else p.masks for p in parts])
     with atomic(folder / "groups.npz") as temporary:
-        np.savez_compressed(temporary, groups=np.concatenate([p.groups for p in parts if p.groups is not None]))
+        of_classes = {f"class_embeddings/{name}": p.class_embeddings for name, p in points.items() if p.class_embeddings is not None}
+        groups = np.concatenate([p.groups for p in parts if p.groups is not None])
+        np.savez_compressed(temporary, groups=groups, **of_classes)  # type: ignore[arg-type]
     with atomic(folder / "table.parquet") as temporary:
         pd.concat([p.table.assign(point=name) for name, p in points.items()]).to_parquet(temporary, index=False)
     write_json(folder / "about.json", {name: p.about for name, p in points.items()})
@@ -150,10 +154,10 @@ def load_dataset(folder: Path, point: str) -> Dataset:
     rows = slice(where[0], where[-1] + 1)
     about = json.loads((folder / "about.json").read_text())[point]
     with np.load(folder / "groups.npz") as file:
-        groups = file["groups"][rows]
+        groups, of_classes = file["groups"][rows], file.get(f"class_embeddings/{point}")
     inputs, masks = (np.load(folder / f"{name}.npy", mmap_mode="c") for name in ("inputs", "masks"))
     own = table.iloc[rows].drop(columns="point").reset_index(drop=True)
-    return Dataset(inputs[rows], own, about, groups, masks[rows] if len(masks) else None)
+    return Dataset(inputs[rows], own, about, groups, masks[rows] if len(masks) else None, of_classes)
 
 
 def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:

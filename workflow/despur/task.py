@@ -1,7 +1,7 @@
 """What a method is given: training samples, labels, what was inferred about them, and how samples are presented."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -82,14 +82,39 @@ class Presentation:
 
 
 @dataclass
+class Base:
+    """What the stage-1 model of a task says: its logits of the training samples (N,C) and the weights of its head (C,D).
+
+    Of a foundation model: cosines, and the embeddings of the class prompts; ``group_prompts`` (C,A,D), those of prompts that name the
+    attribute too, where it has some. All on representations as the task presents them.
+    """
+
+    logits: Array
+    head: Array
+    group_prompts: Array | None = None
+
+
+@dataclass
 class Task:
-    """The training set as a method may see it. ``groups``: the inferred (or, by oracle, true) attribute per sample."""
+    """The training set as a method may see it.
+
+    ``groups``: the inferred (or, by oracle, true) attribute per sample. ``about``: names of classes and attributes, how inputs are
+    presented, and the ``dataset``. ``originals``: what each sample was made from. ``class_embeddings``: (C,D), where the data set has them.
+    ``base``: of a method that reads a stage-1 model, what that says. ``label_rank``: the order in which few labels are given, where
+    the data set has one. ``start``: the weights of a stage-1 encoder, for a method that goes on from them. Class -1 is not known.
+    """
 
     presentation: Presentation
     y: Array
     num_classes: int
     device: torch.device
     groups: Array | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+    originals: Array | None = None
+    class_embeddings: Array | None = None
+    base: Base | None = None
+    label_rank: Array | None = None
+    start: dict[str, Tensor] | None = None
     labels: Tensor = field(init=False)
 
     def __post_init__(self) -> None:

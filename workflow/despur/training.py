@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from despur import distributed
 from despur.methods.base import Method
 from despur.randomness import generator, number
 from despur.store import atomic
@@ -53,6 +54,7 @@ class Progress:
     stale: int = 0
     finished: bool = False
     totals: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
     arrays: State = field(default_factory=dict)
     diagnostics: dict[str, list[torch.Tensor]] = field(default_factory=dict)
     since: int = 0
@@ -66,7 +68,8 @@ Evaluate = Callable[[Method], dict[str, float]]
 class Trainer:
     """Trains one run of a method; ``evaluate`` scores it on validation data, its first value decides, the others break ties.
 
-    What a step returns: scalars are averaged into the history, arrays are kept from each epoch's last step (diagnostics).
+    What a step returns: scalars are averaged into the history, over the steps that return them; arrays are kept from each epoch's last
+    step (diagnostics).
     """
 
     def __init__(self, method: Method, key: str, evaluate: Evaluate, machine: Machine, checkpoint: Path) -> None:
@@ -88,6 +91,7 @@ class Trainer:
 
     def run_epoch(self, settings: Any, elapsed: Callable[[], float]) -> None:
         p = self.progress
+        self.method.epochs_done = p.epoch
         batches = list(self.method.epoch(generator(self.key, p.epoch)))
         self.share = 1 / max(1, len(batches))
         self.start = min(self.start, p.epoch + p.step_in_epoch * self.share)
@@ -116,7 +120,8 @@ class Trainer:
         torch.manual_seed(number(self.key, p.epoch, p.step_in_epoch))
         self.method.set_rate(p.epoch + p.step_in_epoch * self.share)
         with self.machine.autocast:
-            losses = self.method.step(batch, generator(self.key, p.epoch, p.step_in_epoch))
+            parallel = (distributed.rank(),) if distributed.processes() > 1 else ()
+            losses = self.method.step(distributed.part(batch), generator(self.key, p.epoch, p.step_in_epoch, *parallel))
         p.step, p.step_in_epoch, p.since = p.step + 1, p.step_in_epoch + 1, p.since + 1
         p.images += self.method.presentations(batch)
         for name, value in losses.items():
@@ -124,6 +129,7 @@ class Trainer:
                 p.arrays[name] = value.detach()
             else:
                 p.totals[name] = p.totals.get(name, 0.0) + value.item()
+                p.counts[name] = p.counts.get(name, 0) + 1
         if not math.isfinite(p.totals["loss"]):
             raise TrainingError(f"{self.key}: loss is {losses['loss'].item()} at step {p.step}; settings {dict(self.method.settings)}")
 
@@ -135,10 +141,10 @@ class Trainer:
         p = self.progress
         self.method.settle(generator(self.key, p.epoch, p.step_in_epoch, 0))
         scores = self.evaluate(self.method)
-        means = {name: total / p.since for name, total in p.totals.items()}
+        means = {name: total / p.counts[name] for name, total in p.totals.items()}
         for name, value in {**means, **scores}.items():
             p.history.append({"epoch": p.epoch, "step": p.step, "name": name, "value": value})
-        p.totals, p.since = {}, 0
+        p.totals, p.counts, p.since = {}, {}, 0
         self.report(means["loss"], scores)
         score = tuple(scores.values()) or (float(p.step),)
         better = score > p.best_score
@@ -149,23 +155,26 @@ class Trainer:
             p.best = copy.deepcopy(self.method.networks.state_dict())
 
     def report(self, loss: float, scores: dict[str, float]) -> None:
-        """A line of progress, at most every five seconds."""
+        """One line of progress, written anew at most every five seconds; on a terminal only."""
         p, now = self.progress, time.perf_counter()
-        if now - self.clock < 5:
+        if now - self.clock < 5 or not sys.stderr.isatty():
             return
         speed, self.clock, self.counted = (p.images - self.counted) / (now - self.clock), now, p.images
         epochs, done = self.method.settings["epochs"], p.epoch + p.step_in_epoch * self.share
         left = (now - self.started) / max(done - self.start, 1e-9) * (epochs - done)
         named = " ".join(f"{name} {value:.3f}" for name, value in scores.items())
         print(
-            f"{self.key}: epoch {done:.1f}/{epochs} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s, "
+            f"\x1b[K{self.key}: epoch {done:.1f}/{epochs} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s, "
             f"at most {left / 60:.1f} min left",
+            end="\r",
             file=sys.stderr,
             flush=True,
         )
 
     def save(self) -> None:
-        """Write the checkpoint atomically."""
+        """Write the checkpoint atomically; of several processes, which all have the same state, the first does."""
+        if distributed.rank() > 0:
+            return
         with atomic(self.checkpoint) as temporary:
             torch.save({"method": self.method.state(), "progress": vars(self.progress)}, temporary)
         self.saved = time.perf_counter()

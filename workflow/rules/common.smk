@@ -7,7 +7,7 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from despur import devices, experiments, locks, needs, paths
+from despur import devices, experiments, locks, matrix, needs, paths
 from despur.digest import declarations_digest, question, script_digest
 from despur.settings import SettingError
 
@@ -16,10 +16,12 @@ try:
     experiments.check_keys(config, yaml.safe_load(SCHEMA.read_text()))
     validate(config, str(SCHEMA))  # fills in defaults
     experiments.check(config)
+    matrix.cells(config)
 except SettingError as error:
     raise WorkflowError(f"configuration: {error}")
 
 OUT = config["outputs"]
+SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
 ALIVE = locks.clear_stale()  # after a kill -9, go on without --unlock
 
 # A profile that shares GPUs among jobs says how many run at once (gpu) and on one device (jobs_per_gpu): no more than there are.
@@ -114,12 +116,31 @@ def cells_of(paper, artifact):
     return json.dumps(asked)
 
 
+def cells_of_matrix():
+    """As ``cells_of``, for the cross-paper matrix."""
+    asked = [cell.plain() for cell in matrix.cells(config)]
+    return json.dumps({"cells": asked, "code": script_digest("despur/comparison.py")})
+
+
 def shown(paper, artifact):
-    """The files of an artifact, as its rule writes them: the report shows the first, unless it is not for people."""
-    first, *others = experiments.outputs(config, paper, artifact)
-    if first.endswith(".parquet"):
-        return [first, *others]
-    labels = {"artifact": experiments.label(artifact)}
+    """The files of an artifact, as its rule writes them: the report has each to look at or to download, unless it is not for people."""
+    files = experiments.outputs(config, paper, artifact)
+    if files[0].endswith(".parquet"):
+        return files
+    order = list(experiments.room(paper)["artifacts"]).index(artifact) + 1
     caption = f"../papers/{paper}/captions/{artifact}.rst"
-    title = experiments.room(paper)["title"]
-    return [report(first, caption=caption, category=title, labels=labels), *others]
+    return reported(files, caption, experiments.room(paper)["title"], order)
+
+
+def reported(files, caption, category, order, label=""):
+    """Files as the report has them: sorted by ``order`` within their category; called by their names, unless all have one ``label``."""
+
+    def flagged(file):
+        labels = {
+            "no.": f"{order:02}",
+            "artifact": label or experiments.label(Path(file).stem),
+            "file": Path(file).suffix[1:],
+        }
+        return report(file, caption=caption, category=category, labels=labels)
+
+    return [flagged(file) for file in files]

@@ -6,6 +6,7 @@ rule saliency:
         data=data_of("runs"),
         models="results/runs/{dataset}/{method}/{seeds}/models.safetensors",
         about="results/runs/{dataset}/{method}/{seeds}/about.json",
+        stage1=upstream_of("runs", "stage1", "models.safetensors"),
     output:
         maps="results/runs/{dataset}/{method}/{seeds}/saliency.safetensors",
         shares="results/runs/{dataset}/{method}/{seeds}/saliency.csv",

@@ -6,6 +6,7 @@ rule train_stage2:
         data=data_of("runs"),
         groups=upstream_of("runs", "groups", "groups.safetensors"),
         stage1=upstream_of("runs", "stage1", "outputs.safetensors"),
+        heads=upstream_of("runs", "stage1", "models.safetensors"),
     output:
         models="results/runs/{dataset}/{method}/{seeds}/models.safetensors",
         outputs="results/runs/{dataset}/{method}/{seeds}/outputs.safetensors",

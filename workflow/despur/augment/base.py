@@ -60,3 +60,15 @@ def turn_hue(images: Tensor, turns: Tensor) -> Tensor:
     corner = torch.tensor([5.0, 3.0, 1.0], device=images.device)[:, None, None]
     k = (corner + (sixth + 6 * turns[:, None, None])[:, None]) % 6
     return high[:, None] - chroma[:, None] * torch.minimum(k, 4 - k).clamp(0, 1)
+
+
+def lab(images: Tensor) -> Tensor:
+    """Images (B,3,H,W), sRGB in [0,1] -> CIE L*a*b* under D65, divided by 100: L in [0,1], a and b about [-1,1]."""
+    linear = torch.where(images <= 0.04045, images / 12.92, ((images.clamp(min=0) + 0.055) / 1.055) ** 2.4)
+    to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    white = torch.tensor([0.95047, 1.0, 1.08883], dtype=images.dtype, device=images.device)[:, None]
+    matrix = torch.tensor(to_xyz, dtype=images.dtype, device=images.device) / white
+    xyz = torch.einsum("kc,bchw->bkhw", matrix, linear)
+    f = torch.where(xyz > (6 / 29) ** 3, xyz.clamp(min=1e-6) ** (1 / 3), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
+    x, y, z = f.unbind(1)
+    return torch.stack([1.16 * y - 0.16, 5 * (x - y), 2 * (y - z)], dim=1)

@@ -65,13 +65,17 @@ def distort(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
 
 
 def recolor(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
-    """Jitter brightness, contrast, saturation and hue of images in [0,1], in this order (torchvision draws an order); grayscale."""
-    strength = 0.8 * settings["color_jitter"]
-    low, high = max(0.0, 1 - strength), 1 + strength
+    """Images in [0,1] with colours jittered, then some of them grey."""
+    if settings["color_jitter"]:
+        images = torch.where((draw[4] < settings["jitter"])[:, None, None, None], jitter(images, draw, settings["color_jitter"]), images)
+    return torch.where((draw[5] < settings["grayscale"])[:, None, None, None], grayscale(images), images)
+
+
+def jitter(images: Tensor, draw: Tensor, strength: float) -> Tensor:
+    """Jitter brightness, contrast, saturation and hue of images in [0,1], in this order (torchvision draws an order)."""
+    low, high = max(0.0, 1 - 0.8 * strength), 1 + 0.8 * strength
     brightness, contrast, saturation = low + (high - low) * draw[:3]
     jittered = blend(images, 0.0, brightness)
     jittered = blend(jittered, grayscale(jittered).mean(dim=(1, 2, 3), keepdim=True), contrast)
     jittered = blend(jittered, grayscale(jittered), saturation)
-    jittered = turn_hue(jittered, 0.2 * settings["color_jitter"] * (2 * draw[3] - 1))
-    images = torch.where((draw[4] < settings["jitter"])[:, None, None, None], jittered, images)
-    return torch.where((draw[5] < settings["grayscale"])[:, None, None, None], grayscale(images), images)
+    return turn_hue(jittered, 0.2 * strength * (2 * draw[3] - 1))

@@ -1,5 +1,6 @@
 """Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split (README, "Your own data")."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ SETTINGS = {
     "size": whole(0, "images: side of the square that an encoder sees; 0: the shorter side", at_least=0),
 }
 
-PUBLISHED = {"*": {"encoder": "mlp"}}
+# Without prompts, "zero-shot" is what the class embeddings say that come with the samples' embeddings; without those, ask for class means.
+PUBLISHED = {"*": {"encoder": "mlp"}, "zero_shot": {"encoder": "identity", "classes": "given"}}
 
 COLUMNS = ("y", "a", "split")
 
 
-def read_npz(path: Path) -> tuple[Array, pd.DataFrame]:
-    """Arrays features, y, a, split and perhaps original."""
+def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
+    """Arrays features, y, a, split and perhaps original; and perhaps class_embeddings, a row for each class in sorted order."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -34,10 +36,10 @@ def read_npz(path: Path) -> tuple[Array, pd.DataFrame]:
     sizes = {name: len(column) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
         raise InputError(f"{path}: arrays of different lengths: {sizes}")
-    return arrays["features"], pd.DataFrame(columns)
+    return arrays["features"], pd.DataFrame(columns), arrays.get("class_embeddings")
 
 
-def read_parquet(path: Path) -> tuple[Array, pd.DataFrame]:
+def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
     """A column features of lists; or every other column, of numbers, is one feature."""
     table = raw.read_table(path, COLUMNS)
     kept = [name for name in (*COLUMNS, "original") if name in table]
@@ -45,14 +47,14 @@ def read_parquet(path: Path) -> tuple[Array, pd.DataFrame]:
         sizes = {len(row) for row in table["features"]}
         if len(sizes) > 1:
             raise InputError(f"{path}: features have {min(sizes)} to {max(sizes)} values; every sample needs as many")
-        return np.stack(list(table["features"])), table[kept]
+        return np.stack(list(table["features"])), table[kept], None
     features = table.drop(columns=kept)
     text = [str(name) for name in features if not pd.api.types.is_numeric_dtype(features[name])]
     if text or features.empty:
         raise InputError(
             f"{path}: {', '.join(text) or 'no column'} cannot be a feature; columns beside y, a, split, original must be numbers"
         )
-    return features.to_numpy(), table[kept]
+    return features.to_numpy(), table[kept], None
 
 
 def numbered(column: pd.Series) -> tuple[Array, list[str]]:
@@ -65,7 +67,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Classes and attribute values are numbered in sorted order; floats become float32."""
     folder, name = data_root / "bring_your_own", settings["name"]
     path = raw.found(folder, f"{name}.parquet", f"{name}.npz", remedy="See 'Your own data' in the README")
-    features, table = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
+    features, table, of_classes = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
     about: dict[str, Any] = {"attribute": "a", "source": str(path.name), "licence": "yours", "sha256": raw.sha256(path)}
     image = features.dtype == np.uint8 and features.ndim == 4
     if features.dtype.kind not in "uifb":
@@ -77,4 +79,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             raise InputError(f"{path}: {column} of sample {int(table[column].isna().argmax())} is missing")
         numbers, about[names] = numbered(table[column])
         table = table.assign(**{column: numbers})
-    return raw.dataset(path, features if image else features.astype(np.float32), table, {"input": "embedding", **about})
+    if of_classes is not None and len(of_classes) != len(about["classes"]):
+        raise InputError(f"{path}: class_embeddings have {len(of_classes)} rows, but there are {len(about['classes'])} classes")
+    dataset = raw.dataset(path, features if image else features.astype(np.float32), table, {"input": "embedding", **about})
+    return dataclasses.replace(dataset, class_embeddings=None if of_classes is None else of_classes.astype(np.float32))

@@ -13,7 +13,7 @@ import pandas as pd
 from PIL import Image
 
 from despur import rawfiles
-from despur.settings import Settings, whole
+from despur.settings import Settings, for_each, whole
 from despur.store import Dataset, InputError, sha256
 
 SETTINGS = {"size": whole(224, "released code: pixels a side, enlarged from 178", at_least=32)}
@@ -23,6 +23,7 @@ SETTINGS = {"size": whole(224, "released code: pixels a side, enlarged from 178"
 PUBLISHED = {
     # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their standard, not in the text.
     "*": {"encoder": "resnet50", "learning_rate": 1e-4, "weight_decay": 1e-4, "batch_size": 128, "epochs": 50},
+    "zero_shot": {"encoder": "clip"},
     "stage1/erm": {"weight_decay": 0.1},  # App. E.2.2: high
     # App. E.2.4; anchor_fraction: released code, not in the paper. As on CMNIST*, that code keeps the head's gradient over an epoch.
     "cnc": {
@@ -43,6 +44,9 @@ PUBLISHED = {
     # App. E.2.5: batches as CNC's; its rate and decay, both in Table A.11's grid.
     "pgi": {"num_positives": 64, "num_negatives": 64, "learning_rate": 1e-5, "weight_decay": 0.1},
     "cim": {"scales": 5, "window": 11},  # MS-SSIM as it is defined: the images are large enough
+    # Zhang & Re 2022, released code: for all that is trained on embeddings; of the anchors a tenth an epoch.
+    **for_each("linear_probe wise_ft adapter", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=50),
+    "contrastive_adapter": {"learning_rate": 1e-3, "weight_decay": 5e-5, "batch_size": 128, "epochs": 50, "anchor_fraction": 0.1},
 }  # fmt: skip
 
 FOLDERS = ("celeba", "celebA/data", "celebA", "CelebA", "celebA_v1.0")

@@ -18,8 +18,9 @@ from sklearn.datasets import load_digits
 
 from despur import scenes
 from despur.randomness import generator
-from despur.settings import Settings, choice, digit_classes, draw, flag, real, whole
+from despur.settings import Settings, choice, digit_classes, draw, flag, for_each, real, whole
 from despur.store import Array, Dataset
+from despur.subsets import fewer
 
 SETTINGS = {
     "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),
@@ -31,6 +32,7 @@ SETTINGS = {
     "test": choice("balanced", "App. E.1: each held-out original on both backgrounds; skewed: like training", "balanced", "skewed"),
     "train": choice("full", "foreground: of training and validation images the background is removed", "full", "foreground"),
     "foreground": flag(False, "a split test_foreground too: the test images without background"),
+    "samples": whole(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
     "copies": whole(3, "scenes made of a training original: Waterbirds has 4,795, there are 700 originals", at_least=1),
     "val_fraction": real(0.15, "originals held out for selection", above=0, below=0.5),
     "test_fraction": real(0.25, "originals held out for testing", above=0, below=0.5),
@@ -43,6 +45,7 @@ SETTINGS = {
 PUBLISHED = {
     "*": {"encoder": "lenet", "learning_rate": 0.01, "epochs": 12},
     "stage1/erm": {"epochs": 5, "learning_rate": 0.01},
+    "two_tower": {"epochs": 8, "learning_rate": 0.003},
     "jtt": {"epochs": 8},
     # App. E.2.4 of Zhang et al. 2022, Waterbirds: M = N = 17. Small pools are drawn from with replacement and slices are not cut: else a
     # class with few minority samples would decide M, N and the number of anchors.
@@ -58,6 +61,49 @@ PUBLISHED = {
     },
     "supcon": {"num_positives": 17, "num_negatives": 17, "truncate": False, "anchor_fraction": 0.2, "accumulation": 4, "epochs": 3},
     "eiil": {"epochs": 60, "annealing": 50},
+    # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training is short.
+    **for_each("prompting dfr_inferred", stage1="two_tower"),
+    **for_each("linear_probe wise_ft", stage1="two_tower", learning_rate=1.0, epochs=12),
+    "adapter": {"stage1": "two_tower", "hidden": 32, "learning_rate": 0.003, "epochs": 12},
+    "contrastive_adapter": {
+        "stage1": "two_tower",
+        "hidden": 32,
+        "learning_rate": 0.003,
+        "epochs": 12,
+        "num_positives": 32,
+        "num_negatives": 32,
+        "num_neighbors": 64,
+        "anchors_per_step": 16,
+    },
+    # Methods without labels (Qiang et al. 2022): a small encoder and projector, few steps, so no drops of the rate; digits are not flipped.
+    **{
+        method: {
+            "encoder": "convnet",
+            "learning_rate": 3e-3,
+            "batch_size": 128,
+            "epochs": 3,
+            "warmup": 10,
+            "decay": "none",
+            **({"temperature": 0.5, "negatives": "both_views"} if method == "simclr" else {}),  # as siamese() has them
+            "projector": "mlp_bn",
+            "projector_dim": 32,
+            "projector_width": 64,
+            "slice": 128,
+            "queue": 512,
+            "prototypes": 64,
+            "frozen_epochs": 0,
+            "class_prior": 0.1,
+            "msr_width": 8,
+        }
+        for method in (
+            *("simclr", "byol", "wmse", "ressl", "lmcl", "ssl_hsic", "relic", "barlow_twins", "moco", "cmc", "swav", "dcl"),
+            *("simclr_msr", "byol_msr", "ressl_msr", "lmcl_msr", "cmc_msr", "swav_msr", "dcl_msr"),
+        )
+    },
+    "convnet": {"width": 8, "dim": 32, "dropout": 0.0},
+    "images": {"crop_scale": 0.4, "blur": 0.0, "grayscale": 0.8},  # colour jitter would take two thirds of the time
+    "linear_classifier": {"epochs": 100, "batch_size": 500},
+    "fine_tuning": {"epochs": 20, "batch_size": 32, "learning_rate": 0.05},
     # By CNC's worst group on validation data (App. E.2.3): .86, .57, .83 in three seeds; GMM on euclidean distances .65, .48, .80.
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
@@ -118,6 +164,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     rng = generator("scene_digits/scenes", settings["draw"])
     ink, masks = scenes.place(rng, digits.images[table["original"]], SIDE)
     images = scenes.paste(rng, ink, masks, scenes.textures(rng, table["a"].to_numpy(), SIDE))
+    before = np.unique(table["original"][table["split"] == "train"])
+    kept = fewer(table, settings["samples"], f"scene_digits/{settings['draw']}")
+    images, masks, table = images[kept], masks[kept], table.iloc[kept].reset_index(drop=True)
     if settings["train"] == "foreground":
         bare = table["split"].isin(["train", "val"]).to_numpy()
         images[bare] = scenes.without_background(images[bare], masks[bare])
@@ -126,7 +175,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         images = np.concatenate([images, scenes.without_background(images[test], masks[test])])
         masks = np.concatenate([masks, masks[test]])
         table = pd.concat([table, table.iloc[test].assign(split="test_foreground")], ignore_index=True)
-    return Dataset(images, table, about(settings), masks=masks)
+    named = about(settings)
+    if settings["samples"]:  # a foundation model has seen more than the task
+        named["captioned_originals"] = before.tolist()
+    return Dataset(images, table, named, masks=masks)
 
 
 def about(settings: Settings) -> dict[str, Any]:

@@ -12,16 +12,22 @@ import pandas as pd
 from PIL import Image
 
 from despur import rawfiles
-from despur.settings import Settings, whole
+from despur.settings import Settings, choice, for_each, whole
 from despur.store import Dataset, sha256
+from despur.subsets import fewer
 
-SETTINGS = {"size": whole(224, "released code: pixels a side, out of 256", at_least=32)}
+SETTINGS = {
+    "size": whole(224, "released code: pixels a side, out of 256", at_least=32),
+    "fit": choice("stretch", "released code; clip: the shape is kept, as Zhang & Re 2022 embed images", "stretch", "clip"),
+    "samples": whole(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
+}
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as the text, the
 # released codes or the codes of peers say them; what nobody says is as for ERM.
 PUBLISHED = {
     # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their standard, as in A.11's grid.
     "*": {"encoder": "resnet50", "learning_rate": 1e-3, "weight_decay": 1e-4, "batch_size": 128, "epochs": 300},
+    "zero_shot": {"encoder": "clip"},
     "stage1/erm": {"weight_decay": 1.0},  # App. E.2.2: high
     # App. E.2.4. As on CMNIST*, the released code keeps the head's gradient over an epoch, of which the paper says nothing.
     "cnc": {
@@ -42,6 +48,8 @@ PUBLISHED = {
     # App. E.2.5: batches as CNC's; its rate and decay, both in Table A.11's grid.
     "pgi": {"num_positives": 17, "num_negatives": 17, "learning_rate": 1e-4, "weight_decay": 1e-3},
     "cim": {"scales": 5, "window": 11},  # MS-SSIM as it is defined: the images are large enough
+    # Zhang & Re 2022, released code: one rate, decay, batch and number of epochs for all that is trained on embeddings.
+    **for_each("linear_probe wise_ft adapter contrastive_adapter", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=100),
 }  # fmt: skip
 
 NAMES = ("waterbird_complete95_forest2water2", "waterbirds_v1.0", "cub/data/waterbird_complete95_forest2water2")
@@ -67,6 +75,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table = pd.DataFrame(
         {"split": split, "y": raw["y"].astype(np.int64), "a": raw["place"].astype(np.int64), "original": np.arange(len(raw))}
     )
+    kept = fewer(table, settings["samples"], "waterbirds")
     about = {
         "size": size,
         "train_crop": "centre",
@@ -79,5 +88,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "licence": "CUB-200-2011 and Places: non-commercial research",
         "sha256": {path.name: sha256(path)},
     }
-    files = [path.parent / name for name in raw["img_filename"]]
-    return Dataset(rawfiles.images(files, size, partial(prepare, size=size), REMEDY), table, about)
+    files = [path.parent / name for name in raw["img_filename"].iloc[kept]]
+    shown = table.iloc[kept].reset_index(drop=True)
+    fit = prepare if settings["fit"] == "stretch" else rawfiles.as_clip
+    return Dataset(rawfiles.images(files, size, partial(fit, size=size), REMEDY), shown, about)

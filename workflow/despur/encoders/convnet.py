@@ -17,6 +17,8 @@ SETTINGS = {
 class ConvNet(nn.Module):
     """Images (B,C,H,W) -> representations (B,dim)."""
 
+    saliency_layer = "layers.11"  # the last block
+
     def __init__(self, settings: Settings, shape: tuple[int, ...]) -> None:
         super().__init__()
         self.dim: int = settings["dim"]

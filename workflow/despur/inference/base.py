@@ -10,8 +10,20 @@ from despur.store import Array
 
 
 @dataclass
+class Labelled:
+    """Samples with known attribute: stage-1 representations (N,D), classes and attributes (N,)."""
+
+    z: Array
+    y: Array
+    a: Array
+
+
+@dataclass
 class Evidence:
-    """Of the training samples: labels, what stage 1 says, and (only for those that read true groups) the true attribute."""
+    """Of the training samples: labels, what stage 1 says, and (only for those that read true groups) the true attribute.
+
+    ``validation``: only for those that declare READS_VALIDATION_GROUPS.
+    """
 
     y: Array
     num_classes: int
@@ -21,6 +33,7 @@ class Evidence:
     logits: Array = field(default_factory=lambda: np.empty((0, 0)))
     true_attribute: Array | None = None
     num_attributes: int = 0
+    validation: Labelled | None = None
 
 
 def match_labels(clusters: Array, y: Array, count: int) -> Array:

@@ -2,7 +2,7 @@
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cosine_similarity, cross_entropy, normalize, softplus
 
 
 def candidates(count: int, negatives: str, device: torch.device) -> Tensor:
@@ -22,11 +22,21 @@ def positives(count: int, device: torch.device) -> Tensor:
     return torch.arange(2 * count, device=device).roll(count)
 
 
+def precise(z: Tensor) -> Tensor:
+    """In single precision at least."""
+    return z.to(torch.promote_types(z.dtype, torch.float32))
+
+
 def similarities(z: Tensor) -> Tensor:
     """Cosine similarity of all pairs of embeddings (B,D), in full precision: they are divided by small temperatures. (B,B)."""
     with torch.autocast(z.device.type, enabled=False):
-        unit = normalize(z.float())
+        unit = normalize(precise(z))
         return unit @ unit.T
+
+
+def cosine(z: Tensor, p: Tensor) -> Tensor:
+    """Cosine similarity of rows, in full precision: (...,B,D), (...,B,D) -> (...,B)."""
+    return cosine_similarity(precise(z), precise(p), dim=-1)
 
 
 def info_nce(similarity: Tensor, positive: Tensor, allowed: Tensor, temperature: float | Tensor) -> Tensor:
@@ -41,3 +51,15 @@ def info_nce(similarity: Tensor, positive: Tensor, allowed: Tensor, temperature:
 def two_view_contrast(z: Tensor, allowed: Tensor, temperature: float | Tensor) -> Tensor:
     """InfoNCE of embeddings (2N,D): each view is an anchor, its positive the other view of its sample."""
     return info_nce(similarities(z), positives(len(z) // 2, z.device), allowed, temperature)
+
+
+def negatives(z: Tensor, kind: str, temperature: float) -> Tensor:
+    """Similarities over temperature (2N,2N) of each view and its negatives (:func:`candidates` without the positive); elsewhere -inf."""
+    count = len(z) // 2
+    allowed = candidates(count, kind, z.device).scatter(1, positives(count, z.device)[:, None], False)
+    return (similarities(z) / temperature).masked_fill(~allowed, -torch.inf)
+
+
+def tell_apart(positive: Tensor, negative: Tensor) -> Tensor:
+    """-log of exp(p) / (exp(p) + sum_k exp(n_k)) for scores ``positive`` (...,B) and ``negative`` (B,K): (...,B)."""
+    return softplus(negative.logsumexp(dim=-1) - positive)

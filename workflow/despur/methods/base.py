@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur import distributed
 from despur.settings import Settings
 from despur.spec import Spec
 from despur.store import Array
-from despur.task import Task
+from despur.task import Presentation, Task, encode, head_of
 
 Losses = dict[str, Tensor]
 
@@ -30,6 +32,10 @@ class Method:
     which those of an epoch's last step are kept.
     """
 
+    TRAINED_ON: tuple[str, ...] = ("train",)  # splits
+    PARALLEL = False  # whether several processes can share its batches: it gathers what it compares
+    epochs_done = 0  # the loop sets it before it asks for an epoch's batches
+
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task, self.spec = task, spec
         self.settings: Settings = spec.settings
@@ -37,6 +43,7 @@ class Method:
         self.dim = int(self.networks["encoder"].dim)  # type: ignore[arg-type]
         self.networks.to(task.device).to(memory_format=torch.channels_last)
         self.setup()
+        distributed.synchronise(self.networks)
         self.optimizer = self.build_optimizer()
 
     @staticmethod
@@ -97,12 +104,17 @@ class Method:
 
     def descend(self) -> None:
         """Follow the gradient that lies in the parameters, cut to the norm ``clip``."""
+        distributed.average_gradients(self.networks.parameters())
         if self.settings["clip"]:
             nn.utils.clip_grad_norm_(self.networks.parameters(), self.settings["clip"])
         self.optimizer.step()
 
     def settle(self, rng: np.random.Generator) -> None:
         """Fit what no step trains; called before each evaluation."""
+
+    def outputs(self, shown: Presentation, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
+        """``z`` and (with a head) ``logits`` of samples, float16; what takes long keeps how far it is in ``checkpoint``."""
+        return encode(self.networks["encoder"], head_of(self.networks), shown, rng)
 
     def presentations(self, batch: Array) -> int:
         """How many training images a batch presents."""

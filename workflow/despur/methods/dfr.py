@@ -15,26 +15,32 @@ SETTINGS = {
     "groups": part("inference", "oracle", "Sec. 6: with class, the groups that are made equally large"),
     "penalty": choice("l1", "released code", "l1", "l2"),
     "strength": real(1.0, "released code: C, tuned over 1, .7, .3, .1, .07, .03, .01", above=0),
+    "resample": choice("subsample", "Sec. 4; upsample: Zhang & Re 2022, Table 3", "subsample", "upsample"),
     "fits": whole(10, "released code (training data): fits on random group-balanced subsets, averaged", at_least=1),
 }
 
 
-def equal_groups(group: Array, rng: np.random.Generator) -> Array:
-    """Rows of a random subset in which each group is as large as the smallest."""
-    members = [np.flatnonzero(group == value) for value in np.unique(group)]
-    return np.concatenate([rng.permutation(rows)[: min(map(len, members))] for rows in members])
+def equal_groups(group: Array, rng: np.random.Generator, resample: str = "subsample") -> Array:
+    """Rows in which each group is as large as the smallest: a random subset; with ``upsample``, as the largest: all rows, and repeats."""
+    members = [rng.permutation(np.flatnonzero(group == value)) for value in np.unique(group)]
+    size = (max if resample == "upsample" else min)(map(len, members))
+    return np.concatenate([np.resize(rows, size) for rows in members])
 
 
 class DFR(Fitted):
     """The map is the identity; the head the mean of ``fits`` logistic regressions on standardised representations."""
 
+    def cells(self, y: Array, groups: Array) -> Array:
+        """The groups that are made equally large, (N,)."""
+        return y * (int(groups.max()) + 1) + groups
+
     def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
-        s, groups = self.settings, self.task.groups
-        assert groups is not None
+        s = self.settings
+        assert self.task.groups is not None
         mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)
-        group = y * (int(groups.max()) + 1) + groups
-        self.found = {"samples_a_fit": len(equal_groups(group, rng))}
-        subsets = [equal_groups(group, rng) for _ in range(s["fits"])]
+        group = self.cells(y, self.task.groups)
+        subsets = [equal_groups(group, rng, s["resample"]) for _ in range(s["fits"])]
+        self.found = {"samples_a_fit": len(subsets[0])}
         each = [logistic((z[rows] - mean) / scale, y[rows], self.task.num_classes, s["strength"], s["penalty"]) for rows in subsets]
         weight, bias = (np.mean(parts, axis=0) for parts in zip(*each, strict=True))
         weight = weight / scale

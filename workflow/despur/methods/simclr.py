@@ -3,12 +3,11 @@
 With augment.color_jitter it is their oracle: it sees augmentations that hide the domain.
 """
 
-import numpy as np
+from torch import Tensor
 
-from despur.methods.base import Losses
-from despur.selfsupervised import SelfSupervised
+from despur.losses.infonce import cosine, negatives, tell_apart
+from despur.pairs import Pairs
 from despur.settings import contrast, two_views
-from despur.store import Array
 
 SETTINGS = {
     **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),
@@ -16,8 +15,9 @@ SETTINGS = {
 }
 
 
-class SimCLR(SelfSupervised):
+class SimCLR(Pairs):
     """Each view finds the other view of its sample among the negatives."""
 
-    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        return {"loss": self.info_nce(self.two_views(batch, rng))}
+    def compare(self, z: Tensor, p: Tensor) -> Tensor:
+        tau = self.settings["temperature"]
+        return tell_apart(cosine(z, p) / tau, negatives(z, self.settings["negatives"], tau))

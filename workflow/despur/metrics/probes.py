@@ -47,7 +47,7 @@ def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iter
     for name, fitted in shares.items():
         for strength in (STRENGTH, *(OTHER_STRENGTHS if name == smallest else ())):
             classifier = probe(z[fitted], y[fitted], strength)
-            for split in dataset.splits:
+            for split in weights:
                 rows = dataset.rows(split)
                 keep = ~np.isin(rows, fitted)
                 if keep.any():
@@ -88,7 +88,7 @@ def domain_rows(dataset: Dataset, z: Array, a: Array, weights: Mapping[str, Arra
     if len(np.unique(a[train])) < 2:
         return
     classifier = probe(z[train], a[train])
-    for split in dataset.splits:
+    for split in weights:
         rows = dataset.rows(split)
         if split != "train" and set(a[rows]) <= set(a[train]):
             correct = (classifier.predict(z[rows]) == a[rows]).astype(float)

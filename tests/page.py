@@ -1,0 +1,92 @@
+"""A made-up finished run of cnc and its scorecard, for the tests of the page. No torch here."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur import comparison, experiments, matrix, scorecard, tally
+from despur.claims import COLUMNS as CLAIM_COLUMNS
+from despur.figures import panels, write_figure
+from despur.store import write_csv, write_json
+from despur.tables import COLUMNS
+
+ROW = dict.fromkeys(COLUMNS)
+CONFIG: dict[str, Any] = {
+    "papers": ["cnc"], "seeds": 2, "outputs": "results",
+    "datasets": {"cmnist": "cmnist", "waterbirds": {"data": "scene_digits", "methods": ["erm", "cnc"]}},
+    "matrix": {"data": "scene_digits", "methods": {"con": "con", "leace": "leace"}},
+}  # fmt: skip
+
+
+def table_file(config: dict[str, Any], paper: str, artifact: str) -> Path:
+    """Where a table's numbers are."""
+    return Path(experiments.outputs(config, paper, artifact)[0]).with_suffix(".csv")
+
+
+def table_1() -> pd.DataFrame:
+    """CMNIST* on its own data: one number agrees, one differs, one has one seed; Waterbirds by a stand-in; the rest is not run."""
+    verdicts = [(70.0, 3, "cmnist", "differs"), (20.5, 3, "cmnist", "agrees"), (5.0, 1, "cmnist", "one seed: undecided")]
+    printed = pd.read_csv(experiments.PAPERS / "cnc/reported/table_1.csv").rename(
+        columns={"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
+    )
+    rows = []
+    for i, number in enumerate(printed[printed["reported"].notna()].to_dict("records")):
+        own = {"seeds": 0, "verdict": "not run here"}
+        if i < len(verdicts):
+            ours, seeds, data, verdict = verdicts[i]
+            own = {"ours": ours, "ours_std": 1.0, "difference": ours - number["reported"], "seeds": seeds, "data": data, "verdict": verdict}
+        elif number["paper_dataset"] == "waterbirds" and number["method"] in ("erm", "cnc"):
+            own = {"ours": 50.0, "ours_std": 2.0, "seeds": 3, "data": "scene_digits", "verdict": "stand-in: not compared"}
+        rows.append(ROW | number | own)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def claims() -> pd.DataFrame:
+    """One claim that holds, one that fails, one undecided."""
+    asked = tally.claims(CONFIG | {"papers": []}, "cnc")
+    rows = asked[asked["dataset"] == "cmnist"].head(3).assign(
+        data="cmnist", verdict=["holds", "fails", "undecided"], effect=[0.5, -0.5, 0.11], low=[0.3, -0.7, -0.1], high=[0.7, -0.3, 0.3],
+        seeds=3, p_seeds=[0.01, 0.9, 0.2], p_holm=[0.03, 0.9, 0.4], reason=math.nan)  # fmt: skip
+    return rows.reindex(columns=CLAIM_COLUMNS)
+
+
+def results(config: dict[str, Any]) -> None:
+    """Table 1, Figure 5, the claims and the matrix, in the working directory."""
+    for artifact, table in (("table_1", table_1()), ("claims", claims())):
+        for file in map(Path, experiments.outputs(config, "cnc", artifact)):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"<h1>{artifact}</h1>")
+        write_csv(table_file(config, "cnc", artifact), table)
+    write_csv(table_file(config, "cnc", "figure_5"), table_1())
+    write_figure(Path(experiments.outputs(config, "cnc", "figure_5")[0]).with_suffix(""), panels(1)[0])
+    for cell in experiments.cells(config, "cnc", "table_1"):
+        write_json(Path(cell.folders[0]) / "about.json", {"seconds": 1.0, "peak_memory_mb": 500.0})
+    prefix = Path(matrix.outputs(config)[0]).with_suffix("")
+    write_csv(prefix.with_suffix(".csv"), compared(matrix.cells(config)))
+    comparison.draw(pd.read_csv(prefix.with_suffix(".csv")), prefix)
+
+
+def compared(cells: list[Any]) -> pd.DataFrame:
+    """Made-up values of the matrix; one method has no alignment loss."""
+    rng, rows = np.random.default_rng(0), []
+    for metric in comparison.METRICS:
+        values = sorted((round(float(rng.uniform(1, 99)), 2), cell.printed, cell) for cell in cells)
+        for rank, (value, method, cell) in enumerate(values, start=1):
+            missing = method == "leace" and metric.name == "alignment_loss"
+            rows.append({
+                "method": method, "papers": " ".join(matrix.papers_of(cell)), "data": "scene_digits", "sees_attribute": method == "con",
+                "metric": metric.name, "label": metric.label, "unit": metric.unit, "paper": metric.paper,
+                "higher_is_better": metric.higher_is_better, "value": math.nan if missing else value, "std": 1.0, "seeds": 2, "rank": rank,
+                "rank_low": rank, "rank_high": rank + 1, "versus_erm": "" if method == "erm" else "helps", "folder": "results/runs",
+            })  # fmt: skip
+    return pd.DataFrame(rows, columns=comparison.COLUMNS)
+
+
+def page() -> Path:
+    """The finished page, in the working directory."""
+    results(CONFIG)
+    scorecard.write(CONFIG, Path("results/scorecard"))
+    return Path("results/scorecard.html").resolve()

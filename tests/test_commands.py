@@ -1,0 +1,143 @@
+"""python -m despur: what it says, what it refuses, what it leaves alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from despur import commands, experiments
+from despur.settings import SettingError
+from despur.store import InputError, write_json
+
+RUN = "results/runs/colored_digits/cnc+lambda=0.5~0.9/s0-2"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working directory with one configuration and nothing else."""
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_text(
+        "papers: [cnc]\nseeds: 3\ndatasets: {cmnist: colored_digits}\n"
+        "artifacts: {cnc: {table_a5: {methods: {cnc: cnc+lambda=0.5~0.9}}}}\nmatrix: {data: colored_digits, methods: {con: con}}\n"
+    )
+    return tmp_path
+
+
+def said(lines):
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [
+        ("methods", "cnc"),
+        ("datasets", "waterbirds"),
+        ("encoders", "lenet"),
+        ("inference", "clusters"),
+        ("papers", "fair_cl"),
+        ("claims", "cnc"),
+    ],
+)
+def test_lists_name_what_there_is(what, name):
+    lines = list(commands.list_(what))
+    assert any(line.split()[0] == name for line in lines)
+    assert all(len(line.split()) > 1 for line in lines)
+    assert what == "claims" or len(lines) == len({line.split()[0] for line in lines})
+
+
+def test_a_path_is_explained_with_the_source_of_every_value(here):
+    text = said(commands.explain(f"{RUN}/metrics.csv"))
+    assert text.startswith(f"{RUN}: trained models, their outputs and metrics (not made yet)")
+    assert "reads    results/data/colored_digits, results/groups/colored_digits/" in text
+    assert "shown by config.yaml: cnc table_a5" in text
+    assert "runs     6: 1 of data x 2 of the method x seeds 0-2" in text
+    assert "  lambda = 0.5 ~ 0.9  (the path)" in text
+    assert "(published, datasets/colored_digits.py)" in text
+    assert "  temperature = 0.05  (default: App. E.2.4: tau)" in text
+    assert "groups.stage1: erm" in text
+
+
+def test_a_setting_of_a_part_comes_from_the_path(here):
+    text = said(commands.explain("results/runs/colored_digits/jtt+groups=oracle+groups.noise=0.2/s0"))
+    assert "  groups = oracle  (the path)" in text and "  groups.noise = 0.2  (the path)" in text
+    text = said(commands.explain("results/runs/colored_digits/jtt+stage1.epochs=7/s0"))
+    assert "  groups.stage1.epochs = 7  (the path)" in text
+
+
+def test_an_artifact_is_explained_with_its_runs_in_each_configuration(here):
+    text = said(commands.explain("results/papers/cnc/table_a5.csv"))
+    assert "Table A.5 of Correct-N-Contrast" in text and "{'methods': {'cnc': 'cnc+lambda=0.5~0.9'}}" in text
+    assert f"  cnc on colored_digits in the part of cmnist: {RUN}" in text
+
+
+@pytest.mark.parametrize("path", ["results/runs/colored_digits/cnk/s0", "results/papers/cnc/table_99.csv", "elsewhere/x"])
+def test_what_does_not_exist_is_refused(here, path):
+    with pytest.raises(SettingError):
+        list(commands.explain(path))
+
+
+def made(name, value, **question):
+    """A finished folder with one metric."""
+    folder = Path(f"results/runs/colored_digits/{name}/s0")
+    write_json(
+        folder / "about.json", {"question": {"points": [{"name": "erm", **question}], "code": "abc"}, "device": "cpu", "versions": {}}
+    )
+    row = {"split": "test", "selection": "best", "metric": "gap", "group": np.nan, "value": value}
+    pd.DataFrame([row, row | {"split": "train", "value": 9.0}]).to_csv(folder / "metrics.csv", index=False)
+    return folder
+
+
+def test_two_runs_differ_in_settings_and_metrics(here):
+    text = said(commands.diff(made("erm", 0.25, epochs=12, decay="none"), made("erm+epochs=3", 0.75, epochs=3, decay="none")))
+    assert text.splitlines()[0] == "points.0.epochs: 12 | 3"
+    assert "code: the same" in text and "decay" not in text and "9" not in text
+    assert text.splitlines()[-1].split() == ["gap", "0.25", "0.75", "+0.5"]
+
+
+def test_a_run_that_is_not_made_cannot_differ(here):
+    with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/about\.json"):
+        list(commands.diff(made("erm", 0.25), Path("results/runs/colored_digits/erm/s1")))
+
+
+def test_raw_data_is_checked(here, monkeypatch):
+    assert "scene_digits: right; 898 test, 540 val, 2,088 train; licence: CC BY 4.0" in said(commands.check("scene_digits"))
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
+    lines = commands.check("waterbirds")
+    assert "DESPUR_DATA_ROOT" in next(lines)
+    with pytest.raises(InputError, match=r"waterbird_complete95_forest2water2\.tar\.gz"):
+        next(lines)
+
+
+def test_what_no_configuration_asks_for_is_listed_and_kept(here):
+    kept = [*(cell.folders[0] for cell in experiments.cells(experiments.configuration(Path("config.yaml")), "cnc", "table_1")), RUN,
+            "results/runs/colored_digits/con/s0-2", "results/groups/colored_digits/oracle/s0-2", "results/stage1/colored_digits/erm/s0-2",
+            "results/data/colored_digits"]  # fmt: skip
+    alone = ["results/runs/colored_digits/erm+epochs=1/s0", "results/data/cmnist"]
+    for folder in [*kept, *alone]:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        (Path(folder) / "about.json").write_bytes(b"x" * 1_500_000)
+    *lines, total = commands.unused()
+    assert sorted(line.split()[-1] for line in lines) == sorted(alone)
+    assert all(line.split()[:2] == ["1.5", "MB"] for line in lines) and total.split()[:2] == ["3.0", "MB"]
+    assert all((Path(folder) / "about.json").exists() for folder in [*kept, *alone])
+
+
+def despur(*words):
+    return subprocess.run([sys.executable, "-m", "despur", *words], capture_output=True, text=True)
+
+
+def test_the_command_line_answers_or_says_what_is_wrong(here):
+    assert "Correct-N-Contrast" in despur("list", "papers").stdout
+    wrong = despur("explain", "results/runs/colored_digits/gdroo/s0")
+    assert wrong.returncode == 1 and wrong.stderr.startswith("error: ") and "did you mean gdro" in wrong.stderr
+
+
+def test_names_are_explained_without_torch_or_pandas(here):
+    code = (
+        f"import sys; from despur import commands; list(commands.explain({RUN!r})); list(commands.list_('claims')); list(commands.unused())"
+    )
+    code += "; sys.exit(bool({'torch', 'pandas', 'numpy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,278 @@
+"""The contrastive adapter of Zhang & Re 2022: Eq. 6, its sampling, its neighbours, its two kinds of epochs."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from helpers import CPU, spec
+
+from despur.losses.contrastive import one_positive_contrast
+from despur.neighbors import nearest
+from despur.runs import method_class
+from despur.samplers import hard
+from despur.task import Base, Presentation, Task
+
+RNG = np.random.default_rng
+SMALL = "num_positives=6+num_negatives=5+num_neighbors=9+anchors_per_step=4+batch_size=8+hidden=8"
+
+
+def embedded(count=90, classes=3, dim=10, seed=0, right=0.7):
+    """Unit embeddings and what zero-shot classification predicts: right in most cases."""
+    rng = RNG(seed)
+    y = np.arange(count) % classes
+    z = rng.normal(size=(count, dim)) + 2 * np.eye(classes, dim)[y]
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    predicted = np.where(rng.random(count) < right, y, (y + 1) % classes)
+    head = np.eye(classes, dim, dtype=np.float32)
+    base = Base(z @ head.T, head)
+    return Task(Presentation(torch.from_numpy(z.astype(np.float32))), y, classes, CPU, predicted, base=base)
+
+
+def build(name, task, seed=0):
+    torch.manual_seed(seed)
+    return method_class(name.split("+")[0])(task, spec(name))
+
+
+# Eq. 6
+
+
+def slow(positive, negative, temperature):
+    """Eq. 6 for one anchor, as it is printed."""
+    against = sum(math.exp(m / temperature) for m in negative)
+    return -sum(math.log(math.exp(p / temperature) / (math.exp(p / temperature) + against)) for p in positive) / len(positive)
+
+
+def test_eq_6_has_its_own_positive_alone_in_the_denominator():
+    rng = RNG(0)
+    positive, negative = rng.uniform(-1, 1, (4, 7)), rng.uniform(-1, 1, (4, 5))
+    everything = torch.ones(4, 7, dtype=bool), torch.ones(4, 5, dtype=bool)
+    found = one_positive_contrast(torch.from_numpy(positive), torch.from_numpy(negative), *everything, 0.1)
+    np.testing.assert_allclose(found, [slow(p, n, 0.1) for p, n in zip(positive, negative, strict=True)], rtol=1e-9)
+    assert found[0] == pytest.approx(np.mean([slow([p], negative[0], 0.1) for p in positive[0]]))
+
+
+def test_eq_6_does_not_see_what_is_masked():
+    rng = RNG(1)
+    positive, negative = torch.from_numpy(rng.uniform(-1, 1, (1, 6))), torch.from_numpy(rng.uniform(-1, 1, (1, 6)))
+    real, different = torch.tensor([[1, 1, 1, 0, 0, 0]]).bool(), torch.tensor([[1, 0, 1, 0, 1, 0]]).bool()
+    expected = slow(positive[0, :3].tolist(), negative[0, ::2].tolist(), 0.2)
+    assert one_positive_contrast(positive, negative, real, different, 0.2).item() == pytest.approx(expected)
+
+
+def test_an_anchor_without_negatives_loses_nothing_and_has_finite_gradients():
+    positive = torch.full((1, 3), 0.3, requires_grad=True)
+    negative = torch.full((1, 2), 0.9, requires_grad=True)
+    loss = one_positive_contrast(positive, negative, torch.ones(1, 3).bool(), torch.zeros(1, 2).bool(), 0.1)
+    loss.sum().backward()
+    assert loss.item() == 0 and positive.grad.abs().max() == 0 and negative.grad.abs().max() == 0
+
+
+# neighbours
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+@pytest.mark.parametrize("apart", [False, True])
+def test_neighbours_are_those_of_brute_force(block, apart):
+    rng = RNG(0)
+    z = rng.normal(size=(60, 5))
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    y = rng.integers(0, 3, 60)
+    rows = rng.permutation(60)[:20]
+    unit, labels = torch.from_numpy(z), torch.from_numpy(y) if apart else None
+    found = nearest(unit, torch.from_numpy(rows), 12, labels, block).numpy()
+    for row, near in zip(rows, found, strict=True):
+        others = [j for j in range(60) if j != row and not (apart and y[j] == y[row])]
+        assert near.tolist() == sorted(others, key=lambda j: -z[j] @ z[row])[:12]
+
+
+def test_all_others_are_neighbours_of_all():
+    unit = torch.nn.functional.normalize(torch.randn(9, 4, generator=torch.Generator().manual_seed(0)))
+    found = nearest(unit, torch.arange(9), 8)
+    assert all(sorted([row, *near]) == list(range(9)) for row, near in enumerate(found.tolist()))
+
+
+# sampling
+
+
+def test_anchors_are_exactly_what_zero_shot_gets_wrong():
+    task = embedded()
+    method = build(f"contrastive_adapter+{SMALL}", task)
+    anchors = np.concatenate([anchors for anchors, _ in method.epoch(RNG(0))])
+    assert sorted(anchors) == np.flatnonzero(task.groups != task.y).tolist()
+    assert method.facts()["anchors"] == method.facts()["zero_shot_wrong"] == len(anchors)
+
+
+def test_positives_are_right_and_of_the_class_and_padding_does_not_count():
+    y = np.repeat([0, 1], [12, 20])
+    predicted = y.copy()
+    predicted[[0, 1, 12]] = 1 - y[[0, 1, 12]]
+    sampler = hard.HardSampler(y, predicted, 15, 6)
+    anchors = sampler.epoch(RNG(0))
+    drawn = sampler.draw(RNG(1), anchors, sampler.others(anchors))
+    assert sorted(anchors) == [0, 1, 12]
+    for anchor, rows, real, negatives, counts in zip(anchors, drawn.positives, drawn.real, drawn.negatives, drawn.different, strict=True):
+        right = np.flatnonzero((y == y[anchor]) & (predicted == y))
+        assert set(rows) <= set(right) and real.sum() == min(15, len(right)) == len(set(rows[real]))
+        assert counts.all() and (y[negatives] != y[anchor]).all() and len(set(negatives)) == 6
+
+
+def test_neighbours_of_the_class_do_not_count():
+    y = np.array([0, 0, 0, 0, 1, 1])
+    sampler = hard.HardSampler(y, np.array([1, 0, 0, 0, 1, 1]), 3, 4)
+    drawn = sampler.draw(RNG(0), np.array([0]), [np.array([1, 2, 4, 5])])
+    assert sorted(drawn.negatives[0]) == [1, 2, 4, 5]
+    assert sorted(drawn.negatives[0][drawn.different[0]]) == [4, 5]
+    few = sampler.draw(RNG(0), np.array([0]), [np.array([4])])
+    assert few.negatives.tolist() == [[4] * 4] and few.different.sum() == 1
+
+
+def test_random_sampling_has_as_many_anchors_from_all_samples():
+    task = embedded(300)
+    method = build(f"contrastive_adapter+{SMALL}+sampling=random", task)
+    anchors = np.concatenate([anchors for anchors, _ in method.epoch(RNG(0))])
+    right = task.groups[anchors] == task.y[anchors]
+    assert len(anchors) == len(set(anchors)) == (task.groups != task.y).sum() and 0.3 < right.mean() < 1
+    drawn = method.sampler.draw(RNG(0), anchors, method.neighbors(anchors))
+    assert drawn.different.all() and (task.groups != task.y)[drawn.positives].any()
+
+
+def test_a_class_that_zero_shot_always_gets_wrong_has_no_anchors():
+    y = np.array([0, 0, 1, 1, 2, 2])
+    sampler = hard.HardSampler(y, np.array([0, 1, 1, 0, 0, 1]), 2, 2)
+    assert sampler.hard.tolist() == [1, 3] and sampler.skipped == 2
+
+
+def test_balanced_anchors_are_as_many_in_each_class():
+    y = np.repeat([0, 1], [40, 10])
+    predicted = np.concatenate([np.repeat([1, 0], 20), np.repeat([0, 1], 5)])
+    sampler = hard.HardSampler(y, predicted, 2, 2)
+    assert np.bincount(y[sampler.epoch(RNG(0))]).tolist() == [20, 5]
+    assert np.bincount(y[sampler.epoch(RNG(0), balance=True)]).tolist() == [5, 5]
+    assert len(sampler.epoch(RNG(0), fraction=0.1)) == 3
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
+def test_upsampling_makes_wrong_and_right_equal_in_an_epoch_and_each_minibatch(share):
+    task = embedded(200, right=1 - share)
+    method = build(f"contrastive_adapter+{SMALL}+contrastive=false", task)
+    batches = [samples for _, samples in method.epoch(RNG(0))]
+    wrong = task.groups != task.y
+    for rows in batches:
+        assert abs(wrong[rows].sum() - (~wrong[rows]).sum()) <= 1
+    shown = np.bincount(np.concatenate(batches), minlength=200)
+    assert shown[wrong].sum() == shown[~wrong].sum() == max(wrong.sum(), (~wrong).sum())
+    assert all(np.ptp(shown[part]) <= 1 and shown[part].min() >= 1 for part in (wrong, ~wrong))
+
+
+def test_without_wrong_samples_each_is_shown_once():
+    wrong, right = hard.upsampled(RNG(0), np.zeros(7, bool))
+    assert len(wrong) == 0 and sorted(right) == list(range(7))
+
+
+def test_cells_of_the_released_code():
+    y, predicted = np.repeat([0, 1], [30, 12]), np.concatenate([np.repeat([0, 1], [27, 3]), np.repeat([1, 0], [10, 2])])
+    cell = 2 * y + predicted
+    rows = hard.cells_of(RNG(0), y, predicted, 8)
+    assert np.bincount(cell[rows]).tolist() == [8] * 4 and len(set(rows[cell[rows] == 0])) == 8
+    assert np.bincount(cell[hard.classes_then_cells(RNG(0), y, predicted)]).tolist() == [15] * 4
+
+
+# training
+
+
+def reference_gradient(method, anchors, rng):
+    """Gradients of Eq. 6 without any sharing: each anchor's whole mini-batch through the encoder, by itself."""
+    s, encoder = method.settings, method.networks["encoder"]
+    drawn = method.sampler.draw(rng, anchors, method.neighbors(anchors))
+    encoder.zero_grad()
+    for i, rows in enumerate(drawn.rows):
+        f = encoder(method.task.presentation.view(rows, rng))
+        cosines = f[1:] @ f[0]
+        positive, negative = cosines[: s["num_positives"]], cosines[s["num_positives"] :]
+        kept = positive[torch.from_numpy(drawn.real[i])], negative[torch.from_numpy(drawn.different[i])]
+        against = torch.exp(kept[1] / s["contrast_temperature"]).sum()
+        own = torch.exp(kept[0] / s["contrast_temperature"])
+        (-torch.log(own / (own + against)).mean()).backward()
+    return {name: p.grad.clone() for name, p in encoder.named_parameters()}
+
+
+@pytest.mark.parametrize("gradient", ["sum", "mean"])
+@pytest.mark.parametrize("neighbors", ["other_classes", "all", "misplaced"])
+def test_a_step_follows_the_gradient_of_eq_6(gradient, neighbors):
+    task = embedded()
+    method = build(f"contrastive_adapter+{SMALL}+gradient={gradient}+neighbors={neighbors}", task)
+    anchors, _ = next(iter(method.epoch(RNG(0))))
+    expected = reference_gradient(method, anchors, RNG(3))
+    method.networks.zero_grad()
+    method.contrast(anchors, RNG(3))
+    scale = 1 if gradient == "sum" else 1 / len(anchors)
+    for name, parameter in method.networks["encoder"].named_parameters():
+        np.testing.assert_allclose(parameter.grad, scale * expected[name], rtol=2e-3, atol=2e-5)
+    assert method.networks["head"].weight.grad is None
+
+
+def test_negatives_are_the_nearest_of_other_classes_unless_released():
+    task = embedded()
+    unit = task.presentation.inputs.numpy()
+    anchors = np.flatnonzero(task.groups != task.y)[:5]
+    for neighbors in ("other_classes", "all", "misplaced"):
+        found = build(f"contrastive_adapter+{SMALL}+neighbors={neighbors}", task).neighbors(anchors)
+        for place, (anchor, near) in enumerate(zip(anchors, found, strict=True)):
+            asked = place if neighbors == "misplaced" else anchor
+            allowed = [j for j in range(len(unit)) if j != asked and (neighbors != "other_classes" or task.y[j] != task.y[anchor])]
+            assert near.tolist() == sorted(allowed, key=lambda j: -float(unit[j] @ unit[asked]))[:9]
+
+
+def test_epochs_alternate_or_both_losses_share_a_step():
+    task = embedded()
+    method = build(f"contrastive_adapter+{SMALL}", task)
+    for done in range(4):
+        method.epochs_done = done
+        sizes = [(len(anchors) > 0, len(samples) > 0) for anchors, samples in method.epoch(RNG(0))]
+        assert set(sizes) == {(done % 2 == 0, done % 2 == 1)}
+    joint = list(build(f"contrastive_adapter+{SMALL}+schedule=joint", task).epoch(RNG(0)))
+    assert sum(len(anchors) for anchors, _ in joint) == (task.groups != task.y).sum()
+    found = method.step(max(joint, key=lambda batch: len(batch[0])), RNG(0))
+    assert found["loss"].item() == pytest.approx(found["contrastive_loss"].item() + found["cross_entropy"].item())
+
+
+def test_without_anything_wrong_all_epochs_are_of_cross_entropy():
+    task = embedded(right=1.0)
+    method = build(f"contrastive_adapter+{SMALL}", task)
+    assert method.facts()["anchors"] == 0
+    assert all(len(anchors) == 0 and len(samples) > 1 for anchors, samples in method.epoch(RNG(0)))
+
+
+def test_without_both_parts_it_is_the_adapter():
+    task = embedded()
+    ours, adapter = (
+        build(name, task) for name in (f"contrastive_adapter+contrastive=false+sampling=random+{SMALL}", "adapter+hidden=8+batch_size=8")
+    )
+    for (_, samples), rows in itertools.islice(zip(ours.epoch(RNG(0)), adapter.epoch(RNG(0)), strict=True), 3):
+        np.testing.assert_array_equal(samples, rows)
+        ours.step((np.empty(0, int), samples), RNG(0))
+        adapter.step(rows, RNG(0))
+    for first, second in zip(ours.networks.parameters(), adapter.networks.parameters(), strict=True):
+        np.testing.assert_array_equal(first.detach(), second.detach())
+
+
+def test_eq_6_draws_wrong_samples_to_their_class_and_away_from_others():
+    task = embedded(240, right=0.6)
+    method = build(f"contrastive_adapter+{SMALL}+learning_rate=0.01", task)
+
+    def cosines():
+        """Of wrong samples, mean with their class and with others."""
+        with torch.no_grad():
+            z = method.networks["encoder"].eval()(task.presentation.inputs)
+        wrong = torch.from_numpy(task.groups != task.y)[:, None]
+        same = task.labels[:, None] == task.labels
+        return [(z @ z.T)[wrong & pairs].mean().item() for pairs in (same, ~same)]
+
+    before = cosines()
+    for epoch in range(6):  # those of anchors alone
+        for batch in method.epoch(RNG(epoch)):
+            method.step(batch, RNG(epoch))
+    after = cosines()
+    assert after[0] - after[1] > before[0] - before[1] + 0.1

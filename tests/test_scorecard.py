@@ -1,0 +1,136 @@
+"""The page: what it counts, what it links to, what it says of what is missing."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from page import CONFIG, page
+
+from despur import experiments, scorecard, tally
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a made-up run, with its page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("made"))
+        Path("config").mkdir()
+        Path("config/fair_cl.yaml").write_text("papers: [fair_cl]\ndatasets: {}\n")
+        return page().parent
+
+
+@pytest.fixture
+def text(made):
+    return (made / "scorecard.html").read_text()
+
+
+class Outline(HTMLParser):
+    """Addresses, identifiers and unclosed tags of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.addresses, self.ids, self.open = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.addresses += [found[key] for key in ("href", "src") if found.get(key)]
+        self.ids += [found["id"]] if "id" in found else []
+        if tag not in ("meta", "link", "br", "img", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_well_formed_and_needs_no_other_file(text):
+    outline = Outline(text)
+    assert outline.open == []
+    assert not any(address.startswith(("http", "//")) for address in outline.addresses)
+    assert not re.search(r'<(script|img|link)[^>]+(src|href)="(?!data:)', text)
+
+
+def test_every_link_leads_somewhere(made, text):
+    outline = Outline(text)
+    local = [a for a in outline.addresses if not a.startswith(("#", "data:"))]
+    assert any(a.endswith("table_1.html") for a in local) and any(a.endswith("figure_5.png") for a in local)
+    assert any("runs/" in a for a in local)
+    assert [a for a in local if not (made / a).exists()] == []
+    assert {a[1:] for a in outline.addresses if a.startswith("#")} <= set(outline.ids)
+
+
+def test_what_agrees_is_counted_and_stand_ins_are_not(text):
+    assert "<b>1 of 2</b>compared numbers agree" in text
+    assert re.search(r"<b>1 of 2</b>\s+compared numbers agree", text.split('id="cnc"')[1])
+    assert "stand-in: not compared" in text
+
+
+def test_missing_papers_are_shown_with_the_command_that_runs_them(text):
+    assert "make CONFIG=config/fair_cl.yaml" in text.split('id="fair_cl"')[1][:1500]
+    assert "make, with domain_temperature among the papers of config.yaml" in text
+    assert "snakemake cnc" in text
+    for paper in experiments.papers():
+        assert f'id="{paper}"' in text
+
+
+def test_claims_show_verdict_effect_and_what_would_settle_them(text):
+    part = text.split('id="claims"')[1].split('id="matrix"')[0]
+    for verdict in ("holds", "fails", "undecided", "not run here"):
+        assert f"badge {verdict.replace(' ', '-')}" in part or verdict == "not run here"
+    assert "0.5 [0.3, 0.7]" in part and re.search(r"about \d+ seeds|more test originals", part)
+
+
+def test_the_table_has_every_number_and_claim_once(made):
+    table = pd.read_csv(made / "scorecard.csv")
+    numbers, claims = table[table["kind_of_row"] == "number"], table[table["kind_of_row"] == "claim"]
+    assert len(numbers) == sum(len(tally.printed(paper)) for paper in experiments.papers())
+    assert not numbers.duplicated(["paper", *tally.KEY]).any() and numbers[["unit", "place"]].notna().all(axis=None)
+    assert set(claims["verdict"]) == {"holds", "fails", "undecided", "not run here"}
+    assert (table.loc[table["paper"] != "cnc", "verdict"] == "not run here").all()
+
+
+def test_the_largest_disagreement_comes_first(text):
+    part = text.split("the largest disagreements first")[1]
+    assert part.index("differs") < part.index(">agrees<") < part.index("one seed: undecided")
+
+
+def test_the_matrix_says_who_helps_on_whose_metric(text):
+    part = text.split("Who helps on whose metric?")[1]
+    assert re.search(r"<b>GAP</b> \(fair_cl\): helped by .*con", part)
+    assert "data:image/png;base64," in part
+
+
+def test_without_any_result_the_page_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scorecard.write(CONFIG | {"matrix": {}}, Path("results/scorecard"))
+    text = Path("results/scorecard.html").read_text()
+    assert "0 of" in text and "badge holds" not in text and "badge agrees" not in text
+    assert "Snakemake has no records of these jobs" in text and "not a git checkout" in text
+
+
+def test_the_configuration_on_the_page_makes_the_page_again(text):
+    shown = re.search(r"<pre>(.*?)</pre>", text, re.DOTALL)[1].replace("&#39;", "'")
+    assert yaml.safe_load(shown) == CONFIG
+
+
+def test_the_command_line_takes_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("some.yaml").write_text("papers: [cnc]\ndatasets: {cmnist: colored_digits}\noutputs: results/some\n")
+    monkeypatch.setattr("sys.argv", ["scorecard", "--configfile", "some.yaml", "--output", "results/some/scorecard"])
+    scorecard.main()
+    assert Path("results/some/scorecard.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.123456, "0.123"), (1234.5, "1,234"), (None, "–"), (float("nan"), "–"), (0.0, "0"), (-56.78, "-56.8")]
+)
+def test_how_a_number_is_shown(value, text):
+    assert scorecard.number(value) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(45.2, "45 s"), (600, "10 min"), (9000, "2.5 h")])
+def test_how_a_duration_is_shown(seconds, text):
+    assert scorecard.duration(seconds) == text

@@ -1,0 +1,45 @@
+"""despur at the command line: what there is, what a path means, how two runs differ, whether raw data is right, what nobody asks for.
+
+python -m despur list methods
+python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
+python -m despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
+python -m despur check waterbirds
+python -m despur unused
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from despur import commands
+from despur.settings import SettingError
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m despur", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    actions = parser.add_subparsers(dest="action", required=True)
+
+    def action(work: Callable[..., Iterable[str]], *arguments: tuple[str, dict[str, object]]) -> None:
+        own = actions.add_parser(work.__name__.rstrip("_"), help=(work.__doc__ or "").splitlines()[0])
+        own.set_defaults(work=work)
+        for name, keywords in arguments:
+            own.add_argument(name, **keywords)  # type: ignore[arg-type]
+
+    action(commands.list_, ("what", {"choices": commands.LISTS}))
+    action(commands.explain, ("path", {"help": "a result, or its folder"}))
+    action(commands.diff, ("first", {"type": Path}), ("second", {"type": Path}))
+    action(commands.check, ("dataset", {"help": "a name, with settings if you like"}))
+    action(commands.unused)
+    asked = vars(parser.parse_args())
+    work = asked.pop("work")
+    del asked["action"]
+    try:
+        for line in work(**asked):
+            print(line)
+    except (SettingError, RuntimeError) as error:  # store.InputError is one, but imports pandas
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""What ``python -m despur`` answers, line by line. No torch; numpy and pandas only where arrays and numbers are read."""
+
+import ast
+import json
+import os
+import textwrap
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from despur import experiments, matrix
+from despur.paths import locate
+from despur.settings import SettingError, spell
+from despur.spec import PACKAGE, Spec, available, declared, parse, published, resolve
+
+LISTS = ("methods", "datasets", "encoders", "inference", "papers", "claims")
+MEANING = {
+    "data": "a data set: arrays and a table",
+    "stage1": "a first model: representations and logits of every sample",
+    "groups": "an attribute inferred for every training sample",
+    "runs": "trained models, their outputs and metrics",
+}
+
+
+def list_(what: str) -> Iterator[str]:
+    """what there is: methods, datasets, encoders, inference, papers or claims"""
+    if what == "papers":
+        yield from (f"{paper:<20} {experiments.room(paper)['title']}" for paper in experiments.papers())
+    elif what == "claims":
+        for paper in experiments.papers():
+            for claim in yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text()):
+                yield f"{paper:<20} {claim['name']}: {claim['statement']} ({claim['place']})"
+    else:
+        yield from (f"{name:<28} {summary(what, name)}" for name in available(what))
+
+
+def summary(kind: str, name: str) -> str:
+    """What a component's docstring says first; the file is not run."""
+    return textwrap.shorten(documentation(kind, name).partition("\n\n")[0], 130, placeholder=" ...")
+
+
+def documentation(kind: str, name: str) -> str:
+    return ast.get_docstring(ast.parse((PACKAGE / kind / f"{name}.py").read_text())) or ""
+
+
+def explain(path: str) -> Iterator[str]:
+    """what a path is, what it needs and is needed for, and every setting with where its value comes from"""
+    if "/papers/" in path:
+        yield from explain_artifact(Path(path))
+        return
+    place = locate(path)
+    folder = Path("results") / place.folder.relative_to(place.root)
+    state = "made" if (place.folder / "about.json").exists() else "not made yet"
+    yield f"{folder}: {MEANING[place.stage]} ({state})"
+    if place.stage != "data":
+        needs = [place.data, *(up for part in ("stage1", "groups") for up in place.upstream(part))]
+        yield "reads    " + ", ".join(str(Path("results") / up.folder.relative_to(up.root)) for up in needs)
+    users = [f"{file}: {paper} {artifact}" for file, config in configurations().items()
+             for paper, artifact, folders in asked(config) if str(folder) in folders]  # fmt: skip
+    yield "shown by " + (", ".join(users) or "nothing that a configuration asks for")
+    sweep = place.datasets if place.stage == "data" else place.sweep
+    if place.stage != "data":
+        points = f"{len(place.datasets.points)} of data x {len(sweep.points)} of the method"
+        yield f"runs     {len(place.runs())}: {points} x seeds {place.seeds[1:]}"
+        yield from settings(place.datasets.points, parse(place.dataset)[1], "", "")
+    role = place.stage if place.stage in ("stage1", "groups") else ""
+    yield from settings(sweep.points, sweep.overrides, parse(place.dataset)[0] if place.name else "", role)
+
+
+def settings(points: list[Spec], overrides: Mapping[str, Any], dataset: str, role: str, prefix: str = "") -> Iterator[str]:
+    """Each setting of a component and, below it, of its parts: value (several in a sweep) and source."""
+    first = points[0]
+    yield f"\n{prefix.rstrip('.') or first.kind}: {first.base}, {summary(first.kind, first.base)}"
+    stated = published(dataset, first.base, role) if dataset else {}
+    for key, setting in declared(first.kind, first.base)["SETTINGS"].items():
+        values = " ~ ".join(dict.fromkeys(spell(point.settings[key]) for point in points))
+        inherited = key in overrides or (key == "stage1" and "stage1" in overrides)
+        source = "the path" if inherited else f"published, datasets/{dataset}.py" if key in stated else f"default: {setting.source}"
+        yield f"  {prefix}{key} = {values}  ({source})"
+    for key in first.parts:
+        below = {k.removeprefix(f"{key}."): v for k, v in overrides.items() if k.startswith(f"{key}.") or k.split(".")[0] == "stage1"}
+        same = [point.parts[key] for point in points if point.parts[key].base == first.parts[key].base]
+        yield from settings(same, below, dataset, key, f"{prefix}{key}.")
+
+
+def explain_artifact(path: Path) -> Iterator[str]:
+    """A table or figure of a paper: what it shows, and the runs behind it in each configuration that makes it."""
+    paper, artifact = path.parent.name, path.stem
+    if artifact not in experiments.room(paper)["artifacts"]:
+        raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(experiments.room(paper)['artifacts'])}")
+    script = f"papers/{paper}/{experiments.made(artifact)[0]}"
+    yield f"{path}: {experiments.label(artifact)} of {experiments.room(paper)['title']}, made by {script}"
+    for file, config in configurations().items():
+        if paper in config["papers"]:
+            yield f"\n{file}: {experiments.outputs(config, paper, artifact)[0]}"
+            changed = config.get("artifacts", {}).get(paper, {}).get(artifact)
+            if changed:
+                yield f"  this configuration sets {changed}"
+            for cell in experiments.cells(config, paper, artifact):
+                part = f" in the part of {cell.role}" if cell.stand_in else ""
+                yield f"  {cell.printed} on {cell.dataset}{part}: {', '.join(cell.folders)}"
+
+
+def diff(first: Path, second: Path) -> Iterator[str]:
+    """how two runs differ: settings, code, versions, and the metrics of the test split"""
+    import pandas as pd
+
+    abouts = [json.loads(about_of(path).read_text()) for path in (first, second)]
+    left, right = (flat({key: value for key, value in about["question"].items() if key != "code"}) for about in abouts)
+    for key in sorted({*left, *right}):
+        if left.get(key) != right.get(key):
+            yield f"{key}: {left.get(key, '–')} | {right.get(key, '–')}"
+    for key in ("device", "precision", "versions"):
+        if abouts[0].get(key) != abouts[1].get(key):
+            yield f"{key}: {abouts[0].get(key)} | {abouts[1].get(key)}"
+    yield f"code: {'the same' if abouts[0]['question']['code'] == abouts[1]['question']['code'] else 'differs'}"
+    files = [about_of(path).parent / "metrics.csv" for path in (first, second)]
+    if all(file.exists() for file in files):
+        means = []
+        for file in files:
+            table = pd.read_csv(file)
+            chosen = table[(table["split"] == "test") & (table["selection"] == "best") & table["group"].isna()]
+            means.append(chosen.groupby("metric")["value"].mean())
+        both = pd.concat(means, axis=1, keys=["first", "second"]).dropna()
+        yield f"\n{'test metric, mean over runs':<40}{'first':>10}{'second':>10}{'change':>10}"
+        yield from (f"{row.Index:<40}{row.first:>10.4g}{row.second:>10.4g}{row.second - row.first:>+10.3g}" for row in both.itertuples())
+
+
+def about_of(path: Path) -> Path:
+    """about.json of the folder of a result. Raises InputError where it is not made."""
+    from despur.store import InputError
+
+    file = locate(path).folder / "about.json"
+    if not file.exists():
+        raise InputError(f"{file} is not there: make it with snakemake {file}")
+    return file
+
+
+def flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    """``{"a": {"b": [1, 2]}}`` -> ``{"a.b.0": 1, "a.b.1": 2}``."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if not isinstance(value, dict | list):
+        return {prefix: value}
+    return {k: v for key, each in items for k, v in flat(each, f"{prefix}.{key}" if prefix else str(key)).items()}
+
+
+def check(dataset: str) -> Iterator[str]:
+    """whether the raw files of a data set are here and right; what is missing, their licence, how to get them"""
+    sweep = resolve("datasets", dataset)
+    root = Path(os.environ.get("DESPUR_DATA_ROOT", "data"))
+    yield f"{documentation('datasets', sweep.base)}\n\nlooked for under {root.resolve()} (DESPUR_DATA_ROOT)"
+    module = import_module(f"despur.datasets.{sweep.base}")
+    for point in sweep.points:
+        about = (made := module.build(point.settings, root)).about
+        sizes = ", ".join(f"{len(made.rows(split)):,} {split}" for split in made.splits)
+        yield f"{point.name}: right; {sizes}; licence: {about.get('licence', 'not stated')}; source: {about.get('source', 'not stated')}"
+
+
+def unused() -> Iterator[str]:
+    """folders of results that no configuration asks for, with their sizes; nothing is deleted"""
+    wanted = {folder for config in configurations().values() for *_, folders in asked(config) for folder in folders}
+    places = [locate(folder) for folder in wanted]
+    for place in places:  # grows: stages read stages
+        if place.stage != "data":
+            places += [place.data, *(up for part in ("stage1", "groups") for up in place.upstream(part))]
+    kept, total = {place.folder for place in places}, 0
+    for stage in MEANING:
+        for folder in sorted((experiments.RESULTS / stage).glob("*" if stage == "data" else "*/*/*")):
+            if folder not in kept:
+                size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+                total += size
+                yield f"{size / 1e6:>10.1f} MB  {folder}"
+    yield f"{total / 1e6:>10.1f} MB in all; asked for by: {', '.join(map(str, configurations()))}"
+
+
+def configurations() -> dict[Path, dict[str, Any]]:
+    """Every configuration here."""
+    files = [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
+    return {file: experiments.configuration(file) for file in files}
+
+
+def asked(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """(paper, artifact, folder) of everything that a configuration shows."""
+    found = [(paper, artifact, cell.folders) for paper in config["papers"] for artifact in experiments.room(paper)["artifacts"]
+             for cell in experiments.cells(config, paper, artifact)]  # fmt: skip
+    return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.cells(config))]

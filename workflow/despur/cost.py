@@ -1,0 +1,111 @@
+"""What a run cost: Snakemake's own records of its jobs, and what about.json says of their folders.
+
+Snakemake keeps a record for each output file (.snakemake/metadata): the rule, its inputs, when it started and ended. From the files of an
+artifact they lead back to everything that was done for it. What was made without Snakemake has no record.
+"""
+
+import json
+import os
+from base64 import urlsafe_b64encode
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+RECORDS = Path(".snakemake/metadata")
+STAGES = {"build_data": "data", "train_stage1": "stage 1", "infer_groups": "groups", "train_stage2": "stage 2", "evaluate": "evaluate",
+          "saliency": "saliency"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Job:
+    """A finished job. ``seconds``: from its start to its end; ``folder``: where its results lie; ``cached``: in Snakemake's cache."""
+
+    rule: str
+    log: str
+    inputs: tuple[str, ...]
+    seconds: float
+    folder: Path
+    cached: bool
+
+    @property
+    def stage(self) -> str:
+        return STAGES.get(self.rule, "tables and figures")
+
+
+class Jobs:
+    """Snakemake's records, read as they are asked for."""
+
+    def __init__(self, records: Path = RECORDS) -> None:
+        self.records = records
+        self.longest = os.pathconf(records, "PC_NAME_MAX") or 255 if records.exists() else 255
+        self.made: dict[str, Job | None] = {}
+
+    def job(self, file: str) -> Job | None:
+        """The job that made a file; None where there is no record."""
+        if file not in self.made:
+            self.made[file] = self._read(file)
+        return self.made[file]
+
+    def _read(self, file: str) -> Job | None:
+        name, size = urlsafe_b64encode(file.encode()).decode(), self.longest - 1
+        *folders, last = [name[i : i + size] for i in range(0, len(name), size)]  # as Snakemake cuts long names
+        try:
+            record = json.loads(self.records.joinpath(*(f"@{part}" for part in folders), last).read_text())
+            seconds = record["endtime"] - record["starttime"]
+        except (OSError, ValueError, KeyError, TypeError):  # none, or of a job that has not ended
+            return None
+        log = next(iter(record["log"]), file)
+        return Job(record["rule"], log, tuple(record["input"]), seconds, Path(file).parent, Path(file).is_symlink())
+
+    def behind(self, files: Iterable[str]) -> dict[str, Job]:
+        """All jobs that files come from, by their log."""
+        found: dict[str, Job] = {}
+        queue = list(files)
+        while queue:
+            job = self.job(queue.pop())
+            if job and job.log not in found:
+                found[job.log] = job
+                queue += job.inputs
+        return found
+
+    def critical_path(self, jobs: Mapping[str, Job]) -> list[Job]:
+        """The chain of jobs, each reading what the one before it made, that takes longest: no number of cores is faster."""
+        best: dict[str, tuple[float, list[Job]]] = {}
+
+        def chain(job: Job) -> tuple[float, list[Job]]:
+            if job.log not in best:
+                before = [chain(up) for up in {up.log: up for up in map(self.job, job.inputs) if up}.values()]
+                seconds, path = max(before, key=lambda each: each[0], default=(0.0, []))
+                best[job.log] = seconds + job.seconds, [*path, job]
+            return best[job.log]
+
+        return max(map(chain, jobs.values()), key=lambda each: each[0], default=(0.0, []))[1]
+
+
+def about(folder: Path) -> dict[str, Any]:
+    """about.json of a folder; empty where it says nothing of a process (data, tables)."""
+    file = folder / "about.json"
+    found = json.loads(file.read_text()) if file.exists() else {}
+    return found if "seconds" in found else {}
+
+
+def by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
+    """What each stage cost, in the order of the stages."""
+    mine: dict[str, list[Job]] = {}
+    for job in jobs:
+        mine.setdefault(job.stage, []).append(job)
+    return [{"name": stage, **total(mine[stage])} for stage in sorted(mine, key=[*STAGES.values(), "tables and figures"].index)]
+
+
+def total(jobs: Collection[Job]) -> dict[str, Any]:
+    """Jobs, seconds of wall time, jobs in the cache; of what trains and infers: seconds of own work, largest memory (MB), devices."""
+    known = [found for job in jobs if job.stage in ("stage 1", "groups", "stage 2") and (found := about(job.folder))]
+    return {
+        "jobs": len(jobs),
+        "seconds": sum(job.seconds for job in jobs),
+        "own_seconds": sum(found["seconds"] for found in known) if known else None,
+        "peak_memory_mb": max((found["peak_memory_mb"] for found in known), default=None),
+        "devices": ", ".join(sorted({found["device"] for found in known if "device" in found})),
+        "cached": sum(job.cached for job in jobs),
+    }

@@ -1,0 +1,27 @@
+"""CIFAR-100 (Krizhevsky et al. 2009; Qiang et al. 2022, Sec. 6.1): a hundred classes of objects, 50,000 + 10,000 images of 32x32.
+
+From ``cifar-100-python/`` under DESPUR_DATA_ROOT, the Python version as torchvision unpacks it.
+"""
+
+from pathlib import Path
+
+from despur.objects import read_cifar
+from despur.settings import NT_XENT, Settings
+from despur.store import Dataset
+
+PUBLISHED = {  # Sec. 6.2: as CIFAR-10
+    "*": {"encoder": "resnet18"},
+    "resnet18": {"pool": False},
+    "simclr": {**NT_XENT, "learning_rate": 3e-3, "batch_size": 512, "epochs": 1000},
+    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
+}
+
+SPLITS = {"train": {"train": "16019d7e3df5f24257cddd939b257f8d"}, "test": {"test": "f0ef6b0ae62326f3e7ffdfab6717acfc"}}
+META = ("meta", "7973b15100ade9c7d40fb424638fde48", "fine_label_names")
+SOURCE = "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
+REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """The given splits, fine labels."""
+    return read_cifar(data_root / "cifar-100-python", SPLITS, "fine_labels", META, SOURCE, REMEDY)

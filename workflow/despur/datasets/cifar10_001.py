@@ -1,0 +1,39 @@
+"""CIFAR-10.001 (named as CIFAR-10.02 of Zhang & Re 2022 is): CIFAR-10 and CIFAR-10.1 (Recht et al. 2018); 20 groups, class x source.
+
+From ``cifar-10-batches-py/`` and ``cifar-10.1/cifar10.1_v6_data.npy``, ``cifar10.1_v6_labels.npy`` under DESPUR_DATA_ROOT. CIFAR-10.1 is
+one set of 2,000 images, so it is divided here: the released code takes its rows out of CIFAR-10 instead, by mistake.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from despur import rawfiles
+from despur.cifar_sources import checked, per_class, together
+from despur.settings import Settings, whole
+from despur.store import Dataset, InputError
+
+SETTINGS = {
+    "per_class": whole(102, "released code: images of CIFAR-10.1 in each class, for training and selection", at_least=1, at_most=199)
+}
+
+# Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
+PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}}
+
+SOURCE = "https://github.com/modestyachts/CIFAR-10.1"
+REMEDY = f"Put cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy of {SOURCE} into cifar-10.1/ in the folder that DESPUR_DATA_ROOT names"
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """What of CIFAR-10.1 is not drawn for training is its test split."""
+    folders = ("cifar-10.1", "CIFAR-10.1/datasets", "CIFAR-10.1-master/datasets")
+    files = [rawfiles.find(data_root, [f"{f}/cifar10.1_v6_{what}.npy" for f in folders], REMEDY) for what in ("data", "labels")]
+    try:
+        data, numbers = (np.load(file, allow_pickle=False) for file in files)
+    except (ValueError, OSError) as error:
+        raise InputError(f"{files[0]} cannot be read ({error}). {REMEDY}") from error
+    images, labels = checked(files[0], data, numbers, REMEDY)
+    rows = per_class("cifar10_001/train", labels, settings["per_class"])
+    rest = np.setdiff1d(np.arange(len(labels)), rows)
+    parts = (images[rows], labels[rows]), (images[rest], labels[rest])
+    return together(data_root, "cifar10_001", "CIFAR-10.1", *parts, SOURCE)

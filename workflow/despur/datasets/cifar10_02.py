@@ -1,0 +1,38 @@
+"""CIFAR-10.02 (Zhang & Re 2022, Sec. 3.2): CIFAR-10 and a tenth as much of CIFAR-10.2 (Lu et al. 2020); 20 groups, class x source.
+
+From ``cifar-10-batches-py/`` and ``cifar-10.2/cifar102_train.npz``, ``cifar102_test.npz`` under DESPUR_DATA_ROOT. Our deviation: the
+images of CIFAR-10.2 are drawn without replacement; with it, as in the released code, training and validation would share some.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from despur import rawfiles
+from despur.cifar_sources import checked, per_class, together
+from despur.settings import Settings, whole
+from despur.store import Array, Dataset, InputError
+
+SETTINGS = {"per_class": whole(556, "released code: images of CIFAR-10.2 in each class, a tenth of all", at_least=1, at_most=1000)}
+
+# Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
+PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}}
+
+SOURCE = "https://github.com/modestyachts/cifar-10.2"
+REMEDY = f"Put the two files of {SOURCE} into cifar-10.2/ in the folder that DESPUR_DATA_ROOT names"
+
+
+def read(data_root: Path, part: str) -> tuple[Array, Array]:
+    path = rawfiles.find(data_root, [f"{folder}/cifar102_{part}.npz" for folder in ("cifar-10.2", "cifar-10.2-master")], REMEDY)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return checked(path, file["images"], file["labels"], REMEDY)
+    except (ValueError, KeyError, OSError) as error:
+        raise InputError(f"{path} has no images and labels ({error}). {REMEDY}") from error
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """The given test splits."""
+    images, labels = read(data_root, "train")
+    rows = per_class("cifar10_02/train", labels, settings["per_class"])
+    return together(data_root, "cifar10_02", "CIFAR-10.2", (images[rows], labels[rows]), read(data_root, "test"), SOURCE)

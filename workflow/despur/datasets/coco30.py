@@ -1,0 +1,98 @@
+"""COCO with one object an image, of 30 categories (Lin et al. 2014; Qiang et al. 2022, Sec. 6.2, the toy experiments).
+
+From ``coco/`` under DESPUR_DATA_ROOT: ``annotations/instances_{train,val}2017.json`` and ``{train,val}2017/``. The foreground is the area
+inside the object's box; a foreground image is black outside of it (the paper does not say what replaces the background).
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from despur import rawfiles
+from despur.objects import dataset
+from despur.scenes import without_background
+from despur.settings import NT_XENT, Settings, choice, whole
+from despur.store import Array, Dataset, InputError, Lazy
+
+SETTINGS = {
+    "size": whole(64, "not stated: pixels a side, as Tiny ImageNet; the shape is not kept", at_least=8),
+    "train": choice("full", "Sec. 1, settings 3 and 4: foreground: training images without background", "full", "foreground"),
+}
+
+PUBLISHED = {  # of the toy experiments nothing is stated: as on Tiny ImageNet
+    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128},
+    "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},
+    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
+    "linear_classifier": {"learning_rate": 0.01},
+    "fine_tuning": {"learning_rate": 0.2},
+}
+
+CATEGORIES = [
+    "airplane", "banana", "bear", "bed", "bench", "bird", "boat", "broccoli", "bus", "cat", "clock", "cow", "dog", "elephant",
+    "fire hydrant", "giraffe", "horse", "motorcycle", "person", "pizza", "scissors", "sink", "stop sign", "teddy bear", "toilet",
+    "traffic light", "train", "truck", "vase", "zebra",
+]  # fmt: skip
+SOURCE = "https://cocodataset.org"
+REMEDY = f"Get train2017, val2017 and their annotations from {SOURCE} into the folder coco that DESPUR_DATA_ROOT holds"
+
+
+def objects(folder: Path, part: str) -> pd.DataFrame:
+    """Images with exactly one annotated object, if it is of the 30 categories: ``file``, ``y``, and the box in shares of the sides,
+    ``left``, ``top``, ``right``, ``bottom``."""
+    path = rawfiles.find(folder, [f"annotations/instances_{part}2017.json"], REMEDY)
+    found = json.loads(path.read_text())
+    try:
+        names = {c["id"]: c["name"] for c in found["categories"]}
+        marks = pd.DataFrame([(a["image_id"], names[a["category_id"]], *a["bbox"]) for a in found["annotations"]],
+                             columns=["id", "name", "x", "y", "w", "h"])  # fmt: skip
+        shapes = pd.DataFrame([(i["id"], i["file_name"], i["width"], i["height"]) for i in found["images"]],
+                              columns=["id", "file", "width", "height"])  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path} holds no COCO instances ({error!r}). {REMEDY}") from error
+    alone = marks[~marks["id"].duplicated(keep=False) & marks["name"].isin(CATEGORIES)].merge(shapes, on="id")
+    if alone.empty:
+        raise InputError(f"{path}: no image has a single object of the 30 categories. {REMEDY}")
+    box = {
+        "left": alone["x"] / alone["width"],
+        "top": alone["y"] / alone["height"],
+        "right": (alone["x"] + alone["w"]) / alone["width"],
+        "bottom": (alone["y"] + alone["h"]) / alone["height"],
+    }
+    return pd.DataFrame(
+        {"file": [folder / f"{part}2017" / name for name in alone["file"]], "y": alone["name"].map(CATEGORIES.index), **box}
+    )
+
+
+def box_masks(box: pd.DataFrame, size: int) -> Array:
+    """Pixels whose centre lies in the box, at least one: bool (N,size,size)."""
+    centre = (np.arange(size) + 0.5) / size
+
+    def inside(low: str, high: str) -> Array:
+        first, last = box[low].to_numpy()[:, None], box[high].to_numpy()[:, None]
+        nearest = np.abs(centre - (first + last) / 2).argmin(axis=1)[:, None] == np.arange(size)
+        return ((centre >= first) & (centre <= last)) | nearest
+
+    return inside("top", "bottom")[:, :, None] & inside("left", "right")[:, None, :]
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """Training images, full or without background; test images (those of val2017), full and, as test_foreground, without."""
+    folder, size = data_root / "coco", settings["size"]
+    parts = {"train": objects(folder, "train"), "test": objects(folder, "val")}
+    parts["test_foreground"] = parts["test"]
+    table = pd.concat([part.assign(split=split) for split, part in parts.items()], ignore_index=True)
+    bare = ((table["split"] == "test_foreground") | ((table["split"] == "train") & (settings["train"] == "foreground"))).to_numpy()
+    full = rawfiles.images(list(table["file"]), size, lambda image: image.resize((size, size), Image.Resampling.BILINEAR), REMEDY)
+
+    def make(rows: slice) -> Array:
+        masks = box_masks(table.iloc[rows], size)
+        return without_background(full[rows], masks | ~bare[rows][:, None, None])
+
+    masks = Lazy((len(table), size, size), bool, lambda rows: box_masks(table.iloc[rows], size))
+    found = dataset(Lazy(full.shape, np.uint8, make), table["split"], table["y"], CATEGORIES, source=SOURCE, licence="CC BY 4.0")
+    found.table["original"] = table.groupby("file").ngroup().to_numpy()
+    found.masks = masks
+    return found

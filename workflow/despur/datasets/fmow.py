@@ -1,0 +1,58 @@
+"""FMoW-WILDS (Christie et al. 2018; Koh et al. 2021): what a satellite image shows, of 62 kinds; regions of the world as groups.
+
+From WILDS's ``fmow_v1.1/`` under DESPUR_DATA_ROOT. The official splits: images before 2013 train, those of 2013 to 2015 select, those from
+2016 on test; what WILDS sets aside (in-distribution splits, sequestered images) is left out. 118,886 images, at 224 pixels 18 GB of disk.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from despur import rawfiles
+from despur.settings import Settings, whole
+from despur.store import Array, Dataset, InputError, sha256
+
+SETTINGS = {"size": whole(224, "Koh et al. 2021: pixels a side, as published", at_least=32)}
+
+FOLDER = "fmow_v1.1"
+SOURCE = "https://worksheets.codalab.org/rest/bundles/0xaec91eb7c9d548ebb15e1b5e60f966ab/contents/blob/"
+REMEDY = f"Unpack {SOURCE} (WILDS's FMoW) anew into {FOLDER}/ in the folder that DESPUR_DATA_ROOT names"
+YEARS = {"train": (0, 2013), "val": (2013, 2016), "test": (2016, 9999)}  # from, before
+OTHER = "Other"  # countries without a region: of no group
+
+
+def splits(path: Path, table: pd.DataFrame) -> Array:
+    """WILDS's official split of each row, (N,): "" for what it sets aside."""
+    year = pd.to_datetime(table["timestamp"], utc=True, errors="coerce", format="ISO8601").dt.year
+    if year.isna().any():
+        raise rawfiles.fault(path, table["timestamp"], int(np.flatnonzero(year.isna())[0]), REMEDY)
+    found = np.full(len(table), "", dtype=object)
+    for split, (first, end) in YEARS.items():
+        found[(table["split"] == split) & year.between(first, end - 1)] = split
+        if split not in found:
+            raise InputError(f"{path}: no image of the split {split}. {REMEDY}")
+    return found
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """Every image is an original of its own; image i is that of row i of the metadata."""
+    path, countries = (rawfiles.find(data_root / FOLDER, [name], REMEDY) for name in ("rgb_metadata.csv", "country_code_mapping.csv"))
+    raw = rawfiles.read_table(path, ["split", "category", "country_code", "timestamp"], REMEDY)
+    mapping = rawfiles.read_table(countries, ["alpha-3", "region"], REMEDY)
+    region = raw["country_code"].map(mapping.dropna().set_index("alpha-3")["region"]).fillna(OTHER)
+    split = splits(path, raw)
+    rows = np.flatnonzero(split != "")
+    classes, regions = sorted(raw["category"].unique()), [*sorted(set(region) - {OTHER}), OTHER]
+    y, a = raw["category"].map(classes.index).to_numpy()[rows], region.map(regions.index).to_numpy()[rows]
+    table = pd.DataFrame({"split": split[rows], "y": y, "a": a, "original": rows})
+    about = {
+        **{"size": settings["size"], "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
+        **{"classes": classes, "class_words": [name.replace("_", " ") for name in classes]},
+        **{"attributes": regions, "attribute": "region", "groups": regions[:-1]},
+        **{"source": SOURCE, "licence": "FMoW Challenge Public License", "sha256": {path.name: sha256(path)}},
+    }
+    files = [data_root / FOLDER / f"images/rgb_img_{row}.png" for row in rows]
+    images = rawfiles.images(files, settings["size"], partial(rawfiles.as_clip, size=settings["size"]), REMEDY)
+    return Dataset(images, table, about, a[:, None] == np.arange(len(regions) - 1))

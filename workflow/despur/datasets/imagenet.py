@@ -1,0 +1,80 @@
+"""ImageNet (Deng et al. 2009; Qiang et al. 2022, Sec. 6.1): 1,000 classes, 1.28 million + 50,000 images, at 224 pixels 200 GB of disk.
+
+From ``imagenet/`` (or ``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) under DESPUR_DATA_ROOT: ``train/SYNSET/`` and ``val/SYNSET/``. The labels
+of Table 4 are those of SimCLR's lists, ``imagenet_subsets/1percent.txt`` and ``10percent.txt``, under DESPUR_DATA_ROOT as well.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from despur import rawfiles
+from despur.objects import class_folders, dataset, images_in, squared
+from despur.settings import NT_XENT, Settings, choice, whole
+from despur.store import Array, Dataset, InputError
+
+SETTINGS = {
+    "size": whole(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),
+    "labels": choice(
+        "published", "Sec. 6.3: 'the same fixed splits' as SimCLR, of 1 % and 10 %; drawn: equally many of each class", "published", "drawn"
+    ),
+}
+
+PUBLISHED = {
+    # Sec. 6.2: "the same as (Chen et al., 2020b; Chuang et al., 2020)": batches of 4,096, 800 epochs, blur over a tenth of the side. Their
+    # LARS and its rate are not among the house's settings: Adam, as on the other data sets.
+    "*": {"encoder": "resnet50", "weights": "random", "learning_rate": 2e-3, "batch_size": 4096, "epochs": 800, "projector_dim": 128},
+    "simclr": {**NT_XENT, "temperature": 0.1, "projector_dim": 128},
+    # Sec. 6.3, Table 3
+    "simclr_msr": {"lambda": 0.1, "temperature": 0.1},
+    "moco": {"queue": 65536},  # Sec. 3.3 of He et al.
+    "images": {"crop_scale": 0.08, "flip": 0.5, "blur": 0.5, "blur_radius": 11, "color_jitter": 1.0, "grayscale": 0.2},
+    "linear_classifier": {"learning_rate": 0.01, "batch_size": 1000, "epochs": 500, "neighbours": 0},
+    "fine_tuning": {"learning_rate": 0.2, "batch_size": 1024, "epochs": 60},
+}
+
+ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
+SOURCE = "https://image-net.org/challenges/LSVRC/2012/"
+REMEDY = f"Get {SOURCE} and unpack it, with a folder for each class in train/ and in val/"
+LISTS = "https://github.com/google-research/simclr/tree/master/imagenet_subsets"
+
+
+def ranks(paths: Sequence[Path], data_root: Path) -> Array:
+    """The order in which training images are labelled: those of the 1 % list, the others of the 10 % list, then the rest."""
+    rank = np.full(len(paths), len(paths))
+    place = {path.name: i for i, path in enumerate(paths)}
+    count = 0
+    for name in ("1percent.txt", "10percent.txt"):
+        file = rawfiles.find(data_root, [f"imagenet_subsets/{name}"], f"Get it from {LISTS}, or ask for labels=drawn")
+        for image in file.read_text().split():
+            if image not in place:
+                raise InputError(f"{file}: {image} is no training image. Get it anew from {LISTS}, or ask for labels=drawn")
+            if rank[place[image]] == len(paths):
+                rank[place[image]], count = count, count + 1
+    return rank
+
+
+def built(settings: Settings, data_root: Path, synsets: Sequence[str] | None = None) -> tuple[Dataset, list[Path]]:
+    """ImageNet or the part of it that some synsets are; and the training images."""
+    folder = rawfiles.find(data_root, ROOTS, REMEDY)
+    for part in ("train", "val"):
+        if not (folder / part).is_dir() or images_in(folder / part):
+            raise InputError(f"{folder / part} is flat or not there: the class of an image is the name of its folder. {REMEDY}")
+    names = list(synsets or sorted(path.name for path in (folder / "train").iterdir() if path.is_dir()))
+    train, test = (class_folders(folder / part, names, REMEDY) for part in ("train", "val"))
+    files, size = [*train, *test], settings["size"]
+    inputs = rawfiles.images([path for path, _ in files], size, partial(squared, size=size), REMEDY)
+    split = ["train"] * len(train) + ["test"] * len(test)
+    about = {"source": SOURCE, "licence": "ImageNet: non-commercial research"}
+    return dataset(inputs, split, [y for _, y in files], names, **about), [path for path, _ in train]
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """The given splits; the validation images are the test split."""
+    found, train = built(settings, data_root)
+    if settings["labels"] == "published":
+        rank = ranks(train, data_root)
+        found.table["label_rank"] = np.concatenate([rank, np.full(len(found.table) - len(rank), -1)])
+    return found

@@ -1,0 +1,43 @@
+"""ImageNet-100 (Tian et al. 2020a; Qiang et al. 2022, Sec. 6.1): a hundred classes of ImageNet, 126,689 + 5,000 images.
+
+From ImageNet's folders (imagenet.py); which classes is a list of synsets, one a line, in a file under DESPUR_DATA_ROOT.
+"""
+
+from pathlib import Path
+
+from despur import rawfiles
+from despur.datasets.imagenet import built
+from despur.settings import NT_XENT, Settings, whole, word
+from despur.store import Dataset, InputError
+
+SETTINGS = {
+    "size": whole(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),
+    "synsets": word("imagenet100.txt", "Tian et al. 2020a, released code: the file that lists them"),
+}
+
+PUBLISHED = {
+    # Sec. 6.2; batch size and projector: not stated, as on Tiny ImageNet; blur: a tenth of the side, Chen et al. 2020a.
+    "*": {"encoder": "resnet50", "weights": "random", "learning_rate": 2e-3, "projector_dim": 128},
+    "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},
+    # Sec. 6.3, Table 2; swav_msr: not stated
+    "simclr_msr": {"lambda": 0.1},
+    "cmc_msr": {"lambda": 0.1, "gamma": 0.1},
+    "lmcl_msr": {"lambda": 1.0},
+    "dcl": {"class_prior": 0.01},
+    "dcl_msr": {"class_prior": 0.01},
+    "images": {"crop_scale": 0.08, "flip": 0.5, "blur": 0.5, "blur_radius": 11, "color_jitter": 1.0, "grayscale": 0.2},
+    "linear_classifier": {"learning_rate": 0.01, "neighbours": 0},
+    "fine_tuning": {"learning_rate": 0.2},
+}
+
+REMEDY = "Get https://github.com/HobbitLong/CMC/blob/master/imagenet100.txt, or write one synset (n02869837) a line"
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """The listed classes, in the order of the list."""
+    path = rawfiles.find(data_root, [settings["synsets"]], REMEDY)
+    synsets = path.read_text().split()
+    wrong = [text for text in synsets if not (text[:1] == "n" and text[1:].isdecimal())]
+    if wrong or len(synsets) < 2 or len(set(synsets)) < len(synsets):
+        raise InputError(f"{path}: {wrong[0] if wrong else 'fewer than two synsets, or one twice'}. {REMEDY}")
+    return built(settings, data_root, synsets)[0]

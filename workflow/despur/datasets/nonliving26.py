@@ -1,0 +1,20 @@
+"""BREEDS Nonliving-26 (Santurkar et al. 2020): 26 kinds of things, subclasses as groups (Zhang & Re 2022, Sec. 3.2).
+
+From your copies of ImageNet and of the hierarchy (breeds.py). About 140,000 images; at 224 pixels 21 GB of disk under results/data.
+"""
+
+from pathlib import Path
+
+from despur import breeds
+from despur.settings import Settings, whole
+from despur.store import Dataset
+
+SETTINGS = {"size": whole(224, "released code: as CLIP sees images", at_least=32)}
+
+# Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
+PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True}}
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """Level 5 below non-living things, 4 subclasses of each class (source and target together: Sec. 3.2, released code)."""
+    return breeds.build(data_root, settings["size"], level=5, ancestor="n00021939", subclasses=4)

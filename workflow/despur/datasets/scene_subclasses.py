@@ -1,0 +1,51 @@
+"""Digits below or from five, each digit a group: the scenes of ``scene_digits`` in the part of data sets with balanced subclasses (BREEDS).
+
+The attribute is the digit's place within its class, so that class x attribute are the ten digits. Backgrounds say nothing of the class.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from despur.captions import WORDS
+from despur.datasets import scene_digits
+from despur.settings import SettingError, Settings, as_in, for_each, real
+from despur.store import Dataset
+
+SETTINGS = {
+    **as_in("datasets", "scene_digits", "skew", "test", "train", "foreground"),
+    "class_share": real(0.0, "BREEDS: balanced, classes as they come", at_least=0, below=1),
+    "p_corr": real(0.5, "share of a class on its background: no shortcut", at_least=0, at_most=1),
+}
+
+PUBLISHED = {
+    "*": {"encoder": "lenet", "learning_rate": 0.01, "epochs": 12, "stage1": "two_tower"},
+    "two_tower": {"epochs": 8, "learning_rate": 0.003},
+    **for_each("linear_probe wise_ft", learning_rate=1.0),
+    "adapter": {"hidden": 32, "learning_rate": 0.003},
+    "contrastive_adapter": {
+        "hidden": 32,
+        "learning_rate": 0.003,
+        "num_positives": 32,
+        "num_negatives": 32,
+        "num_neighbors": 64,
+        "anchors_per_step": 16,
+        "anchor_fraction": 0.25,
+    },
+}
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """Raises SettingError for classes of different numbers of digits."""
+    classes = settings["classes"].split("-")
+    if len({len(members) for members in classes}) > 1 or len(classes[0]) < 2:
+        raise SettingError(f"classes={settings['classes']}: subclasses need classes of equally many digits, at least two")
+    full = {**settings, "skew": "all", "test": "balanced", "train": "full", "foreground": False}
+    dataset = scene_digits.build(full, data_root)
+    place = {int(digit): i for members in classes for i, digit in enumerate(members)}
+    table = dataset.table.assign(background=dataset.table["a"], a=dataset.table["digit"].map(place).astype(np.int64))
+    attributes = [f"{i + 1}. digit" for i in range(len(classes[0]))]
+    about = {**dataset.about, "attributes": attributes, "attribute": "digit"}
+    found = Dataset(dataset.inputs, table, about, masks=dataset.masks)
+    found.about["groups"] = [WORDS[int(digit)] for members in classes for digit in members]
+    return found

@@ -1,0 +1,72 @@
+"""STL-10 (Coates et al. 2011; Qiang et al. 2022, Sec. 6.1): ten classes, 5,000 + 8,000 images of 96x96, and 100,000 without labels.
+
+From ``stl10_binary/`` under DESPUR_DATA_ROOT, as torchvision unpacks it. Methods without labels are trained on all 105,000 training images.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from despur.objects import checked, dataset
+from despur.settings import NT_XENT, Settings, whole
+from despur.store import Array, Dataset, InputError, Lazy
+
+SETTINGS = {"size": whole(64, "W-MSE's released code trains and tests at 64; the images have 96 (Sec. 6.1)", at_least=8)}
+
+PUBLISHED = {  # Sec. 6.2; augmentations: not stated, as on CIFAR
+    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128, "epochs": 2000},
+    "simclr": {**NT_XENT, "batch_size": 512, "projector_dim": 128},
+    "wmse": {"slice": 256, "slicings": 4},  # Sec. 4 of Ermolov et al.
+    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
+    "linear_classifier": {"learning_rate": 0.01, "epochs": 500},
+    "fine_tuning": {"learning_rate": 0.2, "epochs": 60},
+}
+
+SIDE = 96
+MD5 = {
+    "train_X.bin": "918c2871b30a85fa023e0c44e0bee87f",
+    "train_y.bin": "5a34089d4802c674881badbb80307741",
+    "unlabeled_X.bin": "5242ba1fed5e4be9e1e742405eb56ca4",
+    "test_X.bin": "7f263ba9f9e0b06b93213547f721ac82",
+    "test_y.bin": "36f9794fa4beb8a2c72628de14fa638e",
+}
+SOURCE = "http://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz"
+REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
+
+
+def resized(pixels: Array, size: int) -> Array:
+    """An image as it is stored, (3, columns, rows), as (size,size,3)."""
+    return np.asarray(Image.fromarray(pixels.transpose(2, 1, 0)).resize((size, size), Image.Resampling.BICUBIC))
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """The given splits; the unlabelled images are a split of their own."""
+    size, path = settings["size"], partial(_path, data_root / "stl10_binary")
+    stored = {split: np.memmap(path(f"{name}_X.bin"), np.uint8, "r").reshape(-1, 3, SIDE, SIDE) for split, name in
+              (("train", "train"), ("unlabelled", "unlabeled"), ("test", "test"))}  # fmt: skip
+    y = {split: np.fromfile(path(f"{split}_y.bin"), np.uint8).astype(int) - 1 for split in ("train", "test")}
+    y["unlabelled"] = np.full(len(stored["unlabelled"]), -1)
+    for split, labels in y.items():
+        if len(labels) != len(stored[split]):
+            raise InputError(f"{data_root / 'stl10_binary'}: {len(stored[split])} {split} images, but {len(labels)} labels. {REMEDY}")
+    where = [(split, i) for split, part in stored.items() for i in range(len(part))]
+
+    def make(rows: slice) -> Array:
+        return np.stack([resized(stored[split][i], size) for split, i in where[rows]])
+
+    classes = (data_root / "stl10_binary/class_names.txt").read_text().split()
+    return dataset(
+        Lazy((len(where), size, size, 3), np.uint8, make),
+        [split for split, _ in where],
+        np.concatenate([y[split] for split in stored]),
+        classes,
+        source=SOURCE,
+        licence="not stated; from ImageNet",
+        md5=MD5,
+    )
+
+
+def _path(folder: Path, name: str) -> Path:
+    return checked(folder / name, MD5[name], REMEDY)

@@ -1,0 +1,72 @@
+"""Tiny ImageNet (Le & Yang 2015; Qiang et al. 2022, Sec. 6.1): 200 classes, 100,000 + 10,000 images of 64x64.
+
+From ``tiny-imagenet-200/`` under DESPUR_DATA_ROOT. The validation images, which are tested on, lie in ``val/images`` with their labels in
+``val/val_annotations.txt`` as published, or in folders of their classes, ``val/n01443537/`` (or ``.../images``). The published test labels
+are not public.
+"""
+
+from pathlib import Path
+
+from PIL import Image
+
+from despur import rawfiles
+from despur.objects import Files, class_folders, dataset, images_in
+from despur.settings import NT_XENT, Settings
+from despur.store import Dataset, InputError
+
+PUBLISHED = {  # Sec. 6.2
+    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128},
+    "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},
+    "wmse": {"slice": 256, "slicings": 4},  # Sec. 4 of Ermolov et al.
+    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
+    "linear_classifier": {"learning_rate": 0.01},
+    "fine_tuning": {"learning_rate": 0.2},
+}
+
+SIZE = 64
+SOURCE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
+REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
+
+
+def validation(folder: Path, synsets: list[str]) -> Files:
+    """Validation images and their classes, from whichever layout is there.
+
+    Raises InputError for a flat folder without labels, where every image would seem to be of one class.
+    """
+    if any((folder / synset).is_dir() for synset in synsets):
+        return class_folders(folder, synsets, REMEDY)
+    labels = folder / "val_annotations.txt"
+    if not labels.exists():
+        raise InputError(
+            f"{folder} is flat: neither folders of classes ({synsets[0]}/, ...) nor val_annotations.txt say which image is of which class, "
+            f"and accuracy would be that of one class. {REMEDY}"
+        )
+    rows = [line.split("\t") for line in labels.read_text().splitlines()]
+    class_of = {row[0]: row[1] for row in rows if len(row) > 1}
+    paths = images_in(folder / "images")
+    unknown = [path for path in paths if class_of.get(path.name) not in synsets]
+    if unknown or not paths:
+        raise InputError(f"{labels}: no class for {unknown[0] if unknown else 'any image'}. {REMEDY}")
+    return [(path, synsets.index(class_of[path.name])) for path in paths]
+
+
+def prepare(image: Image.Image) -> Image.Image:
+    """64x64, as they are stored."""
+    return image if image.size == (SIZE, SIZE) else image.resize((SIZE, SIZE), Image.Resampling.BILINEAR)
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """Training and validation images; the latter are the test split."""
+    folder = data_root / "tiny-imagenet-200"
+    synsets = rawfiles.find(folder, ["wnids.txt"], REMEDY).read_text().split()
+    named = dict(line.split("\t")[:2] for line in rawfiles.find(folder, ["words.txt"], REMEDY).read_text().splitlines() if "\t" in line)
+    train, test = class_folders(folder / "train", synsets, REMEDY), validation(folder / "val", synsets)
+    files = [*train, *test]
+    return dataset(
+        rawfiles.images([path for path, _ in files], SIZE, prepare, REMEDY),
+        ["train"] * len(train) + ["test"] * len(test),
+        [y for _, y in files],
+        [named.get(synset, synset) for synset in synsets],
+        source=SOURCE,
+        licence="ImageNet: non-commercial research",
+    )

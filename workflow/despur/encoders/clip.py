@@ -1,0 +1,103 @@
+"""CLIP, any model and weights of open_clip, and CLOOB (Zhang & Re 2022, Sec. 3.2, Tables 3 and 4): images and prompts.
+
+Weights lie under ``clip/`` in the folder that DESPUR_WEIGHTS_ROOT names, and are downloaded there if they are not:
+
+- ``RN50.pt``, ``ViT-L-14.pt``, ...: OpenAI's own files, with checkpoint=openai
+- ``MODEL-CHECKPOINT/open_clip_model.safetensors`` or ``open_clip_pytorch_model.bin``: those of the hub
+- ``cloob_rn50_yfcc_epoch_28.pt``, ``cloob_rn50x4_yfcc_epoch_28.pt``: with checkpoint=cloob
+"""
+
+from pathlib import Path
+from typing import Any
+
+import open_clip
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import interpolate
+
+from despur.settings import SettingError, Settings, word
+from despur.store import InputError, sha256
+from despur.weights import fetch, remedy, weights_root
+
+SEED_CHUNK = 5
+SETTINGS = {
+    "model": word("RN50", "Tables 1, 3: RN50, ViT-L-14; Table 4: RN101, ViT-B-32, ViT-B-16, RN50x4; any name of open_clip"),
+    "checkpoint": word("openai", "Sec. 3.2: CLIP's; cloob: CLOOB's; random: none; any tag that open_clip has for the model"),
+}
+
+CLOOB = "https://ml.jku.at/research/CLOOB/downloads/checkpoints/"
+HUB = "https://huggingface.co/"
+PIXELS = {"mean": open_clip.OPENAI_DATASET_MEAN, "std": open_clip.OPENAI_DATASET_STD}
+
+
+class CLIP(nn.Module):
+    """Images (B,3,H,W) in [-1,1] -> embeddings (B,dim). Images of another size than the model's are resized to it, bicubically."""
+
+    def __init__(self, network: Any, tokenizer: Any, pixels: dict[str, Any]) -> None:
+        super().__init__()
+        self.network, self.tokenizer, self.dim = network, tokenizer, int(network.text_projection.shape[-1])
+        side = network.visual.image_size
+        self.size = side if isinstance(side, tuple) else (side, side)
+        mean, deviation = (torch.tensor(pixels[key]).view(1, 3, 1, 1) for key in ("mean", "std"))
+        self.register_buffer("shift", (0.5 - mean) / deviation)  # (x + 1) / 2 is in [0, 1]
+        self.register_buffer("scale", 0.5 / deviation)
+
+    def forward(self, images: Tensor) -> Tensor:
+        if images.shape[2:] != self.size:
+            images = interpolate(images, self.size, mode="bicubic", antialias=True).clamp(-1, 1)
+        return self.network.encode_image(images * self.get_buffer("scale") + self.get_buffer("shift"))
+
+    def texts(self, prompts: list[str]) -> Tensor:
+        """Embeddings (K,dim) of prompts."""
+        return self.network.encode_text(self.tokenizer(prompts).to(self.get_buffer("shift").device))
+
+
+def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
+    """Raises SettingError for inputs that are not (3,H,W) or unknown names, InputError for weights that do not fit or are not there."""
+    model, checkpoint = settings["model"], settings["checkpoint"]
+    if len(input_shape) != 3 or input_shape[0] != 3:
+        raise SettingError(f"clip takes images of three channels, not inputs of shape {input_shape}: choose another encoder")
+    if open_clip.get_model_config(model) is None:
+        raise SettingError(f"encoder.model={model}: open_clip has no such model; it has {', '.join(open_clip.list_models())}")
+    published = open_clip.get_pretrained_cfg(model, checkpoint)
+    if checkpoint == "random":
+        network = open_clip.create_model(model)
+    elif checkpoint == "cloob":
+        network = cloob(model)
+    elif published:
+        network = pretrained(model, checkpoint, published)
+    else:
+        known = ", ".join([*open_clip.pretrained.list_pretrained_tags_by_model(model), "cloob", "random"])
+        raise SettingError(f"encoder.checkpoint={checkpoint}: of {model}, open_clip has {known}")
+    return CLIP(network, open_clip.get_tokenizer(model), PIXELS | published)
+
+
+def pretrained(model: str, checkpoint: str, published: dict[str, Any]) -> nn.Module:
+    """With OpenAI's own file if that is there, else with the hub's."""
+    own, folder = weights_root() / "clip" / Path(published["url"]).name, f"clip/{model}-{checkpoint}/"
+    if checkpoint == "openai" and own.exists():
+        if sha256(own) != Path(published["url"]).parent.name:
+            raise InputError(f"{own}: wrong checksum (corrupt or truncated; the file is kept). Move it away. Put {published['url']} there")
+        return open_clip.load_openai_model(str(own), "fp32", "cpu")
+    url = f"{HUB}{published['hf_hub'].rstrip('/')}/resolve/main/"
+    path = fetch([f"{folder}open_clip_pytorch_model.bin", f"{folder}open_clip_model.safetensors"], url)
+    network = open_clip.create_model(model, force_quick_gelu=bool(published.get("quick_gelu")))
+    try:
+        open_clip.load_checkpoint(network, str(path))
+    except Exception as error:  # each of the libraries behind it has its own
+        raise InputError(f"{path} does not hold the weights of {model} ({error}). {remedy(path, url)}") from error
+    return network
+
+
+def cloob(model: str) -> nn.Module:
+    """CLOOB: the same towers under other names, and no temperature of CLIP's."""
+    path = fetch([f"clip/cloob_{model.lower()}_yfcc_epoch_28.pt"], CLOOB)
+    network = open_clip.create_model(model, force_quick_gelu=True)
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
+        found = {name.removeprefix("module.").removeprefix("transformer."): value for name, value in state.items()}
+        own = network.state_dict()
+        network.load_state_dict({name: own[name] if name == "logit_scale" else found[name] for name in own})
+    except Exception as error:  # each of the libraries behind it has its own
+        raise InputError(f"{path} does not hold CLOOB's {model} ({error}). {remedy(path, CLOOB)}") from error
+    return network

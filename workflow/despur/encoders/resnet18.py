@@ -1,0 +1,35 @@
+"""ResNet-18 for small images (Qiang et al. 2022, Sec. 6.2; the stem is that of W-MSE's released code): 3x3 convolutions from the start."""
+
+from torch import Tensor, nn
+from torchvision.models import resnet18
+
+from despur.settings import SettingError, Settings, flag
+
+SEED_CHUNK = 1
+SETTINGS = {"pool": flag(True, "W-MSE's released code: max-pooling after the first layer, but not on CIFAR")}
+
+
+class ResNet18(nn.Module):
+    """Images (B,3,H,W) -> representations (B,512): the average of the last feature map."""
+
+    dim = 512
+    saliency_layer = "layers.layer4"
+
+    def __init__(self, pool: bool) -> None:
+        super().__init__()
+        self.layers = resnet18()
+        self.layers.conv1 = nn.Conv2d(3, 64, 3, padding=1, bias=False)
+        nn.init.kaiming_normal_(self.layers.conv1.weight, mode="fan_out", nonlinearity="relu")  # as torchvision's
+        if not pool:
+            self.layers.maxpool = nn.Identity()
+        self.layers.fc = nn.Identity()
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.layers(images)
+
+
+def build(settings: Settings, input_shape: tuple[int, ...]) -> ResNet18:
+    """With torchvision's random weights. Raises SettingError for inputs that are not (3,H,W)."""
+    if len(input_shape) != 3 or input_shape[0] != 3:
+        raise SettingError(f"resnet18 takes images of three channels, not inputs of shape {input_shape}: choose another encoder")
+    return ResNet18(settings["pool"])

@@ -1,0 +1,20 @@
+"""Redundancy of embeddings (Zbontar et al. 2021)."""
+
+import torch
+from torch import Tensor
+
+from despur.losses.infonce import precise
+
+
+def cross_correlation(first: Tensor, second: Tensor) -> Tensor:
+    """Correlation (D,D) of the numbers of two views' embeddings (N,D) over the batch."""
+    with torch.autocast(first.device.type, enabled=False):
+        a, b = ((z - z.mean(dim=0)) / z.std(dim=0, correction=0).clamp(min=1e-6) for z in (precise(first), precise(second)))
+        return a.T @ b / len(a)
+
+
+def redundancy(first: Tensor, second: Tensor, weight: float) -> Tensor:
+    """Eq. 1: how far the cross-correlation is from the identity, off the diagonal with ``weight``; a scalar."""
+    correlation = cross_correlation(first, second)
+    diagonal = correlation.diagonal()
+    return (1 - diagonal).square().sum() + weight * (correlation.square().sum() - diagonal.square().sum())

@@ -1,0 +1,16 @@
+"""Codes of SwAV (Caron et al. 2020, Sec. 3.1)."""
+
+import torch
+from torch import Tensor
+
+from despur.losses.infonce import precise
+
+
+@torch.no_grad()
+def sinkhorn(scores: Tensor, epsilon: float, iterations: int) -> Tensor:
+    """Soft assignments (B,K) of samples to prototypes from their scores: rows sum to 1, columns, after enough iterations, to B / K."""
+    with torch.autocast(scores.device.type, enabled=False):
+        log = precise(scores) / epsilon
+        for _ in range(iterations):
+            log = log.log_softmax(dim=0).log_softmax(dim=1)
+        return log.exp()

@@ -1,0 +1,40 @@
+"""Adapter (Gao et al. 2021; Sec. 3.2 of Zhang & Re 2022): a bottleneck moves embeddings towards the embeddings of their classes."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from torch import nn
+
+from despur.embeddings import Bottleneck, base_of, freeze
+from despur.methods.base import Method
+from despur.settings import flag, on_embeddings, real, whole
+from despur.spec import Spec
+from despur.store import Array
+
+SETTINGS = {
+    **on_embeddings("released code; the paper's appendix is missing"),
+    "hidden": whole(128, "Table 6: 263,424 and 197,632 parameters are 2DH + 2H + D", at_least=1),
+    "batch_norm": flag(True, "released code, and Table 6; Eq. 4 has none"),
+    "temperature": real(0.01, "released code: tau of Eq. 3", above=0),
+}
+
+
+class Adapter(Method):
+    """Eq. 4, then the zero-shot classifier, W^T f(u) / tau, on cross-entropy (Eq. 5). The class embeddings W stay as they are."""
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        (dim,) = shape
+        encoder = Bottleneck(dim, spec.settings["hidden"], spec.settings["batch_norm"])
+        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(dim, num_classes, bias=False)})
+
+    def setup(self) -> None:
+        freeze(self.networks["head"], base_of(self.task).head / self.settings["temperature"])
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        """Shuffled samples in mini-batches as equal as possible: batch norm cannot take one sample alone."""
+        yield from self.minibatches(rng.permutation(len(self.task)))
+
+    def minibatches(self, rows: Array) -> list[Array]:
+        return np.array_split(rows, math.ceil(len(rows) / self.settings["batch_size"]))

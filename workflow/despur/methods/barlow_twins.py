@@ -1,0 +1,22 @@
+"""Barlow Twins (Zbontar et al. 2021): the numbers of an embedding agree between views and do not repeat each other."""
+
+import numpy as np
+
+from despur.losses.correlation import redundancy
+from despur.methods.base import Losses
+from despur.selfsupervised import SelfSupervised
+from despur.settings import real, siamese
+from despur.store import Array
+
+SETTINGS = {
+    **siamese(),
+    "redundancy": real(5e-3, "Sec. 2.2 of Zbontar et al.: lambda", at_least=0),
+}
+
+
+class BarlowTwins(SelfSupervised):
+    """Eq. 1 of Zbontar et al."""
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        first, second = self.two_views(batch, rng).chunk(2)
+        return {"loss": redundancy(first, second, self.settings["redundancy"])}

@@ -1,0 +1,30 @@
+"""BYOL (Grill et al. 2020): a predictor tells the target network's embedding of the other view."""
+
+import torch
+from torch import Tensor
+
+from despur.losses.infonce import cosine
+from despur.pairs import WithTarget, rowwise
+from despur.selfsupervised import projector
+from despur.settings import siamese, target
+
+SETTINGS = {
+    **siamese(),
+    **target(0.99, "Sec. 6.2 of Qiang et al. 2022; W-MSE", increase="cosine"),
+}
+
+
+class BYOL(WithTarget):
+    """2 - 2 cos of prediction and target (Eq. 2 of Grill et al.), each view in both parts; the predictor is a projector's twin."""
+
+    def setup(self) -> None:
+        super().setup()
+        dim = self.embedding_dim
+        self.networks["predictor"] = projector("mlp_bn", dim, dim, self.settings["projector_width"]).to(self.task.device)
+
+    def positive(self, h: Tensor) -> Tensor:
+        return rowwise(self.networks["predictor"], super().positive(h))
+
+    def compare(self, z: Tensor, p: Tensor) -> Tensor:
+        with torch.autocast(z.device.type, enabled=False):
+            return 2 - 2 * cosine(z, p)

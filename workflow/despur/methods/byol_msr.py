@@ -1,0 +1,14 @@
+"""BYOL + MSR (Qiang et al. 2022)."""
+
+from despur.methods.byol import BYOL
+from despur.msr import MSR
+from despur.settings import as_in, semantic_regulariser
+
+SETTINGS = {
+    **as_in("methods", "byol"),
+    **semantic_regulariser(0.1, 1.0, "Sec. 6.3, Tables 1 and 3"),
+}
+
+
+class BYOLMSR(MSR, BYOL):
+    """The weighted view is the one that predicts; the target's embedding of the anchor is the label."""

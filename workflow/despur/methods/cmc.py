@@ -1,0 +1,75 @@
+"""CMC (Tian et al. 2020): the views of an image are its lightness and its colour, each with an encoder of its own."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.augment.base import lab
+from despur.methods.base import build_encoder
+from despur.methods.simclr import SimCLR
+from despur.pairs import rowwise
+from despur.settings import contrast, siamese
+from despur.spec import Spec
+from despur.store import Array
+
+SETTINGS = {
+    **siamese(),
+    **contrast(0.07, "Sec. 4 of Tian et al."),
+}
+
+
+class Halves(nn.Module):
+    """Images (B,3,H,W) in L*a*b* -> representations (B,2c): of lightness L, then of colour ab. Each encoder takes three channels, of
+    which the other view's are 0."""
+
+    def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
+        super().__init__()
+        self.lightness, self.colour = lightness, colour
+        self.dim = 2 * int(lightness.dim)  # type: ignore[arg-type]
+
+    def forward(self, images: Tensor) -> Tensor:
+        one = torch.tensor([1.0, 0.0, 0.0], dtype=images.dtype, device=images.device)[:, None, None]
+        return torch.cat([self.lightness(images * one), self.colour(images * (1 - one))], dim=1)
+
+
+class Encoder(nn.Module):
+    """Images (B,3,H,W) in [-1,1] -> representations (B,2c)."""
+
+    def __init__(self, backbone: Halves) -> None:
+        super().__init__()
+        self.backbone, self.dim = backbone, backbone.dim
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.backbone(lab((images + 1) / 2))
+
+
+class CMC(SimCLR):
+    """Eq. 2 of Tian et al. between the two views of a batch, in both directions; their negatives come from a memory of all samples."""
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        return nn.ModuleDict({"encoder": Encoder(Halves(build_encoder(spec, shape), build_encoder(spec, shape)))})
+
+    def build_projector(self, dim: int) -> nn.Module:
+        return nn.ModuleList([super(CMC, self).build_projector(dim // 2) for _ in range(2)])
+
+    @property
+    def channels(self) -> int:
+        return self.dim // 2
+
+    def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        """One random view of the image (N,3,H,W), in L*a*b*: the encoder makes two of it."""
+        view = lab((self.augment(images, rng) + 1) / 2)
+        return view, view
+
+    def represent(self, anchors: Tensor, positives: Tensor) -> tuple[Tensor, Tensor]:
+        backbone: nn.Module = self.networks["encoder"].backbone  # type: ignore[assignment]
+        h = torch.cat(backbone(positives).chunk(2, dim=1))
+        return h, h
+
+    def positive(self, h: Tensor) -> Tensor:
+        networks: nn.ModuleList = self.networks["projector"]  # type: ignore[assignment]
+        return torch.cat([rowwise(network, half) for network, half in zip(networks, h.chunk(2, dim=-2), strict=True)], dim=-2)
+
+    def presentations(self, batch: Array) -> int:
+        return batch.size

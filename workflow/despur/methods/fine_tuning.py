@@ -1,0 +1,56 @@
+"""Semi-supervised learning (Qiang et al. 2022, Sec. 6.3, Table 4): an encoder that learned without labels, fine-tuned on few of them.
+
+The protocol is that of Chen et al. 2020a, App. B.5: the whole network, no warm-up, random crops and flips; without Nesterov's momentum.
+"""
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import numpy as np
+from torch import nn
+
+from despur.methods.base import Losses, Method, build_encoder
+from despur.randomness import generator
+from despur.samplers.labelled import label_ranks
+from despur.settings import criterion, from_stage1, part, real, sgd, without
+from despur.spec import Spec
+from despur.store import Array
+
+SETTINGS = {
+    **without(
+        sgd(
+            learning_rate=0.2, momentum=0.9, weight_decay=0.0, batch_size=1024, epochs=60, source="Chen et al.: 0.05 x batch / 256; at 1 %"
+        ),
+        "encoder",
+    ),
+    **from_stage1("simclr", "last", "Sec. 6.3: the representation learned by ICL-MSR"),
+    "criterion": criterion("last", "the data has no validation split"),
+    "label_fraction": real(0.1, "Sec. 6.3: 1 % and 10 % of the training labels, the same for all methods and seeds", above=0, at_most=1),
+    "augment": part("augment", "images", "Chen et al.: crops and flips"),
+}
+
+
+class FineTuning(Method):
+    """Cross-entropy on the samples that come first in the data set's order of labelling, at least one of each class."""
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        encoder = build_encoder(spec.parts["stage1"], shape)
+        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(int(encoder.dim), num_classes)})  # type: ignore[arg-type]
+
+    def setup(self) -> None:
+        task, chosen = self.task, self.spec.parts["augment"]
+        assert task.start is not None
+        self.networks["encoder"].load_state_dict(task.start)
+        self.augment = import_module(f"despur.augment.{chosen.base}").build(chosen.settings)
+        rank = label_ranks(generator("fine_tuning/labels"), task.y) if task.label_rank is None else task.label_rank
+        self.labelled = np.flatnonzero(rank < max(task.num_classes, round(self.settings["label_fraction"] * len(task))))
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        order = rng.permutation(self.labelled)
+        yield from np.array_split(order, max(1, len(order) // self.settings["batch_size"]))
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        images = self.augment(self.task.presentation.view(batch, rng), rng)
+        logits = self.networks["head"](self.networks["encoder"](images))
+        return {"loss": nn.functional.cross_entropy(logits.float(), self.task.labels[batch])}

@@ -1,0 +1,45 @@
+"""The linear classifier by which representations are judged (Qiang et al. 2022, Sec. 6.2): one layer and a softmax on a frozen encoder."""
+
+from torch import Tensor, nn
+
+from despur.methods.base import Method
+from despur.settings import adam, criterion, flag, on_stage1, real, whole, without
+from despur.spec import Spec
+
+SETTINGS = {
+    **without(
+        adam(
+            learning_rate=0.01, weight_decay=5e-6, batch_size=1000, epochs=500, source="Sec. 6.2: Adam, 500 epochs; W-MSE's released code"
+        ),
+        *("encoder", "decay", "decay_every", "decay_factor"),
+    ),
+    **on_stage1("simclr", "last", "Sec. 6.2: f is frozen after its training"),
+    "last_rate": real(1e-6, "W-MSE's released code: the learning rate decays exponentially, once an epoch, to this", above=0),
+    "criterion": criterion("last", "the data has no validation split"),
+    "normalise": flag(False, "W-MSE's released code; Sec. 6.2 has representations L2-normalised, 'unless otherwise specified'"),
+    "neighbours": whole(5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0),
+}
+
+
+class Given(nn.Module):
+    """Representations (B,D) as stage 1 made them, or with length 1."""
+
+    def __init__(self, dim: int, normalise: bool) -> None:
+        super().__init__()
+        self.dim, self.normalise = dim, normalise
+
+    def forward(self, z: Tensor) -> Tensor:
+        return nn.functional.normalize(z) if self.normalise else z
+
+
+class LinearClassifier(Method):
+    """Cross-entropy on the labelled training samples."""
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        (dim,) = shape
+        return nn.ModuleDict({"encoder": Given(dim, spec.settings["normalise"]), "head": nn.Linear(dim, num_classes)})
+
+    def rate(self, epoch: float) -> float:
+        s = self.settings
+        return (s["last_rate"] / s["learning_rate"]) ** (int(epoch) / s["epochs"])

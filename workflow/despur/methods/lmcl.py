@@ -1,0 +1,29 @@
+"""LMCL (Chen et al. 2021, Large-margin contrastive learning with distance polarization regularizer): SimCLR whose distances are either
+small or large, so that what is near is no longer pushed away."""
+
+from torch import Tensor
+
+from despur.losses.polarization import polarization
+from despur.methods.simclr import SimCLR
+from despur.settings import contrast, real, siamese
+
+SETTINGS = {
+    **siamese(),
+    **contrast(0.5, "Sec. 6.2 of Qiang et al. 2022, SimCLR", negatives="both_views"),
+    "near": real(0.1, "delta+: not stated by Qiang et al.; chosen: distances lie in [0, 1]", at_least=0, at_most=1),
+    "far": real(0.9, "delta-: not stated by Qiang et al.; chosen", at_least=0, at_most=1),
+    "polarization": real(1.0, "weight: not stated by Qiang et al.; chosen", at_least=0),
+}
+
+
+class LMCL(SimCLR):
+    """InfoNCE and the distance polarisation regulariser. Raises ValueError unless ``near`` is below ``far``."""
+
+    def setup(self) -> None:
+        super().setup()
+        if self.settings["near"] >= self.settings["far"]:
+            raise ValueError(f"lmcl: near={self.settings['near']} must be below far={self.settings['far']}")
+
+    def contrast(self, z: Tensor, p: Tensor) -> Tensor:
+        s = self.settings
+        return super().contrast(z, p) + s["polarization"] * polarization(z, s["near"], s["far"])

@@ -1,0 +1,14 @@
+"""LMCL + MSR (Qiang et al. 2022)."""
+
+from despur.methods.lmcl import LMCL
+from despur.msr import MSR
+from despur.settings import as_in, semantic_regulariser
+
+SETTINGS = {
+    **as_in("methods", "lmcl"),
+    **semantic_regulariser(0.1, 1.0, "Sec. 6.3, Table 1; lambda = 1 in Table 2"),
+}
+
+
+class LMCLMSR(MSR, LMCL):
+    """Distance polarisation is part of L_ct only."""

@@ -1,0 +1,27 @@
+"""As linear_classifier, by scikit-learn: an optimum that needs no learning rate, schedule or epochs, and seconds on a CPU.
+
+Sec. 6.2 of Qiang et al. 2022 trains the layer by Adam; this is for where that would take longer than the encoder.
+"""
+
+import numpy as np
+
+from despur.fitted import Affine, Fitted
+from despur.linear import logistic
+from despur.settings import criterion, on_stage1, real, whole
+from despur.store import Array
+
+SETTINGS = {
+    **on_stage1("simclr", "last", "Sec. 6.2: f is frozen after its training"),
+    "strength": real(1.0, "scikit-learn's C", above=0),
+    "criterion": criterion("last", "its only step"),
+    "neighbours": whole(5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0),
+}
+
+
+class LogisticClassifier(Fitted):
+    """The map is the identity; the head is fitted to standardised representations."""
+
+    def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
+        mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)
+        weight, bias = logistic((z - mean) / scale, y, self.task.num_classes, self.settings["strength"])
+        return (np.eye(z.shape[1]), np.zeros(z.shape[1])), (weight / scale, bias - weight / scale @ mean)

@@ -1,0 +1,26 @@
+"""MoCo (He et al. 2020): negatives are a queue of embeddings that a slowly moving network made of earlier samples."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from despur.losses.infonce import cosine, precise, tell_apart
+from despur.pairs import WithQueue
+from despur.settings import real, siamese, target, whole
+
+SETTINGS = {
+    **siamese(),
+    **target(0.999, "Sec. 3.3 of He et al."),
+    "queue": whole(4096, "Table 2 of Qiang et al. 2022: negatives", at_least=1),
+    "temperature": real(0.07, "Sec. 3.3 of He et al.", above=0),
+}
+
+
+class MoCo(WithQueue):
+    """Eq. 1 of He et al.; both views are queries, as in Eq. 1 of Qiang et al. Batch norm is not shuffled: there is one device."""
+
+    def compare(self, z: Tensor, p: Tensor) -> Tensor:
+        tau = self.settings["temperature"]
+        with torch.autocast(z.device.type, enabled=False):
+            query = normalize(precise(p), dim=-1)
+            return tell_apart(cosine(z, p) / tau, query @ self.queue.T.to(query.dtype) / tau)

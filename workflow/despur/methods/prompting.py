@@ -1,0 +1,59 @@
+"""Zero-shot classification and group-informed prompting (Sec. 3.2 and 5.1 of Zhang & Re 2022): the nearest prompt says the class.
+
+As a method, on what a foundation model (``stage1``) has embedded; nothing is trained.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from despur.embeddings import Unchanged, base_of
+from despur.fitted import Fitted
+from despur.methods.base import Losses
+from despur.settings import choice, on_stage1, real
+from despur.spec import Spec
+from despur.store import Array
+
+SETTINGS = {
+    **on_stage1("zero_shot", "last", "Sec. 3.2: a foundation model's embeddings of samples and class prompts"),
+    "prompts": choice("class", "Eq. 3; group: those that name the attribute too (Sec. 5.1)", "class", "group"),
+    "temperature": real(0.01, "released code: tau of Eq. 3", above=0),
+}
+
+
+class NearestPrompt(nn.Module):
+    """Eq. 3: the cosine of an embedding with the nearest prompt of each class over a temperature, (B,D) -> (B,C)."""
+
+    def __init__(self, temperature: float) -> None:
+        super().__init__()
+        self.temperature = temperature
+        self.register_buffer("prompts", torch.empty(0))  # (C,P,D)
+
+    def forward(self, embeddings: Tensor) -> Tensor:
+        return torch.einsum("bd,cpd->bcp", embeddings, self.prompts).amax(dim=2) / self.temperature
+
+    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *others: Any) -> None:
+        self.prompts = torch.empty_like(state[f"{prefix}prompts"])  # the data, not the settings, say how many prompts there are
+        super()._load_from_state_dict(state, prefix, *others)
+
+
+class Prompting(Fitted):
+    """Embeddings as they are; the prompts are the classifier."""
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        (dim,) = shape
+        return nn.ModuleDict({"encoder": Unchanged(dim), "head": NearestPrompt(spec.settings["temperature"])})
+
+    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        base = base_of(self.task)
+        prompts = base.head[:, None] if self.settings["prompts"] == "class" else base.group_prompts
+        if prompts is None:
+            raise ValueError("prompts=group: this stage 1 has no prompts that name the attribute; prompts=class works")
+        self.networks["head"].load_state_dict({"prompts": torch.from_numpy(prompts)})
+        self.networks.to(self.task.device)
+        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
+        return {"loss": cross_entropy(logits, self.task.labels[batch])}

@@ -1,0 +1,42 @@
+"""ReSSL (Zheng et al. 2021): what a sample is like, among earlier ones, is the same in a weak and in a strong view."""
+
+from importlib import import_module
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from despur.losses.infonce import precise
+from despur.losses.relations import cross_entropies
+from despur.pairs import WithQueue
+from despur.settings import real, siamese, target, whole
+
+SETTINGS = {
+    **siamese(),
+    **target(0.99, "Sec. 4.1 of Zheng et al.: small data sets; .999 on ImageNet"),
+    "queue": whole(4096, "Sec. 4.1 of Zheng et al.: small data sets", at_least=1),
+    "temperature": real(0.1, "Sec. 4.1 of Zheng et al.: of the student", above=0),
+    "target_temperature": real(0.04, "Sec. 4.1 of Zheng et al.: of the teacher", above=0),
+}
+
+
+class ReSSL(WithQueue):
+    """Eq. 5 of Zheng et al.: the teacher sees weak views (crop and flip only). Both views are strong and weak in turn; theirs: one each."""
+
+    def setup(self) -> None:
+        super().setup()
+        part = self.spec.parts["augment"]
+        weak = part.settings | {"color_jitter": 0.0, "grayscale": 0.0, "blur": 0.0}
+        self.weak = import_module(f"despur.augment.{part.base}").build(weak)
+
+    def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        twice = torch.cat([images, images])
+        return self.weak(twice, rng), self.augment(twice, rng)
+
+    def compare(self, z: Tensor, p: Tensor) -> Tensor:
+        s, queue = self.settings, self.queue.T
+        with torch.autocast(z.device.type, enabled=False):
+            label = (z @ queue.to(z.dtype) / s["target_temperature"]).softmax(dim=1)
+            student = normalize(precise(p), dim=-1)
+            return cross_entropies(label, student @ queue.to(student.dtype) / s["temperature"])

@@ -1,0 +1,19 @@
+"""RWY (Idrissi et al. 2021): ERM in which every class is drawn equally often."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from despur.methods.base import Method
+from despur.samplers.domains import balanced
+from despur.settings import sgd
+from despur.store import Array
+
+SETTINGS = {**sgd(learning_rate=1e-3, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="Idrissi et al. tune it; as ERM")}
+
+
+class RWY(Method):
+    """Weights of sampling, one over the size of a class: as in their code, not of the loss."""
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        yield from balanced(rng, self.task.y, self.settings["batch_size"])

@@ -1,0 +1,15 @@
+"""SimCLR + MSR (Qiang et al. 2022)."""
+
+from despur.methods.simclr import SimCLR
+from despur.msr import MSR
+from despur.settings import contrast, semantic_regulariser, siamese
+
+SETTINGS = {
+    **siamese(),
+    **contrast(0.5, "Sec. 6.2", negatives="both_views"),
+    **semantic_regulariser(1.0, 1.0, "Sec. 6.3, Table 1; lambda = .1 in Tables 2 and 3"),
+}
+
+
+class SimCLRMSR(MSR, SimCLR):
+    """Eq. 1 and Eq. 3 as printed."""

@@ -1,0 +1,24 @@
+"""SSL-HSIC (Li et al. 2021): embeddings depend on which sample they are of, as measured by kernels, and on little else."""
+
+from torch import Tensor
+
+from despur.losses.hsic import dependence_on_identity, hsic, inverse_multiquadric
+from despur.methods.byol import BYOL
+from despur.settings import real, siamese, target
+
+SETTINGS = {
+    **siamese(),
+    **target(0.99, "Sec. 4 of Li et al.: the target network of BYOL", increase="cosine"),
+    "gamma": real(3.0, "Sec. 4 of Li et al.: weight of sqrt HSIC(Z, Z)", at_least=0),
+    "kernel": real(1.0, "inverse multiquadric; its width c: not stated by Qiang et al.", above=0),
+}
+
+
+class SSLHSIC(BYOL):
+    """-HSIC(Z, Y) + gamma sqrt HSIC(Z, Z) (Eq. 4 of Li et al.), Z by BYOL's networks. Kernels are exact; theirs are of random features."""
+
+    def contrast(self, z: Tensor, p: Tensor) -> Tensor:
+        s, p = self.settings, self.opposite(p)  # a view's prediction in its own row
+        dependence = dependence_on_identity(inverse_multiquadric(z, p, s["kernel"]))
+        own = inverse_multiquadric(p, p, s["kernel"])
+        return -dependence + s["gamma"] * hsic(own, own).clamp(min=1e-12).sqrt()

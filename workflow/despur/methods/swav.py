@@ -1,0 +1,51 @@
+"""SwAV (Caron et al. 2020): from one view, to which prototypes the other view is assigned; assignments share samples out evenly."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from despur.losses.infonce import precise
+from despur.losses.relations import cross_entropies
+from despur.losses.sinkhorn import sinkhorn
+from despur.pairs import Pairs
+from despur.settings import real, siamese, whole
+
+SETTINGS = {
+    **siamese(),
+    "prototypes": whole(3000, "App. A.1 of Caron et al.: ImageNet", at_least=2),
+    "temperature": real(0.1, "App. A.1 of Caron et al.", above=0),
+    "epsilon": real(0.05, "App. A.1 of Caron et al.: entropy of assignments", above=0),
+    "iterations": whole(3, "App. A.1 of Caron et al.: of Sinkhorn", at_least=1),
+    "frozen_epochs": whole(1, "App. A.1 of Caron et al.: first epochs in which the prototypes stay", at_least=0),
+}
+
+
+class SwAV(Pairs):
+    """Eq. 1 and 2 of Caron et al. with two views: the anchor's code, predicted from its positive. No further small crops, no queue."""
+
+    def setup(self) -> None:
+        super().setup()
+        self.networks["prototypes"] = nn.Linear(self.embedding_dim, self.settings["prototypes"], bias=False).to(self.task.device)
+        self.shorten()
+
+    @torch.no_grad()
+    def shorten(self) -> None:
+        """Prototypes have length 1."""
+        weight = self.networks["prototypes"].weight
+        weight.copy_(normalize(weight))  # type: ignore[operator, arg-type]
+
+    def scores(self, z: Tensor) -> Tensor:
+        """Similarity (...,B,K) of embeddings and prototypes."""
+        with torch.autocast(z.device.type, enabled=False):
+            return self.networks["prototypes"](normalize(precise(z), dim=-1))
+
+    def compare(self, z: Tensor, p: Tensor) -> Tensor:
+        s = self.settings
+        codes = torch.cat([sinkhorn(view, s["epsilon"], s["iterations"]) for view in self.scores(z).detach().chunk(2)])
+        return cross_entropies(codes, self.scores(p) / s["temperature"])
+
+    def descend(self) -> None:
+        if self.done < self.settings["frozen_epochs"]:
+            self.networks["prototypes"].weight.grad = None
+        super().descend()
+        self.shorten()

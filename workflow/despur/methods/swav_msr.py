@@ -1,0 +1,14 @@
+"""SwAV + MSR (Qiang et al. 2022)."""
+
+from despur.methods.swav import SwAV
+from despur.msr import MSR
+from despur.settings import as_in, semantic_regulariser
+
+SETTINGS = {
+    **as_in("methods", "swav"),
+    **semantic_regulariser(0.1, 1.0, "not stated; Sec. 6.3: those of most on ImageNet-100 and ImageNet"),
+}
+
+
+class SwAVMSR(MSR, SwAV):
+    """The weighted view predicts the code of the anchor."""

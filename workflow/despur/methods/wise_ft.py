@@ -1,0 +1,59 @@
+"""WiSE-FT (Wortsman et al. 2022; Sec. 5.1 of Zhang & Re 2022): a linear probe, ensembled with the zero-shot classifier.
+
+In weight space, W = (1 - alpha) W_probe + alpha W_zero-shot / tau. On fixed embeddings that is the same as mixing logits, which is what
+the released code does. In output space: probabilities are mixed. alpha is selected on validation data: sweep it.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.embeddings import Unchanged, base_of, freeze
+from despur.methods.base import Losses, Method
+from despur.settings import as_in, choice, real
+from despur.spec import Spec
+from despur.store import Array
+
+SETTINGS = {
+    **as_in("methods", "linear_probe"),
+    "alpha": real(0.5, "of the zero-shot classifier; Wortsman et al.: 0, .1, ..., 1, and .5 where nothing selects", at_least=0, at_most=1),
+    "space": choice("weight", "released code: of logits, which is the same; Sec. 5.1: outputs", "weight", "output"),
+    "temperature": real(0.01, "released code: tau of the zero-shot classifier", above=0),
+}
+
+
+class Ensemble(nn.Module):
+    """Logits (B,C) of two linear classifiers on embeddings (B,D): ``probe`` and ``zero_shot``."""
+
+    def __init__(self, dim: int, num_classes: int, alpha: float, space: str) -> None:
+        super().__init__()
+        self.probe, self.zero_shot = nn.Linear(dim, num_classes), nn.Linear(dim, num_classes, bias=False)
+        self.alpha, self.space = alpha, space
+
+    def forward(self, embeddings: Tensor) -> Tensor:
+        probe, zero_shot = self.probe(embeddings), self.zero_shot(embeddings)
+        if self.space == "weight":
+            return (1 - self.alpha) * probe + self.alpha * zero_shot
+        return torch.log((1 - self.alpha) * probe.softmax(1) + self.alpha * zero_shot.softmax(1))
+
+
+class WiSEFT(Method):
+    """ERM trains the probe alone; the ensemble predicts."""
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        (dim,), s = shape, spec.settings
+        return nn.ModuleDict({"encoder": Unchanged(dim), "head": Ensemble(dim, num_classes, s["alpha"], s["space"])})
+
+    @property
+    def ensemble(self) -> Ensemble:
+        head = self.networks["head"]
+        assert isinstance(head, Ensemble)
+        return head
+
+    def setup(self) -> None:
+        freeze(self.ensemble.zero_shot, base_of(self.task).head / self.settings["temperature"])
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        logits = self.ensemble.probe(self.task.presentation.view(batch, rng))
+        return {"loss": nn.functional.cross_entropy(logits, self.task.labels[batch])}

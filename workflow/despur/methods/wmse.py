@@ -1,0 +1,38 @@
+"""W-MSE (Ermolov et al. 2021): embeddings of two views agree once they are whitened, which forbids them to be all the same."""
+
+import numpy as np
+import torch
+
+from despur.losses.infonce import cosine
+from despur.losses.whitening import whiten
+from despur.methods.base import Losses
+from despur.selfsupervised import SelfSupervised
+from despur.settings import real, siamese, whole
+from despur.store import Array
+
+SETTINGS = {
+    **siamese(),
+    "slice": whole(128, "Sec. 4 of Ermolov et al.: samples that are whitened together; more than numbers of an embedding", at_least=2),
+    "slicings": whole(1, "Sec. 4 of Ermolov et al.: random divisions into slices a step; 4 on STL-10 and Tiny ImageNet", at_least=1),
+    "epsilon": real(0.0, "released code: share of the identity in the covariance", at_least=0, below=1),
+}
+
+
+class WMSE(SelfSupervised):
+    """2 - 2 cos of whitened embeddings (Eq. 5 and 6 of Ermolov et al.). Samples beyond whole slices wait for another slicing."""
+
+    def setup(self) -> None:
+        super().setup()
+        self.size = min(self.settings["slice"], self.batch_size)
+        if self.size <= self.embedding_dim:
+            raise ValueError(f"wmse: slice={self.size} of a batch must be more than the {self.embedding_dim} numbers of an embedding")
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        views = self.two_views(batch, rng).chunk(2)
+        total = []
+        for _ in range(self.settings["slicings"]):
+            order = torch.from_numpy(rng.permutation(len(batch))).to(self.task.device)
+            for rows in order[: len(batch) // self.size * self.size].split(self.size):
+                first, second = (whiten(z[rows], self.settings["epsilon"]) for z in views)
+                total.append((2 - 2 * cosine(first, second)).mean())
+        return {"loss": torch.stack(total).mean()}

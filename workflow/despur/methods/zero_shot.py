@@ -1,0 +1,101 @@
+"""A foundation model as it is (Zhang & Re 2022, Sec. 3.2): unit-norm embeddings of every sample, and of every class as its prompts put it.
+
+Nothing is trained or drawn, so one folder serves all seeds; the model's weights stay where they are (DESPUR_WEIGHTS_ROOT). Logits are
+cosines: a method that reads them brings its temperature (tau of Eq. 3). The released code trains on embeddings of the length that the model
+gives them; here all have length 1, which changes no cosine.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.embedding import embed
+from despur.methods.base import Method, build_encoder
+from despur.prompted import Unit, cosine_head, hold, hold_prompts
+from despur.settings import SettingError, choice, part
+from despur.spec import Spec
+from despur.store import Array, InputError
+from despur.task import Presentation, Task, encode
+
+SEEDLESS = True
+SETTINGS = {
+    "encoder": part("encoders", "clip", "Sec. 3.2: CLIP and others; sentence for texts; identity: samples are embeddings already"),
+    "classes": choice(
+        "prompts",
+        "Sec. 3.2; given: the data set's class_embeddings; means: of each class's training embeddings, where there are no prompts",
+        *("prompts", "given", "means"),
+    ),
+    "templates": choice("class", "released code: one template a data set; cloob: CLOOB's own, where it has one", "class", "cloob"),
+}
+
+
+class Frozen(nn.Module):
+    """Unit-norm embeddings of a network that is never trained and whose weights are no part of a run's: they lie elsewhere.
+
+    On a GPU it computes in bfloat16.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.hidden = (network.eval().requires_grad_(False),)  # a tuple: not registered, so not in the state
+        self.unit, self.dim = Unit(), network.dim
+
+    def _apply(self, *arguments: Any, **options: Any) -> "Frozen":
+        self.hidden[0]._apply(*arguments, **options)
+        return super()._apply(*arguments, **options)
+
+    def forward(self, samples: Tensor) -> Tensor:
+        with torch.autocast(samples.device.type, torch.bfloat16, enabled=samples.device.type == "cuda"):
+            return self.unit(self.hidden[0](samples))
+
+
+class ZeroShot(Method):
+    """The nearest class embedding says the class (Eq. 3)."""
+
+    def __init__(self, task: Task, spec: Spec) -> None:
+        self.task, self.spec = task, spec
+        self.settings = {"epochs": 0, "criterion": "average_accuracy", **spec.settings}
+        self.networks = self.build_networks(spec, task.presentation.shape, task.num_classes).to(task.device)
+        {"prompts": self.from_prompts, "given": self.from_data, "means": self.from_means}[spec.settings["classes"]]()
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        encoder = Frozen(build_encoder(spec, shape))
+        return nn.ModuleDict({"encoder": encoder, "head": cosine_head(int(encoder.dim), num_classes)})  # type: ignore[arg-type]
+
+    def from_prompts(self) -> None:
+        network = self.networks["encoder"].hidden[0]  # type: ignore[index]
+        if not hasattr(network, "texts"):
+            raise SettingError(f"encoder={self.spec.parts['encoder'].base} embeds no prompts: classes=given or classes=means")
+        hold_prompts(self.networks, network.texts, self.task.about, self.settings["templates"])
+
+    def from_data(self) -> None:
+        given, shape = self.task.class_embeddings, tuple(self.networks["head"].weight.shape)  # type: ignore[arg-type]
+        if given is None:
+            raise InputError(
+                f"{self.task.about['dataset']} has no class_embeddings (classes, dimensions), so nothing is predicted without training. "
+                "Add them to the data, or ask for zero_shot+classes=means: the mean of each class's training samples"
+            )
+        if given.shape != shape:
+            raise InputError(f"{self.task.about['dataset']}: class_embeddings are {given.shape}, but classes and embeddings say {shape}")
+        hold(self.networks["head"], torch.from_numpy(given))  # type: ignore[arg-type]
+
+    def from_means(self) -> None:
+        z = encode(self.networks["encoder"], None, self.task.presentation, np.random.default_rng(0))["z"].astype(np.float32)
+        means = [z[self.task.y == label].mean(axis=0) for label in range(self.task.num_classes)]
+        hold(self.networks["head"], torch.from_numpy(np.stack(means)))  # type: ignore[arg-type]
+
+    def outputs(self, shown: Presentation, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
+        """Cosines are computed from the embeddings as they are kept, in half precision."""
+        z = embed(self.networks["encoder"], shown, checkpoint, rng)
+        head = self.networks["head"].weight.detach().cpu().numpy().T  # type: ignore[operator]
+        return {"z": z, "logits": (z.astype(np.float32) @ head).astype(np.float16)}
+
+    def state(self) -> dict[str, Any]:
+        return {"networks": self.networks.state_dict()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.networks.load_state_dict(state["networks"])

@@ -1,0 +1,48 @@
+"""Where a page comes from: commit, versions, machine, data."""
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from despur import experiments, matrix
+from despur.paths import Place, locate
+from despur.provenance import versions
+from despur.store import sha256
+
+LARGEST = 256 * 2**20  # bytes: larger inputs have the checksums of their raw files only
+
+
+def git(*words: str) -> str | None:
+    """What git says; None where this is no checkout."""
+    try:
+        return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def code() -> dict[str, Any]:
+    """Commit, whether tracked files were changed since, versions, machine."""
+    clean = git("status", "--porcelain", "--untracked-files=no") == ""
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return {"commit": git("rev-parse", "HEAD"), "clean": clean, "versions": versions(), "machine": machine}
+
+
+def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Name, source, licence and checksums of the data sets that a configuration's runs read, as far as they are made."""
+    places = {locate(folder).data for cell in [*experiments.of_papers(config), *matrix.cells(config)] for folder in cell.folders}
+    made = [place for place in sorted(places, key=lambda place: place.dataset) if (place.folder / "about.json").exists()]
+    return [{"name": place.dataset, "sums": checksums(place), **source(place)} for place in made]
+
+
+def source(place: Place) -> dict[str, Any]:
+    first = next(iter(json.loads((place.folder / "about.json").read_text()).values()))
+    return {"source": first.get("source", ""), "licence": first.get("licence", ""), "raw": first.get("sha256", {})}
+
+
+def checksums(place: Place) -> dict[str, str]:
+    """Of the files of a data set that are not too large, the first 16 digits."""
+    files = [place.folder / name for name in ("inputs.npy", "table.parquet")]
+    return {file.name: sha256(file)[:16] for file in files if file.exists() and file.stat().st_size <= LARGEST}

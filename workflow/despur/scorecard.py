@@ -1,0 +1,183 @@
+"""The verdict of a run on one page: numbers, claims, the cross-paper matrix, cost, provenance.
+
+    python -m despur.scorecard --configfile config.yaml --output results/scorecard
+
+scorecard.csv has a row for each printed number and each claim. The page shows whatever is finished: what is missing is not run here.
+"""
+
+import argparse
+import base64
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+import yaml
+
+from despur import cost, experiments, matrix, origin, tally
+from despur.spec import PACKAGE
+from despur.store import atomic, write_csv
+
+TEMPLATE = PACKAGE.parent / "report"
+VERDICTS = ("holds", "fails", "undecided", tally.NOT_RUN)
+COLUMNS = ["paper", "kind_of_row", "place", "artifact", "paper_dataset", "method", "setting", "metric", "unit", "reported", "reported_std",
+           "ours", "ours_std", "difference", "claim", "statement", "effect", "low", "high", "margin", "p_seeds", "p_holm", "seeds", "data",
+           "verdict", "settle"]  # fmt: skip
+
+
+class Page:
+    """What the template asks for. Links are relative to the page."""
+
+    def __init__(self, config: Mapping[str, Any], target: Path) -> None:
+        self.config, self.folder = config, target.parent
+        self.papers = [self.paper(name) for name in experiments.papers()]
+
+    def link(self, path: str | Path) -> str:
+        """The address of a result, from the page; empty where it is not there."""
+        return os.path.relpath(path, self.folder) if Path(path).exists() else ""
+
+    def paper(self, name: str) -> dict[str, Any]:
+        """What was made of a paper and what it says."""
+        room, done = experiments.room(name), tally.made(self.config, name)
+        numbers, claims = tally.numbers(self.config, name), tally.claims(self.config, name)
+        runs = self.runs(name)
+        numbers["link"] = [self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in numbers["artifact"]]
+        numbers["runs"] = [runs.get((r.artifact, r.paper_dataset, r.method), []) for r in numbers.itertuples()]
+        claims["link"] = [self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in claims["artifact"]]
+        order = [numbers["kind"].map(tally.KINDS.index), -numbers["relative"].fillna(0)]
+        shown = [a for a in room["artifacts"] if not experiments.outputs(self.config, name, a)[0].endswith(".parquet")]
+        return {
+            "name": name,
+            "title": room["title"],
+            "artifacts": [
+                (experiments.label(Path(file).stem), self.link(file) if a in done else "")
+                for a in shown
+                for file in first_of_each(experiments.outputs(self.config, name, a))
+            ],
+            "numbers": numbers.assign(first=order[0], second=order[1]).sort_values(["first", "second"], kind="stable"),
+            "counts": tally.counts(numbers),
+            "claims": claims.sort_values("verdict", key=lambda v: v.map(VERDICTS.index), kind="stable"),
+            "verdicts": Counter(claims["verdict"]),
+            "command": command(name, self.config),
+        }
+
+    def runs(self, paper: str) -> dict[tuple[str, str, str], list[str]]:
+        """Addresses of the run folders behind each artifact, data set and method of a paper."""
+        found: dict[tuple[str, str, str], list[str]] = {}
+        for artifact in tally.made(self.config, paper):
+            for cell in experiments.cells(self.config, paper, artifact):
+                links = [link for folder in cell.folders if (link := self.link(folder))]
+                found.setdefault((artifact, cell.role, cell.printed), []).extend(links)
+        return found
+
+    def matrix(self) -> dict[str, Any] | None:
+        """The table of the cross-paper matrix, its heat map, and who helps on whose metric; None where it is not made."""
+        files = {Path(file).suffix: Path(file) for file in matrix.outputs(self.config)}
+        if not files or not files[".csv"].exists():
+            return None
+        table = pd.read_csv(files[".csv"], keep_default_na=False, na_values=[""])
+        image = base64.b64encode(files[".png"].read_bytes()).decode()
+        metrics = table.drop_duplicates("metric").to_dict("records")
+        cells = {(row["method"], row["metric"]): row for row in table.to_dict("records")}
+        methods = table.drop_duplicates("method").to_dict("records")
+        link = {row["method"]: self.link(row["folder"]) for row in methods}
+        said = {m["metric"]: {word: [row["method"] for row in methods if cells[row["method"], m["metric"]]["versus_erm"] == word]
+                              for word in ("helps", "hurts")} for m in metrics}  # fmt: skip
+        return {"metrics": metrics, "methods": methods, "cells": cells, "image": image, "said": said, "link": link,
+                "seeds": int(table["seeds"].max())}  # fmt: skip
+
+    def cost(self) -> dict[str, Any]:
+        """Jobs and seconds by stage and by paper, what papers share, the critical path."""
+        jobs = cost.Jobs()
+        behind = {paper: jobs.behind(file for artifact in experiments.room(paper)["artifacts"]
+                                     for file in experiments.outputs(self.config, paper, artifact))
+                  for paper in self.config["papers"]}  # fmt: skip
+        behind["matrix"] = jobs.behind(matrix.outputs(self.config))
+        every = {log: job for each in behind.values() for log, job in each.items()}
+        used = Counter(log for each in behind.values() for log in each)
+        papers = [
+            {"name": name, **cost.total(each.values()), "shared": sum(used[log] > 1 for log in each)}
+            for name, each in behind.items()
+            if each
+        ]
+        return {"stages": cost.by_stage(every.values()), "papers": papers, "path": jobs.critical_path(every), **cost.total(every.values())}
+
+    def provenance(self) -> dict[str, Any]:
+        """What made the page, and how to make it again."""
+        asked = {key: value for key, value in self.config.items() if value != {}}
+        shown = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
+        return {**origin.code(), "data": origin.data(self.config), "config": shown, "page": self.config["outputs"]}
+
+
+def first_of_each(files: list[str]) -> list[str]:
+    """The first file of each name."""
+    return list({Path(file).stem: file for file in reversed(files)}.values())[::-1]
+
+
+def command(paper: str, config: Mapping[str, Any]) -> str:
+    """What to type to run a paper."""
+    if paper in config["papers"]:
+        return f"snakemake {paper}"
+    files = [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
+    having = [file for file in files if paper in yaml.safe_load(file.read_text()).get("papers", [])]
+    return f"make CONFIG={having[0]}" if having else f"make, with {paper} among the papers of config.yaml"
+
+
+def table(page: Page) -> pd.DataFrame:
+    """A row for each printed number and for each claim, all papers."""
+    numbers = [paper["numbers"].assign(kind_of_row="number") for paper in page.papers]
+    claims = [paper["claims"].rename(columns={"dataset": "paper_dataset"}).assign(kind_of_row="claim") for paper in page.papers]
+    return pd.concat([part.reindex(columns=COLUMNS).astype(object) for pair in zip(numbers, claims, strict=True) for part in pair])
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """A number of any size in a few digits; a dash for none."""
+    if value is None or pd.isna(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+
+
+def breakable(name: Any) -> str:
+    """A name that may go on in the next line after each ``+``; a dash for none."""
+    return "–" if pd.isna(name) else str(name).replace("+", "+\u200b")
+
+
+def duration(seconds: float) -> str:
+    """``45 s``, ``12 min``, ``3.4 h``."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def render(page: Page) -> str:
+    """The page as HTML that needs no other file."""
+    loader = jinja2.FileSystemLoader(TEMPLATE)
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters |= {"number": number, "duration": duration, "breakable": breakable}
+    template = environment.get_template("scorecard.html.jinja")
+    return template.render(page=page, kinds=tally.KINDS, verdicts=VERDICTS, matrix=page.matrix(), cost=page.cost(), made=page.provenance())
+
+
+def write(config: Mapping[str, Any], prefix: Path) -> None:
+    """``prefix``.html and .csv, each atomically."""
+    page = Page(config, prefix)
+    write_csv(prefix.with_suffix(".csv"), table(page))
+    with atomic(prefix.with_suffix(".html")) as temporary:
+        temporary.write_text(render(page), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--configfile", type=Path, help="the configuration of the run")
+    source.add_argument("--config", help="the same, as JSON")
+    parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
+    arguments = parser.parse_args()
+    config = experiments.configuration(arguments.configfile) if arguments.configfile else json.loads(arguments.config)
+    write(config, arguments.output)
+
+
+if __name__ == "__main__":
+    main()

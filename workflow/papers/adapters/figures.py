@@ -1,0 +1,104 @@
+"""Figures of Contrastive Adapters (Zhang & Re 2022)."""
+
+from pathlib import Path
+
+import named
+import pandas as pd
+
+from despur.experiments import Cell
+from despur.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
+from despur.store import write_csv
+from despur.tables import headline, main
+
+WORST = "worst_group_accuracy"
+TRACKED = {"cosine_similarity": "cosine similarity of groups", "alignment_loss": "alignment loss of groups"}
+MARKERS = "osD^vP*X<>h"  # foundation models
+SHOWN = ["metric", "role", "played", "data", "backbone", "printed", "seed", "value"]
+
+
+def overall(cells: list[Cell], *metrics: str) -> pd.DataFrame:
+    """Test rows of these metrics, under the paper's names."""
+    test = headline(named.load(cells, resampled=False)[0])
+    return test[(test["group"] == "") & test["metric"].isin(metrics)]
+
+
+def figure_3(cells: list[Cell], output: Path) -> None:
+    """Worst-group error against similarity and alignment of groups of a class: each method on each model; a row for each data set."""
+    values = overall(cells, WORST, *TRACKED)
+    values = values[values["printed"].isin(named.TRACKED)].drop_duplicates(["role", "data", "backbone", "printed", "metric", "seed"])
+    keys = ["role", "played", "backbone", "printed", "seed"]
+    wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
+    models = sorted(wide["backbone"].unique())
+    played = list(wide.groupby(["role", "played"], sort=False))
+    figure, axes = named_rows([data_name(*key) for key, _ in played], 2, 2 * COLUMN, 2.3)
+    for row, (_, part) in zip(axes, played, strict=True):
+        for axis, (metric, label) in zip(row, TRACKED.items(), strict=True):
+            for (method, model), own in part.groupby(["printed", "backbone"]):
+                style = {"color": COLORS[method], "marker": MARKERS[models.index(model)]}
+                axis.scatter(own[metric], 100 * (1 - own[WORST]), s=9, alpha=0.45, linewidths=0, **style)
+                axis.scatter(own[metric].mean(), 100 * (1 - own[WORST].mean()), s=42, edgecolors="white", linewidths=0.6, **style)
+            axis.set(xlabel=label, ylabel="worst-group error, %")
+    legend = axes[0][-1]
+    for method in ordered(wide["printed"]):
+        legend.scatter([], [], color=COLORS[method], s=30, label=NAMES[method])
+    for model in models:
+        legend.scatter([], [], color="0.4", marker=MARKERS[models.index(model)], s=30, label=f"part of {model}")
+    legend.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), values[SHOWN])
+
+
+def figure_4(cells: list[Cell], output: Path) -> None:
+    """Gain of worst-group accuracy over zero-shot classification, of the ERM adapter and the contrastive adapter, on each benchmark."""
+    values = overall(cells, WORST)
+    values = values[(values["backbone"] == named.LARGER) | ~values["backbone"].isin(list(named.BACKBONES.values()))]
+    keys = ["role", "played", "data", "backbone", "seed"]
+    zero = values[values["printed"] == "zero_shot"].set_index(keys)["value"]
+    gains = values[values["printed"].isin(["adapter", "contrastive_adapter"])].copy()
+    gains["value"] = 100 * (gains["value"].to_numpy() - zero.reindex(pd.MultiIndex.from_frame(gains[keys])).to_numpy())
+    gains = gains.dropna(subset="value").assign(metric="worst_group_accuracy_gain")
+    benchmarks = list(dict.fromkeys(zip(gains["role"], gains["played"], strict=True)))
+    figure, (axis,) = panels(1, COLUMN * 1.5, 0.6 + 0.55 * max(len(benchmarks), 2))
+    for shift, method in ((-0.2, "adapter"), (0.2, "contrastive_adapter")):
+        for place, (role, played) in enumerate(benchmarks):
+            own = gains.loc[(gains["role"] == role) & (gains["played"] == played) & (gains["printed"] == method), "value"]
+            axis.barh(place + shift, own.mean(), 0.36, color=COLORS[method], label=NAMES[method] if place == 0 else None)
+            axis.scatter(own, [place + shift] * len(own), color="0.2", s=5, zorder=3)
+    axis.set_yticks(range(len(benchmarks)), [data_name(*pair).replace(", played", ",\nplayed") for pair in benchmarks])
+    axis.axvline(0, color="0.3", linewidth=0.8)
+    axis.invert_yaxis()
+    axis.set(xlabel="worst-group accuracy over zero-shot, points")
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), gains[SHOWN])
+
+
+def figure_5(cells: list[Cell], output: Path) -> None:
+    """Worst-group accuracy over the number of training samples; zero-shot classification, which needs none, dashed."""
+    values = overall(cells, WORST).reset_index(drop=True)
+    subsets = values[values["artifact"] == "figure_5"]
+    model = subsets.loc[subsets["printed"] == "contrastive_adapter", "backbone"]
+    shown = values[values["printed"].isin(["contrastive_adapter", "ssa", "zero_shot"]) & values["backbone"].isin([*model, named.FULL])]
+    levels = pd.to_numeric(shown["data.samples"]) if "data.samples" in shown else pd.Series(float("nan"), shown.index)
+    shown = shown.assign(samples=levels.fillna(0).astype(int)).drop_duplicates(["role", "printed", "backbone", "seed", "samples"])
+    roles = list(dict.fromkeys(zip(subsets["role"], subsets["played"], strict=True)))
+    figure, axes = named_rows([data_name(role, played) for role, played in roles], 1, 1.5 * COLUMN, 2.4)
+    for (axis,), (role, _) in zip(axes, roles, strict=True):
+        part = shown[shown["role"] == role]
+        known = [*sorted(set(part["samples"]) - {0}), 0]
+        for method in ("contrastive_adapter", "ssa"):
+            own = part[part["printed"] == method].assign(x=lambda rows, known=known: rows["samples"].map(known.index))
+            mean = own.groupby("x")["value"].mean()
+            axis.plot(mean.index, 100 * mean, color=COLORS[method], marker="o", label=NAMES[method])
+            axis.scatter(own["x"], 100 * own["value"], color=COLORS[method], s=6, alpha=0.6, linewidths=0)
+        zero = part[part["printed"] == "zero_shot"].drop_duplicates(["seed"])["value"]
+        axis.axhline(100 * zero.mean(), color=COLORS["zero_shot"], linestyle="--", label=NAMES["zero_shot"])
+        axis.set_xticks(range(len(known)), [str(n) if n else "all" for n in known])
+        axis.set(xlabel="training samples, ratios of groups preserved", ylabel="worst-group accuracy, %", ylim=(-4, 104))
+        axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), shown[[*SHOWN, "samples"]])
+
+
+if __name__ == "__main__":
+    main({"figure_3": figure_3, "figure_4": figure_4, "figure_4_text": figure_4, "figure_5": figure_5})

@@ -1,0 +1,159 @@
+"""What the runs of this room are called in the paper: printed methods that are points of one job, foundation models, selected alphas; and
+what the paper derives from accuracies: gaps, and how closely embeddings track the worst group."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from despur.experiments import Cell
+from despur.spec import parse, resolve
+from despur.tables import load_metrics, load_resamples
+
+VARIANTS = {  # what points of a job are besides its printed method: the job, and the point's settings
+    "group_prompt": ("zero_shot", {"prompts": "group"}),
+    "dfr_subsample": ("dfr", {"resample": "subsample"}),
+    "dfr_upsample": ("dfr", {"resample": "upsample"}),
+    "adapter": ("contrastive_adapter", {"contrastive": False, "sampling": "random"}),
+    "adapter_hard_sampling_only": ("contrastive_adapter", {"contrastive": False, "sampling": "hard"}),
+    "adapter_contrastive_only": ("contrastive_adapter", {"contrastive": True, "sampling": "random"}),
+}
+BACKBONES = {"RN50": "clip_rn50", "RN101": "clip_rn101", "ViT-B-32": "clip_vit_b32", "ViT-B-16": "clip_vit_b16", "ViT-L-14": "clip_vit_l14"}
+LARGER, SMALLER = "clip_rn50", "clip_rn101"  # whose parts the bundled models play: as published, and one that has seen fewer scenes
+SCENES = 150  # fewer is the smaller
+FULL = "imagenet_rn50"  # trained as a whole
+MODELS = ["artifact", "role", "played", "stand_in", "data", "backbone", "seed"]
+DERIVED_OF = {"similarity_tracks_error": "cosine_similarity", "alignment_tracks_error": "alignment_loss"}
+TRACKED = ["zero_shot", "adapter", "contrastive_adapter"]  # the methods of Figure 3
+
+
+@cache
+def identify(printed: str, method: str, data: str) -> tuple[str, str, float]:
+    """What the paper calls a run: its method and backbone; and its alpha, NaN for none."""
+    (point,) = resolve("methods", method, parse(data)[0]).points
+    printed = printed.removesuffix("_cloob")
+    for name, (job, settings) in VARIANTS.items():
+        if printed == job and all(point.settings.get(key) == value for key, value in settings.items()):
+            printed = name
+    if "stage1" not in point.parts:
+        return printed, FULL, np.nan
+    base = point.parts["stage1"]
+    if base.base == "two_tower":
+        return printed, LARGER if base.settings["scenes"] >= SCENES else SMALLER, point.settings.get("alpha", np.nan)
+    encoder = base.parts["encoder"].settings
+    name = str(encoder.get("model", base.parts["encoder"].base))
+    cloob = encoder.get("checkpoint") == "cloob"
+    backbone = f"cloob_{name.lower()}" if cloob else BACKBONES.get(name, name)
+    return printed, backbone, point.settings.get("alpha", np.nan)
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows under the paper's names, with columns ``backbone`` and ``alpha``; alpha 0 of WiSE-FT is the linear probe too."""
+    known = [identify(*key) for key in zip(table["printed"], table["method"], table["data"], strict=True)]
+    names = pd.DataFrame(known, columns=["printed", "backbone", "alpha"], index=table.index)
+    table = table.assign(**names)
+    return pd.concat(
+        [table, table[(table["printed"] == "wise_ft") & (table["alpha"] == 0)].assign(printed="linear_probe")], ignore_index=True
+    )
+
+
+def alphas(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Of WiSE-FT on each data and backbone: the alpha with the best worst-group accuracy on validation, mean of seeds; ties: smaller."""
+    rows = metrics[(metrics["printed"] == "wise_ft") & (metrics["split"] == "val") & (metrics["selection"] == "best")]
+    keys = MODELS[:-1]
+    means = rows[rows["metric"] == "worst_group_accuracy"].groupby([*keys, "alpha"])["value"].mean().reset_index()
+    return means.sort_values("value", ascending=False, kind="stable").drop_duplicates(keys)[[*keys, "alpha"]]
+
+
+def at_alphas(table: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    """Without what WiSE-FT is at other alphas than these."""
+    ensembles = table["printed"] == "wise_ft"
+    return pd.concat([table[~ensembles], table[ensembles].merge(chosen)], ignore_index=True)
+
+
+def averages(table: pd.DataFrame) -> pd.DataFrame:
+    """On Waterbirds, the average is weighted by the sizes of training groups (released code), as also the gap."""
+    waterbirds = table["role"] == "waterbirds"
+    table = table[~(waterbirds & (table["metric"] == "average_accuracy")) & (table["metric"] != "gap")]
+    return table.assign(metric=table["metric"].mask(waterbirds, table["metric"].replace("weighted_average_accuracy", "average_accuracy")))
+
+
+def derived(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """The table, and the paper's gap (average minus worst group); and, over methods and backbones, Spearman's correlation of the
+    worst-group error with the similarity and alignment of groups, of the method ``models`` on each data."""
+    keys = [*MODELS, "printed", "method", "split", "selection"]
+    overall = table[table["group"] == ""].set_index("metric")
+    average, worst = (overall.loc[overall.index == name].set_index(keys) for name in ("average_accuracy", "worst_group_accuracy"))
+    gaps = (average[columns] - worst[columns]).dropna(how="all").reset_index().assign(metric="gap", group="")
+    shown = table[(table["group"] == "") & table["printed"].isin(TRACKED) & (table["selection"] == "best") & (table["split"] == "test")]
+    found = [table, gaps]
+    for _, part in shown.groupby([key for key in MODELS if key != "backbone"], sort=False, dropna=False):
+        wide = {metric: own.set_index(["printed", "backbone"])[columns] for metric, own in part.groupby("metric")}
+        error = 1 - wide["worst_group_accuracy"]
+        for name, metric in DERIVED_OF.items():
+            if metric in wide and len(error) > 2 and len(wide[metric]) == len(error):
+                other = wide[metric].loc[error.index]
+                values = {c: spearmanr(error[c], other[c]).statistic for c in columns}
+                found.append(part.iloc[:1].assign(printed="models", metric=name, backbone="", **values))
+    return pd.concat(found, ignore_index=True)
+
+
+def parameters(cells: Sequence[Cell]) -> dict[str, int]:
+    """How many parameters each run has trained, by run (its data, specification and seed): counted."""
+    files = sorted({Path(folder) / "about.json" for cell in cells for folder in cell.folders})
+    return {key: run["trained_parameters"] for file in files for key, run in json.loads(file.read_text())["runs"].items()}
+
+
+def once(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Without runs that several artifacts share."""
+    return metrics.drop_duplicates(["role", "data", "printed", "method", "backbone", "seed", "split", "selection", "metric", "group"])
+
+
+def with_parameters(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
+    """The metrics, and of each run the number of its trained parameters and, where a method was trained as a whole, their share of its."""
+    counted = parameters(cells)
+    runs = metrics.drop_duplicates([*MODELS, "printed"]).assign(group="", split="test", selection="best")
+    own = pd.Series([counted.get(f"{row.data}/{row.method}/s{row.seed}", np.nan) for row in runs.itertuples()], runs.index, dtype=float)
+    whole = own[runs["backbone"] == FULL].max()
+    rows = [runs.assign(metric="trained_params", value=own), runs.assign(metric="trained_params_share", value=own / whole)]
+    return pd.concat([metrics, *rows], ignore_index=True).dropna(subset="value") if len(runs) else metrics
+
+
+def with_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
+    """The table, and in Figure 5 zero-shot classification: that of Table 3, whose test data are the same."""
+    subsets = table[table["artifact"] == "figure_5"]
+    zero = table[(table["artifact"] == "table_3") & (table["printed"] == "zero_shot")]
+    found = [table]
+    for (role, played), part in subsets.groupby(["role", "played"], sort=False):
+        same = zero[(zero["role"] == role) & zero["played"].map(lambda name, own=played: parse(name)[0] == parse(own)[0])]
+        same = same[same["backbone"].isin(part["backbone"])]
+        found.append(same.assign(artifact="figure_5", played=played, stand_in=part["stand_in"].iloc[0]))
+    return pd.concat(found, ignore_index=True)
+
+
+def load(cells: Sequence[Cell], resampled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What was measured, and its bootstrap values, under the paper's names."""
+    metrics, resamples = load_metrics(cells), load_resamples(cells) if resampled else pd.DataFrame()
+    if not len(metrics):
+        return metrics, resamples
+    metrics = named(metrics)
+    chosen = alphas(metrics)
+    metrics = with_zero_shot(derived(averages(at_alphas(metrics, chosen)), ["value"]))
+    metrics = with_parameters(metrics, cells)
+    if len(resamples):
+        columns = [c for c in resamples if c.isdigit()]
+        resamples = with_zero_shot(derived(averages(at_alphas(named(resamples), chosen)), columns))
+    return metrics, resamples
+
+
+def metrics_of(cells: Sequence[Cell]) -> pd.DataFrame:
+    """What was measured on all training samples, under the paper's names."""
+    metrics = load(cells, resampled=False)[0]
+    if not len(metrics):
+        return metrics
+    levels = pd.to_numeric(metrics.get("data.samples", pd.Series(0, metrics.index))).fillna(0)
+    return once(metrics[levels == 0])

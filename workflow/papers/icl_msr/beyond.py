@@ -1,0 +1,78 @@
+"""Beyond the paper: where encoders look, and SimCLR with as much time as its regularised version takes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rows import load, seconds
+
+from despur.experiments import Cell
+from despur.store import Array
+
+RUN = ["role", "played", "data", "stand_in", "printed", "seed"]
+OF_TIME = ["data", "method", "seed"]
+
+
+def read_saliency(cells: Sequence[Cell]) -> pd.DataFrame:
+    """saliency.csv of all cells."""
+    parts = []
+    for cell in cells:
+        own = {"role": cell.role, "played": cell.dataset, "stand_in": cell.stand_in, "artifact": cell.artifact}
+        parts += [pd.read_csv(Path(folder) / "saliency.csv").rename(columns={"dataset": "data"}).assign(**own) for folder in cell.folders]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*RUN, "group", "samples", "inside", "uniform"])
+
+
+def saliency(cells: Sequence[Cell]) -> pd.DataFrame:
+    """A row for each run: the mean share of a Grad-CAM map inside the foreground, and the share of the image that is foreground."""
+    table = load(cells, read_saliency)
+    if not len(table):
+        return pd.DataFrame(columns=[*RUN, "inside", "uniform", "samples"])
+    known = table.dropna(subset=["inside"])
+    weighed = known.assign(**{name: known[name] * known["samples"] for name in ("inside", "uniform")})
+    sums = weighed.groupby(RUN, sort=False)[["inside", "uniform", "samples"]].sum().reset_index()
+    return sums.assign(inside=sums["inside"] / sums["samples"], uniform=sums["uniform"] / sums["samples"])
+
+
+def shares(times: Array, wanted: float) -> Array:
+    """Weights (K,) with which values at these times give the value at a wanted time, by linear interpolation; NaN outside of them."""
+    if not times.min() <= wanted <= times.max():
+        return np.full(len(times), np.nan)
+    order = np.argsort(times)
+    return np.array([np.interp(wanted, times[order], np.eye(len(times))[i][order]) for i in range(len(times))])
+
+
+def at_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
+    """SimCLR's rows at the time that SimCLR + MSR took, called ``simclr_equal_time``: interpolated between numbers of epochs, seed by seed.
+
+    ``values``: the columns that are interpolated.
+    """
+    timed = table.merge(times, on=OF_TIME)
+    timed = timed[(timed["split"] == "test") & (timed["group"] == "") & timed["metric"].isin(["linear_top1", "knn5_top1"])]
+    asked = timed[(timed["printed"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
+    rows = []
+    for row in asked.to_dict("records"):
+        same = [timed[key] == row[key] for key in ("role", "played", "data", "seed", "metric")]
+        curve = timed[np.logical_and.reduce([*same, timed["printed"] == "simclr"])]
+        if len(curve) > 1:
+            weights = shares(curve["seconds"].to_numpy(float), row["seconds"])
+            rows.append(
+                row | {"printed": "simclr_equal_time"} | dict(zip(values, weights @ curve[list(values)].to_numpy(float), strict=True))
+            )
+    return pd.DataFrame(rows, columns=timed.columns)
+
+
+def timed(cells: Sequence[Cell]) -> pd.DataFrame:
+    """Mean accuracy (percent) and seconds by method and epochs, and SimCLR at the time of SimCLR + MSR."""
+    table = load(cells)
+    if not len(table):
+        return pd.DataFrame(columns=["role", "printed", "seconds"])
+    times = seconds(cells)
+    equal = at_equal_time(table, times, ["value"])
+    every = pd.concat([table.merge(times, on=OF_TIME), *([equal] if len(equal) else [])], ignore_index=True)
+    rows = every[(every["split"] == "test") & (every["group"] == "") & every["metric"].isin(["linear_top1", "knn5_top1"])]
+    keys = ["role", "played", "data", "stand_in", "printed", "epochs", "second_order", "device", "metric"]
+    rows = rows.assign(value=100 * rows["value"], second_order=rows["second_order"].map({True: "second", False: "first"}).fillna(""))
+    return rows.groupby(keys, sort=False, dropna=False).agg(
+        seconds=("seconds", "mean"), ours=("value", "mean"), ours_std=("value", "std"), seeds=("seed", "nunique")
+    ).reset_index()  # fmt: skip

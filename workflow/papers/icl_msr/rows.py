@@ -1,0 +1,78 @@
+"""What was measured of this paper's runs, called as the paper calls it."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from despur import experiments
+from despur.experiments import Cell
+from despur.paths import locate
+from despur.spec import join, parse, resolve
+from despur.tables import load_metrics
+
+METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
+SETTINGS = {"weight": "lambda", "uniformity": "gamma", "vectors": "n", "second_order": "second_order", "epochs": "epochs"}
+POINT = ["train", "label_fraction", *SETTINGS]  # columns that tell runs of one printed method apart
+BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # that MSR is added to
+
+
+@cache
+def printed_names() -> dict[str, str]:
+    """How the paper calls the runs on each stage-1 method."""
+    named = experiments.room("icl_msr")["methods"].items()
+    return {resolve("methods", text).points[0].parts["stage1"].base: name for name, text in named}
+
+
+@cache
+def settings(data: str, method: str) -> dict[str, Any]:
+    """What tables, figures and claims ask for by name, whether a sweep varies it or not."""
+    (point,) = resolve("methods", method, parse(data)[0]).points
+    base = point.parts["stage1"]
+    own = {name: base.settings.get(key) for name, key in SETTINGS.items()}
+    train = resolve("datasets", data).points[0].settings.get("train", "full")
+    return {"printed": printed_names()[base.base], "train": train, "label_fraction": point.settings.get("label_fraction"), **own}
+
+
+@cache
+def player(dataset: str) -> str:
+    """``coco30+train=foreground`` -> ``coco30``: what training images show is a column."""
+    base, own = parse(dataset)
+    return join(base, {key: "~".join(values) for key, values in own.items() if key != "train"})
+
+
+def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] = load_metrics) -> pd.DataFrame:
+    """What ``read`` gives of the last step, which "best" is, each run once an artifact."""
+    table = read(cells)
+    if not len(table):
+        return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", *POINT])))
+    table = table[table["selection"] == "best"] if "selection" in table else table
+    about = {pair: settings(*pair) for pair in set(zip(table["data"], table["method"], strict=True))}
+    columns = pd.DataFrame([about[pair] for pair in zip(table["data"], table["method"], strict=True)], index=table.index)
+    table = table.assign(**columns, played=table["played"].map(player))
+    if "metric" in table:
+        table = table.assign(metric=table["metric"].replace(METRICS))
+    once = [c for c in ("artifact", "role", "data", "method", "seed", "split", "metric", "group") if c in table]
+    return table.drop_duplicates(once)
+
+
+def accuracies(cells: Sequence[Cell]) -> pd.DataFrame:
+    """Test accuracies of all runs, percent: split ``test``, or ``test_foreground`` without background."""
+    table = load(cells)
+    rows = table[table["metric"].isin(METRICS.values()) & (table["group"] == "") & table["split"].isin(["test", "test_foreground"])]
+    return rows.assign(accuracy=100 * rows["value"])
+
+
+def seconds(cells: Sequence[Cell]) -> pd.DataFrame:
+    """Seconds that each stage-1 model was trained: ``data``, ``method``, ``seed``, ``seconds``, ``device``."""
+    rows = []
+    for place in {locate(folder) for cell in cells for folder in cell.folders}:
+        known: dict[str, Any] = {}
+        for base in place.upstream("stage1"):
+            about = json.loads((Path(base.folder) / "about.json").read_text())
+            known |= {key: {"seconds": run["seconds"], "device": about["device"]} for key, run in about["runs"].items()}
+        rows += [{"data": run.data.name, "method": run.spec.name, "seed": run.seed, **known[run.of("stage1")]} for run in place.runs()]
+    return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "device"]).drop_duplicates(["data", "method", "seed"])

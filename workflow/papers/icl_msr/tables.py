@@ -1,0 +1,119 @@
+"""Tables of Qiang et al. 2022, and two that it has not: where encoders look, and accuracy at equal wall time."""
+
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+from beyond import at_equal_time, saliency, timed
+from rows import load, seconds
+from statements import prose
+
+from despur.experiments import Cell
+from despur.figures import NAMES
+from despur.tables import compare, load_resamples, main, shown, spread, write_table
+
+ROOM = Path(__file__).parent
+SEEDS = 1  # not stated; no deviations are printed
+COPIED = {"cpc": "reported only: a copied baseline", "infomin": "reported only: a copied baseline"}
+
+
+def plain(mean: float, std: float) -> str:
+    """A number with two decimals, as the paper prints; a dash for nothing."""
+    if pd.isna(mean):
+        return "–"
+    return f"{mean:.2f}" if pd.isna(std) else f"{mean:.2f} ({std:.2f})"
+
+
+def unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Rows without a number for methods that were run and have none (Barlow Twins, which the text names)."""
+    rows = reported.drop_duplicates(["dataset", "metric"])
+    missing = sorted(set(runs["printed"]) - set(reported["method"]))
+    return pd.concat([rows.assign(method=method, mean=float("nan"), note="named in the text, no row") for method in missing] or [rows[:0]])
+
+
+def accuracies(name: str, cells: list[Cell], output: Path) -> None:
+    """Printed accuracies beside ours."""
+    runs = load(cells)
+    reported = pd.read_csv(ROOM / f"reported/{name}.csv")
+    table = compare(pd.concat([reported, unprinted(reported, runs)], ignore_index=True), runs, SEEDS)
+    table["verdict"] = table["method"].map(COPIED).fillna(table["verdict"])
+    write_table(output, table, shown(table, plain))
+
+
+def looks(cells: list[Cell], output: Path) -> None:
+    """The share of Grad-CAM saliency inside the foreground, by method: mean and standard deviation over seeds."""
+    keys = ["role", "data", "stand_in", "printed"]
+    runs = saliency(cells)
+    table = runs.groupby(keys, sort=False).agg(
+        inside=("inside", "mean"), inside_std=("inside", "std"), foreground=("uniform", "mean"), seeds=("seed", "nunique")
+    ).reset_index() if len(runs) else pd.DataFrame(columns=[*keys, "inside", "inside_std", "foreground", "seeds"])  # fmt: skip
+    table = table.assign(verdict="not in the paper")
+    if table.empty:
+        table = pd.DataFrame([{"role": "coco30", "verdict": "not run here", "seeds": 0}], columns=table.columns)
+    display = pd.DataFrame({
+        "data set": table["role"], "method": table["printed"].map(NAMES).fillna("–"),
+        "saliency inside the foreground, %": [spread(100 * a, 100 * b) for a, b in zip(table["inside"], table["inside_std"], strict=True)],
+        "foreground, % of the image": [spread(100 * a, float("nan")) for a in table["foreground"]],
+        "seeds": table["seeds"], "data used": table["data"].fillna("–"), "verdict": table["verdict"],
+    })  # fmt: skip
+    write_table(output, table, display)
+
+
+def times(cells: list[Cell], output: Path) -> None:
+    """Accuracy and training time by epochs; SimCLR at the time of SimCLR + MSR."""
+    table = timed(cells).assign(verdict="not in the paper")
+    if table.empty:
+        table = pd.DataFrame([{"role": "cifar10", "verdict": "not run here"}]).reindex(
+            columns=["role", "played", "data", "stand_in", "printed", "epochs", "second_order", "device", "metric", "seconds", "ours",
+                     "ours_std", "seeds", "verdict"])  # fmt: skip
+    names = {**NAMES, "simclr_equal_time": "SimCLR, as long as SimCLR + MSR"}
+    display = pd.DataFrame({
+        "data set": table["role"], "method": table["printed"].map(names).fillna("–"), "order": table["second_order"].fillna(""),
+        "epochs": [f"{e:g}" if e > 0 else "–" for e in table["epochs"].where(table["printed"] != "simclr_equal_time", 0)],
+        "metric": table["metric"].fillna("–"), "accuracy": [plain(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
+        "seconds": [f"{s:.1f}" if not pd.isna(s) else "–" for s in table["seconds"]], "device": table["device"].fillna("–"),
+        "seeds": table["seeds"].fillna(0).astype(int), "data used": table["data"].fillna("–"), "verdict": table["verdict"],
+    })  # fmt: skip
+    write_table(output, table, display)
+
+
+def statements(cells: list[Cell], output: Path) -> None:
+    """Every number that a sentence states."""
+    table = prose(pd.read_csv(ROOM / "reported/prose.csv"), cells)
+    display = shown(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:.4g}")
+    write_table(output, table, display.assign(reason=table["reason"]))
+
+
+def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What claims may ask: all runs, and SimCLR with as much time as SimCLR + MSR (``simclr_equal_time``)."""
+    metrics, resamples = load(cells), load(cells, load_resamples)
+    if not len(metrics):
+        return metrics, resamples
+    spent = seconds(cells)
+    equal = [at_equal_time(metrics, spent, ["value"]), at_equal_time(resamples, spent, [c for c in resamples if c.isdigit()])]
+    return with_rows(metrics, equal[0]), with_rows(resamples, equal[1])
+
+
+def with_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
+    """A table with further rows, if there are any."""
+    return pd.concat([table, more], ignore_index=True) if len(more) else table
+
+
+def judged(cells: list[Cell], output: Path) -> None:
+    """The paper's claims, with their evidence and verdicts."""
+    from despur import claims  # scipy.stats: other tables need not wait for it
+
+    table = claims.claims_table(ROOM / "claims.yaml", cells, measured)
+    write_table(output, table, claims.shown(table))
+
+
+ARTIFACTS = {
+    **{name: partial(accuracies, name) for name in ("table_1", "table_2", "table_3", "table_4")},
+    "table_saliency": looks,
+    "table_time": times,
+    "prose": statements,
+    "claims": judged,
+}
+
+if __name__ == "__main__":
+    main(ARTIFACTS)

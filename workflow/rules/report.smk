@@ -1,0 +1,55 @@
+# All papers together -> results/matrix.* (every method on the same data) and results/scorecard.* (the verdict on one page).
+
+if config.get("matrix"):
+
+    rule matrix:
+        input:
+            matrix.files(config),
+        output:
+            reported(
+                matrix.outputs(config),
+                "../report/matrix.rst",
+                SUMMARY,
+                2,
+                "All methods",
+            ),
+        log:
+            f"{OUT}/logs/matrix.log",
+        localrule: True
+        conda:
+            "../../envs/despur.yaml"
+        params:
+            cells=cells_of_matrix(),
+            prefix=f"{OUT}/matrix",
+        shell:
+            "python -m despur.comparison --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+
+
+rule scorecard:
+    input:
+        [
+            experiments.outputs(config, paper, artifact)
+            for paper in config["papers"]
+            for artifact in experiments.artifacts(config, paper)
+        ],
+        matrix.outputs(config),
+        template="workflow/report/scorecard.html.jinja",
+    output:
+        reported(
+            [f"{OUT}/scorecard.{kind}" for kind in ("html", "csv")],
+            "../report/scorecard.rst",
+            SUMMARY,
+            1,
+            "Scorecard",
+        ),
+    log:
+        f"{OUT}/logs/scorecard.log",
+    localrule: True
+    conda:
+        "../../envs/despur.yaml"
+    params:
+        config=json.dumps(config),
+        code=script_digest("despur/scorecard.py"),
+        prefix=f"{OUT}/scorecard",
+    shell:
+        "python -m despur.scorecard --config {params.config:q} --output {params.prefix} > {log} 2>&1"
