@@ -3,6 +3,7 @@
 make test-slurm   (needs Debian's slurm-wlm and munge, and root; not among the tests that `make test` collects)
 """
 
+import json
 import os
 import re
 import shutil
@@ -19,7 +20,8 @@ MADE = ("models.safetensors", "outputs.safetensors", "history.csv", "metrics.csv
 LOG = "results/logs/runs/colored_digits/cnc/s0-1.log"
 # What a user edits in the profile: here is one partition, no account, no accounting, no GPU. Then: how patient a test is.
 PROFILE = "--workflow-profile profiles/slurm --default-resources slurm_partition=test --slurm-no-account --slurm-status-command squeue"
-TEST = "--set-resources train_stage1:gpu=0 train_stage2:gpu=0 evaluate:mem_mb=8000 evaluate:runtime=10 --latency-wait 5 --slurm-init-seconds-before-status-checks 3"
+PROFILE += " --set-resources train_stage1:gpu=0 train_stage2:gpu=0 evaluate:mem_mb=8000 evaluate:runtime=10"
+TEST = "--latency-wait 5 --slurm-init-seconds-before-status-checks 3"
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("slurmctld") and shutil.which("munged") and os.getuid() == 0), reason="apt-get install slurm-wlm munge; as root"
@@ -83,8 +85,19 @@ def cancel_in_the_middle(project, process, checkpoints=20):
     slurm(project, "scancel", running[0])
 
 
+def snakemake(project):
+    """Start Snakemake on this SLURM for the metrics of all runs."""
+    return project.start("-m", "snakemake", *PROFILE.split(), *TEST.split(), "--", *(f"{run}/metrics.csv" for run in RUNS))
+
+
+def assert_same(project, uninterrupted):
+    for run in RUNS:
+        for file in MADE:
+            assert (project.root / run / file).read_bytes() == (uninterrupted.root / run / file).read_bytes(), f"{run}/{file}"
+
+
 def test_a_cancelled_job_goes_on_where_it_was_and_ends_with_the_digits_of_an_uninterrupted_run(project, uninterrupted):
-    process = project.start("-m", "snakemake", *PROFILE.split(), *TEST.split(), *(f"{run}/metrics.csv" for run in RUNS))
+    process = snakemake(project)
     try:
         cancel_in_the_middle(project, process)
         code, text = finish(process, seconds=400)
@@ -94,9 +107,13 @@ def test_a_cancelled_job_goes_on_where_it_was_and_ends_with_the_digits_of_an_uni
     assert code == 0, text
     assert "Trying to restart job" in text
     resumed = re.search(r"/0: resumes at step (\d+)", (project.root / LOG).read_text())
-    whole = 1 + sum(1 for _ in (uninterrupted.root / RUNS[0] / "history.csv").open())
-    assert resumed and 0 < int(resumed[1]), whole
-    for run in RUNS:
-        for file in MADE:
-            assert (project.root / run / file).read_bytes() == (uninterrupted.root / run / file).read_bytes(), f"{run}/{file}"
+    steps = json.loads((project.root / RUNS[0] / "about.json").read_text())["runs"]["colored_digits/cnc/s0"]["steps"]
+    assert resumed and 0 < int(resumed[1]) < steps
+    assert_same(project, uninterrupted)
     assert not list(project.root.glob("results/.resume/*/*.pt"))
+
+    for run in RUNS:  # what is ready at the same time travels as an array
+        (project.root / run / "metrics.csv").unlink()
+    code, text = finish(snakemake(project), seconds=200)
+    assert code == 0 and "Submitted array job" in text, text
+    assert_same(project, uninterrupted)

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from despur.paths import Place, locate, seed_list
+from despur.paths import Place, locate
 from despur.settings import SettingError
 from despur.spec import Spec, parse
 
@@ -32,7 +32,7 @@ def fact(kind: str, name: str) -> Mapping[str, float]:
 
 
 def encoder(spec: Spec) -> str:
-    """The encoder that a method trains or whose representations it reads; ``mlp`` for one that has none."""
+    """The encoder whose representations a method writes: its own, or that of its stage-1 model; ``mlp`` if neither has one."""
     while "encoder" not in spec.parts:
         if "stage1" not in spec.parts:
             return "mlp"
@@ -40,19 +40,26 @@ def encoder(spec: Spec) -> str:
     return spec.parts["encoder"].base
 
 
-def trains(spec: Spec) -> bool:
-    """Whether a method takes gradient steps; one that is fitted in closed form has no use for a GPU."""
-    return "epochs" in spec.settings and "encoder" in spec.parts
+def network(spec: Spec) -> str:
+    """What the steps of a method run: the encoder (fine-tuning goes on with that of stage 1), or a layer on representations."""
+    return encoder(spec) if {"encoder", "augment"} & set(spec.parts) else "mlp"
+
+
+def on_gpu(spec: Spec) -> bool:
+    """Whether a method takes gradient steps or applies an encoder; one that is fitted in closed form has no use for a GPU."""
+    return "learning_rate" in spec.settings or "encoder" in spec.parts
 
 
 def presented(spec: Spec, dataset: str) -> tuple[float, float]:
-    """Images that a run shows its encoder and the steps it takes, at most: nothing is known of early stopping."""
+    """Images that a run shows its network, in costs of a training step, and its steps, at most: nothing is known of early stopping."""
     s = spec.settings
-    train = fact("datasets", dataset)["train"] * s.get("anchor_fraction", 1.0)
-    contrasts = "num_positives" in s and "anchor_fraction" in s
-    images = s["epochs"] * train * (2 * (s["num_positives"] + s["num_negatives"]) if contrasts else 2 if "augment" in spec.parts else 1)
-    steps = s["epochs"] * train / (s.get("accumulation", 1) if contrasts else s.get("batch_size", 32))
-    return images, steps
+    if "epochs" not in s:  # an encoder is applied, forward only: a third
+        return fact("datasets", dataset)["samples"] / 3, 0
+    samples = s["epochs"] * fact("datasets", dataset)["train"] * s.get("anchor_fraction", 1.0) * s.get("label_fraction", 1.0)
+    contrasts = "anchor_fraction" in s and "encoder" in spec.parts  # a batch for each anchor, from both sides
+    views = 2 * (s["num_positives"] + s["num_negatives"]) if contrasts else 2 if "encoder" in spec.parts and "augment" in spec.parts else 1
+    steps = samples / (s.get("accumulation", 1) if contrasts else s.get("batch_size", 32))
+    return samples * views * (facts()["second_order"] if s.get("second_order") else 1), steps
 
 
 @cache
@@ -66,7 +73,7 @@ def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
             except SettingError:  # of a version that called it otherwise
                 continue
             for run in about.get("runs", {}).values():
-                key = ("cpu" if about["device"] == "cpu" else "gpu", encoder(spec), spec.base)
+                key = ("cpu" if about["device"] == "cpu" else "gpu", network(spec), spec.base)
                 sums = total.setdefault(key, [0.0, 0.0])
                 sums[0], sums[1] = sums[0] + run["training_images"], sums[1] + run["seconds"]
     return {key: images / seconds for key, (images, seconds) in total.items() if seconds}
@@ -74,13 +81,13 @@ def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
 
 def training_seconds(spec: Spec, dataset: str, device: str) -> tuple[float, bool]:
     """Seconds of a run's steps, and whether its speed was measured."""
-    if not trains(spec):
+    if not on_gpu(spec):
         return 0.0, True
     images, steps = presented(spec, dataset)
-    measured = recorded().get((device, encoder(spec), spec.base))
+    measured = recorded().get((device, network(spec), spec.base))
     if measured:
         return images / measured, True
-    return max(images / fact("encoders", encoder(spec))[device], steps * facts()["step"][device]), False
+    return max(images / fact("encoders", network(spec))[device], steps * facts()["step"][device]), False
 
 
 @cache
@@ -95,10 +102,10 @@ def seconds(place: Place, device: str = "gpu") -> tuple[float, bool]:
     return stage["start"] + runs(place) * each + repeats * sum(s for s, _ in found), all(known for _, known in found)
 
 
+@cache
 def runs(place: Place) -> int:
     """How many runs travel in a job; of data, how many draws."""
-    seeds = len(seed_list(place.seeds)) if place.seeds else 1
-    return len(place.datasets.points) * seeds * (len(place.sweep.points) if place.stage != "data" else 1)
+    return len(place.datasets.points) if place.stage == "data" else len(place.runs())
 
 
 @cache
@@ -110,14 +117,14 @@ def megabytes(place: Place) -> float:
     if place.stage not in TRAINED:
         return 0.0
     size = fact("encoders", encoder(place.sweep.points[0]))
-    kept = 2 + max(p.settings["epochs"] // s if (s := p.settings.get("snapshots", 0)) else 0 for p in place.sweep.points)
+    kept = 2 + max(p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0 for p in place.sweep.points)
     return runs(place) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
 
 
 @cache
 def resources(place: Place, attempt: int = 1) -> dict[str, int]:
     """What a job asks a cluster for; each attempt asks for more, as the one before may have had too little."""
-    gpu = place.stage in TRAINED and any(map(trains, place.sweep.points))
+    gpu = place.stage in TRAINED and any(map(on_gpu, place.sweep.points))
     data = fact("datasets", parse(place.dataset)[0])["mb"]
     own = fact("encoders", encoder(place.sweep.points[0])) if place.stage in (*TRAINED, "saliency") else {}
     arrays = min(data, 16_000) + (megabytes(place) if place.stage in TRAINED else 0)  # larger ones stay on disk
