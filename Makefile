@@ -34,10 +34,13 @@ test: $(VENV)/ready ## lint, types and all tests
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && mypy
 	$(RUN) pytest -n 2
 
+test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root
+	$(RUN) pytest -rs tests/slurm/resume.py
+
 bench: $(VENV)/ready ## measure speed: results/benchmarks.csv
 	$(RUN) python tests/benchmarks.py results/benchmarks.csv
 
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference
 	$(RUN) python -m despur.reference --configfile $(CONFIG)
 
-.PHONY: help reproduce environment lock test bench reference
+.PHONY: help reproduce environment lock test test-slurm bench reference

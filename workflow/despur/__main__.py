@@ -5,6 +5,7 @@ python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
 python -m despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
 python -m despur check waterbirds
 python -m despur unused
+python -m despur plan --configfile config/published.yaml
 """
 
 import argparse
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from despur import commands
+from despur.plan import plan
 from despur.settings import SettingError
 
 
@@ -31,6 +33,11 @@ def main() -> None:
     action(commands.diff, ("first", {"type": Path}), ("second", {"type": Path}))
     action(commands.check, ("dataset", {"help": "a name, with settings if you like"}))
     action(commands.unused)
+    action(
+        plan,
+        ("--configfile", {"type": Path, "default": Path("config.yaml")}),
+        ("--device", {"choices": ("gpu", "cpu"), "default": "gpu", "help": "what trains: a GPU (default), or one CPU core"}),
+    )
     asked = vars(parser.parse_args())
     work = asked.pop("work")
     del asked["action"]

@@ -4,7 +4,8 @@ A room's ``methods`` say which specification of the house each printed method is
 ``groups/clusters``, ``stage1/erm``. Its ``artifacts`` say what each table and figure shows: ``datasets`` (the paper's), ``methods`` (their
 names, or a mapping of names to specifications of the artifact's own),
 ``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics) and ``reads`` (files of the room
-besides its own printed numbers, or other artifacts: figures read ``projections``). ``from`` are artifacts whose runs it shows too; without
+besides its own printed numbers, or other artifacts: figures read ``projections``). ``selected`` are the methods
+that run in the place of a grid's unless the configuration says ``sweep: true``. ``from`` are artifacts whose runs it shows too; without
 ``datasets`` of its own, only theirs (of ``methods``, if it names some). ``shows_settings``: made anew when a declared setting changes.
 ``writes``: the names of its files, where one job makes several tables or figures.
 The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs of its own, of
@@ -143,8 +144,11 @@ def check(config: Mapping[str, Any]) -> None:
 
 
 def asked(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
-    """What an artifact shows: as its paper's room says, changed as the configuration says."""
-    return {**room(paper)["artifacts"][artifact], **config.get("artifacts", {}).get(paper, {}).get(artifact, {})}
+    """What an artifact shows: as its paper's room says (of a grid only what is selected, unless the configuration sweeps), changed as the
+    configuration says."""
+    here = room(paper)["artifacts"][artifact]
+    selected = {} if config.get("sweep") else {"methods": here["selected"]} if "selected" in here else {}
+    return {**here, **selected, **config.get("artifacts", {}).get(paper, {}).get(artifact, {})}
 
 
 def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:

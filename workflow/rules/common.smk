@@ -7,7 +7,7 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from despur import experiments, locks, matrix, paths
+from despur import devices, experiments, locks, matrix, needs, paths
 from despur.digest import declarations_digest, question, script_digest
 from despur.settings import SettingError
 
@@ -23,6 +23,21 @@ except SettingError as error:
 OUT = config["outputs"]
 SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
 ALIVE = locks.clear_stale()  # after a kill -9, go on without --unlock
+
+# A profile that shares GPUs among jobs says how many run at once (gpu) and on one device (jobs_per_gpu): no more than there are.
+JOBS_PER_GPU = [
+    int(own["jobs_per_gpu"].value)
+    for own in workflow.resource_settings._parsed_overwrite_resources.values()
+    if "jobs_per_gpu" in own
+]
+if any(JOBS_PER_GPU):
+    at_once = workflow.global_resources.get("gpu")
+    try:
+        devices.check(
+            at_once.value if at_once else 1, min(JOBS_PER_GPU), devices.visible()
+        )
+    except devices.DeviceError as error:
+        raise WorkflowError(str(error))
 
 
 wildcard_constraints:
@@ -80,6 +95,15 @@ def upstream_of(stage, part, file):
             up.folder / file for up in place(stage, wildcards).upstream(part)
         ]
     )
+
+
+def needs_of(stage, resource):
+    """How much of a resource a job asks for: more at each attempt. Profiles limit it (gpu) or set another (set-resources)."""
+
+    def asked(wildcards, attempt):
+        return needs.resources(place(stage, wildcards), attempt)[resource]
+
+    return asked
 
 
 def cells_of(paper, artifact):

@@ -14,8 +14,8 @@ rule build_data:
     conda:
         "../../envs/despur.yaml"
     resources:
-        mem_mb=config["mem_mb"],
-        runtime=config["runtime"],
+        mem_mb=needs_of("data", "mem_mb"),
+        runtime=needs_of("data", "runtime"),
     params:
         question=ask("data"),
     shell:

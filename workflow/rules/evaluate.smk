@@ -16,8 +16,8 @@ rule evaluate:
     conda:
         "../../envs/despur.yaml"
     resources:
-        mem_mb=config["mem_mb"],
-        runtime=config["runtime"],
+        mem_mb=needs_of("evaluate", "mem_mb"),
+        runtime=needs_of("evaluate", "runtime"),
     params:
         question=ask("evaluate"),
     shell:

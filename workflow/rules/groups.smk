@@ -15,8 +15,8 @@ rule infer_groups:
     conda:
         "../../envs/despur.yaml"
     resources:
-        mem_mb=config["mem_mb"],
-        runtime=config["runtime"],
+        mem_mb=needs_of("groups", "mem_mb"),
+        runtime=needs_of("groups", "runtime"),
     params:
         question=ask("groups"),
     shell:

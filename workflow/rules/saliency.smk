@@ -16,8 +16,8 @@ rule saliency:
     conda:
         "../../envs/despur.yaml"
     resources:
-        mem_mb=config["mem_mb"],
-        runtime=config["runtime"],
+        mem_mb=needs_of("saliency", "mem_mb"),
+        runtime=needs_of("saliency", "runtime"),
     params:
         question=ask("saliency"),
     shell:

@@ -16,10 +16,13 @@ rule train_stage1:
         "../../envs/despur.yaml"
     threads: 1
     resources:
-        gpu=config["gpu"],
-        mem_mb=config["mem_mb"],
-        runtime=config["runtime"],
+        gpu=needs_of("stage1", "gpu"),
+        jobs_per_gpu=0,
+        mem_mb=needs_of("stage1", "mem_mb"),
+        runtime=needs_of("stage1", "runtime"),
+        cpus_per_task=needs_of("stage1", "cpus_per_task"),
     params:
         question=ask("stage1"),
     shell:
-        "python -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"
+        "python -m despur.devices --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
+        " python -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"

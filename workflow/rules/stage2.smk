@@ -19,10 +19,13 @@ rule train_stage2:
         "../../envs/despur.yaml"
     threads: 1
     resources:
-        gpu=config["gpu"],
-        mem_mb=config["mem_mb"],
-        runtime=config["runtime"],
+        gpu=needs_of("runs", "gpu"),
+        jobs_per_gpu=0,
+        mem_mb=needs_of("runs", "mem_mb"),
+        runtime=needs_of("runs", "runtime"),
+        cpus_per_task=needs_of("runs", "cpus_per_task"),
     params:
         question=ask("runs"),
     shell:
-        "python -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"
+        "python -m despur.devices --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
+        " python -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"

@@ -1,0 +1,119 @@
+"""On a real SLURM: the tiny configuration as SLURM jobs; a training job that is cancelled goes on where it was, to the same digits.
+
+make test-slurm   (needs Debian's slurm-wlm and munge, and root; not among the tests that `make test` collects)
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from project import finish, kill, tiny_project
+
+HERE = Path(__file__).parent
+RUNS = [f"results/runs/colored_digits/{method}/s0-1" for method in ("cnc", "erm")]
+MADE = ("models.safetensors", "outputs.safetensors", "history.csv", "metrics.csv")
+LOG = "results/logs/runs/colored_digits/cnc/s0-1.log"
+# What a user edits in the profile: here is one partition, no account, no accounting, no GPU. Then: how patient a test is.
+PROFILE = "--workflow-profile profiles/slurm --default-resources slurm_partition=test --slurm-no-account --slurm-status-command squeue"
+PROFILE += " --set-resources train_stage1:gpu=0 train_stage2:gpu=0 evaluate:mem_mb=8000 evaluate:runtime=10"
+TEST = "--latency-wait 5 --slurm-init-seconds-before-status-checks 3"
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("slurmctld") and shutil.which("munged") and os.getuid() == 0), reason="apt-get install slurm-wlm munge; as root"
+)
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(tmp_path_factory):
+    """The same runs without SLURM and without a cancellation."""
+    return tiny_project(tmp_path_factory)
+
+
+@pytest.fixture
+def cluster(tmp_path_factory):
+    """A SLURM of our own: its folder."""
+    folder = tmp_path_factory.mktemp("slurm")
+    try:
+        subprocess.run([HERE / "start.sh", folder], check=True, timeout=60)
+        yield folder
+    finally:
+        subprocess.run([HERE / "stop.sh", folder], check=True, timeout=60)
+
+
+@pytest.fixture
+def project(uninterrupted, cluster, tmp_path):
+    """Nothing is made yet; every step is a checkpoint (by default every 30 seconds), so that a cancelled job is in the middle of it."""
+    project = uninterrupted.copy(tmp_path / "project")
+    for folder in ("results", ".snakemake"):
+        shutil.rmtree(project.root / folder)
+    project.edit("workflow/despur/runs.py", lambda text: re.sub(r'("--checkpoint-seconds".*?"default": )30\.0', r"\g<1>0.0", text))
+    project.environment |= {"SLURM_CONF": str(cluster / "slurm.conf"), "PATH": f"{cluster / 'bin'}:{project.environment['PATH']}"}
+    return project
+
+
+def slurm(project, *command):
+    return subprocess.run(command, env=project.environment, capture_output=True, text=True, check=True).stdout
+
+
+def queue(project):
+    """Numbers of the jobs that run, by what the executor says of them: ``rule_train_stage2_wildcards_colored_digits_cnc_s0-1``."""
+    lines = slurm(project, "squeue", "--noheader", "--states=R", "--format=%i %k").splitlines()
+    return {comment: number for number, _, comment in (line.partition(" ") for line in lines)}
+
+
+def saved(project):
+    """The steps of CNC's first seed that have been saved, as times of its checkpoints."""
+    found = [path.stat().st_mtime_ns for path in project.root.glob("results/.resume/*/*,s0.pt")]
+    return max(found, default=0)
+
+
+def cancel_in_the_middle(project, process, checkpoints=20):
+    """Wait until CNC has saved some checkpoints, then cancel its job."""
+    times = set()
+    while len(times - {0}) < checkpoints:
+        assert process.poll() is None, process.communicate()[0]
+        running = [number for comment, number in queue(project).items() if "train_stage2" in comment and "cnc" in comment]
+        deadline = time.monotonic() + 1
+        while running and time.monotonic() < deadline and len(times) <= checkpoints:
+            times.add(saved(project))
+            time.sleep(0.002)
+    slurm(project, "scancel", running[0])
+
+
+def snakemake(project):
+    """Start Snakemake on this SLURM for the metrics of all runs."""
+    return project.start("-m", "snakemake", *PROFILE.split(), *TEST.split(), "--", *(f"{run}/metrics.csv" for run in RUNS))
+
+
+def assert_same(project, uninterrupted):
+    for run in RUNS:
+        for file in MADE:
+            assert (project.root / run / file).read_bytes() == (uninterrupted.root / run / file).read_bytes(), f"{run}/{file}"
+
+
+def test_a_cancelled_job_goes_on_where_it_was_and_ends_with_the_digits_of_an_uninterrupted_run(project, uninterrupted):
+    process = snakemake(project)
+    try:
+        cancel_in_the_middle(project, process)
+        code, text = finish(process, seconds=400)
+    finally:
+        if process.poll() is None:
+            kill(process)
+    assert code == 0, text
+    assert "Trying to restart job" in text
+    resumed = re.search(r"/0: resumes at step (\d+)", (project.root / LOG).read_text())
+    steps = json.loads((project.root / RUNS[0] / "about.json").read_text())["runs"]["colored_digits/cnc/s0"]["steps"]
+    assert resumed and 0 < int(resumed[1]) < steps
+    assert_same(project, uninterrupted)
+    assert not list(project.root.glob("results/.resume/*/*.pt"))
+
+    for run in RUNS:  # what is ready at the same time travels as an array
+        (project.root / run / "metrics.csv").unlink()
+    code, text = finish(snakemake(project), seconds=200)
+    assert code == 0 and "Submitted array job" in text, text
+    assert_same(project, uninterrupted)

@@ -1,0 +1,163 @@
+"""Slots on GPUs: no overlap, whatever is killed; made-up devices, real processes and locks."""
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+
+from despur import devices
+
+FORK = multiprocessing.get_context("fork")
+
+
+def write(log, *words):
+    """A line of a file that several processes append to."""
+    with log.open("a") as file:
+        file.write(" ".join(map(str, (time.monotonic_ns(), os.getpid(), *words))) + "\n")
+
+
+def work(seed, rounds, names, jobs_per_gpu, count, folder, log):
+    """Take and free slots, again and again, holding them for up to a millisecond."""
+    devices.WAIT = 0.001
+    rng = random.Random(seed)
+    for _ in range(rounds):
+        taken = devices.take(names, count, jobs_per_gpu, folder)
+        for name in taken:
+            write(log, name, 1)
+        time.sleep(rng.random() / 1000)
+        for name in taken:
+            write(log, name, -1)
+        for handle in taken.values():
+            handle.close()
+
+
+def crowd(tmp_path, processes, rounds, names, jobs_per_gpu, count):
+    """Start that many processes that each take ``count`` slots ``rounds`` times."""
+    log = tmp_path / "log"
+    asked = (rounds, names, jobs_per_gpu, count, tmp_path, log)
+    workers = [FORK.Process(target=work, args=(seed, *asked)) for seed in range(processes)]
+    for worker in workers:
+        worker.start()
+    return workers, log
+
+
+def overlaps(log, killed=()):
+    """How many processes held each device at most, and how often any took one; who was killed held its own until then."""
+    lines = [(int(when), int(pid), name, int(change)) for when, pid, name, change in map(str.split, log.read_text().splitlines())]
+    held = Counter((pid, name) for _, pid, name, change in lines for _ in range(change == 1))
+    freed = Counter((pid, name) for _, pid, name, change in lines for _ in range(change == -1))
+    lines += [(when, pid, name, -1) for when, pid in killed for name in {n for p, n in held - freed if p == pid}]
+    now, most = Counter(), Counter()
+    for _, _, name, change in sorted(lines):
+        now[name] += change
+        most[name] = max(most[name], now[name])
+    assert set(now.values()) == {0}
+    return most, sum(held.values())
+
+
+@pytest.mark.parametrize(("jobs_per_gpu", "count"), [(1, 1), (3, 1), (1, 2)])
+def test_no_overlap_in_a_thousand_acquisitions(tmp_path, jobs_per_gpu, count):
+    names = ["0", "1", "GPU-2"]
+    workers, log = crowd(tmp_path, 8, 125 // count, names, jobs_per_gpu, count)
+    for worker in workers:
+        worker.join()
+    most, taken = overlaps(log)
+    assert all(worker.exitcode == 0 for worker in workers)
+    assert taken == 8 * (125 // count) * count
+    assert set(most) == set(names)
+    assert max(most.values()) <= jobs_per_gpu and sum(most.values()) > len(names) * (jobs_per_gpu - 1)
+
+
+def test_slots_of_killed_holders_are_free_again_and_never_shared_before(tmp_path):
+    workers, log = crowd(tmp_path, 8, 10_000, ["0", "1"], 1, 1)
+    killed = []
+    for worker in workers:
+        time.sleep(0.1)
+        when = time.monotonic_ns()
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.join()
+        killed.append((when, worker.pid))
+    most, taken = overlaps(log, killed)
+    assert set(most.values()) == {1} and taken > 100
+    assert len(devices.take(["0", "1"], 2, 1, tmp_path)) == 2
+
+
+def test_an_idle_device_is_taken_before_a_second_slot_of_another(tmp_path):
+    held = [devices.take(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
+    assert [next(iter(taken)) for taken in held] == ["0", "1", "0", "1"]
+
+
+# the command line
+
+
+def launch(folder, *arguments, visible="0,1", **keywords):
+    """Start ``python -m despur.devices ARGUMENTS`` with its locks in a folder."""
+    environment = {**os.environ, "TMPDIR": str(folder), "CUDA_VISIBLE_DEVICES": visible}
+    command = [sys.executable, "-m", "despur.devices", *arguments]
+    return subprocess.Popen(
+        command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords
+    )
+
+
+SHOW = (
+    sys.executable,
+    "-c",
+    "import os, sys; print(os.environ['CUDA_VISIBLE_DEVICES'], *sys.argv[1:], flush=True); sys.stdin.read()",
+)
+ONE = ("--gpus", "1", "--jobs-per-gpu", "1", *SHOW)
+
+
+def test_a_command_has_a_device_of_its_own_as_long_as_it_lives(tmp_path):
+    first, second = launch(tmp_path, *ONE), launch(tmp_path, *ONE)
+    lines = [process.stdout.readline() for process in (first, second)]
+    assert sorted(lines) == ["0 --device cuda\n", "1 --device cuda\n"]
+    third = launch(tmp_path, *ONE)
+    assert "waits for 1 of 2 GPUs" in third.stderr.readline()
+    first.kill()  # -9
+    assert third.stdout.readline() == lines[0]
+    for process in (first, second, third):
+        process.communicate("")
+
+
+def test_without_a_gpu_a_command_runs_as_it_is_and_a_cluster_s_devices_are_kept(tmp_path):
+    assert launch(tmp_path, *SHOW).communicate("")[0] == "0,1\n"
+    assert launch(tmp_path, "--gpus", "1", *SHOW, visible="3").communicate("")[0] == "3 --device cuda\n"
+
+
+@pytest.mark.parametrize("visible", ["", "-1"])
+def test_no_gpu_where_one_is_asked_for(tmp_path, visible):
+    process = launch(tmp_path, *ONE, visible=visible)
+    text = process.communicate("")[1]
+    assert process.returncode == 1 and text.startswith("error: a GPU is asked for") and "profiles/default" in text
+
+
+def test_more_gpus_than_there_are(tmp_path):
+    process = launch(tmp_path, "--gpus", "3", "--jobs-per-gpu", "2", *SHOW)
+    assert "3 slots are asked for, but 2 GPUs (0, 1)" in process.communicate("")[1]
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize(("slots", "jobs_per_gpu", "names", "fits"), [(4, 2, "ab", True), (5, 2, "ab", False), (1, 0, "a", False)])
+def test_more_slots_than_devices_have_are_refused(slots, jobs_per_gpu, names, fits):
+    if fits:
+        devices.check(slots, jobs_per_gpu, names)
+    else:
+        with pytest.raises(devices.DeviceError, match=f"{slots} slots"):
+            devices.check(slots, jobs_per_gpu, names)
+
+
+def test_the_devices_of_a_machine_are_those_that_nvidia_smi_lists(tmp_path, monkeypatch):
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H200 (UUID: GPU-aa-01)'\necho 'GPU 1: NVIDIA H200 (UUID: GPU-bb-02)'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert devices.visible() == ["GPU-aa-01", "GPU-bb-02"]
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    assert devices.visible() == []

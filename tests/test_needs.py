@@ -1,0 +1,97 @@
+"""What jobs ask for and what they cost: more where there is more to do, more at each attempt, measured speeds before guesses."""
+
+import json
+
+import pytest
+import yaml
+from project import SOURCE
+
+from despur import needs
+from despur.paths import locate
+from despur.spec import available
+
+PUBLISHED = {"results/runs/waterbirds/erm/s0": (4_795 * 300, 4_795 * 300 / 128)}
+
+
+def asked(path, attempt=1):
+    return needs.resources(locate(f"results/{path}"), attempt)
+
+
+@pytest.fixture
+def reference(tmp_path, monkeypatch):
+    """A folder for records, empty."""
+    read = needs.recorded.__wrapped__
+    monkeypatch.setattr(needs, "recorded", lambda: read(tmp_path))
+    needs.seconds.cache_clear()
+    yield tmp_path
+    needs.seconds.cache_clear()
+
+
+def record(folder, path, device, images, seconds):
+    (folder / "kept").mkdir(exist_ok=True)
+    about = {"device": device, "runs": {"a": {"training_images": images, "seconds": seconds}}}
+    (folder / "kept/provenance.json").write_text(json.dumps({"runs": {path: about}}))
+
+
+def test_every_named_data_set_and_encoder_exists():
+    facts = yaml.safe_load(needs.FACTS.read_text())
+    for kind in ("datasets", "encoders"):
+        assert set(facts[kind]) - {"*"} <= set(available(kind))
+
+
+def test_only_what_takes_gradient_steps_asks_for_a_gpu():
+    assert asked("runs/cmnist/cnc/s0-4")["gpu"] == asked("stage1/cmnist/erm/s0")["gpu"] == 1
+    for path in ("data/cmnist", "groups/cmnist/clusters/s0", "runs/moji/inlp/s0-4", "runs/moji/leace/s0-4"):
+        assert asked(path)["gpu"] == 0
+
+
+def test_larger_data_networks_and_sweeps_ask_for_more():
+    small, large = asked("runs/cmnist/erm/s0-4"), asked("runs/celeba/erm/s0")
+    assert large["mem_mb"] > 4 * small["mem_mb"] and large["runtime"] > small["runtime"] and large["cpus_per_task"] > small["cpus_per_task"]
+    point, sweep = (needs.seconds(locate(f"results/runs/cmnist/cnc{s}/s0"))[0] for s in ("", "+lambda=0.2~0.4~0.6~0.8"))
+    assert sweep == pytest.approx(4 * point - 3 * 15)  # one start
+
+
+def test_each_attempt_asks_for_more_memory_and_minutes():
+    first, third = asked("runs/waterbirds/cnc/s0"), asked("runs/waterbirds/cnc/s0", 3)
+    assert third["runtime"] == 3 * first["runtime"] and third["mem_mb"] >= 3 * first["mem_mb"] - 300
+    assert third["gpu"] == first["gpu"]
+
+
+@pytest.mark.parametrize(("path", "expected"), PUBLISHED.items())
+def test_images_and_steps_of_a_run(path, expected):
+    place = locate(path)
+    assert needs.presented(place.sweep.points[0], place.dataset) == expected
+
+
+def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
+    """results/reference: every anchor of the smallest slice of a class, so a few less than the estimate."""
+    kept = json.loads((SOURCE / "results/reference/mnist/provenance.json").read_text())["runs"]
+    counted = kept["results/runs/cmnist+colors=released/cnc/s0"]["runs"]["cmnist+colors=released/cnc/s0"]["training_images"]
+    images, steps = needs.presented(locate("results/runs/cmnist/cnc/s0").sweep.points[0], "cmnist")
+    assert 0.9 < counted / images < 1
+    assert steps == pytest.approx(4218, rel=0.1)
+
+
+def test_a_measured_speed_comes_before_the_guess_on_its_device_only(reference):
+    place = locate("results/runs/cmnist/erm/s0")
+    guess, known = needs.seconds(place)
+    assert not known
+    record(reference, "results/runs/cmnist+colors=released/erm/s0", "NVIDIA H200", 1000, 10.0)  # 100 images a second
+    needs.seconds.cache_clear()
+    assert needs.seconds(place) == (pytest.approx(48_000 * 100 / 100 + 15 + 70 * 0.05), True)
+    assert not needs.seconds(place, "cpu")[1]
+    assert guess < needs.seconds(place)[0]
+
+
+def test_records_of_runs_that_are_called_otherwise_today_are_left_out(reference):
+    record(reference, "results/runs/cmnist/erm+depth=3/s0", "cpu", 1000, 10.0)
+    assert needs.recorded() == {}
+
+
+def test_a_run_writes_weights_and_representations_of_every_sample_twice():
+    own = needs.megabytes(locate("results/runs/waterbirds/erm/s0"))
+    assert own == pytest.approx(2 * (23.5 * 4 + 11_788 * 2_048 * 2 / 1e6))
+    assert needs.megabytes(locate("results/runs/cmnist/erm+snapshots=20/s0-4")) == pytest.approx(
+        5 * (2 + 5) * (0.1 * 4 + 70_000 * 84 * 2 / 1e6)
+    )

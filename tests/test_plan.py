@@ -1,0 +1,90 @@
+"""The bill of a configuration: every job that Snakemake would start, once, and what the published one costs to look at."""
+
+import re
+import resource
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from project import Project
+
+from despur import experiments, needs, plan
+from despur.paths import locate
+
+PUBLISHED = "config/published.yaml"
+STAGES = {"data": "build_data", "stage1": "train_stage1", "groups": "infer_groups", "runs": "train_stage2",
+          "evaluate": "evaluate", "saliency": "saliency"}  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project.fresh(tmp_path / "project")
+
+
+def bill(config="config/published.yaml", device="gpu"):
+    """What is printed, line by line, and the numbers of each row."""
+    lines = list(plan.plan(Path(config), device))
+    table = lines[1 : next(i for i, line in enumerate(lines) if line.startswith("\n"))]
+    rows = {line[:20].strip(): [float(word.replace(",", "")) for word in line[20:].split()] for line in table}
+    return lines, rows
+
+
+def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_fifteen_seconds_of_work_and_a_gigabyte(project):
+    command = [sys.executable, "-m", "snakemake", "-n", "--configfile", PUBLISHED]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    text = subprocess.run(command, cwd=project.root, env=project.environment, capture_output=True, text=True, check=True).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 15
+    assert after.ru_maxrss < 1e6  # kB; of any child until now
+    counted = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
+    config = experiments.configuration(Path(PUBLISHED))
+    files = [f for paper in config["papers"] for a in experiments.artifacts(config, paper) for f in experiments.files(config, paper, a)]
+    stages = Counter(STAGES[place.stage] for place in plan.behind(files))
+    assert {rule: counted[rule] for rule in STAGES.values()} == stages
+    _, rows = bill()
+    assert rows["all, shared once"][0] == counted["total"] > 1000
+
+
+def test_what_papers_share_is_paid_once():
+    _, rows = bill()
+    alone = [rows[paper] for paper in experiments.papers()]
+    assert rows["all, shared once"][1] <= sum(row[1] for row in alone)
+    assert rows["all, shared once"][5] == max(row[5] for row in alone)
+
+
+def test_jobs_behind_a_file_and_the_longest_chain():
+    jobs = plan.behind(["results/runs/cmnist/jtt/s0/metrics.csv", "results/runs/cmnist/gdro/s0/metrics.csv", "workflow/papers/cnc/x.csv"])
+    by_stage = Counter(place.stage for place in jobs)
+    assert by_stage == {"data": 1, "stage1": 1, "groups": 2, "runs": 2, "evaluate": 2}
+    seconds, chain = plan.longest(jobs, "gpu")
+    assert [place.stage for place in chain] == ["data", "stage1", "groups", "runs", "evaluate"]
+    assert chain[-1].name == "jtt"
+    assert seconds == pytest.approx(sum(needs.seconds(place, "gpu")[0] for place in chain))
+
+
+def test_the_bill_says_what_was_measured_and_what_is_a_guess():
+    lines, _ = bill("config/mnist.yaml", "cpu")
+    measured, of = map(int, re.search(r"for (\d+) of (\d+) training jobs", "\n".join(lines)).groups())
+    assert 0 < measured < of  # results/reference has runs of four methods on a CPU
+    assert "for 0 of" in "\n".join(bill("config/mnist.yaml", "gpu")[0])
+
+
+def test_grids_run_only_when_they_are_asked_for():
+    config = experiments.configuration(Path(PUBLISHED))
+    point, grid = (
+        {
+            cell.printed: locate(cell.folders[0]).sweep
+            for cell in experiments.cells({**config, "sweep": sweep}, "domain_temperature", "figure_1")
+        }
+        for sweep in (False, True)
+    )
+    assert {name: len(sweep.points) for name, sweep in point.items()} == dict.fromkeys(grid, 1)
+    assert sum(len(sweep.points) for sweep in grid.values()) == 190  # App. D
+
+
+def test_a_configuration_s_own_methods_come_before_the_selected_ones():
+    changed = {"artifacts": {"domain_temperature": {"figure_1": {"methods": {"mmd": "cl_mmd+weight=5"}}}}}
+    config = {**experiments.configuration(Path(PUBLISHED)), **changed}
+    assert {cell.printed for cell in experiments.cells(config, "domain_temperature", "figure_1")} == {"mmd"}

@@ -1,0 +1,67 @@
+"""The same DAG on other machines: what the profiles ask for, and what is said where a machine does not have it."""
+
+import re
+import shutil
+
+import pytest
+from project import Project, finish, tiny_project
+
+RUN = "results/runs/colored_digits/erm/s0-1"
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project.fresh(tmp_path / "project")
+
+
+def resources(project, job, *arguments):
+    """The resources of a job in a dry-run, as numbers where they are."""
+    details = project.plan(*arguments)[job]
+    pairs = re.search(r"resources: (.*)", details)[1].split(", ")
+    return {key: int(value) if value.isdigit() else value for key, value in (pair.split("=", 1) for pair in pairs)}
+
+
+def gpus(project, visible, *arguments):
+    """A dry-run with the profile for GPUs on a machine that shows these."""
+    project.environment["CUDA_VISIBLE_DEVICES"] = visible
+    return finish(project.start("-m", "snakemake", "-n", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv", *arguments))
+
+
+@pytest.mark.parametrize(
+    ("visible", "slots", "message"),
+    [
+        ("", "1", "a GPU is asked for, and this machine shows none"),
+        ("0,1", "3", "3 slots are asked for, but 2 GPUs (0, 1) with jobs_per_gpu=1"),
+    ],
+)
+def test_gpus_that_are_not_there_are_refused_before_anything_runs(project, visible, slots, message):
+    code, text = gpus(project, visible, "--resources", f"gpu={slots}")
+    assert code == 1 and message in text and "rule train" not in text
+
+
+def test_training_asks_for_a_gpu_where_the_profile_has_some(project):
+    project.environment["CUDA_VISIBLE_DEVICES"] = "0,1"
+    job = f"train_stage2 {RUN.removeprefix('results/runs/')}"
+    with_gpus = resources(project, job, RUN + "/models.safetensors", "--workflow-profile", "profiles/gpu", "--resources", "gpu=2")
+    without = resources(project, job, RUN + "/models.safetensors")
+    assert (with_gpus["gpu"], with_gpus["jobs_per_gpu"]) == (1, 1)
+    assert (without["gpu"], without["jobs_per_gpu"]) == (0, 0)
+
+
+def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
+    job = "runs/{}/{}/s0/models.safetensors".format
+    slurm = ("results/" + job("celeba", "erm"), "results/" + job("moji", "inlp"), "--workflow-profile", "profiles/slurm")
+    trained, fitted = (resources(project, f"train_stage2 {name}/s0", *slurm) for name in ("celeba/erm", "moji/inlp"))
+    assert (trained["gpu"], trained["jobs_per_gpu"], trained["cpus_per_task"]) == (1, 0, 4)
+    assert fitted["gpu"] == 0 and fitted["mem_mb"] < trained["mem_mb"] and fitted["runtime"] < trained["runtime"]
+    assert trained["slurm_partition"] == "gpu"
+
+
+@pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="here is a GPU")
+def test_a_device_that_has_disappeared_is_an_error_and_leaves_nothing_half_written(tmp_path_factory, tmp_path):
+    project = tiny_project(tmp_path_factory).copy(tmp_path / "project")
+    shutil.rmtree(project.root / RUN)
+    project.environment["CUDA_VISIBLE_DEVICES"] = "0"
+    code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv"))
+    assert code == 1 and "error: --device cuda: this machine has no usable GPU" in text
+    assert not list((project.root / RUN).glob("*"))

@@ -1,0 +1,120 @@
+"""GPUs of one machine, shared by the jobs of one user: each takes a slot, which the operating system frees when it ends, however.
+
+python -m despur.devices --gpus 1 --jobs-per-gpu 2 python -m despur.stage2 results/runs/colored_digits/cnc/s0-2
+
+The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``. Without --gpus it runs as it is; without --jobs-per-gpu on the devices
+that it sees: a cluster has chosen them.
+"""
+
+import argparse
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+WAIT = 0.1  # seconds between two looks at the slots
+
+
+class DeviceError(RuntimeError):
+    """Devices that are asked for and not there."""
+
+
+def visible() -> list[str]:
+    """The GPUs that this process may use: CUDA_VISIBLE_DEVICES if it is set, else all that nvidia-smi lists, by their lasting names."""
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return [name.strip() for name in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if name.strip() not in ("", "-1")]
+    if not shutil.which("nvidia-smi"):
+        return []
+    found = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    return re.findall(r"UUID: (GPU-[\w-]+)", found.stdout)
+
+
+def check(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
+    """Refuse more slots (jobs at once, each on a GPU) than there are."""
+    if slots and not devices:
+        raise DeviceError("a GPU is asked for, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default")
+    if slots > len(devices) * jobs_per_gpu:
+        raise DeviceError(
+            f"{slots} slots are asked for, but {len(devices)} GPUs ({', '.join(devices)}) with jobs_per_gpu={jobs_per_gpu} "
+            f"have {len(devices) * jobs_per_gpu}: lower gpu or raise jobs_per_gpu in the profile"
+        )
+
+
+def locks_folder() -> Path:
+    """Where the locks of this user lie: on this machine, for all checkouts."""
+    folder = Path(tempfile.gettempdir()) / f"despur-gpus-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def _lock(file: Path, *, wait: bool = False) -> IO[str] | None:
+    """The locked file, or None if another process holds it."""
+    handle = file.open("a")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        handle.close()
+        return None
+    return handle
+
+
+def _try(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
+    """``count`` devices with a free slot, the emptiest first, or none. One process looks at a time: none waits for half of another's."""
+    with ExitStack() as stack:
+        stack.enter_context(_lock(folder / "door", wait=True))  # type: ignore[arg-type]
+        taken: dict[str, IO[str]] = {}
+        for slot in range(jobs_per_gpu):
+            for device in devices:
+                if device not in taken and len(taken) < count and (handle := _lock(folder / f"{device.replace('/', '_')}.{slot}")):
+                    taken[device] = handle
+        if len(taken) == count:
+            return taken
+        for handle in taken.values():
+            handle.close()
+    return {}
+
+
+def take(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
+    """Wait for a slot on each of ``count`` devices, held as long as the returned files are open, in this process or its children."""
+    check(count, 1, devices)
+    told = False
+    while not (taken := _try(devices, count, jobs_per_gpu, folder)):
+        if not told:
+            print(f"waits for {count} of {len(devices)} GPUs: all their slots are taken ({folder})", file=sys.stderr, flush=True)
+        told = True
+        time.sleep(WAIT)
+    return taken
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpus", type=int, default=0, help="how many the command uses (default 0: it runs as it is)")
+    parser.add_argument("--jobs-per-gpu", type=int, default=0, help="how many jobs share a device (default 0: a cluster has given us ours)")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    asked = parser.parse_args()
+    command = asked.command
+    try:
+        if asked.gpus:
+            devices = visible()
+            check(asked.gpus, 1, devices)
+            command = [*command, "--device", "cuda"]
+        if asked.gpus and asked.jobs_per_gpu:
+            taken = take(devices, asked.gpus, asked.jobs_per_gpu, locks_folder())
+            os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(taken)
+            for handle in taken.values():
+                os.set_inheritable(handle.fileno(), True)  # the lock lives on in the command
+    except (DeviceError, OSError) as error:
+        sys.exit(f"error: {error}")
+    os.execvp(command[0], command)
+
+
+if __name__ == "__main__":
+    main()
