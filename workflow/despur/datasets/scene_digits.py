@@ -79,7 +79,7 @@ PUBLISHED = {
         method: {
             **{"encoder": "convnet", "learning_rate": 3e-3, "batch_size": 128, "epochs": 3, "warmup": 10, "decay": "none"},
             **{"projector": "mlp_bn", "projector_dim": 32, "projector_width": 64},
-            **own,
+            **own,  # type: ignore[dict-item]
             **({"msr_width": 8} if method.endswith("_msr") else {}),
         }
         for methods, own in {
