@@ -2,8 +2,8 @@
 
 python -m despur.devices --gpus 1 --jobs-per-gpu 2 python -m despur.stage2 results/runs/colored_digits/cnc/s0-2
 
-The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``; with --gpus 0 it sees none. Without --jobs-per-gpu the devices are left as they
-are: a cluster has chosen them, or there are none to share.
+The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``; with --gpus 0 it sees none. Without --jobs-per-gpu the devices are left as
+they are: a cluster has chosen them, or there are none to share.
 """
 
 import argparse
