@@ -55,9 +55,9 @@ def metrics_of(folder, levels, setting, selections=("best", "last")):
 def cells(tmp_path):
     """A maker of cells with made-up metrics: of each method, on one or two data sets."""
 
-    def make(methods=METHODS, levels=(0.2, 0.9), setting="data.p_corr", selections=("best", "last"), players=1):
+    def make(methods=METHODS, levels=(0.2, 0.8), setting="data.p_corr", selections=("best", "last"), players=1):
         made, tables = [], []
-        for role, dataset in [("cmnist", f"{name}+p_corr=0.2~0.9") for name in ("colored_digits", "cmnist")[:players]]:
+        for role, dataset in [("cmnist", f"{name}+p_corr=0.2~0.8") for name in ("colored_digits", "cmnist")[:players]]:
             for method in methods:
                 folder = tmp_path / "results/runs" / dataset / method / "s0-1"
                 tables.append(metrics_of(folder, levels, setting, selections).assign(played=dataset, printed=method))
@@ -107,7 +107,7 @@ def test_figures_over_a_setting_show_what_was_measured(figures, cells, tmp_path,
 
 
 def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figures, cells, tmp_path):
-    made, table = cells(levels=(0.9,))
+    made, table = cells(levels=(0.8,))
     shown = drawn(figures.figure_5, made, tmp_path / "figure_5")
     assert len(shown) == 4 * len(made) * 2
     for row in shown.to_dict("records"):
@@ -119,7 +119,7 @@ def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figure
 
 
 def test_the_theorem_s_figure_shows_gaps_and_bounds_of_every_class(figures, cells, tmp_path):
-    made, table = cells(levels=(0.9,))
+    made, table = cells(levels=(0.8,))
     shown = drawn(figures.figure_theorem_3_1, made, tmp_path / "figure_theorem_3_1")
     assert len(shown) == 3 * len(CLASSES) * len(made) * 2
     for row in shown.to_dict("records"):
@@ -190,9 +190,9 @@ def test_projections_of_stage_1_are_of_training_samples(trained, tmp_path):
 
 
 def test_of_a_sweep_the_first_and_the_last_point_are_projected(trained, tmp_path):
-    cell, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.9")
+    cell, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
     write_projections([cell], tmp_path / "projections", plane)
-    assert [p["data"][0] for p in load_projections(tmp_path / "x", cell)] == [f"colored_digits+p_corr={level}" for level in (0.2, 0.9)]
+    assert [p["data"][0] for p in load_projections(tmp_path / "x", cell)] == [f"colored_digits+p_corr={level}" for level in (0.2, 0.8)]
 
 
 def test_by_default_projections_are_made_by_umap(monkeypatch):
@@ -212,16 +212,16 @@ def test_maps_show_every_projected_sample(figures, trained, tmp_path):
 
 
 def test_figure_2_names_the_level_and_worst_group_of_each_map(figures, trained, tmp_path):
-    cell, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.9")
+    cell, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
     write_projections([cell], tmp_path / "projections", plane)
     rows = [
         {"dataset": f"colored_digits+p_corr={level}", "method": "erm", "data.p_corr": level, "seed": seed, "split": "test",
          "selection": "best", "metric": "worst_group_accuracy", "group": "", "value": 0.5}
-        for level in (0.2, 0.5, 0.9) for seed in (0, 1)
+        for level in (0.2, 0.5, 0.8) for seed in (0, 1)
     ]  # fmt: skip
     pd.DataFrame(rows).to_csv(f"{cell.folders[0]}/metrics.csv", index=False)
     shown = drawn(figures.figure_2, [cell], tmp_path / "figure_2")
-    assert shown.groupby("p_corr").size().to_dict() == {0.2: 30, 0.9: 30}
+    assert shown.groupby("p_corr").size().to_dict() == {0.2: 30, 0.8: 30}
 
 
 def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agreement(figures, trained, tmp_path):

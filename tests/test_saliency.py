@@ -19,7 +19,7 @@ from despur.store import Container, InputError, load_dataset, save_dataset
 
 NAME = "erm+batch_size=8+epochs=2+learning_rate=0.02~0.05"
 FOLDER = f"runs/colored_digits/{NAME}/s0-1"
-MASKED = "runs/colored_digits+p_corr=0.5~0.9/erm+batch_size=8+epochs=1/s0"
+MASKED = "runs/colored_digits+p_corr=0.5~0.8/erm+batch_size=8+epochs=1/s0"
 
 
 class LooksForRed(nn.Module):
@@ -60,11 +60,11 @@ def masked(tmp_path_factory):
     """Two data points; in the first, the mask is the left half of the image, in the second all of it."""
     root = tmp_path_factory.mktemp("masked")
     points = {}
-    for i, name in enumerate(("0.5", "0.9")):
+    for i, name in enumerate(("0.5", "0.8")):
         points[f"colored_digits+p_corr={name}"] = dataset = tiny_dataset(train=30, held_out=20, seed=i)
         dataset.masks = np.zeros(dataset.inputs.shape[:3], dtype=bool)
         dataset.masks[:, :, : (18, 36)[i]] = True
-    save_dataset(root / "data" / "colored_digits+p_corr=0.5~0.9", points)
+    save_dataset(root / "data" / "colored_digits+p_corr=0.5~0.8", points)
     runs.make(place(root, MASKED), OPTIONS, ("best", "last"))
     saliency.explain(place(root, MASKED), OPTIONS)
     return place(root, MASKED)

@@ -130,7 +130,7 @@ BAD_CONFIGS = {
     "unknown key": ("sedes: 3", "sedes", "did you mean seeds"),
     "unknown paper": ("papers: [cnx]", "paper 'cnx'", "did you mean cnc"),
     "unknown data set": ("datasets: {cmnist: colored_digit}", "'colored_digit'", "did you mean colored_digits"),
-    "unknown method": ("methods: [cnk]", "methods", "'cnk'", "did you mean cnc"),
+    "unknown method": ("methods: [cncc]", "methods", "'cncc'", "did you mean cnc"),
     "wrong type": ("seeds: many", "seeds", "many", "how many seeds"),
     "backward chunk": ('seeds: ["2-1"]', "s2-1", "last seed must come after the first"),
     "a seed twice": ('seeds: ["0-2", "2-3"]', "seeds", "twice"),
@@ -149,7 +149,7 @@ def test_a_bad_configuration_is_refused_with_one_clear_message(project, config, 
 
 BAD_NAMES = {
     "out of range": ("cnc+lambda=2", "lambda=2: must be a number at least 0 and at most 1"),
-    "default spelled out": ("cnc+temperature=0.05", "cnc+temperature=0.05 is called cnc "),
+    "default spelled out": ("cnc+two_sided=true", "cnc+two_sided=true is called cnc "),
 }
 
 
