@@ -125,7 +125,11 @@ def test_a_command_has_a_device_of_its_own_as_long_as_it_lives(tmp_path):
         process.communicate("")
 
 
-def test_without_a_gpu_a_command_runs_as_it_is_and_a_cluster_s_devices_are_kept(tmp_path):
+def test_where_gpus_are_shared_a_command_without_one_sees_none(tmp_path):
+    assert launch(tmp_path, "--gpus", "0", "--jobs-per-gpu", "2", *SHOW).communicate("")[0] == "\n"
+
+
+def test_where_they_are_not_shared_a_command_keeps_what_it_sees(tmp_path):
     assert launch(tmp_path, *SHOW).communicate("")[0] == "0,1\n"
     assert launch(tmp_path, "--gpus", "1", *SHOW, visible="3").communicate("")[0] == "3 --device cuda\n"
 

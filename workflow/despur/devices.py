@@ -2,8 +2,8 @@
 
 python -m despur.devices --gpus 1 --jobs-per-gpu 2 python -m despur.stage2 results/runs/colored_digits/cnc/s0-2
 
-The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``. Without --gpus it runs as it is; without --jobs-per-gpu on the devices
-that it sees: a cluster has chosen them.
+The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``; with --gpus 0 it sees none. Without --jobs-per-gpu the devices are left as
+they are: a cluster has chosen them, or there are none to share.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def take(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpus", type=int, default=0, help="how many the command uses (default 0: it runs as it is)")
+    parser.add_argument("--gpus", type=int, default=0, help="how many the command uses (default 0)")
     parser.add_argument("--jobs-per-gpu", type=int, default=0, help="how many jobs share a device (default 0: a cluster has given us ours)")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     asked = parser.parse_args()
@@ -106,6 +106,8 @@ def main() -> None:
             devices = visible()
             check(asked.gpus, 1, devices)
             command = [*command, "--device", "cuda"]
+        elif asked.jobs_per_gpu:
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""  # all devices are given to others
         if asked.gpus and asked.jobs_per_gpu:
             taken = take(devices, asked.gpus, asked.jobs_per_gpu, locks_folder())
             os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(taken)
