@@ -45,11 +45,11 @@ PUBLISHED = {
     },
     "supcon": {"epochs": 4, "accumulation": 8, "anchor_fraction": 0.5, "num_positives": 8, "num_negatives": 8, "temperature": 0.1},
     "cvar_dro": {"epochs": 15},
-    "lff": {"epochs": 15},
+    "lff": {"epochs": 8},
     "eiil": {"epochs": 60, "annealing": 50},
     "pgi": {"epochs": 20, "learning_rate": 0.03},
     "george": {"epochs": 15},
-    "cim": {"epochs": 4},
+    "cim": {"epochs": 2},
 }
 
 
