@@ -43,7 +43,7 @@ def figure_6_7(cells: list[Cell], output: Path) -> None:
     tables = [by_epoch(run, values) for _, run, values in runs]
     shown = pd.concat(tables or [pd.DataFrame(columns=["data", "seed", "epoch", *(f"p{i}" for i in range(101))])])
     for name, draw, drawn in (("figure_6", band, tables), ("figure_7", ridges, [values for *_, values in runs])):
-        figure, axes = named_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 1, COLUMN, 2.2)
+        figure, axes = named_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 1, 2 * COLUMN, 2.2)
         for row, each in zip(axes, drawn, strict=False):
             draw(row[0], each)
         write_figure(output.with_name(name), figure)
