@@ -73,7 +73,8 @@ def lipschitz(cells: Sequence[Cell]) -> tuple[float, float]:
             for run in place.runs():
                 if named.identify(cell.printed, run.spec.name, run.data.name)[:2] == ("contrastive_adapter", named.LARGER):
                     (source,) = place.upstream("stage1")
-                    weights = Container(place.folder / "models.safetensors").under(f"{run.key}/best/encoder")
+                    kept = Container(place.folder / "models.safetensors").under(f"{run.key}/best")
+                    weights = {key.removeprefix("encoder."): value for key, value in kept.items()}
                     z = Container(source.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/z"].astype(float)
                     return sampled_bound(weights, z), product_bound(weights)
     raise NotHere("the contrastive adapter was not run on Waterbirds")
