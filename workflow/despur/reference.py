@@ -25,10 +25,10 @@ def git(*words: str) -> str:
 
 
 def folders(config: dict[str, Any]) -> list[Path]:
-    """The run folders behind all artifacts of a configuration."""
+    """The run folders behind all artifacts of a configuration; some artifacts show data alone, of which nothing was trained."""
     named = {folder for paper in config["papers"] for artifact in experiments.room(paper)["artifacts"]
              for cell in experiments.cells(config, paper, artifact) for folder in cell.folders}  # fmt: skip
-    return sorted(map(Path, named))
+    return sorted(Path(folder) for folder in named if (Path(folder) / "about.json").exists())
 
 
 def provenance(config: dict[str, Any]) -> dict[str, Any]:
@@ -45,12 +45,12 @@ def provenance(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep(configfile: Path) -> None:
-    """Copy tables and figures, and write provenance and histories beside them."""
+    """Copy tables and figures as people read them, and write provenance and histories beside them."""
     config = experiments.configuration(configfile)
     target = Path("results/reference") / configfile.stem
     made_by = provenance(config)  # before this writes into the tree
     for file in sorted(Path(config["outputs"], "papers").rglob("*")):
-        if file.suffix in (".csv", ".md", ".png"):
+        if file.suffix in (".md", ".png") or (file.suffix == ".csv" and file.with_suffix(".md").exists()):  # not what figures plot
             destination = target / file.relative_to(Path(config["outputs"]) / "papers")
             destination.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, destination)
