@@ -10,7 +10,8 @@ import pytest
 
 from despur import experiments
 from despur.experiments import Cell
-from despur.store import Dataset
+from despur.paths import locate
+from despur.store import Dataset, save_arrays
 
 ROOM = experiments.PAPERS / "adapters"
 MODULES = ("named", "prose", "tables", "figures")
@@ -179,6 +180,17 @@ def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
     assert row_of(table, **gain, setting="baseline=zero_shot;n_train=100")["reason"].endswith("with 100 samples")
 
 
+def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = locate(f"results/runs/scene_digits/contrastive_adapter+{FULL}/s0")
+    (run,), (source,) = place.runs(), place.upstream("stage1")
+    down, up = np.diag([3.0, 2.0]).astype(np.float32), np.diag([1.0, 4.0]).astype(np.float32)
+    save_arrays(place.folder / "models.safetensors", {f"{run.key}/best/encoder.{k}.weight": v for k, v in (("down", down), ("up", up))})
+    save_arrays(source.folder / "outputs.safetensors", {f"{run.of('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)})
+    cell = Cell("waterbirds", "scene_digits", "contrastive_adapter", (str(place.folder),), "table_3")
+    assert scripts["prose"].lipschitz([cell]) == pytest.approx((8, 12))  # ReLU passes both: 2 x 4; products of norms: 3 x 4
+
+
 def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, cell, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
     few = cell("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5")
@@ -207,7 +219,9 @@ def test_claims_are_judged_on_what_was_run(scripts, runs, cell, tmp_path):
         cell(name, {method: (worst, 0.9, 0.5, 0.5)}, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100})
         for name, method, worst in (("contrastive_adapter", f"contrastive_adapter+{FULL}", 0.7), ("ssa", "gdro+groups=ssa", 0.3))
     ]
-    table = made(scripts, "claims", [*runs, *few], tmp_path)
+    both = {f"prompting+{model}": (worst, 0.8, 0.5, 0.6) for model, worst in ((FULL, 0.4), (FEW, 0.35))}
+    table = made(scripts, "claims", [cell("zero_shot", both), *runs[1:], *few], tmp_path)
+    assert (table["claim"] == "with_100_samples_better_than_zero_shot").sum() == 1
     verdicts = table[table["dataset"] == "waterbirds"].set_index("claim")["verdict"].to_dict()
     assert verdicts["contrastive_adapter_beats_zero_shot"] == verdicts["both_parts_are_needed"] == "holds"
     assert verdicts["training_can_hurt_when_imbalanced"] == verdicts["similarity_tracks_error"] == "holds"
