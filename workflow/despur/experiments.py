@@ -209,7 +209,7 @@ def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
 
 def outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """The files of an artifact, by name; what the report shows comes first of each."""
-    names = room(paper)["artifacts"][artifact].get("writes", [artifact])
+    names = room(paper)["artifacts"].get(artifact, {}).get("writes", [artifact])
     return [f"{config.get('outputs', RESULTS)}/papers/{paper}/{name}.{kind}" for name in names for kind in made(artifact)[1]]
 
 
