@@ -41,6 +41,6 @@ bench: $(VENV)/ready ## measure speed: results/benchmarks.csv
 	$(RUN) python tests/benchmarks.py results/benchmarks.csv
 
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference
-	$(RUN) python -m despur.reference --configfile $(CONFIG)
+	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG)
 
 .PHONY: help reproduce environment lock test test-slurm bench reference

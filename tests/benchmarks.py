@@ -305,7 +305,7 @@ def imports() -> list[Row]:
         "stage 2": "despur.runs",
         "groups": "despur.groups",
         "evaluate": "despur.evaluate",
-        "tables": "despur.tables",
+        "tables": "despur.reporting.tables",
     }
     return [(f"import {name}", _seconds([sys.executable, "-c", f"import {module}"], ROOT, dict(os.environ)), "s", "", module)
             for name, module in kinds.items()]  # fmt: skip
@@ -315,7 +315,8 @@ def scorecard(seeds: int = 220) -> list[Row]:
     """The scorecard of some 5,000 run folders with Snakemake's records of them, one process."""
     import yaml
 
-    from despur import experiments, tally
+    from despur import experiments
+    from despur.reporting import tally
 
     config = {
         "papers": ["cnc"],
@@ -339,7 +340,7 @@ def scorecard(seeds: int = 220) -> list[Row]:
                 table.assign(claim="none", dataset="none", ours=1.0, difference=1.0, seeds=2, data="cmnist", verdict="differs").to_csv(
                     root / files[1], index=False
                 )
-        command = [sys.executable, "-m", "despur.scorecard", "--configfile", "many.yaml", "--output", "results/scorecard"]
+        command = [sys.executable, "-m", "despur.reporting.scorecard", "--configfile", "many.yaml", "--output", "results/scorecard"]
         seconds = _seconds(command, root, dict(os.environ))
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of the largest child so far: run this one alone to be sure
     shape = f"{len(folders):,} run folders"

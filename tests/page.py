@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur import comparison, experiments, matrix, scorecard, tally
-from despur.claims import COLUMNS as CLAIM_COLUMNS
-from despur.figures import panels, write_figure
+from despur import experiments, matrix
+from despur.reporting import comparison, scorecard, tally
+from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
+from despur.reporting.figures import panels, write_figure
+from despur.reporting.tables import COLUMNS
 from despur.store import write_csv, write_json
-from despur.tables import COLUMNS
 
 ROW = dict.fromkeys(COLUMNS)
 CONFIG: dict[str, Any] = {

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from despur import claims, experiments
-from despur.claims import claims_table, common_seeds, holm, judge, p_value, read, shown
-from despur.evidence import DRAWS
+from despur import experiments
 from despur.experiments import Cell
+from despur.reporting import claims
+from despur.reporting.claims import claims_table, common_seeds, holm, judge, p_value, read, shown
+from despur.reporting.evidence import DRAWS
 from despur.settings import SettingError
 
 WORST = "worst_group_accuracy"

@@ -10,10 +10,11 @@ from helpers import quick
 from hypothesis import given
 from hypothesis import strategies as st
 
-from despur import comparison, experiments, matrix
-from despur.comparison import METRICS, cell_text, compare, ranks
-from despur.evidence import DRAWS
+from despur import experiments, matrix
 from despur.experiments import Cell
+from despur.reporting import comparison
+from despur.reporting.comparison import METRICS, cell_text, compare, ranks
+from despur.reporting.evidence import DRAWS
 from despur.settings import SettingError
 from despur.store import write_json
 

@@ -13,10 +13,10 @@ import numpy as np
 import pooch
 import pytest
 
-from despur import coloring
-from despur.coloring import rgb
 from despur.datasets import cmnist
 from despur.datasets.cmnist import read_idx
+from despur.sources import coloring
+from despur.sources.coloring import rgb
 from despur.spec import resolve
 from despur.store import InputError
 

@@ -12,11 +12,11 @@ import torch
 from helpers import OPTIONS, place
 from PIL import Image
 
-from despur import text
 from despur.datasets.bios import PROFESSIONS
 from despur.encoders import bigru
 from despur.evaluate import evaluate
 from despur.runs import make
+from despur.sources import text
 from despur.spec import resolve
 from despur.store import Container, InputError, load_dataset, save_dataset
 

@@ -124,13 +124,13 @@ def test_an_edited_default_changes_no_run_that_sets_the_key(toy):
         ("inference/oracle.py", set()),
         ("datasets/colored_digits.py", {"data"}),
         ("datasets/cmnist.py", set()),
-        ("coloring.py", {"data"}),
+        ("sources/coloring.py", {"data"}),
         ("metrics/fairness.py", {"evaluate"}),
         ("metrics/saliency.py", {"saliency"}),
         ("saliency.py", {"saliency"}),
         ("stage2.py", {"runs"}),
         ("groups.py", {"groups"}),
-        ("tables.py", set()),
+        ("reporting/tables.py", set()),
     ],
 )
 def test_an_edit_of_code_changes_what_it_makes_and_nothing_else(toy, file, stages):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from despur.datasets import cmnist
-from despur.domain_coloring import DOMAINS, OF_SPLIT, inks, paint
+from despur.sources.domain_coloring import DOMAINS, OF_SPLIT, inks, paint
 from despur.spec import resolve
 
 RNG = np.random.default_rng

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from helpers import tiny_dataset
 
-from despur import projections
 from despur.experiments import PAPERS, Cell, papers, room
-from despur.figures import COLORS, NAMES, data_name
 from despur.paths import locate
-from despur.projections import load_projections, write_projections
+from despur.reporting import projections
+from despur.reporting.figures import COLORS, NAMES, data_name
+from despur.reporting.projections import load_projections, write_projections
 from despur.store import save_arrays, save_dataset
 
 METHODS = ["erm", "jtt", "cnc"]

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 from test_loaders import picture
 
-from despur import breeds, cifar_sources, objects, prompts, rawfiles
 from despur.datasets import amazon
+from despur.sources import breeds, cifar_sources, objects, prompts, rawfiles
 from despur.spec import resolve
 from despur.store import InputError, Lazy, load_dataset, save_dataset
 

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from despur import experiments
-from despur.claims import read
 from despur.experiments import Cell
 from despur.paths import identity, locate
+from despur.reporting.claims import read
 from despur.spec import resolve
 
 ROOM = experiments.PAPERS / "icl_msr"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from despur.domain_weighted import temperatures
+from despur.families.domain_weighted import temperatures
 from despur.losses.infonce import candidates, info_nce, positives, similarities, two_view_contrast
 from despur.methods.domain_weighted_negatives import DomainWeightedNegatives
 from despur.methods.domain_weighted_pairs import DomainWeightedPairs

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from despur import scenes
 from despur.datasets import scene_digits
 from despur.settings import SettingError
+from despur.sources import scenes
 from despur.spec import resolve
 from despur.store import load_dataset, save_dataset
 

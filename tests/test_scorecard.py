@@ -9,7 +9,8 @@ import pytest
 import yaml
 from page import CONFIG, page
 
-from despur import experiments, scorecard, tally
+from despur import experiments
+from despur.reporting import scorecard, tally
 
 
 @pytest.fixture(scope="module")

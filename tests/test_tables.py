@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur import tables
 from despur.experiments import Cell
-from despur.tables import cells_from, compare, headline, load_metrics, shown, spread, to_markdown, write_table
+from despur.reporting import tables
+from despur.reporting.tables import cells_from, compare, headline, load_metrics, shown, spread, to_markdown, write_table
 
 METRICS = ("worst_group_accuracy", "average_accuracy")
 SIZES = {"0, red": 300.0, "0, green": 100.0, "1, red": 200.0, "1, green": 400.0}

@@ -12,8 +12,9 @@ from page import table_file
 from scipy import stats
 from test_claims import WORST, judged, runs
 
-from despur import experiments, tally
-from despur.claims import holm
+from despur import experiments
+from despur.reporting import tally
+from despur.reporting.claims import holm
 
 PAPERS = experiments.papers()
 

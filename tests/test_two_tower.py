@@ -6,12 +6,13 @@ import torch
 from helpers import CPU, OPTIONS, place
 from sklearn.datasets import load_digits
 
-from despur import captions, prompts, stage1, text
+from despur import stage1
 from despur.datasets import scene_digits, scene_subclasses
 from despur.losses.image_text import image_text_contrast
 from despur.methods.two_tower import TwoTower
 from despur.metrics.groups import group_accuracies, weighted_average, worst_group_accuracy
 from despur.settings import SettingError
+from despur.sources import captions, prompts, text
 from despur.spec import resolve
 from despur.store import Container, save_dataset
 from despur.task import Presentation, Task

@@ -1,6 +1,6 @@
 import pytest
 
-from despur.verdicts import agrees
+from despur.reporting.verdicts import agrees
 
 # 3^2/3 + 1.5^2/3 + 1e4 * .75 * .25 / 400 = 3 + 0.75 + 4.6875 = 8.4375; two standard deviations are 5.8095
 CASE = {"reported_std": 3.0, "reported_seeds": 3, "ours": 75.0, "ours_std": 1.5, "seeds": 3, "samples": 400}

@@ -13,11 +13,13 @@ from safetensors.torch import save_file
 from torch.nn.functional import normalize
 from transformers import BertConfig, BertModel
 
-from despur import groups, model, prompted, prompts, runs, stage1
+from despur import groups, model, runs, stage1
 from despur.embedding import embed
 from despur.encoders import clip, sentence
+from despur.families import prompted
 from despur.methods.zero_shot import Frozen
 from despur.settings import SettingError
+from despur.sources import prompts
 from despur.spec import resolve
 from despur.store import Container, InputError, load_dataset, save_dataset
 from despur.task import Presentation

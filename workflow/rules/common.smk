@@ -119,7 +119,7 @@ def cells_of(paper, artifact):
 def cells_of_matrix():
     """As ``cells_of``, for the cross-paper matrix."""
     asked = [cell.plain() for cell in matrix.cells(config)]
-    return json.dumps({"cells": asked, "code": script_digest("despur/comparison.py")})
+    return json.dumps({"cells": asked, "code": script_digest("despur/reporting/comparison.py")})
 
 
 def shown(paper, artifact):

@@ -22,7 +22,7 @@ if config.get("matrix"):
             cells=cells_of_matrix(),
             prefix=f"{OUT}/matrix",
         shell:
-            "python -m despur.comparison --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+            "python -m despur.reporting.comparison --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
 
 
 rule scorecard:
@@ -49,7 +49,7 @@ rule scorecard:
         "../../envs/despur.yaml"
     params:
         config=json.dumps(config),
-        code=script_digest("despur/scorecard.py"),
+        code=script_digest("despur/reporting/scorecard.py"),
         prefix=f"{OUT}/scorecard",
     shell:
-        "python -m despur.scorecard --config {params.config:q} --output {params.prefix} > {log} 2>&1"
+        "python -m despur.reporting.scorecard --config {params.config:q} --output {params.prefix} > {log} 2>&1"

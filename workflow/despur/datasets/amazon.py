@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur import rawfiles
 from despur.datasets.civilcomments import tokenise
 from despur.settings import Settings, choice, whole
+from despur.sources import rawfiles
 from despur.store import Dataset, InputError, sha256
 
 SETTINGS = {

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur import raw
 from despur.settings import Settings, whole, word
+from despur.sources import raw
 from despur.store import Array, Dataset, InputError
 
 SETTINGS = {

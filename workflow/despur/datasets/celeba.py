@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur import rawfiles
 from despur.settings import Settings, for_each, whole
+from despur.sources import rawfiles
 from despur.store import Dataset, InputError, sha256
 
 SETTINGS = {"size": whole(224, "released code: pixels a side, enlarged from 178", at_least=32)}

@@ -5,8 +5,8 @@ From ``cifar-100-python/`` under DESPUR_DATA_ROOT, the Python version as torchvi
 
 from pathlib import Path
 
-from despur.objects import read_cifar
 from despur.settings import NT_XENT, Settings
+from despur.sources.objects import read_cifar
 from despur.store import Dataset
 
 PUBLISHED = {  # Sec. 6.2: as CIFAR-10

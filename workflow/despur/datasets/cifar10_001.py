@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from despur import rawfiles
-from despur.cifar_sources import checked, per_class, together
 from despur.settings import Settings, whole
+from despur.sources import rawfiles
+from despur.sources.cifar_sources import checked, per_class, together
 from despur.store import Dataset, InputError
 
 SETTINGS = {

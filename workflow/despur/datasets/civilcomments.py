@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur import rawfiles
 from despur.settings import Settings, choice, whole
+from despur.sources import rawfiles
 from despur.store import Array, Dataset, InputError, Lazy, sha256
 from despur.weights import BERT, fetch, remedy
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur import coloring
 from despur.randomness import generator
 from despur.settings import Settings, choice, draw, real
+from despur.sources import coloring
 from despur.store import Array, Dataset, InputError
 
 SETTINGS = {

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.cmnist import SHA256, URL, read_idx
-from despur.domain_coloring import about_domains, balanced, inks, paint
 from despur.randomness import generator
 from despur.samplers.labelled import label_ranks
 from despur.settings import Settings, choice, draw, real
+from despur.sources.domain_coloring import about_domains, balanced, inks, paint
 from despur.store import Dataset
 
 SETTINGS = {

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur import rawfiles
-from despur.objects import dataset
-from despur.scenes import without_background
 from despur.settings import NT_XENT, Settings, choice, whole
+from despur.sources import rawfiles
+from despur.sources.objects import dataset
+from despur.sources.scenes import without_background
 from despur.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
 
-from despur import coloring
 from despur.randomness import generator
 from despur.settings import Settings, choice, draw, real
+from despur.sources import coloring
 from despur.store import Dataset
 
 SETTINGS = {

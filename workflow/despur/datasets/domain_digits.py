@@ -11,10 +11,10 @@ import pandas as pd
 from scipy.ndimage import affine_transform
 from sklearn.datasets import load_digits
 
-from despur.domain_coloring import OF_SPLIT, about_domains, inks, paint
 from despur.randomness import generator
 from despur.samplers.labelled import label_ranks
 from despur.settings import Settings, choice, draw, real, whole
+from despur.sources.domain_coloring import OF_SPLIT, about_domains, inks, paint
 from despur.store import Array, Dataset
 
 SETTINGS = {

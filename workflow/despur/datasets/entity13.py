@@ -5,8 +5,8 @@ From your copies of ImageNet and of the hierarchy (breeds.py). About 350,000 ima
 
 from pathlib import Path
 
-from despur import breeds
 from despur.settings import Settings, whole
+from despur.sources import breeds
 from despur.store import Dataset
 
 SETTINGS = {"size": whole(224, "released code: as CLIP sees images", at_least=32)}

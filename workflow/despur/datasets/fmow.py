@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur import rawfiles
 from despur.settings import Settings, whole
+from despur.sources import rawfiles
 from despur.store import Array, Dataset, InputError, sha256
 
 SETTINGS = {"size": whole(224, "Koh et al. 2021: pixels a side, as published", at_least=32)}

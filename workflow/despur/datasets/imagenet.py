@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from despur import rawfiles
-from despur.objects import class_folders, dataset, images_in, squared
 from despur.settings import NT_XENT, Settings, choice, whole
+from despur.sources import rawfiles
+from despur.sources.objects import class_folders, dataset, images_in, squared
 from despur.store import Array, Dataset, InputError
 
 SETTINGS = {

@@ -5,9 +5,9 @@ From ImageNet's folders (imagenet.py); which classes is a list of synsets, one a
 
 from pathlib import Path
 
-from despur import rawfiles
 from despur.datasets.imagenet import built
 from despur.settings import NT_XENT, Settings, whole, word
+from despur.sources import rawfiles
 from despur.store import Dataset, InputError
 
 SETTINGS = {

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur import raw
 from despur.settings import Settings, choice, stated_in, whole
+from despur.sources import raw
 from despur.store import Array, Dataset, InputError
 
 SETTINGS = {

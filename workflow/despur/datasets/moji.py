@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur import raw
 from despur.randomness import generator
 from despur.settings import Settings, draw, real, whole
+from despur.sources import raw
 from despur.store import Dataset, InputError
 
 SETTINGS = {

@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
 
-from despur import scenes
 from despur.randomness import generator
 from despur.settings import Settings, choice, digit_classes, draw, flag, for_each, real, whole
+from despur.sources import scenes
+from despur.sources.subsets import fewer
 from despur.store import Array, Dataset
-from despur.subsets import fewer
 
 SETTINGS = {
     "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.captions import WORDS
 from despur.datasets import scene_digits
 from despur.settings import SettingError, Settings, as_in, for_each, real
+from despur.sources.captions import WORDS
 from despur.store import Dataset
 
 SETTINGS = {

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from despur.objects import checked, dataset
 from despur.settings import NT_XENT, Settings, whole
+from despur.sources.objects import checked, dataset
 from despur.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {"size": whole(64, "W-MSE's released code trains and tests at 64; the images have 96 (Sec. 6.1)", at_least=8)}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PIL import Image
 
-from despur import rawfiles
-from despur.objects import Files, class_folders, dataset, images_in
 from despur.settings import NT_XENT, Settings
+from despur.sources import rawfiles
+from despur.sources.objects import Files, class_folders, dataset, images_in
 from despur.store import Dataset, InputError
 
 PUBLISHED = {  # Sec. 6.2

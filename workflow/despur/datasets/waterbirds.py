@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur import rawfiles
 from despur.settings import Settings, choice, for_each, whole
+from despur.sources import rawfiles
+from despur.sources.subsets import fewer
 from despur.store import Dataset, sha256
-from despur.subsets import fewer
 
 SETTINGS = {
     "size": whole(224, "released code: pixels a side, out of 256", at_least=32),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from torch import nn
 
-from despur.embeddings import Bottleneck, base_of, freeze
+from despur.families.embeddings import Bottleneck, base_of, freeze
 from despur.methods.base import Method
 from despur.settings import flag, on_embeddings, real, whole
 from despur.spec import Spec

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from despur.families.selfsupervised import SelfSupervised
 from despur.losses.correlation import redundancy
 from despur.methods.base import Losses
-from despur.selfsupervised import SelfSupervised
 from despur.settings import real, siamese
 from despur.store import Array
 

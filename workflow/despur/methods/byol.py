@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
+from despur.families.pairs import WithTarget, rowwise
+from despur.families.selfsupervised import projector
 from despur.losses.infonce import cosine
-from despur.pairs import WithTarget, rowwise
-from despur.selfsupervised import projector
 from despur.settings import siamese, target
 
 SETTINGS = {

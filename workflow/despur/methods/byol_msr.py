@@ -1,7 +1,7 @@
 """BYOL + MSR (Qiang et al. 2022)."""
 
+from despur.families.msr import MSR
 from despur.methods.byol import BYOL
-from despur.msr import MSR
 from despur.settings import as_in, semantic_regulariser
 
 SETTINGS = {

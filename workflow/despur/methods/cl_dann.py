@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from despur.families.selfsupervised import WithDomains
 from despur.losses.adversarial import ramp, reverse_gradient
 from despur.methods.base import Losses
-from despur.selfsupervised import WithDomains
 from despur.settings import contrast, part, real, two_views
 from despur.store import Array
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from despur.families.selfsupervised import WithDomains
 from despur.losses.discrepancy import mmd
 from despur.methods.base import Losses
-from despur.selfsupervised import WithDomains
 from despur.settings import contrast, part, real, two_views, whole
 from despur.store import Array
 

@@ -5,9 +5,9 @@ import torch
 from torch import Tensor, nn
 
 from despur.augment.base import lab
+from despur.families.pairs import rowwise
 from despur.methods.base import build_encoder
 from despur.methods.simclr import SimCLR
-from despur.pairs import rowwise
 from despur.settings import contrast, siamese
 from despur.spec import Spec
 from despur.store import Array

@@ -1,7 +1,7 @@
 """CMC + MSR (Qiang et al. 2022)."""
 
+from despur.families.msr import MSR
 from despur.methods.cmc import CMC
-from despur.msr import MSR
 from despur.settings import as_in, semantic_regulariser
 
 SETTINGS = {

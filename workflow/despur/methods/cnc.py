@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.gradients import KeepsHeadGradient
+from despur.families.gradients import KeepsHeadGradient
 from despur.losses.alignment import alignment
 from despur.losses.contrastive import contrast
 from despur.methods.base import Losses

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from despur.embeddings import Bottleneck
+from despur.families.embeddings import Bottleneck
 from despur.losses.contrastive import one_positive_contrast
 from despur.methods.adapter import Adapter
 from despur.methods.base import Losses

@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
+from despur.families.pairs import Pairs
 from despur.losses.debiased import debiased_contrast
 from despur.losses.infonce import cosine, negatives
-from despur.pairs import Pairs
 from despur.settings import contrast, real, siamese
 
 SETTINGS = {

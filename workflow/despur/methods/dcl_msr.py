@@ -1,7 +1,7 @@
 """DCL + MSR (Qiang et al. 2022)."""
 
+from despur.families.msr import MSR
 from despur.methods.dcl import DCL
-from despur.msr import MSR
 from despur.settings import as_in, semantic_regulariser
 
 SETTINGS = {

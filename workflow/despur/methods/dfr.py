@@ -5,7 +5,7 @@ On training data (their DFR_Tr^Tr); the better DFR_Tr^Val uses held-out data wit
 
 import numpy as np
 
-from despur.fitted import Affine, Fitted
+from despur.families.fitted import Affine, Fitted
 from despur.linear import logistic
 from despur.settings import choice, on_stage1, part, real, whole
 from despur.store import Array

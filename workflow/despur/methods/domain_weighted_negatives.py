@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from despur.domain_weighted import DomainWeighted
+from despur.families.domain_weighted import DomainWeighted
 from despur.settings import as_in, real
 
 SETTINGS = {

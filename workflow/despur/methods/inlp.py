@@ -3,7 +3,7 @@ the other, the directions that tell an attribute."""
 
 import numpy as np
 
-from despur.fitted import Affine, Fitted
+from despur.families.fitted import Affine, Fitted
 from despur.linear import logistic, support_vectors
 from despur.settings import flag, on_stage1, part, real, whole
 from despur.store import Array

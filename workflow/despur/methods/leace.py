@@ -6,7 +6,7 @@ defaults (shrunk covariance, singular values below .01 dropped) leave correlatio
 
 import numpy as np
 
-from despur.fitted import Affine, Fitted
+from despur.families.fitted import Affine, Fitted
 from despur.linear import logistic
 from despur.settings import on_stage1, part, real
 from despur.store import Array

@@ -5,7 +5,7 @@ Embeddings have length 1 here; in the released code, the length that the encoder
 
 from torch import nn
 
-from despur.embeddings import Unchanged
+from despur.families.embeddings import Unchanged
 from despur.methods.base import Method
 from despur.settings import on_embeddings
 from despur.spec import Spec

@@ -1,7 +1,7 @@
 """LMCL + MSR (Qiang et al. 2022)."""
 
+from despur.families.msr import MSR
 from despur.methods.lmcl import LMCL
-from despur.msr import MSR
 from despur.settings import as_in, semantic_regulariser
 
 SETTINGS = {

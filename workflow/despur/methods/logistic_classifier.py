@@ -5,7 +5,7 @@ Sec. 6.2 of Qiang et al. 2022 trains the layer by Adam; this is for where that w
 
 import numpy as np
 
-from despur.fitted import Affine, Fitted
+from despur.families.fitted import Affine, Fitted
 from despur.linear import logistic
 from despur.settings import criterion, on_stage1, real, whole
 from despur.store import Array

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from despur.families.pairs import WithQueue
 from despur.losses.infonce import cosine, precise, tell_apart
-from despur.pairs import WithQueue
 from despur.settings import real, siamese, target, whole
 
 SETTINGS = {

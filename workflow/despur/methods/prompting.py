@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from despur.embeddings import Unchanged, base_of
-from despur.fitted import Fitted
+from despur.families.embeddings import Unchanged, base_of
+from despur.families.fitted import Fitted
 from despur.methods.base import Losses
 from despur.settings import choice, on_stage1, real
 from despur.spec import Spec

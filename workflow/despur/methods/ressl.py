@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from despur.families.pairs import WithQueue
 from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
-from despur.pairs import WithQueue
 from despur.settings import real, siamese, target, whole
 
 SETTINGS = {

@@ -1,7 +1,7 @@
 """ReSSL + MSR (Qiang et al. 2022)."""
 
+from despur.families.msr import MSR
 from despur.methods.ressl import ReSSL
-from despur.msr import MSR
 from despur.settings import as_in, semantic_regulariser
 
 SETTINGS = {

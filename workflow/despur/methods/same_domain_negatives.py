@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from despur.families.selfsupervised import WithDomains
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods.base import Losses
-from despur.selfsupervised import WithDomains
 from despur.settings import contrast, part, two_views
 from despur.store import Array
 

@@ -5,8 +5,8 @@ With augment.color_jitter it is their oracle: it sees augmentations that hide th
 
 from torch import Tensor
 
+from despur.families.pairs import Pairs
 from despur.losses.infonce import cosine, negatives, tell_apart
-from despur.pairs import Pairs
 from despur.settings import contrast, two_views
 
 SETTINGS = {

@@ -1,7 +1,7 @@
 """SimCLR + MSR (Qiang et al. 2022)."""
 
+from despur.families.msr import MSR
 from despur.methods.simclr import SimCLR
-from despur.msr import MSR
 from despur.settings import contrast, semantic_regulariser, siamese
 
 SETTINGS = {

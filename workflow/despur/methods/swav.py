@@ -4,10 +4,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from despur.families.pairs import Pairs
 from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
 from despur.losses.sinkhorn import sinkhorn
-from despur.pairs import Pairs
 from despur.settings import real, siamese, whole
 
 SETTINGS = {

@@ -1,7 +1,7 @@
 """SwAV + MSR (Qiang et al. 2022)."""
 
+from despur.families.msr import MSR
 from despur.methods.swav import SwAV
-from despur.msr import MSR
 from despur.settings import as_in, semantic_regulariser
 
 SETTINGS = {

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from despur import text
-from despur.captions import LONGEST, VOCABULARY, captioned_scenes
+from despur.families.prompted import Unit, cosine_head, hold_prompts
 from despur.losses.image_text import image_text_contrast
 from despur.methods.base import Losses, Method, build_encoder
-from despur.prompted import Unit, cosine_head, hold_prompts
 from despur.settings import SettingError, adam, part, real, whole
+from despur.sources import text
+from despur.sources.captions import LONGEST, VOCABULARY, captioned_scenes
 from despur.spec import Spec
 from despur.store import Array
 from despur.task import Presentation

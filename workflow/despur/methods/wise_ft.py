@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.embeddings import Unchanged, base_of, freeze
+from despur.families.embeddings import Unchanged, base_of, freeze
 from despur.methods.base import Losses, Method
 from despur.settings import as_in, choice, real
 from despur.spec import Spec

@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 
+from despur.families.selfsupervised import SelfSupervised
 from despur.losses.infonce import cosine
 from despur.losses.whitening import whiten
 from despur.methods.base import Losses
-from despur.selfsupervised import SelfSupervised
 from despur.settings import real, siamese, whole
 from despur.store import Array
 

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from despur.embedding import embed
+from despur.families.prompted import Unit, cosine_head, hold, hold_prompts
 from despur.methods.base import Method, build_encoder
-from despur.prompted import Unit, cosine_head, hold, hold_prompts
 from despur.settings import SettingError, choice, part
 from despur.spec import Spec
 from despur.store import Array, InputError

@@ -6,9 +6,9 @@ import named
 import pandas as pd
 
 from despur.experiments import Cell
-from despur.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
+from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
+from despur.reporting.tables import headline, main
 from despur.store import write_csv
-from despur.tables import headline, main
 
 WORST = "worst_group_accuracy"
 TRACKED = {"cosine_similarity": "cosine similarity of groups", "alignment_loss": "alignment loss of groups"}

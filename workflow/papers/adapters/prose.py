@@ -10,9 +10,9 @@ import pandas as pd
 from despur.experiments import Cell
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.paths import locate
-from despur.printed import printed_settings
+from despur.reporting.printed import printed_settings
+from despur.reporting.tables import COLUMNS
 from despur.store import Container, load_dataset
-from despur.tables import COLUMNS
 
 WORST, AVERAGE, GAP = "worst_group_accuracy", "average_accuracy", "gap"
 EVERYWHERE = ("all", "all_9", "representative_4", "mean_of_4")

@@ -11,8 +11,8 @@ import pandas as pd
 import seaborn as sns
 
 from despur.experiments import Cell
-from despur.figures import COLORS, COLUMN, NAMES, grid, write_figure
 from despur.paths import locate
+from despur.reporting.figures import COLORS, COLUMN, NAMES, grid, write_figure
 from despur.store import Array, Container, Dataset, load_dataset, write_csv
 
 GROUPS = 4  # at most; Waterbirds and CelebA have no more

@@ -8,11 +8,11 @@ import seaborn as sns
 from matplotlib.lines import Line2D
 
 from despur.experiments import Cell
-from despur.figures import COLUMN, NAMES, data_name, named_rows, write_figure
 from despur.paths import locate
-from despur.projections import load_projections
+from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
+from despur.reporting.projections import load_projections
+from despur.reporting.tables import headline, load_metrics
 from despur.store import Array, Container, write_csv
-from despur.tables import headline, load_metrics
 
 PALETTE = sns.color_palette("colorblind", 10)
 

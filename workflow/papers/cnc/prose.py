@@ -12,9 +12,9 @@ import pandas as pd
 
 from despur.experiments import Cell
 from despur.paths import locate
-from despur.printed import printed_settings
+from despur.reporting.printed import printed_settings
+from despur.reporting.tables import compare, headline, load_metrics
 from despur.store import Array, Dataset, load_dataset
-from despur.tables import compare, headline, load_metrics
 
 ALL = ["cmnist", "waterbirds", "celeba", "civilcomments"]
 ACCURACIES = ("worst_group_accuracy", "average_accuracy")

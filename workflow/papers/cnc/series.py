@@ -7,9 +7,9 @@ import pandas as pd
 import seaborn as sns
 
 from despur.experiments import Cell
-from despur.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
+from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
+from despur.reporting.tables import load_metrics
 from despur.store import write_csv
-from despur.tables import load_metrics
 
 LEVEL, NOISE = "data.p_corr", "groups.noise"
 WORST, AVERAGE, ALIGNMENT = "worst_group_accuracy", "average_accuracy", "alignment_loss"

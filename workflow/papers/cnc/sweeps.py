@@ -7,10 +7,10 @@ import pandas as pd
 
 from despur.experiments import Cell
 from despur.paths import locate
-from despur.printed import printed_settings
+from despur.reporting.printed import printed_settings
+from despur.reporting.tables import load_metrics
 from despur.settings import spell
 from despur.spec import Spec, available, declared, published, resolve
-from despur.tables import load_metrics
 
 COLUMNS = ["dataset", "method", "hyperparameter", "tried", "selected", "place", "ours", "source",
            "data", "seeds", "validation_worst_group", "test_worst_group", "test_average"]  # fmt: skip

@@ -10,12 +10,12 @@ from prose import prose
 from sweeps import shown as shown_sweeps
 from sweeps import sweeps
 
-from despur import claims
 from despur.experiments import Cell
 from despur.paths import locate
-from despur.printed import printed_settings
+from despur.reporting import claims
+from despur.reporting.printed import printed_settings
+from despur.reporting.tables import COLUMNS, compare, load_metrics, main, shown, write_table
 from despur.store import load_dataset
-from despur.tables import COLUMNS, compare, load_metrics, main, shown, write_table
 
 ROOM = Path(__file__).parent
 REPORTED = ROOM / "reported"

@@ -7,7 +7,7 @@ import pandas as pd
 from sweep import FAMILY, PRINTED, RULES, as_printed, choose, load, selected
 
 from despur.experiments import Cell, room
-from despur.tables import spread, write_table
+from despur.reporting.tables import spread, write_table
 
 PAPER = Path(__file__).parent.name
 ACCURACIES = {

@@ -8,9 +8,9 @@ import pandas as pd
 import seaborn as sns
 
 from despur.experiments import Cell
-from despur.figures import COLUMN, data_name, grid, named_rows, write_figure
 from despur.paths import locate
 from despur.randomness import generator
+from despur.reporting.figures import COLUMN, data_name, grid, named_rows, write_figure
 from despur.spec import Spec
 from despur.store import Array, Dataset, load_dataset, write_csv
 

@@ -12,10 +12,10 @@ from ridges import figure_6_7
 from sweep import FAMILY, PRINTED, as_printed, at, choose, load, selected
 
 from despur.experiments import Cell
-from despur.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
-from despur.printed import printed_settings
+from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
+from despur.reporting.printed import printed_settings
+from despur.reporting.tables import main
 from despur.store import write_csv
-from despur.tables import main
 
 REPORTED = Path(__file__).parent / "reported"
 LABELS = {

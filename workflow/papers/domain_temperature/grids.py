@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 from sweep import at, choose, selected
 
-from despur.printed import printed_settings
+from despur.reporting.printed import printed_settings
 
 MEASURES = {"validation_accuracy": "Validation", "test_ood_accuracy": "Test-OOD", "test_id_accuracy": "Test-ID"}
 GRID = ["tau_alpha", "tau_beta"]

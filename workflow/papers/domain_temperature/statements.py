@@ -7,9 +7,9 @@ from sweep import FRACTIONS, SHARES, load
 
 from despur.experiments import Cell
 from despur.paths import locate
-from despur.printed import printed_settings
+from despur.reporting.printed import printed_settings
+from despur.reporting.tables import COLUMNS
 from despur.store import Dataset, load_dataset
-from despur.tables import COLUMNS
 
 SPLITS = {"train": "train", "validation": "val", "test_id": "test_id", "test_ood": "test_ood"}
 CLAIMS = {"sigma_from_which_often_best_ood": "often_best_ood_above_25"}

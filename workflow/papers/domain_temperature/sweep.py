@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from despur.experiments import Cell
+from despur.reporting.tables import load_metrics
 from despur.spec import join, parse, resolve
-from despur.tables import load_metrics
 
 SHARES = {"8 labels": "1%", "40 labels": "10%", "all labels": "100%"}  # of domain_digits: in the part of the paper's
 FRACTIONS = {"1%": 0.01, "10%": 0.1, "100%": 1.0}
@@ -84,7 +84,7 @@ def averaged(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def as_printed(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracies under the paper's names with their ``label_fraction``, for :func:`despur.tables.compare`; and sample sizes."""
+    """Accuracies under the paper's names with their ``label_fraction``, for :func:`despur.reporting.tables.compare`; and sample sizes."""
     parts = [table[table["metric"] == "samples"]]
     for name, (split, metric) in PRINTED.items():
         own = table[(table["split"] == split) & (table["metric"] == metric)]

@@ -12,7 +12,7 @@ from sweep import SPLITS, as_printed, at, averaged, choose, load, selected
 from temperature import convergence
 
 from despur.experiments import Cell
-from despur.tables import compare, load_resamples, main, shown, write_table
+from despur.reporting.tables import compare, load_resamples, main, shown, write_table
 
 ROOM = Path(__file__).parent
 SEEDS, EPOCHS = 5, 400  # Sec. 3
@@ -68,7 +68,7 @@ def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def judged(cells: list[Cell], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    from despur import claims  # scipy.stats: other tables need not wait for it
+    from despur.reporting import claims  # scipy.stats: other tables need not wait for it
 
     table = claims.claims_table(ROOM / "claims.yaml", cells, measured)
     write_table(output, table, claims.shown(table))

@@ -6,9 +6,9 @@ import chosen
 import numpy as np
 import pandas as pd
 
-from despur.evidence import DRAWS, Evidence
 from despur.experiments import Cell
 from despur.randomness import generator
+from despur.reporting.evidence import DRAWS, Evidence
 
 KINDS = {
     **dict.fromkeys(["inlp", "adv"], "the paper's baseline"),

@@ -9,8 +9,8 @@ import pandas as pd
 from despur.experiments import Cell
 from despur.metrics.fairness import tradeoff
 from despur.metrics.selection import select, sweep_means
-from despur.printed import same
-from despur.tables import load_metrics, load_resamples
+from despur.reporting.printed import same
+from despur.reporting.tables import load_metrics, load_resamples
 
 VARIANTS = {  # what a job's points are besides its printed method: method, setting, value
     "adv_single": ("adv", "discriminators", "1"),

@@ -10,10 +10,10 @@ import seaborn as sns
 from tsne import figure_4
 
 from despur.experiments import Cell
-from despur.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
 from despur.metrics.selection import on_pareto_front
+from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
+from despur.reporting.tables import headline, main
 from despur.store import write_csv
-from despur.tables import headline, main
 
 ACCURACY, GAP, LEAKAGE, LOGITS = chosen.MEASURED
 LABELS = {ACCURACY: "accuracy, %", GAP: "GAP, %", LEAKAGE: "Leakage@h, %", LOGITS: "Leakage@ŷ, %"}

@@ -8,9 +8,9 @@ import pandas as pd
 from pair import dataset_of
 
 from despur.experiments import Cell
-from despur.printed import printed_settings
+from despur.reporting.printed import printed_settings
+from despur.reporting.tables import COLUMNS
 from despur.store import Dataset
-from despur.tables import COLUMNS
 
 
 class NotHere(LookupError):

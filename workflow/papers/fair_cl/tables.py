@@ -9,9 +9,9 @@ from beyond import beyond, shown_beyond
 from pair import of_the_pair
 from prose import prose
 
-from despur import claims
 from despur.experiments import Cell
-from despur.tables import compare, main, shown, write_table
+from despur.reporting import claims
+from despur.reporting.tables import compare, main, shown, write_table
 
 ROOM = Path(__file__).parent
 REPORTED = ROOM / "reported"

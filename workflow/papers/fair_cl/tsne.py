@@ -10,9 +10,9 @@ import seaborn as sns
 from sklearn.manifold import TSNE
 
 from despur.experiments import Cell
-from despur.figures import COLUMN, NAMES, data_name, named_rows, write_figure
 from despur.paths import locate
 from despur.randomness import generator
+from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
 from despur.store import Array, Container, Dataset, load_dataset, write_csv
 
 EACH = 100  # samples of each class, as in the paper

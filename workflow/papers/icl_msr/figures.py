@@ -11,9 +11,9 @@ from rows import accuracies
 from statements import REST
 
 from despur.experiments import Cell
-from despur.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
+from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
+from despur.reporting.tables import main
 from despur.store import write_csv
-from despur.tables import main
 
 PARTS = {  # Fig. 1: what is trained on, and what is tested on
     ("full", "test"): "1\nfull\nfull",

@@ -6,7 +6,7 @@ import pandas as pd
 from rows import BASES, accuracies
 
 from despur.experiments import Cell
-from despur.tables import COLUMNS
+from despur.reporting.tables import COLUMNS
 
 SWEPT = {"best_lambda": "weight", "best_gamma": "uniformity", "worst_gamma": "uniformity"}
 REST = {"weight": 1.0, "uniformity": 1.0, "vectors": 6}  # Fig. 5: what the others are

@@ -9,8 +9,8 @@ from rows import load, seconds
 from statements import prose
 
 from despur.experiments import Cell
-from despur.figures import NAMES
-from despur.tables import compare, load_resamples, main, shown, spread, write_table
+from despur.reporting.figures import NAMES
+from despur.reporting.tables import compare, load_resamples, main, shown, spread, write_table
 
 ROOM = Path(__file__).parent
 SEEDS = 1  # not stated; no deviations are printed
@@ -101,7 +101,7 @@ def with_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
 
 def judged(cells: list[Cell], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    from despur import claims  # scipy.stats: other tables need not wait for it
+    from despur.reporting import claims  # scipy.stats: other tables need not wait for it
 
     table = claims.claims_table(ROOM / "claims.yaml", cells, measured)
     write_table(output, table, claims.shown(table))

@@ -1,6 +1,6 @@
 """The cross-paper matrix: every method on the same data, by the metrics of all papers, with ranks that say how sure they are.
 
-    python -m despur.comparison --cells JSON --output results/matrix
+    python -m despur.reporting.comparison --cells JSON --output results/matrix
 
 matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods (1: best) with the
 95 % interval of that rank; ``versus_erm``, whether the 95 % interval of the difference from ERM lies on the better side (helps), on the
@@ -19,14 +19,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from despur.evidence import DRAWS, Evidence, Missing
 from despur.experiments import Cell
 from despur.matrix import papers_of
 from despur.paths import Place, locate
 from despur.randomness import generator
+from despur.reporting.evidence import DRAWS, Evidence, Missing
+from despur.reporting.tables import cells_from, load_metrics, load_resamples
 from despur.spec import declared
 from despur.store import Array, write_csv
-from despur.tables import cells_from, load_metrics, load_resamples
 
 BASELINE = "erm"
 COLUMNS = [
@@ -153,7 +153,7 @@ def draw(table: pd.DataFrame, prefix: Path) -> None:
     """One heat map: the colour is the rank in a column, the text the value and the interval of the rank."""
     import seaborn as sns
 
-    from despur import figures
+    from despur.reporting import figures
 
     spread = partial(table.pivot, index="method", columns="label")
     labels = list(dict.fromkeys(table["label"]))

@@ -21,13 +21,13 @@ import pandas as pd
 import yaml
 from scipy import stats
 
-from despur.evidence import DRAWS, Evidence, Missing
 from despur.experiments import Cell
 from despur.randomness import generator
+from despur.reporting.evidence import DRAWS, Evidence, Missing
+from despur.reporting.tables import load_metrics, load_resamples
 from despur.settings import SettingError
 from despur.spec import unknown
 from despur.store import Array
-from despur.tables import load_metrics, load_resamples
 
 COLUMNS = [
     "claim",

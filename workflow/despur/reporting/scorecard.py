@@ -1,6 +1,6 @@
 """The verdict of a run on one page: numbers, claims, the cross-paper matrix, cost, provenance.
 
-    python -m despur.scorecard --configfile config.yaml --output results/scorecard
+    python -m despur.reporting.scorecard --configfile config.yaml --output results/scorecard
 
 scorecard.csv has a row for each printed number and each claim. The page shows whatever is finished: what is missing is not run here.
 """
@@ -18,7 +18,8 @@ import jinja2
 import pandas as pd
 import yaml
 
-from despur import cost, experiments, matrix, origin, tally
+from despur import experiments, matrix
+from despur.reporting import cost, origin, tally
 from despur.spec import PACKAGE
 from despur.store import atomic, write_csv
 

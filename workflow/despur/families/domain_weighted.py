@@ -5,9 +5,9 @@ import torch
 from torch import Tensor, nn
 
 from despur import logistic
+from despur.families.selfsupervised import WithDomains
 from despur.losses.infonce import candidates, positives, two_view_contrast
 from despur.methods.base import Losses
-from despur.selfsupervised import WithDomains
 from despur.store import Array
 
 SHOWN = 16  # anchors of a step whose temperatures are looked at: thousands of pairs

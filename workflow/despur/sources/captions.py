@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.datasets import load_digits
 
-from despur import scenes
-from despur.prompts import fill
 from despur.randomness import generator
+from despur.sources import scenes
+from despur.sources.prompts import fill
 from despur.store import Array
 
 WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]

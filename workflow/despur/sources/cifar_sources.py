@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.objects import read_cifar
 from despur.randomness import generator
+from despur.sources.objects import read_cifar
 from despur.store import Array, Dataset, InputError
 
 SPLITS = {

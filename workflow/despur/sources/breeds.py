@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur import rawfiles
-from despur.objects import class_folders
 from despur.randomness import generator
+from despur.sources import rawfiles
+from despur.sources.objects import class_folders
 from despur.store import Dataset, InputError, sha256
 
 ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")

@@ -1,6 +1,6 @@
 """Keep what a full run measured: its tables, figures and histories, with provenance, under results/reference/CONFIG.
 
-python -m despur.reference --configfile config/mnist.yaml
+python -m despur.reporting.reference --configfile config/mnist.yaml
 """
 
 import argparse

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from despur import prompts
+from despur.sources import prompts
 
 Texts = Callable[[list[str]], Tensor]
 

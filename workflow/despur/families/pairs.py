@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from despur.distributed import gather
+from despur.families.selfsupervised import SelfSupervised
 from despur.losses.infonce import precise
 from despur.methods.base import Losses
-from despur.selfsupervised import SelfSupervised
 from despur.store import Array
 
 

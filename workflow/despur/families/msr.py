@@ -15,9 +15,9 @@ from torch.autograd import forward_ad
 from torch.func import functional_call
 
 from despur.distributed import average, gather, mean
+from despur.families.pairs import Pairs
 from despur.losses.infonce import precise
 from despur.methods.base import Losses
-from despur.pairs import Pairs
 from despur.store import Array
 
 Parameters = dict[str, Tensor]

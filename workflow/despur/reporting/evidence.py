@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.printed import same
+from despur.reporting.printed import same
 from despur.settings import SettingError
 from despur.store import Array
 

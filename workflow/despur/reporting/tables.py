@@ -11,9 +11,9 @@ import pandas as pd
 
 from despur.experiments import Cell
 from despur.paths import locate
-from despur.printed import at_settings, same_settings
+from despur.reporting.printed import at_settings, same_settings
+from despur.reporting.verdicts import agrees
 from despur.store import atomic, write_csv
-from despur.verdicts import agrees
 
 COLUMNS = [
     "paper_dataset",

@@ -1,0 +1,1 @@
+"""From metrics to tables, figures, claims and the scorecard."""

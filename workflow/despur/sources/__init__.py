@@ -1,0 +1,1 @@
+"""What data sets share: raw files, scenes, colours, prompts, hierarchies."""
