@@ -1,6 +1,8 @@
 """From a path to trained models, outputs and history."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -91,6 +93,42 @@ def test_outputs_are_those_of_the_kept_weights(erm, dataset):
         np.testing.assert_allclose(outputs[f"{run.key}/{selection}/z"], z, rtol=2e-3, atol=2e-3)
         logits = z @ weights["head.weight"].T + weights["head.bias"]
         np.testing.assert_allclose(outputs[f"{run.key}/{selection}/logits"], logits, rtol=5e-3, atol=5e-3)
+
+
+def test_what_is_best_and_last_is_encoded_once(root, monkeypatch):
+    encoded, outputs = [], runs.outputs
+    monkeypatch.setattr(runs, "outputs", lambda method, *rest: encoded.append(method) or outputs(method, *rest))
+    where = make(root, "runs/colored_digits/erm+criterion=last+epochs=1/s0-1")
+    kept = Container(where.folder / "outputs.safetensors")
+    assert len(encoded) == 2
+    for run in where.runs():
+        for name in ("z", "logits"):
+            assert (kept[f"{run.key}/best/{name}"] == kept[f"{run.key}/last/{name}"]).all()
+
+
+STEPS = """
+import json, sys, torch
+from despur.runs import spare_compiler
+{first}
+weights = {{}}
+for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
+    weight = torch.nn.Parameter(torch.arange(6.0))
+    optimizer = kind([weight], 0.1)
+    for factor in (1, 2, 3):
+        optimizer.zero_grad()
+        (factor * weight.sin()).sum().backward()
+        optimizer.step()
+    optimizer.load_state_dict(optimizer.state_dict())
+    weights[kind.__name__] = weight.tolist()
+print(json.dumps([weights, "torch._dynamo" in sys.modules]))
+"""
+
+
+def test_optimisers_that_are_spared_the_compiler_step_as_before():
+    commands = [[sys.executable, "-c", STEPS.format(first=first)] for first in ("", "spare_compiler()")]
+    plain, spared = (json.loads(subprocess.run(c, capture_output=True, text=True, check=True).stdout) for c in commands)
+    assert plain[0] == spared[0]
+    assert plain[1] and not spared[1]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -4,6 +4,7 @@ import argparse
 import copy
 import dataclasses
 import hashlib
+import inspect
 import shutil
 import sys
 import time
@@ -41,12 +42,23 @@ HISTORY = ["epoch", "step", "name", "value"]
 def machine(arguments: argparse.Namespace) -> Machine:
     """Set up device and threads. Raises SystemExit if a GPU is asked for that is not there."""
     torch.set_num_threads(arguments.threads)
+    spare_compiler()
     name = arguments.device
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda") and not torch.cuda.is_available():
         sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
     return Machine(torch.device(distributed.join(name)), arguments.precision, arguments.checkpoint_seconds)
+
+
+def spare_compiler() -> None:
+    """Torch's optimisers import its compiler (a second: more than a small run takes) only to be told that it leaves them alone. Nothing is
+    compiled here, so they are told at once. Where torch no longer has what this looks for, it imports the compiler: slower, not wrong."""
+    for function in vars(torch.optim.Optimizer).values():
+        if inner := getattr(function, "__wrapped__", None):
+            inner.__dict__.setdefault("__dynamo_disable", inner)
+    for kind in (torch.optim.SGD, torch.optim.Adam):  # of which AdamW is one
+        kind.step = torch.no_grad()(inspect.unwrap(kind.step))  # type: ignore[method-assign]
 
 
 def method_class(name: str) -> type[Method]:
@@ -147,13 +159,16 @@ class Folder:
         """Keep weights, history, and representations and logits of every sample, for each selection rule; diagnostics by epoch."""
         dataset = self.dataset(run)
         last = copy.deepcopy(method.networks.state_dict())
-        states = {"last": last, "best": progress.best or last, **progress.snapshots}  # what has no epochs has no best one
+        best = last if progress.best_step == progress.step else progress.best
+        states = {"last": last, "best": best, **progress.snapshots}
+        found: dict[int, dict[str, Array]] = {}  # by state: what is last and best is encoded once
         for selection in (*selections, *progress.snapshots):
-            prefix = f"{run.key}/{selection}"
-            self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in states[selection].items()}
-            method.networks.load_state_dict(states[selection])
-            found = outputs(method, dataset, run, self.machine, self.resume / f"{number(run.key)}.npy")
-            self.outputs |= {f"{prefix}/{name}": value for name, value in found.items()}
+            prefix, state = f"{run.key}/{selection}", states[selection]
+            self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in state.items()}
+            if id(state) not in found:
+                method.networks.load_state_dict(state)
+                found[id(state)] = outputs(method, dataset, run, self.machine, self.resume / f"{number(run.key)}.npy")
+            self.outputs |= {f"{prefix}/{name}": value for name, value in found[id(state)].items()}
         self.outputs |= {f"{run.key}/diagnostics/{name}": torch.stack(each).cpu().numpy() for name, each in progress.diagnostics.items()}
         self.history.append(
             pd.DataFrame(progress.history, columns=HISTORY).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed)

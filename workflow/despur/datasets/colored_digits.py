@@ -29,26 +29,26 @@ SETTINGS = {
 PUBLISHED = {
     "*": {"encoder": "lenet", "learning_rate": 0.01},
     "stage1/erm": {"epochs": 5},
-    "erm": {"epochs": 12},
-    "gdro": {"epochs": 15},
-    "jtt": {"epochs": 6},
+    "erm": {"epochs": 8},
+    "gdro": {"epochs": 10},
+    "jtt": {"epochs": 4},
     # Small M and N, everywhere the same (drawn with replacement where pools are smaller still), so that sweeps
     # and ablations compare the same method.
     "cnc": {
         "epochs": 6,
         "accumulation": 8,
         "anchor_fraction": 0.5,
-        "num_positives": 8,
-        "num_negatives": 8,
+        "num_positives": 4,
+        "num_negatives": 4,
         "shrink": False,
         "temperature": 0.1,
     },
-    "supcon": {"epochs": 4, "accumulation": 8, "anchor_fraction": 0.5, "num_positives": 8, "num_negatives": 8, "temperature": 0.1},
-    "cvar_dro": {"epochs": 15},
+    "supcon": {"epochs": 4, "accumulation": 8, "anchor_fraction": 0.5, "num_positives": 4, "num_negatives": 4, "temperature": 0.1},
+    "cvar_dro": {"epochs": 10},
     "lff": {"epochs": 8},
-    "eiil": {"epochs": 60, "annealing": 50},
+    "eiil": {"epochs": 40, "annealing": 33},
     "pgi": {"epochs": 20, "learning_rate": 0.03},
-    "george": {"epochs": 15},
+    "george": {"epochs": 10},
     "cim": {"epochs": 2},
 }
 

@@ -1,11 +1,10 @@
 """Clusters of stage-1 representations: UMAP to two dimensions, then a Gaussian mixture or k-means (App. E.2.3 of Zhang et al. 2022)."""
 
-import warnings
-
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
 from despur.inference.base import Evidence, match_labels
+from despur.manifold import project
 from despur.settings import Settings, choice, part, whole
 from despur.store import Array
 
@@ -18,18 +17,9 @@ SETTINGS = {
 }
 
 
-def project(z: Array, components: int, metric: str, seed: int) -> Array:
-    """UMAP, otherwise with its default settings, (N,d) -> (N,components); seeded, so single-threaded."""
-    from umap import UMAP
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="n_jobs value")
-        return UMAP(n_components=components, metric=metric, random_state=seed).fit_transform(z)
-
-
 def infer(evidence: Evidence, settings: Settings) -> Array:
     """As many clusters as classes, named after classes so that training accuracy is highest."""
-    points = project(evidence.z.astype("float32"), settings["components"], settings["metric"], evidence.seed)
+    points = project(evidence.z.astype("float32"), evidence.seed, settings["components"], settings["metric"])
     k, restarts = evidence.num_classes, settings["restarts"]
     if settings["algorithm"] == "gmm":
         clusters = GaussianMixture(k, n_init=restarts, random_state=evidence.seed).fit_predict(points)

@@ -4,14 +4,13 @@ UMAP to two dimensions, then Gaussian mixtures of 2, 3, ... components; the numb
 one search; the released code can also split clusters further by their validation losses, which no inference sees here.
 """
 
-import warnings
-
 import numpy as np
 from sklearn.metrics import silhouette_samples
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import normalize
 
 from despur.inference.base import Evidence
+from despur.manifold import project
 from despur.settings import Settings, flag, part, real, whole
 from despur.store import Array
 
@@ -25,16 +24,6 @@ SETTINGS = {
     "restarts": whole(3, "released code of GEORGE: n_init", at_least=1),
     "scored": whole(10_000, "at most so many samples of a class enter a silhouette, whose cost is quadratic", at_least=10),
 }
-
-
-def project(z: Array, settings: Settings, seed: int) -> Array:
-    """UMAP with GEORGE's settings, (N,d) -> (N,components); seeded, so single-threaded."""
-    from umap import UMAP
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="n_jobs value")
-        reducer = UMAP(settings["neighbors"], settings["components"], min_dist=settings["min_dist"], random_state=seed)
-        return reducer.fit_transform(normalize(z) if settings["unit_length"] else z)
 
 
 def silhouette(points: Array, clusters: Array) -> float:
@@ -65,7 +54,9 @@ def infer(evidence: Evidence, settings: Settings) -> Array:
         rows = np.flatnonzero(evidence.y == label)
         found = np.zeros(len(rows), int)
         if len(rows) > settings["neighbors"]:
-            points = project(evidence.z[rows].astype(np.float32), settings, evidence.seed)
+            z = evidence.z[rows].astype(np.float32)
+            shape = {key: settings[key] for key in ("components", "neighbors", "min_dist")}
+            points = project(normalize(z) if settings["unit_length"] else z, evidence.seed, **shape)
             found = cluster(points, settings, evidence.seed, evidence.rng)
         subclass[rows] = count + found
         count += found.max() + 1

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.experiments import Cell
-from despur.inference.clusters import project
+from despur.manifold import project
 from despur.paths import Place, Run, locate
 from despur.randomness import generator
 from despur.store import Array, Container, atomic, load_dataset
@@ -17,7 +17,7 @@ SAMPLES = 1000  # at most so many samples of a run: more would lie on top of eac
 
 def umap(z: Array, seed: int) -> Array:
     """UMAP with its default settings, (N,D) -> (N,2)."""
-    return project(z, 2, "euclidean", seed)
+    return project(z, seed)
 
 
 def project_run(place: Place, run: Run, to_plane: Callable[[Array, int], Array], samples: int) -> pd.DataFrame:
