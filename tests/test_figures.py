@@ -8,7 +8,6 @@ from helpers import tiny_dataset
 
 from despur.experiments import PAPERS, Cell, papers, room
 from despur.paths import locate
-from despur.reporting import projections
 from despur.reporting.figures import COLORS, NAMES, data_name
 from despur.reporting.projections import load_projections, write_projections
 from despur.store import save_arrays, save_dataset
@@ -193,13 +192,6 @@ def test_of_a_sweep_the_first_and_the_last_point_are_projected(trained, tmp_path
     cell, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
     write_projections([cell], tmp_path / "projections", plane)
     assert [p["data"][0] for p in load_projections(tmp_path / "x", cell)] == [f"colored_digits+p_corr={level}" for level in (0.2, 0.8)]
-
-
-def test_by_default_projections_are_made_by_umap(monkeypatch):
-    asked = []
-    monkeypatch.setattr(projections, "project", lambda *arguments: asked.append(arguments))
-    projections.umap("z", 3)
-    assert asked == [("z", 2, "euclidean", 3)]
 
 
 def test_maps_show_every_projected_sample(figures, trained, tmp_path):

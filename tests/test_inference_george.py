@@ -60,7 +60,7 @@ def test_scores_on_a_subset_and_clusters_all():
 
 
 def test_subclasses_are_numbered_through_over_classes(monkeypatch):
-    monkeypatch.setattr(george, "project", lambda z, settings, seed: z)
+    monkeypatch.setattr(george, "project", lambda z, seed, **shape: z)
     parts = [ring(3, seed=1), ring(2, seed=2)]
     y = np.repeat([0, 2], [len(truth) for _, truth in parts])
     order = np.random.default_rng(0).permutation(len(y))
@@ -72,7 +72,7 @@ def test_subclasses_are_numbered_through_over_classes(monkeypatch):
 
 
 def test_a_tiny_class_is_one_subclass(monkeypatch):
-    monkeypatch.setattr(george, "project", lambda z, settings, seed: z)
+    monkeypatch.setattr(george, "project", lambda z, seed, **shape: z)
     points, truth = ring(2)
     y = np.concatenate([np.zeros(len(truth), int), np.ones(10, int)])
     found = george.infer(evidence(y, np.concatenate([points, points[:10]])), QUICK)

@@ -15,11 +15,6 @@ from despur.store import Array, Container, atomic, load_dataset
 SAMPLES = 1000  # at most so many samples of a run: more would lie on top of each other
 
 
-def umap(z: Array, seed: int) -> Array:
-    """UMAP with its default settings, (N,D) -> (N,2)."""
-    return project(z, seed)
-
-
 def project_run(place: Place, run: Run, to_plane: Callable[[Array, int], Array], samples: int) -> pd.DataFrame:
     """Where a run's representations of a random part of the test set lie; of stage 1, which serves to infer groups, of the training set.
 
@@ -40,7 +35,9 @@ def project_run(place: Place, run: Run, to_plane: Callable[[Array, int], Array],
     })  # fmt: skip
 
 
-def write_projections(cells: Sequence[Cell], output: Path, to_plane: Callable[[Array, int], Array] = umap, samples: int = SAMPLES) -> None:
+def write_projections(
+    cells: Sequence[Cell], output: Path, to_plane: Callable[[Array, int], Array] = project, samples: int = SAMPLES
+) -> None:
     """``output``.parquet: the first seed's run behind every cell that has representations; of a sweep, its first and last point."""
     parts = []
     for folder in dict.fromkeys(cell.folders[0] for cell in cells):
