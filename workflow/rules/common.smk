@@ -1,6 +1,7 @@
 # What the rules share: the checked configuration, and what each path needs. No rules here, no maths.
 
 import json
+import os
 from pathlib import Path
 
 import yaml
@@ -23,6 +24,11 @@ except SettingError as error:
 OUT = config["outputs"]
 SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
 ALIVE = locks.clear_stale()  # after a kill -9, go on without --unlock
+# Jobs that this Snakemake runs itself need not import libraries (despur/warm.py); those on other machines have no server.
+PYTHON = "python -m despur.warm"
+os.environ.pop("DESPUR_WARM", None)
+if workflow.is_main_process:
+    os.environ["DESPUR_WARM"] = str(os.getpid())
 
 # A profile that shares GPUs among jobs says how many run at once (gpu) and on one device (jobs_per_gpu): no more than there are.
 JOBS_PER_GPU = [
@@ -119,7 +125,9 @@ def cells_of(paper, artifact):
 def cells_of_matrix():
     """As ``cells_of``, for the cross-paper matrix."""
     asked = [cell.plain() for cell in matrix.cells(config)]
-    return json.dumps({"cells": asked, "code": script_digest("despur/reporting/comparison.py")})
+    return json.dumps(
+        {"cells": asked, "code": script_digest("despur/reporting/comparison.py")}
+    )
 
 
 def shown(paper, artifact):

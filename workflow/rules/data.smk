@@ -19,4 +19,4 @@ rule build_data:
     params:
         question=ask("data"),
     shell:
-        "python -m despur.data {output.inputs} > {log} 2>&1"
+        "{PYTHON} -m despur.data {output.inputs} > {log} 2>&1"

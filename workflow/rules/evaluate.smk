@@ -21,4 +21,4 @@ rule evaluate:
     params:
         question=ask("evaluate"),
     shell:
-        "python -m despur.evaluate {output.metrics} > {log} 2>&1"
+        "{PYTHON} -m despur.evaluate {output.metrics} > {log} 2>&1"

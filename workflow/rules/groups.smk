@@ -20,4 +20,4 @@ rule infer_groups:
     params:
         question=ask("groups"),
     shell:
-        "python -m despur.groups {output.groups} > {log} 2>&1"
+        "{PYTHON} -m despur.groups {output.groups} > {log} 2>&1"

@@ -22,7 +22,7 @@ for paper in config["papers"]:
                 cells=cells_of(paper, artifact),
                 prefix=lambda wildcards, output: Path(output[0]).with_suffix(""),
             shell:
-                "python {params.script} --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+                "{PYTHON} {params.script} --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
 
     rule:
         name:

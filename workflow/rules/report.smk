@@ -22,7 +22,7 @@ if config.get("matrix"):
             cells=cells_of_matrix(),
             prefix=f"{OUT}/matrix",
         shell:
-            "python -m despur.reporting.comparison --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+            "{PYTHON} -m despur.reporting.comparison --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
 
 
 rule scorecard:
@@ -52,4 +52,4 @@ rule scorecard:
         code=script_digest("despur/reporting/scorecard.py"),
         prefix=f"{OUT}/scorecard",
     shell:
-        "python -m despur.reporting.scorecard --config {params.config:q} --output {params.prefix} > {log} 2>&1"
+        "{PYTHON} -m despur.reporting.scorecard --config {params.config:q} --output {params.prefix} > {log} 2>&1"

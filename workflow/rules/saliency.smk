@@ -21,4 +21,4 @@ rule saliency:
     params:
         question=ask("saliency"),
     shell:
-        "python -m despur.saliency {output.maps} > {log} 2>&1"
+        "{PYTHON} -m despur.saliency {output.maps} > {log} 2>&1"

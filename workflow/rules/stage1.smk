@@ -25,4 +25,4 @@ rule train_stage1:
         question=ask("stage1"),
     shell:
         "python -m despur.devices --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
-        " python -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"
+        " {PYTHON} -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"

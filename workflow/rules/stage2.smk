@@ -28,4 +28,4 @@ rule train_stage2:
         question=ask("runs"),
     shell:
         "python -m despur.devices --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
-        " python -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"
+        " {PYTHON} -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"

@@ -7,7 +7,7 @@ Where ``given``, an expression too, is not above 0, nothing is decided: an encod
 An effect is an expression of the functions of :class:`Evidence`, such as ``value('cnc', 'worst_group_accuracy') -
 best('worst_group_accuracy', 'jtt', 'erm')``; accuracies are shares, not percent. Its interval is of percentiles over seeds and test
 originals, both drawn with replacement and the same for all methods: with three seeds it is rather too narrow, which is why the p value
-from seeds alone stands beside it.
+from seeds alone stands beside it. Where no test data enters (seconds, temperatures), it is Student's over seeds, of which it takes five.
 """
 
 import ast
@@ -48,6 +48,7 @@ COLUMNS = [
 ]
 
 
+SEEDS_ALONE = 5  # as many decide a claim that no test data enters
 OF_EVIDENCE = ("value", "best", "least", "over", "rise", "spread", "classes", "gap", "slack")
 Measure = Callable[[Sequence[Cell]], tuple[pd.DataFrame, pd.DataFrame]]
 ARITHMETIC: dict[str, Callable[..., Any]] = {
@@ -94,13 +95,13 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
     if np.isinf(found[0]) or not given > 0:
         return {"verdict": "undecided", "reason": "the effect is infinite here" if given > 0 else f"not above 0: {claim['given']}"}
     drawn, alone = found[1 : DRAWS + 1], found[DRAWS + 1 :]
-    low, high = np.nanpercentile(drawn, [2.5, 97.5])
+    low, high = np.nanpercentile(drawn, [2.5, 97.5]) if asked.resampled else interval(alone)
     verdict = "holds" if low > claim["margin"] else "fails" if high < claim["margin"] else "undecided"
     evidence = {"effect": found[0], "low": low, "high": high, "seeds": len(seeds), "p_seeds": p_value(alone, claim["margin"])}
     if len(seeds) < 2:
         return evidence | {"verdict": "undecided", "reason": "one seed: the interval is over test originals only"}
-    if not asked.resampled:
-        return evidence | {"verdict": "undecided", "reason": "the interval is over seeds only"}
+    if not asked.resampled and len(seeds) < SEEDS_ALONE:
+        return evidence | {"verdict": "undecided", "reason": f"no test data in it: less than {SEEDS_ALONE} seeds decide nothing"}
     return evidence | {"verdict": verdict}
 
 
@@ -112,6 +113,14 @@ def effect(expression: str, evidence: Evidence) -> Array:
     if found.shape != (1 + DRAWS + len(evidence.seeds),):
         raise SettingError(f"effect {expression!r} is not one number: reduce it with mean, lowest or highest")
     return found
+
+
+def interval(alone: Array) -> tuple[float, float]:
+    """Student's 95 % interval of a mean over seeds."""
+    if len(alone) < 2 or np.ptp(alone) == 0:
+        return alone.mean(), alone.mean()
+    low, high = stats.t.interval(0.95, len(alone) - 1, alone.mean(), stats.sem(alone))
+    return float(low), float(high)
 
 
 def p_value(alone: Array, margin: float) -> float:

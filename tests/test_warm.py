@@ -1,0 +1,128 @@
+"""Commands that are run by forks of a server that has imported the libraries."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from despur.warm import alive, folder
+
+WHO = """
+import os, sys
+print(sys.argv[1:], os.getcwd(), os.environ.get("COLOUR"), "torch" in sys.modules, sys.path[0])
+print(sorted(name for name in sys.modules if name.startswith("despur")), file=sys.stderr)
+"""
+
+
+def command(owner, *arguments, **options):
+    environment = {**os.environ, "COLOUR": "red", **({"DESPUR_WARM": str(owner)} if owner else {})}
+    command = [sys.executable, "-m", "despur.warm", *map(str, arguments)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def answer(owner, *arguments, **options):
+    """Exit status, output and errors of a command."""
+    process = command(owner, *arguments, **options)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def waits(condition, seconds=20):
+    """Whether something becomes true."""
+    end = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
+
+
+@pytest.fixture(scope="module")
+def owner():
+    """A process that lives as long as these tests: the server ends after it."""
+    process = subprocess.Popen(["sleep", "600"])
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def script(tmp_path):
+    file = tmp_path / "who.py"
+    file.write_text(WHO)
+    return file
+
+
+def test_a_script_runs_as_if_started_by_hand_with_libraries_already_there(owner, script, tmp_path):
+    code, out, err = answer(owner, script, "a b", "--c", cwd=tmp_path)
+    assert code == 0
+    assert out == f"{['a b', '--c']} {tmp_path} red True {tmp_path}\n"
+    assert err == "[]\n"  # none of the code that may be edited
+
+
+def test_without_a_server_it_is_a_command_as_any_other(script, tmp_path):
+    code, out, err = answer(None, script, "a", cwd=tmp_path)
+    assert (code, out, err) == (0, f"{['a']} {tmp_path} red False {tmp_path}\n", "[]\n")
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_a_module_runs_with_its_arguments_and_ends_with_its_status(owner, served):
+    code, out, err = answer(owner if served else None, "-m", "despur.data", "nonsense")
+    assert code == 1 and out == "" and err.startswith("error: nonsense")
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "told"),
+    [
+        ("raise ValueError('no')", 1, "ValueError: no"),
+        ("import sys; sys.exit(7)", 7, ""),
+        ("import sys; sys.exit('no')", 1, "no"),
+        ("import sys; sys.exit()", 0, ""),
+        ("import os; os.kill(os.getpid(), 9)", 137, ""),
+        ("import atexit, sys; atexit.register(print, 'late', file=sys.stderr)", 0, "late"),
+    ],
+)
+def test_how_a_command_ends_is_told(owner, tmp_path, line, status, told):
+    (tmp_path / "x.py").write_text(line)
+    code, _, err = answer(owner, tmp_path / "x.py")
+    assert code == status and (err.splitlines() or [""])[-1] == told
+
+
+def test_an_edit_counts_at_once(owner, script):
+    answer(owner, script)
+    script.write_text("print('edited')")
+    assert answer(owner, script)[1] == "edited\n"
+
+
+def test_commands_at_the_same_time_have_their_own_answers(owner, script):
+    running = [command(owner, script, number) for number in range(12)]
+    assert [process.communicate(timeout=60)[0].split("'")[1] for process in running] == [str(number) for number in range(12)]
+
+
+def test_a_command_that_is_killed_takes_its_child_along(owner, tmp_path):
+    (tmp_path / "x.py").write_text("import os, pathlib, time\npathlib.Path('child').write_text(str(os.getpid()))\ntime.sleep(600)\n")
+    process = command(owner, tmp_path / "x.py", cwd=tmp_path)
+    child = tmp_path / "child"
+    assert waits(lambda: child.exists() and child.read_text())
+    process.kill()
+    process.communicate()
+    assert waits(lambda: not alive(int(child.read_text())))
+
+
+def test_the_server_ends_with_its_owner_and_leaves_nothing(script):
+    process = subprocess.Popen(["sleep", "600"])
+    assert answer(process.pid, script)[0] == 0
+    place = folder(process.pid)
+    assert (place / "socket").exists()
+    process.kill()
+    process.wait()
+    assert waits(lambda: not place.exists())
+
+
+def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(SystemExit, match="another user"):
+        folder(1)
+    assert Path(tmp_path / "despur-12345-1").exists()
