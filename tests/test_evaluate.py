@@ -6,7 +6,7 @@ import pytest
 from helpers import tiny_dataset
 
 from despur.evaluate import counts, evaluate_run, theorem
-from despur.metrics import bound
+from despur.metrics import bound, fairness
 from despur.paths import Run
 from despur.spec import resolve
 
@@ -126,3 +126,16 @@ def test_without_sampling_the_alignment_term_alone_bounds_the_gap(seed):
 def test_a_model_without_a_linear_head_has_no_bound(dataset, outputs):
     rows = evaluate_run(dataset, RUN, {"z": outputs["z"], "logits": outputs["logits"]})
     assert not any("bound" in metric for _, (metric, _, _) in rows)
+
+
+def test_what_is_told_of_representations_is_found_once_for_all_heads_on_them(dataset, outputs, monkeypatch):
+    asked, leakage = [], fairness.nonlinear_leakage
+    monkeypatch.setattr(fairness, "nonlinear_leakage", lambda *of: asked.append(of) or leakage(*of))
+    other_head = {**outputs, "logits": outputs["logits"][:, ::-1]}
+    known = {}
+    shared = [evaluate_run(dataset, RUN, each, 3, known) for each in (outputs, other_head)]
+    assert len(asked) == 1
+    for found, each in zip(shared, (outputs, other_head), strict=True):
+        for (_, (metric, group, value)), (_, (_, _, alone)) in zip(found, evaluate_run(dataset, RUN, each, 3), strict=True):
+            np.testing.assert_equal(value, alone, err_msg=f"{metric} {group}")
+    assert known and evaluate_run(dataset, Run(RUN.data, RUN.spec, 1), outputs, 3, known) and len(asked) == 4  # another seed, other halves

@@ -8,6 +8,7 @@ methods on a data set: what intervals are made of.
 """
 
 import argparse
+import hashlib
 import json
 from collections.abc import Iterator
 from functools import cache, partial
@@ -25,6 +26,7 @@ from despur.store import Array, Container, Dataset, atomic, load_dataset, write_
 
 FIT_ROWS = 10_000  # at most so many training samples fit the non-linear attacker
 RESAMPLES = 200
+Known = dict[tuple[Any, ...], list["Row"]]
 Row = tuple[str, str, Any]  # metric, group, value: a number, or one for each row of weights
 
 
@@ -49,11 +51,16 @@ def accuracies(dataset: Dataset, rows: Array, predicted: Array, weights: Array) 
     yield "gap", "", fairness.tpr_gap(predicted, y, dataset.table["a"].to_numpy()[rows], weights)
 
 
-def representations(dataset: Dataset, rows: Array, z: Array, logits: Array, seed: int, weights: Array) -> Iterator[Row]:
-    """Leakage of representations and logits, mutual information, alignment, cosine similarity. ``z``, ``logits``: all samples."""
+def leakage(dataset: Dataset, rows: Array, features: Array, weights: Array) -> Array:
+    """How well a linear attacker tells the attribute. ``features``: of all samples."""
+    a, train = dataset.table["a"].to_numpy(), dataset.rows("train")
+    return fairness.leakage(features[train], a[train], features[rows], a[rows], weights)
+
+
+def representations(dataset: Dataset, rows: Array, z: Array, seed: int, weights: Array) -> Iterator[Row]:
+    """Leakage, mutual information, alignment and cosine similarity of representations. ``z``: of all samples."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
-    for name, features in (("leakage_representations", z), ("leakage_logits", logits)):
-        yield name, "", fairness.leakage(features[train], a[train], features[rows], a[rows], weights)
+    yield "leakage_representations", "", leakage(dataset, rows, z, weights)
     fit = generator("leakage", seed).permutation(train)[:FIT_ROWS]
     yield "leakage_representations_nonlinear", "", fairness.nonlinear_leakage(z[fit], a[fit], z[rows], a[rows], weights)
     half = np.sort(generator("mutual_information", seed).permutation(len(rows))[: len(rows) // 2])
@@ -126,13 +133,17 @@ def sizes(dataset: Dataset, rows: Array) -> Iterator[Row]:
         yield "samples", name, float(size)
 
 
-def evaluate_run(dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0) -> list[tuple[str, Row]]:
+def evaluate_run(
+    dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0, known: Known | None = None
+) -> list[tuple[str, Row]]:
     """All (split, row) of one run and selection; representation metrics on the held-out splits that do not select.
 
     ``outputs``: ``z`` and (with a head) ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where the model has one.
+    ``known``: what was found of representations, which many heads may share; filled here.
     Without a known attribute, none of the metrics that compare its values; nearest neighbours where the method declares how many.
     Probes where there are no logits, or where the data set says on how many labels they are fitted.
     """
+    known = {} if known is None else known
     splits = [split for split in dataset.splits if split != "unlabelled"]
     tested = [split for split in splits if split not in ("train", dataset.about["select"])]
     weights = {split: counts(dataset, run.data.base, split, resamples if split in tested else 0) for split in splits}
@@ -152,7 +163,11 @@ def evaluate_run(dataset: Dataset, run: Run, outputs: dict[str, Array], resample
         if split in tested and (k := run.spec.settings.get("neighbours")):
             found.append((split, (f"knn{k}_accuracy", "", neighbour_accuracy(dataset, rows, z, k, weights[split]))))
         if split in tested and several:
-            found += [(split, row) for row in representations(dataset, rows, z, logits, run.seed, weights[split])]
+            digest = hashlib.sha256(z.tobytes()).hexdigest()
+            if (same := (digest, run.data.name, split, run.seed, resamples)) not in known:
+                known[same] = list(representations(dataset, rows, z, run.seed, weights[split]))
+            found += [(split, row) for row in known[same]]
+            found.append((split, ("leakage_logits", "", leakage(dataset, rows, logits, weights[split]))))
             if "head" in outputs:
                 found += [(split, row) for row in theorem(dataset, rows, z, logits, outputs["head"], weights[split])]
     if logits is None or "label_fractions" in dataset.about:
@@ -165,6 +180,7 @@ def evaluate(place: Place, arguments: argparse.Namespace) -> None:
     container, models = (Container(place.folder / f"{name}.safetensors") for name in ("outputs", "models"))
     about = json.loads((place.folder / "about.json").read_text())["runs"]
     stored = cache(partial(load_dataset, place.data.folder))
+    known: Known = {}
     rows, resampled = [], []
     for run in place.runs():
         dataset, named = stored(run.data.name), identity(place, run)
@@ -177,7 +193,7 @@ def evaluate(place: Place, arguments: argparse.Namespace) -> None:
                 outputs = container.under(f"{run.key}/{selection}")
                 if (head := f"{run.key}/{selection}/head.weight") in models.keys:
                     outputs["head"] = models[head]
-                done[selection] = evaluate_run(dataset, run, outputs, RESAMPLES if selection == "best" else 0)
+                done[selection] = evaluate_run(dataset, run, outputs, RESAMPLES if selection == "best" else 0, known)
             for split, (metric, group, value) in done[selection]:
                 values = np.atleast_1d(value)
                 row = named | {"split": split, "selection": selection, "metric": metric, "group": group}
