@@ -97,7 +97,8 @@ PUBLISHED = {
     "images": {"crop_scale": 0.4, "blur": 0.0, "grayscale": 0.8},  # colour jitter would take two thirds of the time
     "linear_classifier": {"epochs": 100, "batch_size": 500},
     "fine_tuning": {"epochs": 20, "batch_size": 32, "learning_rate": 0.05},
-    # By the worst group on validation data of CNC with M = N = 17 (App. E.2.3): .86, .57, .83 in three seeds; GMM on euclidean distances .65, .48, .80.
+    # By the worst group on validation data of CNC with M = N = 17 (App. E.2.3): .86, .57, .83 in three seeds; GMM on euclidean distances
+    # .65, .48, .80.
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
 
