@@ -90,6 +90,14 @@ def row_of(table, **keys):
 TABLES = [name for name in experiments.room("cnc")["artifacts"] if experiments.made(name) == experiments.TABLE]
 
 
+@pytest.mark.parametrize(("role", "method", "average"), [("waterbirds", "jtt", 90.0), ("waterbirds", "cnc", 70.0), ("celeba", "jtt", 70.0)])
+def test_copied_averages_on_waterbirds_weight_groups_by_their_training_sizes(scripts, world, tmp_path, role, method, average):
+    weighted = [{**row, "metric": "weighted_average_accuracy", "value": 0.9} for row in rows(0.5, 0) if row["metric"] == "average_accuracy"]
+    cells = [world(role, method, "table_1", values=[*rows(0.5, 0), *weighted])]
+    table, _ = made(scripts, "table_1", cells, tmp_path)
+    assert row_of(table, paper_dataset=role, method=method, metric="average_accuracy")["ours"] == pytest.approx(average)
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_without_runs_every_table_says_so(scripts, name, tmp_path):
     table, text = made(scripts, name, [], tmp_path)
