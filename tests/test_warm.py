@@ -1,11 +1,14 @@
 """Commands that are run by forks of a server that has imported the libraries."""
 
 import os
+import signal
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from despur.warm import alive, folder
@@ -100,14 +103,39 @@ def test_commands_at_the_same_time_have_their_own_answers(owner, script):
     assert [process.communicate(timeout=60)[0].split("'")[1] for process in running] == [str(number) for number in range(12)]
 
 
-def test_a_command_that_is_killed_takes_its_child_along(owner, tmp_path):
+def started(owner, tmp_path):
+    """A command that goes on for long, and the process id of its child."""
     (tmp_path / "x.py").write_text("import os, pathlib, time\npathlib.Path('child').write_text(str(os.getpid()))\ntime.sleep(600)\n")
-    process = command(owner, tmp_path / "x.py", cwd=tmp_path)
-    child = tmp_path / "child"
+    process, child = command(owner, tmp_path / "x.py", cwd=tmp_path), tmp_path / "child"
     assert waits(lambda: child.exists() and child.read_text())
+    return process, int(child.read_text())
+
+
+def test_a_command_that_is_killed_takes_its_child_along(owner, tmp_path):
+    process, child = started(owner, tmp_path)
     process.kill()
     process.communicate()
-    assert waits(lambda: not alive(int(child.read_text())))
+    assert waits(lambda: not alive(child))
+
+
+def test_a_server_that_is_killed_takes_its_children_along_and_the_next_one_clears_up(owner, tmp_path, script):
+    with subprocess.Popen(["sleep", "600"]) as own:
+        process, child = started(own.pid, tmp_path)
+        os.kill(psutil.Process(child).ppid(), signal.SIGKILL)
+        assert process.wait(20) == 1 and "is gone" in process.communicate()[1]
+        assert waits(lambda: not psutil.pid_exists(child))
+        own.kill()
+    place = folder(own.pid)
+    with subprocess.Popen(["sleep", "600"]) as next_one:
+        assert answer(next_one.pid, script)[0] == 0 and not place.exists()
+        next_one.kill()
+
+
+def test_who_hangs_up_before_asking_does_no_harm(owner, script):
+    answer(owner, script)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(folder(owner) / "socket"))
+    assert answer(owner, script)[0] == 0
 
 
 def test_the_server_ends_with_its_owner_and_leaves_nothing(script):

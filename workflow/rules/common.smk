@@ -24,7 +24,7 @@ except SettingError as error:
 OUT = config["outputs"]
 SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
 ALIVE = locks.clear_stale()  # after a kill -9, go on without --unlock
-# Jobs that this Snakemake runs itself need not import libraries (despur/warm.py); those on other machines have no server.
+# Jobs that this Snakemake runs itself need not import libraries (despur/warm); those on other machines have no server.
 PYTHON = "python -m despur.warm"
 os.environ.pop("DESPUR_WARM", None)
 if workflow.is_main_process:

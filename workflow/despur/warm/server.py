@@ -1,28 +1,22 @@
-"""Jobs that start at once: importing torch, pandas and scikit-learn takes longer than many a small job does.
-
-python -m despur.warm -m despur.evaluate results/runs/colored_digits/cnc/s0-2
-
-does what the same line without ``-m despur.warm`` does. Where Snakemake runs jobs on its own machine (it sets DESPUR_WARM to its process
-id), the first such command starts a server, which imports the libraries once and is forked for each command; else it runs as any command.
-A child imports despur's own code anew, so an edit counts at once. The server ends with Snakemake; a command that is killed takes its child
-along.
-"""
+"""The server: it imports the libraries and is forked for each command."""
 
 import atexit
-import fcntl
+import ctypes
+import importlib
 import json
 import os
+import runpy
 import selectors
+import shutil
 import signal
 import socket
-import subprocess
 import sys
-import tempfile
-import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from despur.warm import alive, folder
 
 LIBRARIES = """
 torch scipy.io scipy.linalg scipy.optimize scipy.spatial scipy.special scipy.stats sklearn.cluster sklearn.datasets sklearn.decomposition
@@ -30,56 +24,7 @@ sklearn.gaussian_process sklearn.kernel_approximation sklearn.linear_model sklea
 sklearn.multiclass sklearn.neighbors sklearn.preprocessing sklearn.svm pyarrow.dataset pyarrow.parquet pyarrow.pandas_compat pandas
 safetensors.numpy yaml jsonschema matplotlib.pyplot seaborn PIL.Image umap
 """
-PATIENCE = 30.0  # seconds that a client waits for a server to start
-
-
-def folder(owner: int) -> Path:
-    """Where the server of the Snakemake with this process id is found; no other user can reach it."""
-    place = Path(tempfile.gettempdir()) / f"despur-{os.getuid()}-{owner}"
-    place.mkdir(mode=0o700, exist_ok=True)
-    if place.stat().st_uid != os.getuid():
-        sys.exit(f"error: {place} belongs to another user: remove it, or set TMPDIR to a folder of your own")
-    return place
-
-
-def alive(process: int) -> bool:
-    with suppress(ProcessLookupError):
-        os.kill(process, 0)
-        return True
-    return False
-
-
-def connect(owner: int) -> socket.socket:
-    """A connection to the server, which the first who asks starts."""
-    place = folder(owner)
-    address = str(place / "socket")
-    client = socket.socket(socket.AF_UNIX)
-    with (place / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with suppress(FileNotFoundError, ConnectionRefusedError):
-            client.connect(address)
-            return client
-        with (place / "log").open("a") as log:
-            command = [sys.executable, "-m", "despur.warm", "--serve", str(owner)]
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        for _ in range(int(PATIENCE / 0.02)):
-            with suppress(FileNotFoundError, ConnectionRefusedError):
-                client.connect(address)
-                return client
-            time.sleep(0.02)
-    sys.exit(f"error: no server for jobs within {PATIENCE:.0f} seconds: see {place}/log, or unset DESPUR_WARM")
-
-
-def ask(owner: int, command: list[str]) -> int:
-    """Let the server run ``command`` with this process's files, folder and environment; its exit status."""
-    with connect(owner) as client:
-        request = json.dumps({"command": command, "folder": str(Path.cwd()), "environment": dict(os.environ)}).encode()
-        socket.send_fds(client, [len(request).to_bytes(8, "big")], [0, 1, 2])
-        client.sendall(request)
-        answer = client.recv(1)
-    if not answer:
-        sys.exit(f"error: the server of jobs is gone: see {folder(owner)}/log")
-    return answer[0]
+PR_SET_PDEATHSIG = 1
 
 
 def receive(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -94,6 +39,8 @@ def become(request: dict[str, Any], files: list[int]) -> None:
     for target, file in enumerate(files):
         os.dup2(file, target)
         os.close(file)
+    if sys.platform == "linux":  # if the server is killed, so is this
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -106,6 +53,9 @@ class Server:
         self.owner, self.place = owner, folder(owner)
         self.clients: dict[int, socket.socket] = {}  # by process id of the child
         self.events = selectors.DefaultSelector()
+        for other in self.place.parent.glob(f"despur-{os.getuid()}-*"):  # of servers that were killed
+            if not alive(int(other.name.rpartition("-")[2])):
+                shutil.rmtree(other, ignore_errors=True)
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.place / "socket"))
         self.listener.listen(64)
@@ -139,7 +89,12 @@ class Server:
         return bell.fileno()
 
     def start(self, client: socket.socket) -> list[str]:
-        request, files = receive(client)
+        """Fork for what a client asks; the command, in the child."""
+        try:
+            request, files = receive(client)
+        except (ValueError, OSError):  # it was killed before it had asked
+            client.close()
+            return []
         if child := os.fork():
             for file in files:
                 os.close(file)
@@ -171,9 +126,8 @@ class Server:
 
 def run(command: list[str]) -> None:
     """What ``python COMMAND`` does: ``-m MODULE ...`` or ``SCRIPT ...``."""
-    import runpy
-
-    sys.modules.pop("despur", None)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "despur"]:
+        del sys.modules[name]  # it may be edited while the server runs
     if command[0] == "-m":
         sys.argv = command[1:]
         sys.path[0] = str(Path.cwd())
@@ -203,19 +157,11 @@ def finish(command: list[str]) -> None:
 
 
 def main() -> None:
-    first, *rest = sys.argv[1:]
-    if first == "--serve":
-        server = Server(int(rest[0]))
-        import importlib
-
-        for name in LIBRARIES.split():
-            importlib.import_module(name)
-        if command := server.serve():
-            finish(command)
-    elif owner := os.environ.get("DESPUR_WARM"):
-        sys.exit(ask(int(owner), [first, *rest]))
-    else:
-        os.execv(sys.executable, [sys.executable, first, *rest])
+    server = Server(int(sys.argv[1]))  # clients can connect while it imports
+    for name in LIBRARIES.split():
+        importlib.import_module(name)
+    if command := server.serve():
+        finish(command)
 
 
 if __name__ == "__main__":
