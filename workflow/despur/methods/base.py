@@ -110,7 +110,14 @@ class Method:
         self.optimizer.step()
 
     def settle(self, rng: np.random.Generator) -> None:
-        """Fit what no step trains; called before each evaluation."""
+        """Set what no step trains; called before each evaluation."""
+
+    def objective(self, z: Tensor, y: Tensor, a: Tensor) -> Tensor:
+        """What a method without the setting ``criterion`` minimises, of representations (B,D), classes and attributes (B,): a scalar."""
+        raise NotImplementedError
+
+    def finish(self, rng: np.random.Generator) -> None:
+        """Fit what is fitted when training is over; called once for each model that is kept."""
 
     def outputs(self, shown: Presentation, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
         """``z`` and (with a head) ``logits`` of samples, float16; what takes long keeps how far it is in ``checkpoint``."""
