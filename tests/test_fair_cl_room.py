@@ -14,7 +14,7 @@ from despur.metrics.fairness import tradeoff
 from despur.store import Dataset
 
 ROOM = experiments.PAPERS / "fair_cl"
-MODULES = ("chosen", "pair", "beyond", "prose", "tsne", "tables", "figures")
+MODULES = ("chosen", "pair", "beyond", "prose", "selections", "tsne", "tables", "figures")
 DATA = "scene_embeddings"
 SHARES = ("average_accuracy", "gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear")
 CE, CON, FT = (0.70, 0.40, 0.85, 0.70, 0.9), (0.76, 0.14, 0.56, 0.55, 0.6), (0.74, 0.16, 0.58, 0.56, 0.6)
@@ -87,7 +87,7 @@ def row_of(table, **keys):
     return row
 
 
-@pytest.mark.parametrize("name", ["table_1", "table_2", "table_beyond", "prose", "claims"])
+@pytest.mark.parametrize("name", ["table_1", "table_2", "table_beyond", "table_selection", "prose", "claims"])
 def test_without_runs_every_table_says_so(scripts, name, tmp_path):
     assert set(made(scripts, name, [], tmp_path)["verdict"]) == {"not run here"}
 
@@ -171,6 +171,20 @@ def test_tuned_baselines_and_intervals(scripts, moji, tmp_path):
     assert row["gap"] == pytest.approx(14) and row["leakage_h_nonlinear"] == pytest.approx(60)
     assert row["gap_low"] < 14 < row["gap_high"] and row["kind"] == "the paper's method"
     assert row_of(table, paper_dataset="moji", method="leace")["verdict"] == "not run here"
+
+
+def test_other_rules_select_from_the_same_sweep(scripts, cell, tmp_path):
+    validation = {"0.1": (0.80, 0.18), "1": (0.795, 0.179), "10": (0.70, 0.01)}
+    sweep = [(f"con+ratio={r}", {"parts": "both", "ratio": r}, (0.5, float(r) / 100, 0.5, 0.5, 0.5), v) for r, v in validation.items()]
+    cells = [cell("con", sweep, "con+ratio=0.1~1~10"), cell("con_ft", [("con_ft", {}, FT, (0.99, 0.01))], "con_ft")]
+    table = made(scripts, "table_selection", cells, tmp_path)
+    picked = {rule: row_of(table, paper_dataset="moji", method="con", rule=rule) for rule in scripts["selections"].RULES}
+    selected = {"near_best_accuracy": "con+ratio=1", "dto": "con+ratio=10", "dto_shared": "con+ratio=0.1"}
+    assert {rule: row["selected"] for rule, row in picked.items()} == selected
+    assert all(row["on_front"] and row["settings"] == 3 and row["seeds"] == 2 for row in picked.values())
+    assert picked["dto"]["val_gap"] == pytest.approx(1) and picked["dto"]["gap"] == pytest.approx(10)
+    text = (tmp_path / "table_selection.md").read_text()
+    assert "near best accuracy" in text and "con_ft" not in text  # of which one setting was run
 
 
 def test_points_on_the_pareto_front_are_marked_method_by_method(scripts, cell):

@@ -8,6 +8,7 @@ import pandas as pd
 from beyond import beyond, shown_beyond
 from pair import of_the_pair
 from prose import prose
+from selections import selections, shown_selections
 
 from despur.experiments import Cell
 from despur.reporting import claims
@@ -78,6 +79,12 @@ def table_beyond(cells: list[Cell], output: Path) -> None:
     write_table(output, table, shown_beyond(table))
 
 
+def table_selection(cells: list[Cell], output: Path) -> None:
+    """Other rules of selection."""
+    table = selections(cells)
+    write_table(output, table, shown_selections(table))
+
+
 def numbers_of_the_text(cells: list[Cell], output: Path) -> None:
     """Every number that a sentence states."""
     table = prose(pd.read_csv(REPORTED / "prose.csv"), cells)
@@ -95,6 +102,7 @@ ARTIFACTS = {
     "table_1": table_1,
     "table_2": table_2,
     "table_beyond": table_beyond,
+    "table_selection": table_selection,
     "prose": numbers_of_the_text,
     "claims": judged,
 }
