@@ -134,14 +134,16 @@ def fair_cl() -> list[Row]:
     torch.set_num_threads(1)
     task = _embeddings(100_000, 2304)
     steps = {name: _fair_step(name, task) for name in ("erm", "con", "con+within=class", "con_ft", "adv", "adv+discriminators=1")}
-    rows: list[Row] = [(f"fair_cl: {name}, an epoch", 98 * steps[name], "core s", "<= 3", "100,000 x 2,304, batch 1,024")
-                       for name in ("erm", "con", "con_ft")]  # fmt: skip
+    method = method_class("con_ft")(task, resolve("methods", "con_ft", "moji").points[0])
+    classifier = _timed(lambda: method.finish(np.random.default_rng(0)))
+    epochs = {name: 98 * steps[name] for name in ("erm", "con", "con_ft")}
+    epochs["con_ft"] += classifier / 6  # once a run, of at least 6 epochs with patience 5
+    rows: list[Row] = [(f"fair_cl: {name}, an epoch", seconds, "core s", "<= 3", "100,000 x 2,304, batch 1,024")
+                       for name, seconds in epochs.items()]  # fmt: skip
     goals = {"con": "<= 1.3", "adv": "<= 7"}
     rows += [(f"fair_cl: {name} against erm", steps[name] / steps["erm"], "times", goals.get(name, ""), "a step of 1,024")
              for name in steps if name != "erm"]  # fmt: skip
-    point = resolve("methods", "con_ft", "moji").points[0]
-    method = method_class("con_ft")(task, point)
-    rows.append(("fair_cl: con_ft, its classifier", _timed(lambda: method.settle(np.random.default_rng(0))), "core s", "", "once an epoch"))
+    rows.append(("fair_cl: con_ft, its classifier", classifier, "core s", "", "once a run; a sixth of it is in the row of an epoch"))
     rows.append(("fair_cl: peak memory", peak_memory_mb(), "MB", "< 6000", "features once, for all of these"))
     z, a = _embeddings(100_000, 300).presentation.inputs.numpy(), task.groups
     fits = {

@@ -111,6 +111,19 @@ def test_raw_data_is_checked(here, monkeypatch):
         next(lines)
 
 
+def test_data_that_a_model_represents_are_made_from_it_and_checked_by_what_it_reads(here, monkeypatch):
+    base = Path("results/stage1/hate_speech_tweets/erm/s0")
+    assert f"reads    {base}\n" in said(commands.explain("results/data/hate_speech"))
+    Path("data/hate_speech").mkdir(parents=True)
+    for split in ("train", "valid", "test"):
+        Path(f"data/hate_speech/{split}.tsv").write_text("text\tage\tlabel\na b\t1\t0\nb\t0\t1\n")
+    monkeypatch.setenv("DESPUR_DATA_ROOT", "data")
+    assert "hate_speech: right; 2 train, 2 val, 2 test" in said(commands.check("hate_speech"))
+    Path("config.yaml").write_text("papers: [fair_cl]\nseeds: 3\ndatasets: {hate_speech: hate_speech}\n")
+    base.mkdir(parents=True)
+    assert str(base) not in said(commands.unused())
+
+
 def test_what_no_configuration_asks_for_is_listed_and_kept(here):
     kept = [*(cell.folders[0] for cell in experiments.cells(experiments.configuration(Path("config.yaml")), "cnc", "table_1")), RUN,
             "results/runs/colored_digits/con/s0-2", "results/groups/colored_digits/oracle/s0-2", "results/stage1/colored_digits/erm/s0-2",

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from argparse import Namespace
 from collections import Counter
 from importlib import import_module
 
@@ -12,6 +13,7 @@ import torch
 from helpers import OPTIONS, place
 from PIL import Image
 
+from despur import data
 from despur.datasets.bios import PROFESSIONS
 from despur.encoders import bigru
 from despur.evaluate import evaluate
@@ -207,7 +209,7 @@ def tweets(tmp_path):
 
 
 def test_tweets_become_words_and_authors_without_age_are_left_out(tweets):
-    dataset = well_formed(build("hate_speech+length=6+words=3", tweets))
+    dataset = well_formed(build("hate_speech_tweets+length=6+words=3", tweets))
     assert dataset.about["words"] == ["love", "go", "you"]
     assert dataset.inputs[:4].tolist() == [[1, 2, 1, 4, 0, 0], [4, 1, 3, 0, 0, 0], [2, 2, 0, 0, 0, 0], [3, 0, 0, 0, 0, 0]]
     assert dataset.y[:4].tolist() == [0, 1, 1, 0] and dataset.table["a"][:4].tolist() == [1, 0, 1, 0]
@@ -216,14 +218,14 @@ def test_tweets_become_words_and_authors_without_age_are_left_out(tweets):
 def test_ages_in_years_are_cut_at_29_and_other_text_is_refused(tweets):
     path = tweets / "hate_speech/train.tsv"
     path.write_text("text\tage\tlabel\na b\t29\t0\nb\t30\tno\nc\t18\tspam\nd\t64.5\t1\n")
-    dataset = build("hate_speech", tweets)
+    dataset = build("hate_speech_tweets", tweets)
     assert dataset.table["a"][:4].tolist() == [1, 0, 1, 0] and dataset.y[:4].tolist() == [0, 0, 1, 1]
     path.write_text("text\tage\tlabel\na b\told\t0\nb\t30\t0\n")
     with pytest.raises(InputError, match=r"train.tsv: age 'old'"):
-        build("hate_speech", tweets)
+        build("hate_speech_tweets", tweets)
     path.write_text("text\tlabel\na b\t0\n")
     with pytest.raises(InputError, match=r"train.tsv has no column age"):
-        build("hate_speech", tweets)
+        build("hate_speech_tweets", tweets)
 
 
 def test_tweets_as_vectors(tweets):
@@ -256,14 +258,35 @@ def test_a_bigru_reads_a_text_the_same_whatever_the_padding():
         bigru.build({}, (3, 32, 32))
 
 
-def test_a_bigru_is_trained_and_evaluated_on_tweets(tweets):
+def test_a_bigru_is_trained_first_and_then_represents_the_tweets(tweets):
     results = tweets / "results"
-    save_dataset(results / "data/hate_speech", {"hate_speech": build("hate_speech", tweets)})
-    at = place(results, "runs/hate_speech/erm+encoder.embedding=8+encoder.hidden=6+epochs=2/s0")
+    (base,) = place(results, "data/hate_speech").upstream("stage1")
+    assert base == place(results, "stage1/hate_speech_tweets/erm/s0")
+    assert not place(results, "data/hate_speech+features=vectors").upstream("stage1")
+    save_dataset(base.data.folder, {"hate_speech_tweets": build("hate_speech_tweets", tweets)})
+    make(base, OPTIONS, ("best", "last"))
+    data.build(place(results, "data/hate_speech"), Namespace(data_root=tweets))
+    (run,) = base.runs()
+    given, found = load_dataset(base.data.folder, "hate_speech_tweets"), load_dataset(results / "data/hate_speech", "hate_speech")
+    z = Container(base.folder / "outputs.safetensors")[f"{run.key}/best/z"]
+    assert run.spec.parts["encoder"].base == "bigru" and z.shape == (12, 400)
+    np.testing.assert_array_equal(found.inputs, z.astype(np.float32))
+    assert found.table.equals(given.table) and found.about == {k: v for k, v in given.about.items() if k != "words"} | {
+        "input": "embedding"
+    }
+
+
+def test_what_sits_on_fixed_vectors_is_trained_and_evaluated(tweets):
+    results = tweets / "results"
+    for split in ("train", "valid", "test"):
+        np.save(tweets / "hate_speech" / f"{split}.npy", RNG(0).normal(size=(5, 6)))
+    name = "hate_speech+features=vectors"
+    save_dataset(results / f"data/{name}", {name: build(name, tweets)})
+    at = place(results, f"runs/{name}/erm+epochs=2/s0")
     make(at, OPTIONS, ("best", "last"))
     evaluate(at, OPTIONS)
     (run,) = at.runs()
-    assert Container(at.folder / "outputs.safetensors")[f"{run.key}/best/z"].shape == (12, 12)
+    assert run.spec.parts["encoder"].base == "mlp" and Container(at.folder / "outputs.safetensors")[f"{run.key}/best/z"].shape == (12, 300)
     metrics = pd.read_csv(at.folder / "metrics.csv").query("split == 'test' and selection == 'best'").set_index("metric")["value"]
     assert {"gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear"} <= set(metrics.index)
     assert set(pd.read_csv(at.folder / "history.csv")["name"]) > {"val_log_likelihood"}
@@ -294,12 +317,13 @@ def test_imsitu_vectors_and_coarse_classes(imsitu):
 
 
 def test_imsitu_photographs(imsitu):
-    dataset = well_formed(build("imsitu+features=images+size=16", imsitu))
+    dataset = well_formed(build("imsitu_images+size=16", imsitu))
     assert dataset.inputs.shape == (12, 16, 16, 3) and dataset.inputs.dtype == np.uint8 and dataset.about["size"] == 16
     assert (dataset.inputs[6] == [20, 1, 0]).all()
+    assert resolve("methods", "erm", "imsitu_images", "stage1").points[0].parts["encoder"].base == "resnet50"
     (imsitu / "imsitu/images/dev1.png").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"dev1.png"):
-        build("imsitu+features=images", imsitu)
+        build("imsitu_images", imsitu)
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def train(method, epochs=15):
     for number in range(epochs):
         for batch in method.epoch(RNG(number)):
             method.step(batch, RNG(number))
-    method.settle(RNG(0))
+    method.finish(RNG(0))
     return method
 
 
@@ -140,7 +140,7 @@ def test_con_ft_trains_the_encoder_by_contrast_and_fits_the_head():
     before = method.networks["head"].weight.detach().clone()
     method.step(np.arange(60), RNG(0))
     assert torch.equal(before, method.networks["head"].weight)
-    method.settle(RNG(0))
+    method.finish(RNG(0))
     z = encode(method.networks["encoder"], None, of.presentation, RNG(0))["z"].astype(np.float32)
     np.testing.assert_allclose(method.networks["head"].weight.detach(), logistic(z, of.y, 2, intercept=False)[0], atol=1e-6)
     assert not method.networks["head"].bias.any()

@@ -33,6 +33,7 @@ METHODS = [
     "cim+batch_size=8+width=4",
     "con+batch_size=8+temperature=0.5",
     "con_ft+batch_size=8+temperature=0.5",
+    "con+batch_size=8+decay=plateau+decay_every=1+decay_factor=0.1+evaluate_every=1+temperature=0.5",
     "adv+batch_size=8",
     "adv+batch_size=8+discriminator_epochs=3+encoder=lenet",
     f"supcon{SMALL}",

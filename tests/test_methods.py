@@ -48,6 +48,20 @@ def test_erm_minimises_the_mean_cross_entropy():
     assert loss.item() == pytest.approx(np.mean([cross_entropy(bias, label) for label in (0, 1, 2)]), rel=1e-6)
 
 
+def test_the_plateau_is_torch_s_that_takes_a_loss_for_a_score():
+    """As the released code of Shen et al. 2021: while the loss falls, every third evaluation halves the rate."""
+    method = build("erm+decay=plateau+decay_every=3+decay_factor=0.5", task(np.array([0, 1, 1, 0])))
+    losses = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 1.00005, 1.1, 0.3, 0.2, 1.2, 0.1, 0.1, 0.1, 0.1]
+    other = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=method.settings["learning_rate"])
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(other, mode="max", factor=0.5, patience=2)
+    for number, loss in enumerate(losses):
+        scheduler.step(loss)
+        method.evaluated(-loss)
+        method.set_rate(number)
+        assert method.optimizer.param_groups[0]["lr"] == pytest.approx(other.param_groups[0]["lr"])
+    assert method.plateau[2] == 1 / 8
+
+
 def test_sgd_steps_are_those_of_momentum_and_weight_decay():
     method = build("erm+learning_rate=0.1+momentum=0.5+weight_decay=0.01", task(np.array([0, 1, 1, 0])))
     weight, velocity = method.networks["head"].bias.detach().clone(), torch.zeros(2)

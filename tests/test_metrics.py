@@ -166,6 +166,15 @@ def test_an_attacker_with_a_kernel_reads_what_no_linear_one_can():
     assert math.isnan(nonlinear_leakage(x, np.zeros(3000), x, np.zeros(3000)))
 
 
+def test_an_attacker_with_a_kernel_reads_what_a_linear_one_can():
+    """One direction of many tells the attribute, and varies less than the others: landmarks alone reach .68 here, the linear one .96."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4000, 100)) * np.where(np.arange(100) == 0, 0.3, 1.0)
+    a = (x[:, 0] > 0).astype(int)
+    parts = x[:2000], a[:2000], x[2000:], a[2000:]
+    assert leakage(*parts) > 0.9 and nonlinear_leakage(*parts) > leakage(*parts) - 0.02
+
+
 # trade-off
 
 

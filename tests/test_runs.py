@@ -12,6 +12,7 @@ from helpers import OPTIONS, place, save_tiny
 from safetensors.numpy import save_file
 
 from despur import evaluate, runs, stage1
+from despur.methods import con_ft
 from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
 from despur.metrics.groups import worst_group_accuracy
@@ -104,6 +105,37 @@ def test_what_is_best_and_last_is_encoded_once(root, monkeypatch):
     for run in where.runs():
         for name in ("z", "logits"):
             assert (kept[f"{run.key}/best/{name}"] == kept[f"{run.key}/last/{name}"]).all()
+
+
+FT = "con_ft+batch_size=20+epochs=3+snapshots=2"
+
+
+def test_con_ft_fits_its_classifier_once_for_each_model_that_is_kept(root, monkeypatch):
+    fits, fit = [], con_ft.logistic
+    monkeypatch.setattr(con_ft, "logistic", lambda z, *rest, **rules: fits.append(len(z)) or fit(z, *rest, **rules))
+    where = make(root, f"runs/colored_digits/{FT}/s0-1")
+    kept = json.loads((where.folder / "about.json").read_text())["runs"].values()
+    assert fits == [60] * sum(2 + (run["best_step"] < run["steps"]) for run in kept)  # last, the second epoch, and the best
+    history = pd.read_csv(where.folder / "history.csv")
+    assert (history["name"] == "val_objective").sum() == 6 and "val_average_accuracy" not in set(history["name"])
+    models, outputs = (Container(where.folder / f"{name}.safetensors") for name in ("models", "outputs"))
+    for run in where.runs():
+        for selection in ("best", "last", "epoch=2"):
+            logits = outputs[f"{run.key}/{selection}/z"] @ models[f"{run.key}/{selection}/head.weight"].T
+            np.testing.assert_allclose(outputs[f"{run.key}/{selection}/logits"], logits, atol=0.05)
+
+
+def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
+    run = place(root, f"runs/colored_digits/{FT}/s0-1").runs()[0]
+    folder = runs.Folder(place(root, f"runs/colored_digits/{FT}/s0-1"), Machine(torch.device("cpu")))
+    method = con_ft.ConFT(folder.task(run, dataset), run.spec)
+    val = dataset.rows("val")
+    method.settings = {**method.settings, "batch_size": len(val)}
+    shown = runs.present(dataset, val, "centre", torch.device("cpu"))
+    z = torch.from_numpy(runs.encode(method.networks["encoder"], None, shown, np.random.default_rng(0))["z"]).float()
+    y, a = (torch.from_numpy(dataset.table[name].to_numpy()[val]) for name in ("y", "a"))
+    scores = runs.Evaluator(dataset, folder.machine, "key", "objective")(method)
+    assert scores == {"val_objective": pytest.approx(-method.contrast(z, y, a)["loss"].item(), rel=1e-5)}
 
 
 STEPS = """

@@ -3,6 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import quick
+from hypothesis import given
+from hypothesis import strategies as st
 
 from despur.metrics.selection import distance_to_optimum, near_best_accuracy, on_pareto_front, select, sweep_means
 
@@ -28,6 +31,15 @@ def test_distance_to_optimum_by_hand():
 def test_the_pareto_front_by_the_papers_footnote():
     assert on_pareto_front(ACCURACY, GAP).tolist() == [True] * 5
     assert on_pareto_front(np.array([0.8, 0.7, 0.7, 0.6]), np.array([0.2, 0.3, 0.2, 0.1])).tolist() == [True, False, True, True]
+
+
+@quick
+@given(st.lists(st.tuples(st.floats(0.1, 1), st.floats(0, 0.9)), min_size=1, max_size=8), st.floats(0, 0.5))
+def test_what_dto_selects_is_on_the_pareto_front(points, beyond):
+    accuracy, gap = np.array(points).T
+    optimum = float(accuracy.max()) + beyond, float(1 - gap.min()) + beyond  # of several methods: not nearer than the method's own
+    for best in (None, optimum):
+        assert on_pareto_front(accuracy, gap)[distance_to_optimum(accuracy, 1 - gap, best).argmin()]
 
 
 def metrics():
@@ -57,5 +69,6 @@ def test_a_setting_is_picked_from_validation_means_over_seeds():
     assert select(means, margin=0.01) == (1.0, 1)
     assert select(means, margin=0.03) == select(means, "dto") == (0.1, 10)
     assert select(sweep_means(metrics(), ["temperature"], "val"), "dto") == (0.1,)
+    assert select(means, "dto", best=(0.8, 0.7)) == (0.1, 1)
     with pytest.raises(ValueError, match="best"):
         select(means, "best")

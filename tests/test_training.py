@@ -27,7 +27,7 @@ class Scripted:
         self.settings = {"epochs": 3, "evaluate_every": 0, "snapshots": 0, "patience": 0, **settings}
         self.networks = nn.ModuleDict()
         self.networks.register_buffer("steps", torch.zeros(()))
-        self.script, self.length, self.calls = list(losses), steps, 0
+        self.script, self.length, self.calls, self.found = list(losses), steps, 0, []
 
     def epoch(self, rng):
         return iter(np.arange(self.length * 2).reshape(self.length, 2))
@@ -42,6 +42,9 @@ class Scripted:
 
     def settle(self, rng):
         pass
+
+    def evaluated(self, criterion):
+        self.found.append(criterion)
 
     def presentations(self, batch):
         return 10
@@ -97,6 +100,13 @@ def test_every_epoch_is_trained_and_looked_at(tmp_path):
 @pytest.mark.parametrize(("every", "expected"), [(3, [3, 4, 6, 8, 9, 12]), (4, [4, 8, 12]), (5, [4, 5, 8, 10, 12]), (100, [4, 8, 12])])
 def test_evaluate_every_adds_looks_between_the_ends_of_epochs(every, expected, tmp_path):
     assert [step for step, _ in looks(trained(Scripted(evaluate_every=every), tmp_path))] == expected
+
+
+def test_the_method_is_told_the_criterion_where_there_is_one(tmp_path):
+    method, silent = Scripted(), Scripted()
+    trained(method, tmp_path, scores((0.1, 0.5), (0.3, 0.5), (0.2, 0.5)))
+    trained(silent, tmp_path / "other", lambda of: {})
+    assert method.found == [0.1, 0.3, 0.2] and silent.found == []
 
 
 def test_history_holds_mean_losses_since_the_last_look(tmp_path):

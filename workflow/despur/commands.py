@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from despur import experiments, matrix
-from despur.paths import locate
+from despur.paths import Place, locate
 from despur.settings import SettingError, spell
 from despur.spec import PACKAGE, Spec, available, declared, parse, published, resolve
 
@@ -55,8 +55,7 @@ def explain(path: str) -> Iterator[str]:
     folder = Path("results") / place.folder.relative_to(place.root)
     state = "made" if (place.folder / "about.json").exists() else "not made yet"
     yield f"{folder}: {MEANING[place.stage]} ({state})"
-    if place.stage != "data":
-        needs = [place.data, *(up for part in ("stage1", "groups") for up in place.upstream(part))]
+    if needs := reads(place):
         yield "reads    " + ", ".join(str(Path("results") / up.folder.relative_to(up.root)) for up in needs)
     users = [f"{file}: {paper} {artifact}" for file, config in configurations().items()
              for paper, artifact, folders in asked(config) if str(folder) in folders]  # fmt: skip
@@ -68,6 +67,12 @@ def explain(path: str) -> Iterator[str]:
         yield from settings(place.datasets.points, parse(place.dataset)[1], "", "")
     role = place.stage if place.stage in ("stage1", "groups") else ""
     yield from settings(sweep.points, sweep.overrides, parse(place.dataset)[0] if place.name else "", role)
+
+
+def reads(place: Place) -> list[Place]:
+    """The folders that a folder is made from."""
+    data = [] if place.stage == "data" else [place.data]
+    return [*data, *(up for part in ("stage1", "groups") for up in place.upstream(part))]
 
 
 def settings(points: list[Spec], overrides: Mapping[str, Any], dataset: str, role: str, prefix: str = "") -> Iterator[str]:
@@ -152,9 +157,9 @@ def check(dataset: str) -> Iterator[str]:
     sweep = resolve("datasets", dataset)
     root = Path(os.environ.get("DESPUR_DATA_ROOT", "data"))
     yield f"{documentation('datasets', sweep.base)}\n\nlooked for under {root.resolve()} (DESPUR_DATA_ROOT)"
-    module = import_module(f"despur.datasets.{sweep.base}")
     for point in sweep.points:
-        about = (made := module.build(point.settings, root)).about
+        raw = point.source or point
+        about = (made := import_module(f"despur.datasets.{raw.base}").build(raw.settings, root)).about
         sizes = ", ".join(f"{len(made.rows(split)):,} {split}" for split in made.splits)
         yield f"{point.name}: right; {sizes}; licence: {about.get('licence', 'not stated')}; source: {about.get('source', 'not stated')}"
 
@@ -164,8 +169,7 @@ def unused() -> Iterator[str]:
     wanted = {folder for config in configurations().values() for *_, folders in asked(config) for folder in folders}
     places = [locate(folder) for folder in wanted]
     for place in places:  # grows: stages read stages
-        if place.stage != "data":
-            places += [place.data, *(up for part in ("stage1", "groups") for up in place.upstream(part))]
+        places += reads(place)
     kept, total = {place.folder for place in places}, 0
     for stage in MEANING:
         for folder in sorted((experiments.RESULTS / stage).glob("*" if stage == "data" else "*/*/*")):

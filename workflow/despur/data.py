@@ -4,20 +4,41 @@ python -m despur.data results/data/colored_digits
 """
 
 import argparse
+import dataclasses
 import os
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+
 from despur.paths import Place
 from despur.provenance import entry_point
-from despur.store import save_dataset
+from despur.spec import Spec
+from despur.store import Container, Dataset, load_dataset, save_dataset
+
+OF_INPUTS = ("size", "train_crop", "test_crop", "words")  # what is known of inputs, not of samples
 
 
 def build(place: Place, arguments: argparse.Namespace) -> None:
     """Build every point that the name asks for, one after the other."""
     sweep = place.datasets
     module = import_module(f"despur.datasets.{sweep.base}")
-    save_dataset(place.folder, {point.name: module.build(point.settings, arguments.data_root) for point in sweep.points})
+    save_dataset(
+        place.folder,
+        {
+            point.name: embedded(place, point.source) if point.source else module.build(point.settings, arguments.data_root)
+            for point in sweep.points
+        },
+    )
+
+
+def embedded(place: Place, source: Spec) -> Dataset:
+    """A data set as the model that was trained on it represents it, at its best on validation data: float32 (N,D)."""
+    (base,) = (up for up in place.upstream("stage1") if up.dataset == source.name)
+    (run,) = base.runs()
+    given, z = load_dataset(base.data.folder, source.name), Container(base.folder / "outputs.safetensors")[f"{run.key}/best/z"]
+    about = {key: value for key, value in given.about.items() if key not in OF_INPUTS}
+    return dataclasses.replace(given, inputs=z.astype(np.float32), about={**about, "input": "embedding"}, masks=None)
 
 
 if __name__ == "__main__":

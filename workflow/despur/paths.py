@@ -42,7 +42,13 @@ class Place:
         return Place(self.root, "data", at_seeds(self.dataset, seed_list(self.seeds)))
 
     def upstream(self, part: str) -> list["Place"]:
-        """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where nothing is drawn."""
+        """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where nothing is drawn.
+
+        Of data that are other data as a model represents them: the folder of that model, CE of seed 0.
+        """
+        if self.stage == "data":
+            sources = [point.source.name for point in self.datasets.points if point.source and part == "stage1"]
+            return [Place(self.root, "stage1", name, "erm", "s0") for name in dict.fromkeys(sources)]
         drawn = at_seeds(self.dataset, seed_list(self.seeds)) != self.dataset
         return [
             Place(self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0")

@@ -27,7 +27,7 @@ def job(file: str) -> Place | None:
 def before(place: Place) -> tuple[Place, ...]:
     """The jobs that a job waits for."""
     if place.stage == "data":
-        return ()
+        return tuple(place.upstream("stage1"))
     runs = [Place(place.root, "runs", place.dataset, place.name, place.seeds)] if place.stage in ("evaluate", "saliency") else []
     parts = ("stage1",) if place.stage in ("groups", "saliency") else ("stage1", "groups") if place.stage == "runs" else ()
     return (place.data, *runs, *(up for part in parts for up in place.upstream(part)))

@@ -5,6 +5,7 @@ import copy
 import dataclasses
 import hashlib
 import inspect
+import math
 import shutil
 import sys
 import time
@@ -28,7 +29,7 @@ from despur.randomness import generator, number
 from despur.settings import SettingError
 from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
 from despur.task import Base, Task, encode, head_of, present
-from despur.training import Machine, Progress, Trainer
+from despur.training import Machine, Progress, State, Trainer
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
@@ -151,37 +152,43 @@ class Folder:
             if distributed.processes() > 1 and not method_class(run.spec.base).PARALLEL:
                 raise SettingError(f"{run.spec.base} compares or counts within a process: start it without torchrun")
             method = method_class(run.spec.base)(self.task(run, dataset), run.spec)
-            evaluate = Evaluator(dataset, self.machine, key, method.settings["criterion"])
+            evaluate = Evaluator(dataset, self.machine, key, method.settings.get("criterion", "objective"))
             trainer = Trainer(method, key, evaluate, self.machine, self.resume / f"{number(run.key)},s{run.seed}.pt")
             return method, trainer.run()
 
     def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
         """Keep weights, history, and representations and logits of every sample, for each selection rule; diagnostics by epoch."""
-        dataset = self.dataset(run)
         last = copy.deepcopy(method.networks.state_dict())
         best = last if progress.best_step == progress.step else progress.best
         states = {"last": last, "best": best, **progress.snapshots}
-        found: dict[int, dict[str, Array]] = {}  # by state: what is last and best is encoded once
+        found: dict[int, tuple[dict[str, Array], dict[str, Array], float]] = {}  # by state: what is last and best is finished once
         for selection in (*selections, *progress.snapshots):
             prefix, state = f"{run.key}/{selection}", states[selection]
-            self.models |= {f"{prefix}/{name}": value.cpu().numpy() for name, value in state.items()}
-            if id(state) not in found:
-                method.networks.load_state_dict(state)
-                found[id(state)] = outputs(method, dataset, run, self.machine, self.resume / f"{number(run.key)}.npy")
-            self.outputs |= {f"{prefix}/{name}": value for name, value in found[id(state)].items()}
+            found[id(state)] = found.get(id(state)) or self.finished(run, method, state)
+            for kept, arrays in zip((self.models, self.outputs), found[id(state)][:2], strict=True):
+                kept |= {f"{prefix}/{name}": value for name, value in arrays.items()}
         self.outputs |= {f"{run.key}/diagnostics/{name}": torch.stack(each).cpu().numpy() for name, each in progress.diagnostics.items()}
         self.history.append(
             pd.DataFrame(progress.history, columns=HISTORY).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed)
         )
         self.about[run.key] = {
-            "seconds": round(progress.seconds, 2),
+            "seconds": round(progress.seconds + found[id(best)][2], 2),
             "steps": progress.step,
             "best_step": progress.best_step,
             "training_images": progress.images,
             "trained_parameters": sum(p.numel() for p in method.networks.parameters() if p.requires_grad),
             **method.facts(),
         }
-        self.data[run.data.name] = {**dataset.about, "shape": method.task.presentation.shape}
+        self.data[run.data.name] = {**self.dataset(run).about, "shape": method.task.presentation.shape}
+
+    def finished(self, run: Run, method: Method, state: State) -> tuple[dict[str, Array], dict[str, Array], float]:
+        """A state of a run as it is kept: weights, outputs of every sample, and seconds of what is fitted when training is over."""
+        method.networks.load_state_dict(state)
+        started = time.perf_counter()
+        method.finish(generator(run.key, -4))
+        spent = time.perf_counter() - started
+        weights = {name: value.cpu().numpy().copy() for name, value in method.networks.state_dict().items()}
+        return weights, outputs(method, self.dataset(run), run, self.machine, self.resume / f"{number(run.key)}.npy"), spent
 
     def write(self) -> None:
         """Write all results, each atomically; then the checkpoints are no longer needed."""
@@ -214,13 +221,14 @@ def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine, checkpoi
 
 class Evaluator:
     """Scores a method on the split that selects: the criterion first, the others to break ties. Nothing without a head, or where the last
-    step counts."""
+    step counts. The criterion ``objective`` is what the method minimises, less of it being better."""
 
     def __init__(self, dataset: Dataset, facts: Machine, key: str, criterion: str = "worst_group_accuracy") -> None:
         self.criterion = f"val_{criterion}"
         rows = dataset.rows(dataset.about["select"])
         assert dataset.groups is not None
         self.y, self.groups, self.key = dataset.y[rows], dataset.groups[rows], key
+        self.a = dataset.table["a"].to_numpy()[rows]
         self.shown = present(dataset, rows, dataset.about.get("test_crop", "centre"), facts.device)
 
     def __call__(self, method: Method) -> dict[str, float]:
@@ -229,6 +237,8 @@ class Evaluator:
             return {}
         if not len(self.y):
             raise SettingError(f"{self.key}: the data has no validation split to select on: ask for criterion=last")
+        if self.criterion == "val_objective":
+            return {self.criterion: -self.objective(method)}
         logits = encode(method.networks["encoder"], head, self.shown, generator(self.key, -3))["logits"]
         correct = logits.argmax(axis=1) == self.y
         scores = {
@@ -238,6 +248,15 @@ class Evaluator:
         if self.criterion == "val_log_likelihood":
             scores[self.criterion] = float(log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(self.y)), self.y].mean())
         return {self.criterion: scores[self.criterion], **scores}
+
+    @torch.no_grad()
+    def objective(self, method: Method) -> float:
+        """Mean over random mini-batches, the same at each look, about as large as in training."""
+        rng = generator(self.key, -3)
+        z = torch.from_numpy(encode(method.networks["encoder"], None, self.shown, rng)["z"]).to(method.task.device, torch.float32)
+        y, a = (torch.from_numpy(np.array(values)).to(z.device) for values in (self.y, self.a))
+        batches = np.array_split(rng.permutation(len(z)), math.ceil(len(z) / method.settings["batch_size"]))
+        return float(np.average([float(method.objective(z[b], y[b], a[b])) for b in batches], weights=list(map(len, batches))))
 
 
 def make(place: Place, arguments: argparse.Namespace, selections: tuple[str, ...]) -> None:

@@ -286,10 +286,13 @@ def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs:
         "optimizer": choice(optimizer, source, "sgd", "adam", "adamw"),
         "learning_rate": real(learning_rate, source, above=0),
         "decay": choice(
-            "none", "of the learning rate: linearly to 0, or times decay_factor every decay_every epochs", "none", "linear", "step"
+            "none",
+            "of the learning rate: linearly to 0; times decay_factor every decay_every epochs (step), or after so many evaluations in a row"
+            " in which the criterion did not fall (plateau: released code of Shen et al. 2021, 3 and .5; it takes the loss for a score)",
+            *("none", "linear", "step", "plateau"),
         ),
-        "decay_every": whole(20, "with decay=step: epochs", at_least=1),
-        "decay_factor": real(0.9, "with decay=step", above=0, at_most=1),
+        "decay_every": whole(20, "with decay=step: epochs; plateau: evaluations", at_least=1),
+        "decay_factor": real(0.9, "with decay=step, plateau", above=0, at_most=1),
         "clip": real(0.0, "largest norm of a step's gradient; 0: any", at_least=0),
         "weight_decay": real(weight_decay, source, at_least=0),
         "epochs": whole(epochs, source, at_least=1),

@@ -63,6 +63,11 @@ class Spec:
     def name(self) -> str:
         return join(self.base, self.changes)
 
+    @property
+    def source(self) -> "Spec | None":
+        """Of a data set that is another one as a model represents it: the other."""
+        return self.parts["source"] if self.settings.get("features") == "embedded" else None
+
     def seed(self, seed: int) -> int:
         """The seed that a run of this has when one of this seed is asked for: 0 where nothing is drawn (``SEEDLESS``)."""
         return 0 if declared(self.kind, self.base).get("SEEDLESS") else seed

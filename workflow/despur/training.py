@@ -147,6 +147,8 @@ class Trainer:
         p.totals, p.counts, p.since = {}, {}, 0
         self.report(means["loss"], scores)
         score = tuple(scores.values()) or (float(p.step),)
+        if scores:
+            self.method.evaluated(score[0])
         better = score > p.best_score
         p.stale = 0 if better else p.stale + 1
         p.finished = 0 < self.method.settings["patience"] <= p.stale

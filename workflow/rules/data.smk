@@ -1,7 +1,15 @@
-# Raw files -> results/data/{dataset}: arrays and a table.
+# Raw files -> results/data/{dataset}: arrays and a table. Or results/stage1: other data as a model represents them.
 
 
 rule build_data:
+    input:
+        stage1=upstream_of("data", "stage1", "outputs.safetensors"),
+        source=clearly(
+            lambda wildcards: [
+                up.data.folder / "table.parquet"
+                for up in place("data", wildcards).upstream("stage1")
+            ]
+        ),
     output:
         inputs="results/data/{dataset}/inputs.npy",
         masks="results/data/{dataset}/masks.npy",

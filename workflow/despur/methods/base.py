@@ -1,5 +1,6 @@
 """What every trained method shares: an encoder, a linear head, an optimiser, and the hooks of the training loop."""
 
+import math
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -35,6 +36,7 @@ class Method:
     TRAINED_ON: tuple[str, ...] = ("train",)  # splits
     PARALLEL = False  # whether several processes can share its batches: it gathers what it compares
     epochs_done = 0  # the loop sets it before it asks for an epoch's batches
+    plateau = (-math.inf, 0, 1.0)  # with decay=plateau: highest loss, evaluations since then or since the last drop, share of the rate
 
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task, self.spec = task, spec
@@ -73,7 +75,19 @@ class Method:
         s = self.settings
         if s["decay"] == "linear":
             return 1 - epoch / s["epochs"]
-        return s["decay_factor"] ** (epoch // s["decay_every"]) if s["decay"] == "step" else 1.0
+        if s["decay"] == "step":
+            return s["decay_factor"] ** (epoch // s["decay_every"])
+        return self.plateau[2]  # 1 until it drops
+
+    def evaluated(self, criterion: float) -> None:
+        """What an evaluation found. With decay=plateau: as torch's ReduceLROnPlateau(mode="max") of its negative, the loss."""
+        if self.settings.get("decay") != "plateau":
+            return
+        highest, waited, share = self.plateau
+        rises = -criterion > highest * (1 + 1e-4)
+        highest, waited = (-criterion, 0) if rises else (highest, waited + 1)
+        drops = waited >= self.settings["decay_every"]
+        self.plateau = (highest, 0, share * self.settings["decay_factor"]) if drops else (highest, waited, share)
 
     def set_rate(self, epoch: float) -> None:
         for group in self.optimizer.param_groups:
@@ -110,7 +124,14 @@ class Method:
         self.optimizer.step()
 
     def settle(self, rng: np.random.Generator) -> None:
-        """Fit what no step trains; called before each evaluation."""
+        """Set what no step trains; called before each evaluation."""
+
+    def objective(self, z: Tensor, y: Tensor, a: Tensor) -> Tensor:
+        """What a method without the setting ``criterion`` minimises, of representations (B,D), classes and attributes (B,): a scalar."""
+        raise NotImplementedError
+
+    def finish(self, rng: np.random.Generator) -> None:
+        """Fit what is fitted when training is over; called once for each model that is kept."""
 
     def outputs(self, shown: Presentation, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
         """``z`` and (with a head) ``logits`` of samples, float16; what takes long keeps how far it is in ``checkpoint``."""
@@ -122,8 +143,9 @@ class Method:
 
     def state(self) -> dict[str, Any]:
         """Everything a resumed run needs."""
-        return {"networks": self.networks.state_dict(), "optimizer": self.optimizer.state_dict()}
+        return {"networks": self.networks.state_dict(), "optimizer": self.optimizer.state_dict(), "plateau": self.plateau}
 
     def load(self, state: dict[str, Any]) -> None:
         self.networks.load_state_dict(state["networks"])
         self.optimizer.load_state_dict(state["optimizer"])
+        self.plateau = state["plateau"]

@@ -34,19 +34,19 @@ class Con(Method):
         assert self.task.groups is not None
         self.attribute = torch.from_numpy(domains(self.task.y, self.task.groups)).to(self.task.device)
 
-    def contrast(self, z: Tensor, batch: Array) -> Losses:
-        """L_scl - L_fcl in full precision: similarities are divided by a small temperature."""
+    def contrast(self, z: Tensor, y: Tensor, a: Tensor) -> Losses:
+        """L_scl - L_fcl of representations (B,D), classes and attributes (B,), in full precision: the temperature is small."""
         s = self.settings
         with torch.autocast(z.device.type, enabled=False):
             unit = nn.functional.normalize(z.float()) if s["normalise"] else z.float()
             rules = {"parts": s["parts"], "within": s["within"], "mean": s["reduction"] == "mean"}
             plus = int(s["divisor"] == "positives_and_anchor")
-            total, near, fair = fair_contrast(unit, self.task.labels[batch], self.attribute[batch], s["temperature"], plus=plus, **rules)
+            total, near, fair = fair_contrast(unit, y, a, s["temperature"], plus=plus, **rules)
         return {"loss": total, "similarity_in_class": near * s["temperature"], "similarity_in_attribute": fair * s["temperature"]}
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.networks["encoder"](self.task.presentation.view(batch, rng))
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
-        found = self.contrast(z, batch)
+        found = self.contrast(z, self.task.labels[batch], self.attribute[batch])
         contrast, w = found["loss"], 1 / (1 + self.settings["ratio"])
         return {**found, "loss": w * cross + (1 - w) * contrast, "cross_entropy": cross.detach(), "contrast": contrast.detach()}

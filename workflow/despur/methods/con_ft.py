@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from despur.linear import logistic
 from despur.methods.base import Losses
@@ -10,8 +11,9 @@ from despur.settings import as_in, choice, flag, real
 from despur.store import Array
 from despur.task import encode
 
+# No criterion: there is no classifier until training is over, so the loss itself decides which step is best, and when patience is over.
 SETTINGS = {
-    **as_in("methods", "con", "ratio"),
+    **as_in("methods", "con", "ratio", "criterion"),
     "within": choice("batch", "Eq. 2, and the released code of this variant", "batch", "class"),
     "strength": real(1.0, "released code: C of the logistic regression", above=0),
     "intercept": flag(False, "released code"),
@@ -19,15 +21,19 @@ SETTINGS = {
 
 
 class ConFT(Con):
-    """L_scl - L_fcl trains the encoder; the classifier is fitted to all training samples before each evaluation.
+    """L_scl - L_fcl trains the encoder ("we first train the Enc module"); the classifier is fitted once, to all training samples.
 
-    The released code stops early on the loss of a classifier that was never trained; here, on the one that will predict.
+    The released code stops early on the loss of a classifier that was never trained; here, on L_scl - L_fcl of validation data.
     """
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        return self.contrast(self.networks["encoder"](self.task.presentation.view(batch, rng)), batch)
+        z = self.networks["encoder"](self.task.presentation.view(batch, rng))
+        return self.contrast(z, self.task.labels[batch], self.attribute[batch])
 
-    def settle(self, rng: np.random.Generator) -> None:
+    def objective(self, z: Tensor, y: Tensor, a: Tensor) -> Tensor:
+        return self.contrast(z, y, a)["loss"]
+
+    def finish(self, rng: np.random.Generator) -> None:
         s, task = self.settings, self.task
         z = encode(self.networks["encoder"], None, task.presentation, rng)["z"].astype(np.float32)
         found = logistic(z, task.y, task.num_classes, s["strength"], intercept=s["intercept"])

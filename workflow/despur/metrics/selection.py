@@ -38,16 +38,18 @@ def sweep_means(metrics: pd.DataFrame, settings: Sequence[str], split: str, sele
     return metrics[wanted].groupby([*settings, "metric"])["value"].mean().unstack("metric")
 
 
-def select(means: pd.DataFrame, rule: str = "near_best_accuracy", margin: float = 0.01) -> tuple[object, ...]:
+def select(
+    means: pd.DataFrame, rule: str = "near_best_accuracy", margin: float = 0.01, best: tuple[float, float] | None = None
+) -> tuple[object, ...]:
     """The setting that a rule picks from :func:`sweep_means`: its values, in the order of the sweep's keys.
 
-    ``margin`` of ``near_best_accuracy`` is not stated in the paper. Raises ValueError for a rule that does not exist.
+    ``margin`` of ``near_best_accuracy`` is not stated in the paper; ``best``: of ``dto``. Raises ValueError for a rule that does not exist.
     """
     accuracy, gap = (means[name].to_numpy() for name in ("average_accuracy", "gap"))
     if rule == "near_best_accuracy":
         position = near_best_accuracy(accuracy, gap, margin)
     elif rule == "dto":
-        position = int(distance_to_optimum(accuracy, 1 - gap).argmin())
+        position = int(distance_to_optimum(accuracy, 1 - gap, best).argmin())
     else:
         raise ValueError(f"selection rule {rule}: must be near_best_accuracy or dto")
     found = means.index[position]

@@ -20,6 +20,7 @@ VARIANTS = {  # what a job's points are besides its printed method: method, sett
 PAPER = ["ce", "inlp", "adv", "con_ft", "con"]
 TUNED = ["leace", "adv_single"]
 METHODS = [*PAPER, *TUNED]
+TRADEOFFS = {"tradeoff": PAPER, "tradeoff_tuned": METHODS}  # which methods each is among: its maxima are theirs
 MARGIN = 0.01  # of accuracy: the paper selects "as close as possible to the best-achievable value" and prints no number
 MEASURED = ["average_accuracy", "gap", "leakage_representations", "leakage_logits"]
 MODELS = ["artifact", "role", "played", "stand_in", "data", "seed"]
@@ -63,15 +64,25 @@ def load(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def with_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The table, and rows for the trade-off on test data, seed by seed: among the paper's methods, and with the tuned baselines."""
+    """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a trade-off is among."""
     test = table[(table["split"] == "test") & (table["selection"] == "best") & (table["group"] == "")]
     found = [table]
-    for name, among in (("tradeoff", PAPER), ("tradeoff_tuned", METHODS)):
+    for name, among in TRADEOFFS.items():
         for _, part in test[test["printed"].isin(among)].groupby(MODELS):
+            if set(among) - set(part["printed"]):
+                continue
             parts = [part[part["metric"] == metric].sort_values("printed") for metric in MEASURED]
             values = tradeoff(*(own[columns].to_numpy(float) for own in parts))
             found.append(parts[0].assign(metric=name, **dict(zip(columns, values.T, strict=True))))
     return pd.concat(found, ignore_index=True)
+
+
+def of_means(metrics: pd.DataFrame) -> pd.Series:
+    """Trade-offs as the paper has them, of means over seeds: by metric, role, data and method."""
+    keys = [*MODELS, "printed", "split", "selection", "group", "metric"]
+    measured = metrics[metrics["metric"].isin(MEASURED)].assign(seed=0)
+    table = with_tradeoffs(measured.groupby(keys, as_index=False)["value"].mean(), ["value"])
+    return table[table["metric"].isin(TRADEOFFS)].set_index(["metric", "role", "data", "printed"])["value"]
 
 
 def seconds(cells: Sequence[Cell]) -> dict[str, float]:
@@ -83,7 +94,8 @@ def seconds(cells: Sequence[Cell]) -> dict[str, float]:
 def relative_times(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
     """Rows for seconds of training over CE's mean on the data; not of what is fitted to CE's representations."""
     spent = seconds(cells)
-    rows = metrics[(metrics["metric"] == "tradeoff_tuned") & ~metrics["printed"].isin(["inlp", "leace"])]
+    test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["metric"] == "average_accuracy")]
+    rows = test[~test["printed"].isin(["inlp", "leace"])]
     own = pd.Series([spent[f"{row.data}/{row.method}/s{row.seed}"] for row in rows.itertuples()], rows.index, dtype=float)
     base = own.where(rows["printed"] == "ce").groupby([rows[key] for key in MODELS[:-1]]).transform("mean")
     return rows.assign(metric="relative_time", value=own / base)

@@ -1,0 +1,74 @@
+"""Hate speech in English tweets as words, for the bi-GRU that is trained first and then represents them in ``hate_speech``.
+
+Under ``hate_speech/``: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` with columns text, age and label, as Huang et al. 2020 write them
+(their ``data/split/English``; the texts are theirs to give). Authors without an age (x) are left out.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.settings import Settings, whole
+from despur.sources import raw, text
+from despur.store import Array, Dataset, InputError
+
+SETTINGS = {
+    "length": whole(40, "Huang et al., released code: words of a tweet", at_least=1),
+    "words": whole(15_000, "Huang et al., released code: most frequent words", at_least=1),
+}
+
+# Shen et al. 2021, Experiment 2: a bi-GRU with a cell size of 200. Adam and patience 5 are of all experiments; the rest is not stated.
+PUBLISHED = {
+    "*": {
+        "encoder": "bigru",
+        "optimizer": "adam",
+        "learning_rate": 1e-3,
+        "weight_decay": 0.0,
+        "batch_size": 256,
+        "epochs": 60,
+        "patience": 5,
+        "criterion": "log_likelihood",
+    },
+}
+
+SOURCE = "https://github.com/xiaoleihuang/Multilingual_Fairness_LREC"
+OLDEST = 29  # years, of the younger group
+HARMLESS = {"0", "no", "neither", "normal"}  # Huang et al., released code
+
+
+def younger(ages: pd.Series, path: Path) -> Array:
+    """1 where an author is at most 29. Ages in years, or already 0 and 1 as Huang et al. write them (1: not above the median, 29)."""
+    numbers = pd.to_numeric(ages, errors="coerce")
+    if numbers.isna().any():
+        raise InputError(f"{path}: age {ages[numbers.isna()].iloc[0]!r} is no number; x says that it is not known")
+    coded = set(numbers.unique()) <= {0, 1}
+    return (numbers if coded else numbers <= OLDEST).to_numpy().astype(np.int64)
+
+
+def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """All three splits one after the other, as they are given: split, y, a, text, its row in a file of ``rows``; and what is known."""
+    tables = []
+    paths = {split: raw.found(folder, f"{split}.tsv", remedy=f"Ask the authors of {SOURCE} for it") for split in ("train", "valid", "test")}
+    for split, path in paths.items():
+        table = raw.read_table(path, ("text", "age", "label"))
+        table["row"], table["rows"] = np.arange(len(table)), len(table)
+        table = table[table["age"].astype(str) != "x"]
+        y = (~table["label"].astype(str).isin(HARMLESS)).to_numpy().astype(np.int64)
+        kept = {"text": table["text"].astype(str), "row": table["row"], "rows": table["rows"]}
+        tables.append(pd.DataFrame({"split": split, "y": y, "a": younger(table["age"], path), **kept}))
+    about = {
+        **{"classes": ["harmless", "hate"], "attributes": ["> 29", "<= 29"], "attribute": "age"},
+        **{"source": SOURCE, "licence": "on request; see Huang et al. 2020", "sha256": raw.sha256(*paths.values())},
+    }
+    return pd.concat(tables, ignore_index=True), about
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """Numbers of words (N,length) of the training tweets' vocabulary."""
+    folder = data_root / "hate_speech"
+    table, about = tweets(folder)
+    words = text.vocabulary(table["text"][table["split"] == "train"], settings["words"])
+    inputs = text.tokens(list(table["text"]), words, settings["length"])
+    return raw.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "tokens", "words": words, **about})

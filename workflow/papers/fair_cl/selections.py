@@ -1,0 +1,68 @@
+"""Beyond the paper, which calls for it: what other rules of selection would pick from the same runs, and what that comes to."""
+
+from typing import Any
+
+import chosen
+import numpy as np
+import pandas as pd
+
+from despur.experiments import Cell
+from despur.metrics.selection import on_pareto_front, select, sweep_means
+
+ROLES = ["moji", "hate_speech", "bios", "imsitu"]
+METHODS = [*chosen.METHODS, *(name for name in chosen.VARIANTS if name not in chosen.METHODS)]
+RULES = ("near_best_accuracy", "dto", "dto_shared")
+SHOWN = {"average_accuracy": "accuracy", "gap": "gap"}
+COLUMNS = [
+    *("paper_dataset", "method", "rule", "selected", "settings", "on_front"),
+    *("val_accuracy", "val_gap", "accuracy", "gap", "seeds", "data", "verdict"),
+]
+
+
+def optimum(means: list[pd.DataFrame]) -> tuple[float, float]:
+    """The best accuracy and fairness of all methods on a task: what ``dto_shared`` measures distances to."""
+    every = pd.concat(means)
+    return float(every["average_accuracy"].max()), float(1 - every["gap"].min())
+
+
+def of_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str, Any]]:
+    """What each rule picks of one method on one data set: by means over seeds on validation data, shown on test data too; percentages."""
+    val, test = (sweep_means(metrics, ["method"], split) for split in ("val", "test"))
+    front = pd.Series(on_pareto_front(val["average_accuracy"].to_numpy(), val["gap"].to_numpy()), val.index)
+    rows = []
+    for rule in RULES:
+        (picked,) = select(val, rule.removesuffix("_shared"), chosen.MARGIN, best if rule == "dto_shared" else None)
+        values = {f"{prefix}{name}": 100 * means.loc[picked, metric]
+                  for prefix, means in (("val_", val), ("", test)) for metric, name in SHOWN.items()}  # fmt: skip
+        seeds = metrics.loc[metrics["method"] == picked, "seed"].nunique()
+        rows.append({"rule": rule, "selected": picked, "settings": len(val), "on_front": front[picked], **values, "seeds": seeds})
+    return rows
+
+
+def selections(cells: list[Cell]) -> pd.DataFrame:
+    """A row for each method, rule and data set that plays a part."""
+    metrics, rows = chosen.everything(cells), []
+    for role in ROLES:
+        for played, here in metrics[metrics["role"] == role].groupby("played", sort=False):
+            best = optimum([sweep_means(here, ["printed", "method"], "val")])
+            verdict = "stand-in: not compared" if here["stand_in"].iloc[0] else "not in the paper"
+            for method in METHODS:
+                mine = here[here["printed"] == method]
+                head = {"paper_dataset": role, "method": method, "data": played, "verdict": verdict}
+                rows += [head | found for found in of_rules(mine, best)] if len(mine) else []
+        if not (metrics["role"] == role).any():
+            rows.append({"paper_dataset": role, "seeds": 0, "verdict": "not run here"})
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def shown_selections(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as people read it; methods of which a single setting was run have nothing to select."""
+    table = table[table["settings"].isna() | (table["settings"] > 1)].sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
+    numbers = {name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]]
+               for name in ("val_accuracy", "val_gap", "accuracy", "gap")}  # fmt: skip
+    front = np.select([table["on_front"].isna(), table["on_front"] == True], ["–", "yes"], "no")  # noqa: E712 (may be missing)
+    return pd.DataFrame({
+        "data set": table["paper_dataset"], "method": table["method"].fillna("–"), "rule": table["rule"].fillna("–").str.replace("_", " "),
+        "selected": table["selected"].fillna("–"), "on the front": front, **numbers, "seeds": table["seeds"],
+        "data used": table["data"].fillna("–"), "verdict": table["verdict"],
+    })  # fmt: skip
