@@ -1,0 +1,24 @@
+"""The room adapters in the published configuration: settings of the data sets, cells, claims."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from despur import experiments
+from despur.spec import parse, resolve
+
+CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
+ROOM = experiments.room("adapters")
+PLAYED = {role: parse(CONFIG["datasets"][role])[0] for role in ROOM["datasets"]}
+
+
+@pytest.mark.parametrize("role", PLAYED)
+@pytest.mark.parametrize("method", ["linear_probe", "wise_ft", "adapter", "contrastive_adapter"])
+def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(role, method):
+    settings = resolve("methods", method, PLAYED[role]).points[0].settings
+    rates = {"optimizer": "sgd", "learning_rate": 1e-3, "momentum": 0.9, "weight_decay": 5e-5, "decay": "none", "clip": 0}
+    assert {key: settings[key] for key in rates} == rates and settings["batch_size"] == 128
+    assert settings["epochs"] == (50 if role == "celeba" else 100)
+    if method == "contrastive_adapter":
+        assert settings["anchor_fraction"] == (1 if role == "waterbirds" else 0.1)
