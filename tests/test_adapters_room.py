@@ -202,6 +202,7 @@ def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypa
 def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
     monkeypatch.setattr(scripts["prose"], "lipschitz", lambda cells: (1.0, 2.0))
     monkeypatch.setattr(scripts["prose"], "smallest_share", lambda cells, role: 1.2)
+    monkeypatch.setattr(scripts["prose"], "of_foundation_models", lambda cells: [0.2])
     table = made(scripts, "prose", runs, tmp_path)
     gain = {"paper_dataset": "waterbirds", "method": "contrastive_adapter", "metric": "worst_group_accuracy_gain"}
     ablation = row_of(table, **gain, setting="backbone=clip_rn50;baseline=best_single_component")

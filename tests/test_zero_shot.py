@@ -319,6 +319,8 @@ def test_a_base_keeps_unit_embeddings_cosines_and_class_embeddings_and_no_weight
         np.testing.assert_allclose(np.linalg.norm(head, axis=1), 1, atol=1e-5)
         np.testing.assert_allclose(logits, z.astype(float) @ head.T.astype(float), atol=1e-3)
     assert {key.rpartition("/")[2] for key in models.keys} == {"head.weight"}
+    (counted,) = json.loads((at.folder / "about.json").read_text())["runs"].values()
+    assert counted["model_parameters"] == sum(p.numel() for p in tiny().parameters()) and counted["trained_parameters"] == 0
     assert not (root / ".resume").exists() or not list((root / ".resume").iterdir())
 
 

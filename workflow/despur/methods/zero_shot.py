@@ -88,6 +88,10 @@ class ZeroShot(Method):
         means = [z[self.task.y == label].mean(axis=0) for label in range(self.task.num_classes)]
         hold(self.networks["head"], torch.from_numpy(np.stack(means)))  # type: ignore[arg-type]
 
+    def facts(self) -> dict[str, Any]:
+        network: nn.Module = self.networks["encoder"].hidden[0]  # type: ignore[index, assignment]
+        return {"model_parameters": sum(p.numel() for p in network.parameters())}
+
     def outputs(self, shown: Presentation, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
         """Cosines are computed from the embeddings as they are kept, in half precision."""
         z = embed(self.networks["encoder"], shown, checkpoint, rng)
