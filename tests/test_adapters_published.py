@@ -22,3 +22,10 @@ def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(role, 
     assert settings["epochs"] == (50 if role == "celeba" else 100)
     if method == "contrastive_adapter":
         assert settings["anchor_fraction"] == (1 if role == "waterbirds" else 0.1)
+
+
+def test_alone_the_paper_can_have_waterbirds_as_clip_sees_them():
+    config = CONFIG | {"papers": ["adapters"], "datasets": {"waterbirds": "waterbirds+fit=clip"}}
+    cells = experiments.of_papers(config)
+    assert {cell.role for cell in cells} == {"waterbirds"} and not any(cell.stand_in for cell in cells)
+    assert {resolve("datasets", cell.dataset).points[0].settings["fit"] for cell in cells} == {"clip"}
