@@ -1,16 +1,29 @@
 """The room adapters in the published configuration: settings of the data sets, cells, claims."""
 
+import importlib
+import itertools
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from despur import experiments
+from despur.paths import locate
 from despur.spec import parse, resolve
 
 CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
 ROOM = experiments.room("adapters")
 PLAYED = {role: parse(CONFIG["datasets"][role])[0] for role in ROOM["datasets"]}
+
+
+@pytest.fixture(scope="module")
+def named():
+    """The room's module, as its scripts import it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(experiments.PAPERS / "adapters"))
+        yield importlib.import_module("named")
+    del sys.modules["named"]
 
 
 @pytest.mark.parametrize("role", PLAYED)
@@ -29,3 +42,19 @@ def test_alone_the_paper_can_have_waterbirds_as_clip_sees_them():
     cells = experiments.of_papers(config)
     assert {cell.role for cell in cells} == {"waterbirds"} and not any(cell.stand_in for cell in cells)
     assert {resolve("datasets", cell.dataset).points[0].settings["fit"] for cell in cells} == {"clip"}
+
+
+def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):
+    found = set()
+    for cell in experiments.cells(CONFIG, "adapters", "figure_3"):
+        for point in locate(cell.folders[0]).sweep.points:
+            found.add((cell.role, *named.identify(cell.printed, point.name, cell.dataset)[:2]))
+    asked = itertools.product(ROOM["artifacts"]["figure_3"]["datasets"], ["zero_shot", "adapter"], named.BACKBONES.values())
+    assert set(asked) <= found
+
+
+def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
+    claims = yaml.safe_load((experiments.PAPERS / "adapters/claims.yaml").read_text())
+    judged = {role for claim in claims if claim["name"].startswith("contrastive_adapter_beats_zero_shot") for role in claim["datasets"]}
+    assert judged == set(ROOM["datasets"])
+    assert {cell.role for cell in experiments.cells(CONFIG, "adapters", "prose")} == judged

@@ -3,10 +3,12 @@
 import importlib
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 
 from despur import experiments
 from despur.experiments import Cell
@@ -151,6 +153,27 @@ def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scrip
     assert row_of(table, **mine, metric="trained_params_percent")["ours"] == pytest.approx(1.5)
     delta = row_of(table, **mine, paper_dataset="waterbirds", metric="worst_group_accuracy_delta_vs_prior_sota")
     assert delta["ours"] == pytest.approx(10)
+
+
+def correlations(scripts, cells):
+    """Those of similarity, one for each seed."""
+    metrics = scripts["named"].load(cells, resampled=False)[0]
+    found = metrics[metrics["metric"] == "similarity_tracks_error"]
+    assert found["seed"].is_unique
+    return found["value"]
+
+
+def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scripts, runs, cell, tmp_path):
+    model = "stage1=zero_shot+stage1.encoder=clip+stage1.encoder.checkpoint={}+stage1.encoder.model={}"
+    vit, cloob = model.format("openai", "ViT-B-32"), model.format("cloob", "RN50")
+    points = {f"prompting+{vit}": (0.2, 0.8, 0.99, 0.6), f"prompting+{cloob}": (0.1, 0.8, 0.999, 0.6)}
+    others = [cell("zero_shot_cloob", points, artifact="figure_3")]
+    error, similarity = [0.6, 0.4, 0.2, 0.8], [0.5, 0.7, 0.9, 0.99]  # zero-shot, adapter, contrastive adapter; and the least robust
+    shown_twice = [*runs, replace(runs[2], artifact="table_4"), *others]
+    (found,) = {float(value) for cells in ([*runs, *others], shown_twice) for value in correlations(scripts, cells)}
+    assert found == pytest.approx(spearmanr(error, similarity).statistic)
+    table = made(scripts, "claims", [*runs, *others], tmp_path).set_index(["claim", "dataset"])
+    assert table.loc[("similarity_tracks_error", "waterbirds"), "effect"] == pytest.approx(-found)
 
 
 def of_waterbirds(cell, parameters):
