@@ -1,4 +1,4 @@
-"""The room adapters in the published configuration: settings of the data sets, cells, claims."""
+"""The room adapters in the published configuration, and what it shares in the bundled one: settings of data sets, cells, claims."""
 
 import importlib
 import itertools
@@ -58,3 +58,15 @@ def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
     judged = {role for claim in claims if claim["name"].startswith("contrastive_adapter_beats_zero_shot") for role in claim["datasets"]}
     assert judged == set(ROOM["datasets"])
     assert {cell.role for cell in experiments.cells(CONFIG, "adapters", "prose")} == judged
+
+
+def test_in_the_bundled_run_table_6_and_figure_3_cost_nothing():
+    bundled = experiments.configuration(Path("config.yaml"))
+    own = {(cell.printed, cell.role) for cell in experiments.cells(bundled, "adapters", "table_6") if cell.artifact == "table_6"}
+    assert own == {("jtt", "waterbirds"), ("cnc", "waterbirds"), ("jtt", "celeba"), ("cnc", "celeba")}
+    others = {folder for cell in experiments.cells(bundled, "cnc", "table_1") for folder in cell.folders}
+    others |= {
+        folder for name in ("table_3", "figure_5") for cell in experiments.cells(bundled, "adapters", name) for folder in cell.folders
+    }
+    for name in ("table_6", "figure_3"):
+        assert {folder for cell in experiments.cells(bundled, "adapters", name) for folder in cell.folders} <= others
