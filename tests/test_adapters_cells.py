@@ -1,5 +1,6 @@
 """The room adapters in the published configuration, and what it shares in the bundled one: settings of data sets, cells, claims."""
 
+import ast
 import importlib
 import itertools
 import sys
@@ -10,6 +11,7 @@ import yaml
 
 from despur import experiments
 from despur.paths import locate
+from despur.reporting.claims import read
 from despur.spec import parse, resolve
 
 CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
@@ -53,9 +55,39 @@ def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):
     assert set(asked) <= found
 
 
+CLAIMS = yaml.safe_load((experiments.PAPERS / "adapters/claims.yaml").read_text())
+
+
+def asked(effect):
+    """Methods, foundation models (None: any) and numbers of training samples (0: all) that an effect asks for."""
+    for call in (node for node in ast.walk(read(effect)) if isinstance(node, ast.Call)):
+        words = [word.value for word in call.args]
+        where = {keyword.arg: keyword.value.value for keyword in call.keywords}
+        for method in words[:1] if call.func.id == "value" else words[1:]:
+            yield method, where.get("backbone"), where.get("data_samples", 0)
+
+
+def ran(named, claim, role):
+    """What the published configuration runs for a claim on a data set; the paper's names, foundation models, numbers of samples."""
+    every = {cell for name in (claim["artifact"], *claim.get("beside", [])) for cell in experiments.cells(CONFIG, "adapters", name)}
+    for cell in (cell for cell in every if cell.role == role and cell.artifact in (claim["artifact"], *claim.get("beside", []))):
+        for run in locate(cell.folders[0]).runs():
+            printed, backbone, alpha = named.identify(cell.printed, run.spec.name, run.data.name)
+            for method in (printed, "models", *(["linear_probe"] if alpha == 0 else [])):
+                yield from ((method, model, run.data.settings.get("samples", 0)) for model in (backbone, None))
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim["name"])
+def test_what_a_claim_asks_for_is_run_in_the_published_configuration(named, claim):
+    assert {claim["artifact"], *claim.get("beside", [])} <= set(ROOM["artifacts"]["claims"]["from"])
+    wanted = set(asked(claim["effect"]))
+    assert wanted
+    for role in claim["datasets"]:
+        assert wanted <= set(ran(named, claim, role)), role
+
+
 def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
-    claims = yaml.safe_load((experiments.PAPERS / "adapters/claims.yaml").read_text())
-    judged = {role for claim in claims if claim["name"].startswith("contrastive_adapter_beats_zero_shot") for role in claim["datasets"]}
+    judged = {role for claim in CLAIMS if claim["name"].startswith("contrastive_adapter_beats_zero_shot") for role in claim["datasets"]}
     assert judged == set(ROOM["datasets"])
     assert {cell.role for cell in experiments.cells(CONFIG, "adapters", "prose")} == judged
 

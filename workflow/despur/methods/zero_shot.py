@@ -77,7 +77,8 @@ class ZeroShot(Method):
         if given is None:
             raise InputError(
                 f"{self.task.about['dataset']} has no class_embeddings (classes, dimensions), so nothing is predicted without training. "
-                "Add them to the data, or ask for zero_shot+classes=means: the mean of each class's training samples"
+                "Add them to the data (a .npz can hold them, a .parquet cannot), or ask for zero_shot+classes=means: the mean of each "
+                "class's training samples"
             )
         if given.shape != shape:
             raise InputError(f"{self.task.about['dataset']}: class_embeddings are {given.shape}, but classes and embeddings say {shape}")
