@@ -117,6 +117,14 @@ def test_training_learns_what_embeddings_tell(name):
     assert (logits(method, task).argmax(1) == task.y).mean() > 0.85
 
 
+@pytest.mark.parametrize("name", ["linear_probe", "wise_ft+alpha=0"])
+def test_a_probe_is_trained_on_embeddings_of_the_length_that_they_had(name):
+    unit, long = embedded(), embedded()
+    unit.base.length, long.presentation.inputs = 7.0, 7 * long.presentation.inputs
+    found = [logits(train(build(f"{name}+batch_size=16+weight_decay=0.1", task)), task) for task in (unit, long)]
+    np.testing.assert_allclose(*found, rtol=1e-3, atol=1e-4)
+
+
 # WiSE-FT
 
 

@@ -18,6 +18,18 @@ class Unchanged(nn.Identity):
         self.dim = dim
 
 
+class Probe(nn.Linear):
+    """W u + b, (B,D) -> (B,C), of embeddings of length 1 that are first given the ``length`` that the foundation model gives them: on
+    it depend the steps of SGD on W, times its square, and how heavy W's decay is."""
+
+    def __init__(self, dim: int, num_classes: int) -> None:
+        super().__init__(dim, num_classes)
+        self.register_buffer("length", torch.ones(()))
+
+    def forward(self, embeddings: Tensor) -> Tensor:
+        return super().forward(self.get_buffer("length") * embeddings)
+
+
 class Bottleneck(nn.Module):
     """Eq. 4 with what the printed numbers of parameters demand, 2DH + 2H + D: batch norm and a bias. (B,D) -> (B,D) of length 1."""
 
