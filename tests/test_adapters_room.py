@@ -3,10 +3,12 @@
 import importlib
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 
 from despur import experiments
 from despur.experiments import Cell
@@ -144,12 +146,62 @@ def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scrip
     points = {f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2)}
     ours = cell("contrastive_adapter", points, artifact="table_6", parameters=3)
     ssa = cell("ssa", {"gdro+groups=ssa": (0.7, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=200)
-    table = made(scripts, "table_6", [ours, ssa], tmp_path)
+    cim = cell("cim", {"cim": (0.6, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=900)  # a network and what else it trains
+    table = made(scripts, "table_6", [ours, ssa, cim], tmp_path)
     mine = {"method": "contrastive_adapter", "setting": "backbone=clip_rn50"}
     assert row_of(table, **mine, metric="trained_params")["ours"] == 3
     assert row_of(table, **mine, metric="trained_params_percent")["ours"] == pytest.approx(1.5)
     delta = row_of(table, **mine, paper_dataset="waterbirds", metric="worst_group_accuracy_delta_vs_prior_sota")
     assert delta["ours"] == pytest.approx(10)
+
+
+def correlations(scripts, cells):
+    """Those of similarity, one for each seed."""
+    metrics = scripts["named"].load(cells, resampled=False)[0]
+    found = metrics[metrics["metric"] == "similarity_tracks_error"]
+    assert found["seed"].is_unique
+    return found["value"]
+
+
+def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scripts, runs, cell, tmp_path):
+    model = "stage1=zero_shot+stage1.encoder=clip+stage1.encoder.checkpoint={}+stage1.encoder.model={}"
+    vit, cloob = model.format("openai", "ViT-B-32"), model.format("cloob", "RN50")
+    points = {f"prompting+{vit}": (0.2, 0.8, 0.99, 0.6), f"prompting+{cloob}": (0.1, 0.8, 0.999, 0.6)}
+    others = [cell("zero_shot_cloob", points, artifact="figure_3")]
+    error, similarity = [0.6, 0.4, 0.2, 0.8], [0.5, 0.7, 0.9, 0.99]  # zero-shot, adapter, contrastive adapter; and the least robust
+    shown_twice = [*runs, replace(runs[2], artifact="table_4"), *others]
+    (found,) = {float(value) for cells in ([*runs, *others], shown_twice) for value in correlations(scripts, cells)}
+    assert found == pytest.approx(spearmanr(error, similarity).statistic)
+    table = made(scripts, "claims", [*runs, *others], tmp_path).set_index(["claim", "dataset"])
+    assert table.loc[("similarity_tracks_error", "waterbirds"), "effect"] == pytest.approx(-found)
+
+
+def of_waterbirds(cell, parameters):
+    """The contrastive adapter, zero-shot and SSA on the paper's own data, on CLIP RN-50."""
+    model = "stage1.encoder.model=RN50"
+    names = {"contrastive_adapter": f"contrastive_adapter+{model}", "zero_shot": f"prompting+{model}", "ssa": "gdro+groups=ssa"}
+    return [
+        cell(
+            name,
+            {method: (0.7, 0.9, 0.5, 0.5)},
+            "waterbirds",
+            artifact="table_6" if name == "ssa" else "table_3",
+            parameters=parameters[name],
+        )
+        for name, method in names.items()
+    ]
+
+
+def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(scripts, cell, tmp_path):
+    from torchvision.models import resnet50
+
+    assert sum(p.numel() for p in resnet50().parameters()) == scripts["named"].RESNET50
+    cells = of_waterbirds(cell, {"contrastive_adapter": 263_424, "zero_shot": 0, "ssa": 23_512_130})
+    table = made(scripts, "table_6", cells, tmp_path)
+    row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
+    assert row["ours"] == pytest.approx(1.03, abs=0.005) and row["seeds"] == 2
+    claims = made(scripts, "claims", cells, tmp_path).set_index(["claim", "dataset"])
+    assert claims.loc[("few_parameters_are_trained", "waterbirds"), "verdict"] == "holds"
 
 
 def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
@@ -173,6 +225,7 @@ def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypa
 def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
     monkeypatch.setattr(scripts["prose"], "lipschitz", lambda cells: (1.0, 2.0))
     monkeypatch.setattr(scripts["prose"], "smallest_share", lambda cells, role: 1.2)
+    monkeypatch.setattr(scripts["prose"], "of_foundation_models", lambda cells: [0.2])
     table = made(scripts, "prose", runs, tmp_path)
     gain = {"paper_dataset": "waterbirds", "method": "contrastive_adapter", "metric": "worst_group_accuracy_gain"}
     ablation = row_of(table, **gain, setting="backbone=clip_rn50;baseline=best_single_component")

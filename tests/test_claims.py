@@ -73,6 +73,16 @@ def test_one_seed_never_decides():
     assert math.isnan(found["p_seeds"])
 
 
+@pytest.mark.parametrize("seeds", [1, 3])
+@pytest.mark.parametrize(("margin", "verdict"), [(0.01, "holds"), (0.011, "fails")])
+def test_a_count_decides_by_its_value(seeds, margin, verdict):
+    metrics = runs({"cnc": [0.0103] * seeds}, "trained_params_share")
+    counted = claim("value('cnc', 'trained_params_share')", margin, counted=True)
+    found = judge(counted, metrics, pd.DataFrame())
+    assert (found["verdict"], found["low"], found["high"]) == (verdict, pytest.approx(0.0103), pytest.approx(0.0103))
+    assert judge({**counted, "counted": False}, metrics, pd.DataFrame())["verdict"] == "undecided"
+
+
 def test_methods_on_the_same_originals_and_seeds_are_paired():
     metrics = runs({"cnc": [0.3, 0.6, 0.9], "jtt": [0.2, 0.5, 0.8]})
     effect = f"value('cnc', '{WORST}') - value('jtt', '{WORST}')"

@@ -138,6 +138,16 @@ def test_random_sampling_has_as_many_anchors_from_all_samples():
     assert drawn.different.all() and (task.groups != task.y)[drawn.positives].any()
 
 
+def test_random_sampling_never_takes_a_sample_for_its_own_positive():
+    y = np.repeat([0, 1, 2], [3, 4, 1])
+    sampler = hard.HardSampler(y, (y + 1) % 3 * (np.arange(8) % 2), 5, 2, "random")
+    anchors = np.flatnonzero(y < 2)
+    drawn = sampler.draw(RNG(0), anchors, sampler.others(anchors))
+    assert all(set(rows) == set(np.flatnonzero(y == y[anchor])) - {anchor} for anchor, rows in zip(anchors, drawn.positives, strict=True))
+    assert drawn.real.sum(axis=1).tolist() == [2, 2, 2, 3, 3, 3, 3]
+    assert all(7 not in sampler.epoch(RNG(seed)) for seed in range(20)), "the only sample of its class has no positive"
+
+
 def test_a_class_that_zero_shot_always_gets_wrong_has_no_anchors():
     y = np.array([0, 0, 1, 1, 2, 2])
     sampler = hard.HardSampler(y, np.array([0, 1, 1, 0, 0, 1]), 2, 2)

@@ -117,6 +117,14 @@ def test_training_learns_what_embeddings_tell(name):
     assert (logits(method, task).argmax(1) == task.y).mean() > 0.85
 
 
+@pytest.mark.parametrize("name", ["linear_probe", "wise_ft+alpha=0"])
+def test_a_probe_is_trained_on_embeddings_of_the_length_that_they_had(name):
+    unit, long = embedded(), embedded()
+    unit.base.length, long.presentation.inputs = 7.0, 7 * long.presentation.inputs
+    found = [logits(train(build(f"{name}+batch_size=16+weight_decay=0.1", task)), task) for task in (unit, long)]
+    np.testing.assert_allclose(*found, rtol=1e-3, atol=1e-4)
+
+
 # WiSE-FT
 
 
@@ -168,6 +176,32 @@ def test_dfr_of_balanced_groups_is_a_logistic_regression():
     mean, scale = z.mean(0), z.std(0)
     weights, biases = logistic((z - mean) / scale, task.y, 3)
     np.testing.assert_allclose(logits(method, task), (z - mean) / scale @ weights.T + biases, atol=2e-2)
+
+
+# true attributes in the place of predictions
+
+
+@pytest.fixture
+def blond():
+    """Embeddings of samples counted as in CelebA: most of either sex are not blond, and the blond are women; attribute 0 is female."""
+    cells = {(0, 0): 71, (0, 1): 66, (1, 0): 23, (1, 1): 2}
+    y, a = np.concatenate([np.tile(cell, (count, 1)) for cell, count in cells.items()]).T
+    task = embedded(len(y), 2)
+    task.y, task.groups = y, a
+    return task
+
+
+def test_of_true_attributes_each_stands_for_the_class_where_its_share_is_largest(blond):
+    method = build("contrastive_adapter+groups=oracle", blond)
+    np.testing.assert_array_equal(method.predicted, 1 - blond.groups)
+    assert method.facts()["anchors"] == 71 + 2
+    assert set(build("dfr_inferred+groups=oracle", blond).cells(blond.y, blond.groups)[-2:]) == {2}, "blond men are wrong"
+
+
+def test_more_attributes_than_classes_are_never_taken_for_classes():
+    task = embedded(60, 2)
+    task.groups = task.y + 2 * (np.arange(60) % 3)  # subclasses, each of one class
+    np.testing.assert_array_equal(build("contrastive_adapter+groups=oracle", task).predicted, task.y)
 
 
 # RWY

@@ -23,6 +23,7 @@ from despur.sources import prompts
 from despur.spec import resolve
 from despur.store import Container, InputError, load_dataset, save_dataset
 from despur.task import Presentation
+from despur.training import Machine
 
 TINY = {
     "embed_dim": 16,
@@ -318,7 +319,9 @@ def test_a_base_keeps_unit_embeddings_cosines_and_class_embeddings_and_no_weight
         np.testing.assert_allclose(np.linalg.norm(z.astype(float), axis=1), 1, atol=2e-3)
         np.testing.assert_allclose(np.linalg.norm(head, axis=1), 1, atol=1e-5)
         np.testing.assert_allclose(logits, z.astype(float) @ head.T.astype(float), atol=1e-3)
-    assert {key.rpartition("/")[2] for key in models.keys} == {"head.weight"}
+    assert {key.rpartition("/")[2] for key in models.keys} == {"head.weight", "length"}
+    (counted,) = json.loads((at.folder / "about.json").read_text())["runs"].values()
+    assert counted["model_parameters"] == sum(p.numel() for p in tiny().parameters()) and counted["trained_parameters"] == 0
     assert not (root / ".resume").exists() or not list((root / ".resume").iterdir())
 
 
@@ -463,6 +466,15 @@ def test_embeddings_with_class_embeddings_need_no_foundation_model(tmp_path):
     found, head = base_of(tmp_path, f"stage1/{name}/zero_shot/s0")
     np.testing.assert_allclose(found, z / np.linalg.norm(z, axis=1, keepdims=True), atol=1e-3)
     np.testing.assert_allclose(head, classes / np.linalg.norm(classes, axis=1, keepdims=True), atol=1e-5)
+
+
+def test_a_base_keeps_how_long_embeddings_were_and_methods_are_told(tmp_path):
+    z, _, name = bring(tmp_path, class_embeddings=RNG(1).normal(size=(2, 6)))
+    base_of(tmp_path, f"stage1/{name}/zero_shot/s0")
+    at = place(tmp_path, f"runs/{name}/linear_probe/s0")
+    folder, (run,) = runs.Folder(at, Machine(torch.device("cpu"))), at.runs()
+    told = folder.task(run, folder.dataset(run)).base.length
+    assert told == pytest.approx(np.sqrt((z[:20] ** 2).sum(axis=1).mean()), rel=1e-5)
 
 
 def test_without_class_embeddings_an_error_says_what_there_is_and_means_are_asked_for_by_name(tmp_path):

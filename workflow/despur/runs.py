@@ -109,7 +109,7 @@ class Folder:
         outputs, kept = Container(source / "outputs.safetensors"), Container(source / "models.safetensors").under(key)
         if f"{key}/logits" not in outputs.keys:
             return None
-        return Base(outputs[f"{key}/logits"][rows], kept["head.weight"], kept.get("group_prompts"))
+        return Base(outputs[f"{key}/logits"][rows], kept["head.weight"], kept.get("group_prompts"), kept.get("length", np.ones(1)).item())
 
     def start(self, run: Run) -> dict[str, torch.Tensor] | None:
         """The weights of the stage-1 encoder, if the method goes on from them."""

@@ -86,12 +86,14 @@ class Base:
     """What the stage-1 model of a task says: its logits of the training samples (N,C) and the weights of its head (C,D).
 
     Of a foundation model: cosines, and the embeddings of the class prompts; ``group_prompts`` (C,A,D), those of prompts that name the
-    attribute too, where it has some. All on representations as the task presents them.
+    attribute too, where it has some. All on representations as the task presents them; ``length``: of those of a foundation model before
+    they were made 1, root mean square.
     """
 
     logits: Array
     head: Array
     group_prompts: Array | None = None
+    length: float = 1.0
 
 
 @dataclass

@@ -43,6 +43,8 @@ def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
     """A column features of lists; or every other column, of numbers, is one feature."""
     table = raw.read_table(path, COLUMNS)
     kept = [name for name in (*COLUMNS, "original") if name in table]
+    if "class_embeddings" in table:
+        raise InputError(f"{path}: class_embeddings have a row for each class, not for each sample: bring all as {path.stem}.npz")
     if "features" in table:
         sizes = {len(row) for row in table["features"]}
         if len(sizes) > 1:

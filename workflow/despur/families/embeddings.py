@@ -1,9 +1,11 @@
 """Small networks on a foundation model's embeddings (Sec. 3.2 of Zhang & Re 2022): a bottleneck, or nothing, before a linear head."""
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
+from despur.spec import declared
 from despur.store import Array
 from despur.task import Base, Task
 
@@ -14,6 +16,18 @@ class Unchanged(nn.Identity):
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.dim = dim
+
+
+class Probe(nn.Linear):
+    """W u + b, (B,D) -> (B,C), of embeddings of length 1 that are first given the ``length`` that the foundation model gives them: on
+    it depend the steps of SGD on W, times its square, and how heavy W's decay is."""
+
+    def __init__(self, dim: int, num_classes: int) -> None:
+        super().__init__(dim, num_classes)
+        self.register_buffer("length", torch.ones(()))
+
+    def forward(self, embeddings: Tensor) -> Tensor:
+        return super().forward(self.get_buffer("length") * embeddings)
 
 
 class Bottleneck(nn.Module):
@@ -51,6 +65,17 @@ def base_of(task: Task) -> Base:
     if task.base.head.shape != wanted:
         raise ValueError(f"the base's class embeddings are {task.base.head.shape}, not {wanted}")
     return task.base
+
+
+def predicted(y: Array, groups: Array, inference: str) -> Array:
+    """The classes that an inference's groups predict, (N,). Of one that reads attributes, groups are their values: each stands for the
+    class in which it has the largest share, as land for landbirds, and women for the blond."""
+    declaration = declared("inference", inference)
+    if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
+        return groups
+    counts = np.zeros((int(groups.max()) + 1, int(y.max()) + 1))
+    np.add.at(counts, (groups, y), 1)
+    return (counts / np.maximum(counts.sum(axis=0), 1)).argmax(axis=1)[groups]
 
 
 def freeze(head: nn.Module, weight: Array) -> None:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from despur.families.embeddings import Bottleneck
+from despur.families.embeddings import Bottleneck, predicted
 from despur.losses.contrastive import one_positive_contrast
 from despur.methods.adapter import Adapter
 from despur.methods.base import Losses
@@ -59,10 +59,10 @@ class ContrastiveAdapter(Adapter):
 
     def setup(self) -> None:
         super().setup()
-        s, y, predicted = self.settings, self.task.y, self.task.groups
-        assert predicted is not None
-        self.predicted = predicted
-        self.sampler = hard.HardSampler(y, predicted, s["num_positives"], s["num_negatives"], s["sampling"])
+        s, y = self.settings, self.task.y
+        assert self.task.groups is not None
+        self.predicted = predicted(y, self.task.groups, s["groups"])
+        self.sampler = hard.HardSampler(y, self.predicted, s["num_positives"], s["num_negatives"], s["sampling"])
         self.contrasts = s["contrastive"] and len(self.sampler.hard) > 0
         if self.contrasts and s["sampling"] == "hard":
             self.unit = normalize(self.task.presentation.view(np.arange(len(y)), np.random.default_rng(0)))

@@ -4,6 +4,7 @@ Samples that zero-shot classification gets right, and wrong, are a class's two g
 here the logistic regression of DFR is fitted.
 """
 
+from despur.families.embeddings import predicted
 from despur.methods.dfr import DFR
 from despur.settings import as_in, choice, on_stage1, part, whole
 from despur.store import Array
@@ -21,4 +22,4 @@ class DFRInferred(DFR):
     """DFR whose groups are right and wrong predictions."""
 
     def cells(self, y: Array, groups: Array) -> Array:
-        return 2 * y + (groups == y)
+        return 2 * y + (predicted(y, groups, self.settings["groups"]) == y)

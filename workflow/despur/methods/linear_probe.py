@@ -1,11 +1,11 @@
 """Linear probe (Sec. 3.2 of Zhang & Re 2022): a linear classifier on a foundation model's embeddings, trained by ERM.
 
-Embeddings have length 1 here; in the released code, the length that the encoder gives them, l: which is l^2 times the learning rate.
+On embeddings of the length that the model gives them, as the released code: one number for all samples.
 """
 
 from torch import nn
 
-from despur.families.embeddings import Unchanged
+from despur.families.embeddings import Probe, Unchanged, base_of
 from despur.methods.base import Method
 from despur.settings import on_embeddings
 from despur.spec import Spec
@@ -19,4 +19,7 @@ class LinearProbe(Method):
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         (dim,) = shape
-        return nn.ModuleDict({"encoder": Unchanged(dim), "head": nn.Linear(dim, num_classes)})
+        return nn.ModuleDict({"encoder": Unchanged(dim), "head": Probe(dim, num_classes)})
+
+    def setup(self) -> None:
+        self.networks["head"].get_buffer("length").fill_(base_of(self.task).length)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.families.embeddings import Unchanged, base_of, freeze
+from despur.families.embeddings import Probe, Unchanged, base_of, freeze
 from despur.methods.base import Losses, Method
 from despur.settings import as_in, choice, real
 from despur.spec import Spec
@@ -27,7 +27,7 @@ class Ensemble(nn.Module):
 
     def __init__(self, dim: int, num_classes: int, alpha: float, space: str) -> None:
         super().__init__()
-        self.probe, self.zero_shot = nn.Linear(dim, num_classes), nn.Linear(dim, num_classes, bias=False)
+        self.probe, self.zero_shot = Probe(dim, num_classes), nn.Linear(dim, num_classes, bias=False)
         self.alpha, self.space = alpha, space
 
     def forward(self, embeddings: Tensor) -> Tensor:
@@ -52,7 +52,9 @@ class WiSEFT(Method):
         return head
 
     def setup(self) -> None:
-        freeze(self.ensemble.zero_shot, base_of(self.task).head / self.settings["temperature"])
+        base = base_of(self.task)
+        freeze(self.ensemble.zero_shot, base.head / self.settings["temperature"])
+        self.ensemble.probe.length.fill_(base.length)  # type: ignore[operator]
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits = self.ensemble.probe(self.task.presentation.view(batch, rng))

@@ -2,7 +2,7 @@
 
 Nothing is trained or drawn, so one folder serves all seeds; the model's weights stay where they are (DESPUR_WEIGHTS_ROOT). Logits are
 cosines: a method that reads them brings its temperature (tau of Eq. 3). The released code trains on embeddings of the length that the model
-gives them; here all have length 1, which changes no cosine.
+gives them; here all have length 1, which changes no cosine, and ``length`` is kept beside them: one number, for what depends on it.
 """
 
 from pathlib import Path
@@ -21,6 +21,7 @@ from despur.store import Array, InputError
 from despur.task import Presentation, Task, encode
 
 SEEDLESS = True
+MEASURED = 100  # training samples, at most, whose lengths are measured, all at once
 SETTINGS = {
     "encoder": part("encoders", "clip", "Sec. 3.2: CLIP and others; sentence for texts; identity: samples are embeddings already"),
     "classes": choice(
@@ -47,9 +48,13 @@ class Frozen(nn.Module):
         self.hidden[0]._apply(*arguments, **options)
         return super()._apply(*arguments, **options)
 
-    def forward(self, samples: Tensor) -> Tensor:
+    def embeddings(self, samples: Tensor) -> Tensor:
+        """As the network gives them, (B,D)."""
         with torch.autocast(samples.device.type, torch.bfloat16, enabled=samples.device.type == "cuda"):
-            return self.unit(self.hidden[0](samples))
+            return self.hidden[0](samples)
+
+    def forward(self, samples: Tensor) -> Tensor:
+        return self.unit(self.embeddings(samples))
 
 
 class ZeroShot(Method):
@@ -59,12 +64,21 @@ class ZeroShot(Method):
         self.task, self.spec = task, spec
         self.settings = {"epochs": 0, "criterion": "average_accuracy", **spec.settings}
         self.networks = self.build_networks(spec, task.presentation.shape, task.num_classes).to(task.device)
+        self.networks.register_buffer("length", self.length())
         {"prompts": self.from_prompts, "given": self.from_data, "means": self.from_means}[spec.settings["classes"]]()
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         encoder = Frozen(build_encoder(spec, shape))
         return nn.ModuleDict({"encoder": encoder, "head": cosine_head(int(encoder.dim), num_classes)})  # type: ignore[arg-type]
+
+    @torch.no_grad()
+    def length(self) -> Tensor:
+        """Root mean square length of embeddings, of training samples evenly spaced."""
+        shown, encoder = self.task.presentation, self.networks["encoder"].eval()
+        rows = np.linspace(0, len(shown) - 1, min(MEASURED, len(shown))).astype(int)
+        found = encoder.embeddings(shown.view(rows, np.random.default_rng(0)))  # type: ignore[operator]
+        return found.float().square().sum(dim=1).mean().sqrt()
 
     def from_prompts(self) -> None:
         network = self.networks["encoder"].hidden[0]  # type: ignore[index]
@@ -77,7 +91,8 @@ class ZeroShot(Method):
         if given is None:
             raise InputError(
                 f"{self.task.about['dataset']} has no class_embeddings (classes, dimensions), so nothing is predicted without training. "
-                "Add them to the data, or ask for zero_shot+classes=means: the mean of each class's training samples"
+                "Add them to the data (a .npz can hold them, a .parquet cannot), or ask for zero_shot+classes=means: the mean of each "
+                "class's training samples"
             )
         if given.shape != shape:
             raise InputError(f"{self.task.about['dataset']}: class_embeddings are {given.shape}, but classes and embeddings say {shape}")
@@ -87,6 +102,10 @@ class ZeroShot(Method):
         z = encode(self.networks["encoder"], None, self.task.presentation, np.random.default_rng(0))["z"].astype(np.float32)
         means = [z[self.task.y == label].mean(axis=0) for label in range(self.task.num_classes)]
         hold(self.networks["head"], torch.from_numpy(np.stack(means)))  # type: ignore[arg-type]
+
+    def facts(self) -> dict[str, Any]:
+        network: nn.Module = self.networks["encoder"].hidden[0]  # type: ignore[index, assignment]
+        return {"model_parameters": sum(p.numel() for p in network.parameters())}
 
     def outputs(self, shown: Presentation, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
         """Cosines are computed from the embeddings as they are kept, in half precision."""

@@ -4,6 +4,7 @@ claims.yaml of a room lists for each claim its ``name``, ``statement``, ``place`
 others ``beside`` it), the ``datasets`` (the paper's) it is about, an ``effect``, a ``margin`` and why that margin (``because``). The claim
 holds when the 95 % interval of the effect lies above the margin, fails when it lies below, else it is undecided, as it is from one seed.
 Where ``given``, an expression too, is not above 0, nothing is decided: an encoder that has learned nothing has no gap, for one.
+What is ``counted`` (parameters) is the same from every seed: its value decides.
 An effect is an expression of the functions of :class:`Evidence`, such as ``value('cnc', 'worst_group_accuracy') -
 best('worst_group_accuracy', 'jtt', 'erm')``; accuracies are shares, not percent. Its interval is of percentiles over seeds and test
 originals, both drawn with replacement and the same for all methods: with three seeds it is rather too narrow, which is why the p value
@@ -98,6 +99,8 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
     low, high = np.nanpercentile(drawn, [2.5, 97.5]) if asked.resampled else interval(alone)
     verdict = "holds" if low > claim["margin"] else "fails" if high < claim["margin"] else "undecided"
     evidence = {"effect": found[0], "low": low, "high": high, "seeds": len(seeds), "p_seeds": p_value(alone, claim["margin"])}
+    if claim.get("counted"):
+        return evidence | {"verdict": verdict}
     if len(seeds) < 2:
         return evidence | {"verdict": "undecided", "reason": "one seed: the interval is over test originals only"}
     if not asked.resampled and len(seeds) < SEEDS_ALONE:

@@ -24,8 +24,7 @@ def overall(cells: list[Cell], *metrics: str) -> pd.DataFrame:
 
 def figure_3(cells: list[Cell], output: Path) -> None:
     """Worst-group error against similarity and alignment of groups of a class: each method on each model; a row for each data set."""
-    values = overall(cells, WORST, *TRACKED)
-    values = values[values["printed"].isin(named.TRACKED)].drop_duplicates(["role", "data", "backbone", "printed", "metric", "seed"])
+    values = named.tracked(overall(cells, WORST, *TRACKED))
     keys = ["role", "played", "backbone", "printed", "seed"]
     wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
     models = sorted(wide["backbone"].unique())
