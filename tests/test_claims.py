@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 
 from despur import experiments
 from despur.experiments import Cell
@@ -52,11 +53,26 @@ def test_the_interval_over_test_originals_is_that_of_their_bootstrap_values():
 
 
 def test_the_interval_over_seeds_is_that_of_seeds_drawn_with_replacement():
+    def of(*values):
+        metrics = runs({"cnc": values})
+        return judged(f"value('cnc', '{WORST}')", metrics, resampled(metrics, np.zeros(200)))
+
     # means of two draws of 0 and 1: 0, 1/2, 1 with chances 1/4, 1/2, 1/4
-    found = judged(f"value('cnc', '{WORST}')", runs({"cnc": [0, 1]}))
-    assert (found["effect"], found["low"], found["high"]) == (0.5, 0.0, 1.0)
+    assert [of(0, 1)[key] for key in ("effect", "low", "high")] == [0.5, 0.0, 1.0]
     # means of five draws of 0 and 1: the chance of none is 1/32, more than 2.5 %; with eight it is 1/256
-    assert judged(f"value('cnc', '{WORST}')", runs({"cnc": [0, 1] * 4}))["low"] == pytest.approx(1 / 8)
+    assert of(*[0, 1] * 4)["low"] == pytest.approx(1 / 8)
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"), [([3.0, 5, 4, 4], "undecided"), ([3.0, 5, 4, 4, 4], "holds"), ([1.0, 5, 4, 4, 4], "undecided")]
+)
+def test_without_test_data_five_seeds_decide_by_student_s_interval(values, verdict):
+    metrics = runs({"cnc": values}, metric="seconds")
+    found = judged("value('cnc', 'seconds')", metrics, resampled(runs({"cnc": values})), margin=2)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high))
+    assert found["verdict"] == verdict
+    assert ("less than 5 seeds" in found.get("reason", "")) == (len(values) < 5)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,12 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
         return {"verdict": "not run here", "reason": str(missing)}
     if np.isinf(found[0]) or not given > 0:
         return {"verdict": "undecided", "reason": "the effect is infinite here" if given > 0 else f"not above 0: {claim['given']}"}
-    drawn, alone = found[1 : DRAWS + 1], found[DRAWS + 1 :]
+    return decided(claim, found, asked)
+
+
+def decided(claim: dict[str, Any], found: Array, asked: Evidence) -> dict[str, Any]:
+    """The verdict on an effect's value, draws and values by seed."""
+    drawn, alone, seeds = found[1 : DRAWS + 1], found[DRAWS + 1 :], asked.seeds
     low, high = np.nanpercentile(drawn, [2.5, 97.5]) if asked.resampled else interval(alone)
     verdict = "holds" if low > claim["margin"] else "fails" if high < claim["margin"] else "undecided"
     evidence = {"effect": found[0], "low": low, "high": high, "seeds": len(seeds), "p_seeds": p_value(alone, claim["margin"])}
