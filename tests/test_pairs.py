@@ -8,11 +8,12 @@ import torch
 from helpers import CPU, build, task
 from torch.nn.functional import normalize
 
+from despur import experiments
 from despur.augment.base import lab
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.whitening import whiten
 from despur.randomness import generator
-from despur.spec import available, declared
+from despur.spec import available, declared, resolve
 from despur.task import encode
 from despur.training import Machine, Trainer
 
@@ -65,6 +66,15 @@ def test_every_method_has_the_settings_of_sec_6_2(name):
     found = {key: s.default for key, s in declared("methods", name)["SETTINGS"].items()}
     stated = {"epochs": 1000, "learning_rate": 3e-3, "weight_decay": 1e-6, "warmup": 500, "optimizer": "adam", "decay": "drops"}
     assert stated.items() <= found.items()
+
+
+@pytest.mark.parametrize("dataset", [*experiments.room("icl_msr")["datasets"], "scene_digits"])
+@pytest.mark.parametrize("name", QIANG)
+def test_msr_and_its_base_differ_in_msr_alone(name, dataset):
+    """What both have is the same wherever both are run, parts such as the encoder too."""
+    own, base = (resolve("methods", each, dataset, "stage1").points[0].resolved() for each in (name, name.removesuffix("_msr")))
+    assert base.keys() <= own.keys()
+    assert {key: own[key] for key in base if key != "name"} == {key: value for key, value in base.items() if key != "name"}
 
 
 @pytest.mark.parametrize(
