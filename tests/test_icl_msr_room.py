@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from project import SOURCE
 
 from despur import experiments
 from despur.experiments import Cell
@@ -226,6 +227,24 @@ def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
     gain = expected("linear_classifier+stage1=simclr_msr") - (low + (4 * msr - 4) / 12 * (high - low))
     assert found.loc["msr_gains_at_equal_time", "effect"] == pytest.approx(gain / 100)
     assert set(table[table["dataset"].isin(["stl10", "imagenet100"])]["verdict"]) == {"not run here"}
+
+
+# the bundled run
+
+
+def bundled(cell, artifact):
+    """Made-up runs of the cells of config.yaml."""
+    asked = experiments.cells(experiments.configuration(SOURCE / "config.yaml"), "icl_msr", artifact)
+    places = [(each, locate(folder)) for each in asked for folder in each.folders]
+    return [cell(place.name, each.artifact, each.role, each.dataset, each.printed, place.seeds) for each, place in places]
+
+
+def test_the_bundled_run_has_what_every_claim_asks_for(scripts, cell, tmp_path):
+    """Levels on either side of the best, SimCLR before and after the time of MSR."""
+    table, _ = made(scripts, "claims", bundled(cell, "claims"), tmp_path)
+    found = table[table["dataset"].isin(["cifar10", "imagenet100", "imagenet", "coco30"])].set_index("claim")
+    assert set(found.index) == {claim["name"] for claim in CLAIMS} and "not run here" not in set(found["verdict"])
+    assert (found.loc[["lambda_1_is_best", "gamma_1_is_best"], "effect"] > 0).all()
 
 
 # figures
