@@ -247,6 +247,11 @@ def test_the_bundled_run_has_what_every_claim_asks_for(scripts, cell, tmp_path):
     assert (found.loc[["lambda_1_is_best", "gamma_1_is_best"], "effect"] > 0).all()
 
 
+def test_the_bundled_table_of_times_has_both_orders(scripts, cell, tmp_path):
+    table, _ = made(scripts, "table_time", bundled(cell, "table_time"), tmp_path)
+    assert set(table[table["printed"] == "simclr_msr"]["second_order"]) == {"first", "second"}
+
+
 # figures
 
 
