@@ -253,6 +253,13 @@ def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[
         "gamma": real(uniformity, f"{source}: weight of L_uni, Eq. 8", at_least=0),
         "n": whole(6, "Sec. 6.2: weight vectors of an image; 14 in Table 4", at_least=1),
         "t": real(2.0, "Sec. 6.2: Eq. 9", above=0),
+        "reduction": choice(
+            "mean",
+            "Eq. 1 and 6 sum over the 2N anchors of a batch, of unstated size; mean: as released code does (SimCLR, W-MSE), so that gamma "
+            "and alpha mean the same for every N; sum: gamma weighs 2N times less, and Eq. 7 steps 2N times as far",
+            "mean",
+            "sum",
+        ),
         "second_order": flag(True, "Alg. 1; false: f_msr minimises L_msr at f and f_ph as they are: Eq. 8 alone would give it no gradient"),
         "alpha": real(0.0, "Eq. 7: not stated; 0: the encoder's learning rate, which Alg. 1 calls by the same letter", at_least=0),
         "beta": real(1e-3, "Alg. 1: not stated; Adam's default, as f_msr is trained by Adam like all (Sec. 6.2)", above=0),
