@@ -86,6 +86,21 @@ def test_lambda_and_gamma_are_those_of_sec_6_3(name, weights):
     assert (found["lambda"].default, found["gamma"].default) == weights and found["n"].default == 6 and found["t"].default == 2
 
 
+@pytest.mark.parametrize("dataset", [*experiments.room("icl_msr")["datasets"], "scene_digits"])
+def test_simclrs_embedding_alone_has_batch_norm(dataset):
+    """W-MSE's released code, its bn_last."""
+    found = {name: resolve("methods", name, dataset, "stage1").points[0].settings["projector"] for name in ("simclr", *QIANG)}
+    assert {name for name, kind in found.items() if kind == "mlp_bn_bn"} == {"simclr", "simclr_msr"}
+
+
+def test_batch_norm_at_the_end_is_of_both_views_together():
+    method = small("simclr_msr")
+    z = method.two_views(BATCH, RNG(0))
+    torch.testing.assert_close(z.mean(dim=0), torch.zeros(64), rtol=0, atol=1e-5)
+    torch.testing.assert_close(z.var(dim=0, unbiased=False), torch.ones(64), rtol=0, atol=0.02)
+    assert method.embedding_dim == z.shape[1] and (z[:N].mean(dim=0).abs() > 0.05).any()
+
+
 # Pairs
 
 

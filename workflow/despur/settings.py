@@ -183,6 +183,9 @@ def adam(learning_rate: float, weight_decay: float, epochs: int, source: str, ba
     }
 
 
+PROJECTORS = ("none", "linear", "mlp", "mlp_bn", "mlp_bn_bn")  # between representation and loss: families/selfsupervised.py
+
+
 def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
     """The settings that methods share that learn without labels from two random views of every sample."""
     return {
@@ -194,13 +197,13 @@ def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
         "warmup": whole(0, "first steps in which the rate grows linearly; 0: none", at_least=0),
         "encoder": part("encoders", "convnet", source),
         "augment": part("augment", "images", source),
-        "projector": choice("none", "Lewis et al. 2023, App. D; App. G: the others; mlp_bn: W-MSE", "none", "linear", "mlp", "mlp_bn"),
+        "projector": choice("none", "Lewis et al. 2023, App. D; App. G: linear, mlp; mlp_bn, mlp_bn_bn: W-MSE", *PROJECTORS),
         "projector_dim": whole(16, "Lewis et al. 2023, App. G: 4, 8, 16", at_least=1),
-        "projector_width": whole(1024, "with projector=mlp_bn, W-MSE: hidden units", at_least=1),
+        "projector_width": whole(1024, "with projector=mlp_bn or mlp_bn_bn, W-MSE: hidden units", at_least=1),
     }
 
 
-def siamese() -> dict[str, Setting]:
+def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
     """The settings with which Qiang et al. 2022 train every method (Sec. 6.2); where they are silent, those of W-MSE (Ermolov et al. 2021),
     whose sentences and baseline numbers theirs are."""
     source = "Qiang et al. 2022, Sec. 6.2"
@@ -212,7 +215,11 @@ def siamese() -> dict[str, Setting]:
         "decay": choice("drops", f"{source}: .2 drops 50 and 25 epochs before the end", "none", "linear", "step", "drops"),
         "warmup": whole(500, f"{source}: iterations of the optimiser", at_least=0),
         "encoder": part("encoders", "convnet", f"{source}: ResNet-18 or ResNet-50, which the data sets state"),
-        "projector": choice("mlp_bn", "f_ph: not stated; W-MSE's: linear, batch norm, ReLU, linear", "none", "linear", "mlp", "mlp_bn"),
+        "projector": choice(
+            projector,
+            "f_ph: not stated; W-MSE's: linear, batch norm, ReLU, linear; mlp_bn_bn: SimCLR's there, batch norm at its end, too",
+            *PROJECTORS,
+        ),
         "projector_dim": whole(64, f"{source}: 64 on CIFAR, 128 on STL-10, Tiny ImageNet; called f's output, in W-MSE f_ph's", at_least=1),
         "projector_width": whole(1024, f"{source}: called f_ph's output, in W-MSE its hidden units", at_least=1),
     }
@@ -225,7 +232,7 @@ NT_XENT = {
     "weight_decay": 1e-6,
     "decay": "drops",
     "warmup": 500,
-    "projector": "mlp_bn",
+    "projector": "mlp_bn_bn",
     "projector_dim": 64,
 }
 
