@@ -154,6 +154,15 @@ def test_few_labels_stand_beside_their_shares(scripts, cell, tmp_path):
             assert row["ours"] == pytest.approx(expected(f"fine_tuning+label_fraction={share}+stage1={method}", metric="top5_accuracy"))
 
 
+def test_a_tenth_of_the_labels_is_seen_half_as_often():
+    """SimCLR's protocol: 60 epochs at 1 %, 30 at 10 %."""
+    cells = experiments.cells({"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4")
+    runs = [run.spec for cell in cells for folder in cell.folders for run in locate(folder).runs()]
+    asked = [(run.parts["stage1"].base, run.settings["label_fraction"], run.settings["epochs"]) for run in runs]
+    assert sorted(asked) == [(base, *pair) for base in ("byol", "byol_msr", "simclr", "simclr_msr") for pair in ((0.01, 60), (0.1, 30))]
+    assert {run.parts["stage1"].settings.get("n", 14) for run in runs} == {14}
+
+
 def test_saliency_is_weighted_by_samples(scripts, cell, tmp_path):
     table, _ = made(scripts, "table_saliency", [cell(ALL, "figure_4", "coco30")], tmp_path)
     assert row_of(table, printed="simclr")["inside"] == pytest.approx((30 * 0.2 + 10 * 0.3) / 40)
