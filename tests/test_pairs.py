@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from helpers import CPU, build, task
+from lightly.loss import NegativeCosineSimilarity, NTXentLoss
 from torch.nn.functional import normalize
 
 from despur import experiments
@@ -119,6 +120,8 @@ def test_byol_is_2_minus_2_cos():
     z, p = embeddings(), embeddings(seed=1)
     expected = np.mean([2 - 2 * cos(z[i], p[(i + N) % (2 * N)]) for i in range(2 * N)])
     assert method.contrast(z, method.opposite(p)).item() == pytest.approx(expected, rel=1e-5)
+    lightlys = sum(NegativeCosineSimilarity()(a, b) for a, b in zip(p.chunk(2), other(z).chunk(2), strict=True))
+    assert method.contrast(z, method.opposite(p)).item() == pytest.approx(2 + lightlys.item(), rel=1e-5)
     assert method.contrast(z, z).item() == pytest.approx(0, abs=1e-6)
     assert method.contrast(z, -3 * z).item() == pytest.approx(4, rel=1e-6)
 
@@ -148,6 +151,13 @@ def test_moco_tells_the_key_from_the_queue():
         positive = math.exp(cos(q[i], k[i]) / 0.3)
         total -= math.log(positive / (positive + sum(math.exp(cos(q[i], past) / 0.3) for past in queue)))
     assert method.contrast(k, q).item() == pytest.approx(total / (2 * N), rel=1e-5)
+
+
+def test_moco_is_lightlys_nt_xent_with_a_memory_bank():
+    method, lightlys = small("moco+queue=9+temperature=0.3"), NTXentLoss(0.3, memory_bank_size=(9, 64))
+    method.queue.copy_(lightlys.memory_bank.bank)
+    k, q = normalize(embeddings(dim=64)), embeddings(dim=64, seed=1)
+    torch.testing.assert_close(method.contrast(k, q), lightlys(q, k))
 
 
 def test_ressl_compares_relations():
@@ -320,7 +330,13 @@ def test_prototypes_have_length_1_and_stay_in_the_first_epoch():
 # Resuming
 
 
-@pytest.mark.parametrize("name", ["byol", "simclr_msr", "ressl_msr+queue=9", "swav_msr+prototypes=5"])
+RESUMED = [
+    *("byol", "cmc", "moco+queue=9", "wmse+epsilon=0.1+projector_dim=2+slice=3+slicings=2"),
+    *("simclr_msr", "ressl_msr+queue=9", "swav_msr+prototypes=5"),
+]
+
+
+@pytest.mark.parametrize("name", RESUMED)
 @pytest.mark.parametrize("stop", [3, 5])
 def test_features_are_identical_after_resume(name, stop, tmp_path):
     def method(seed):
