@@ -249,11 +249,13 @@ def bundled(cell, artifact):
 
 
 def test_the_bundled_run_has_what_every_claim_asks_for(scripts, cell, tmp_path):
-    """Levels on either side of the best, SimCLR before and after the time of MSR."""
+    """Levels on either side of the best, two seeds where MSR is compared with its base, SimCLR before and after the time of MSR."""
     table, _ = made(scripts, "claims", bundled(cell, "claims"), tmp_path)
     found = table[table["dataset"].isin(["cifar10", "imagenet100", "imagenet", "coco30"])].set_index("claim")
     assert set(found.index) == {claim["name"] for claim in CLAIMS} and "not run here" not in set(found["verdict"])
     assert (found.loc[["lambda_1_is_best", "gamma_1_is_best"], "effect"] > 0).all()
+    two = {c["name"] for c in CLAIMS if c["artifact"] in ("figure_1", "figure_4", "table_4", "table_time")}
+    assert set(found.loc[[*two, "msr_improves_linear_classifiers", "msr_improves_nearest_neighbours"], "seeds"]) == {2}
 
 
 def test_the_bundled_table_of_times_has_both_orders(scripts, cell, tmp_path):
