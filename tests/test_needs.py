@@ -57,7 +57,7 @@ def test_a_job_asks_for_several_gpus_where_its_methods_share_and_the_machine_has
     for path in ("stage1/cifar10/simclr/s0", "stage1/imagenet/simclr+batch_size=100/s0", "runs/imagenet/linear_classifier/s0"):
         assert asked(path)["gpu"] == 1
     few, one = (needs.resources(locate("results/stage1/imagenet/simclr_msr/s0"), 1, gpus) for gpus in (7, 1))
-    assert few == one and one["gpu"] == 1
+    assert few == one and one["gpu"] == 1 and one["runtime"] == pytest.approx(8 * shared["runtime"], rel=0.01)
 
 
 def test_larger_data_networks_and_sweeps_ask_for_more():

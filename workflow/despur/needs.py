@@ -133,7 +133,7 @@ def processes(place: Place) -> int:
 @cache
 def resources(place: Place, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
     """What a job asks for where there are so many GPUs: one, if they are fewer than it could share. Each attempt asks for more, as the
-    one before may have had too little; minutes are those on one GPU."""
+    one before may have had too little."""
     gpu = place.stage in TRAINED and any(map(on_gpu, place.sweep.points))
     shared = processes(place) if processes(place) <= gpus else 1
     data = fact("datasets", parse(place.dataset)[0])["mb"]
@@ -142,6 +142,6 @@ def resources(place: Place, attempt: int = 1, gpus: float = math.inf) -> dict[st
     return {
         "gpu": gpu * shared,
         "mem_mb": math.ceil(((facts()["memory_mb"] + own.get("mb", 0)) * shared + arrays) * attempt / 100) * 100,
-        "runtime": math.ceil(max(10.0, seconds(place)[0] * facts()["margin"] / 60)) * attempt,
+        "runtime": math.ceil(max(10.0, seconds(place)[0] / shared * facts()["margin"] / 60)) * attempt,
         "cpus_per_task": int(own.get("cpus", 1)) * shared if gpu else 1,
     }
