@@ -248,7 +248,7 @@ def icl_msr(epochs: int = 4) -> list[Row]:
     task = Task(Presentation(images, 32), rng.integers(0, 10, 1024), 10, cpu)
     small = "+batch_size=128+encoder.width=16+projector_dim=16+projector_width=64"
     augmented = "".join(f"+augment.{key}" for key in ("blur=0", "color_jitter=0.5", "crop_scale=0.2", "flip=0.5", "grayscale=0.1"))
-    own = {"simclr": "+negatives=both_views+projector=mlp_bn+temperature=0.5", "swav": "+prototypes=30", "ressl": "+queue=512"}
+    own = {"simclr": "+negatives=both_views+projector=mlp_bn_bn+temperature=0.5", "swav": "+prototypes=30", "ressl": "+queue=512"}
     rows: list[Row] = []
     for base in ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl"):
         extra = small + augmented + (own.get(base, "") if base != "simclr" else "")

@@ -125,6 +125,15 @@ def test_a_command_has_a_device_of_its_own_as_long_as_it_lives(tmp_path):
         process.communicate("")
 
 
+def test_a_command_on_several_devices_runs_once_for_each(tmp_path):
+    (tmp_path / "shown.py").write_text(
+        "import os, sys\nprint(os.environ['LOCAL_RANK'], os.environ['WORLD_SIZE'], os.environ['CUDA_VISIBLE_DEVICES'], *sys.argv[1:])"
+    )
+    process = launch(tmp_path, "--gpus", "2", "--jobs-per-gpu", "1", sys.executable, "-m", "shown", "path", cwd=tmp_path)
+    text, errors = process.communicate("")
+    assert sorted(text.splitlines()) == ["0 2 0,1 path --device cuda", "1 2 0,1 path --device cuda"], errors
+
+
 def test_where_gpus_are_shared_a_command_without_one_sees_none(tmp_path):
     assert launch(tmp_path, "--gpus", "0", "--jobs-per-gpu", "2", *SHOW).communicate("")[0] == "\n"
 

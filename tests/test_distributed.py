@@ -17,7 +17,7 @@ from despur.store import Container
 METHODS = ["simclr", "byol", "moco", "swav", "cmc", "dcl", "relic", "ssl_hsic", "lmcl", "ressl", "simclr_msr", "byol_msr+mask_at=embedding"]
 BATCH = np.arange(8)
 SETTINGS = {
-    "encoder.dropout": "0", "encoder.width": "4", "learning_rate": "0.01", "negatives": "both_views", "projector": "mlp_bn",
+    "encoder.dropout": "0", "encoder.width": "4", "learning_rate": "0.01", "negatives": "both_views", "projector": "mlp_bn_bn",
     "projector_dim": "6", "projector_width": "10", "queue": "20", "prototypes": "5", "frozen_epochs": "0", "warmup": "0",
     "n": "2", "msr_width": "4", "alpha": "0.5",
 }  # fmt: skip

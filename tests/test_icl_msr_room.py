@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from project import SOURCE
 
 from despur import experiments
 from despur.experiments import Cell
@@ -153,6 +154,15 @@ def test_few_labels_stand_beside_their_shares(scripts, cell, tmp_path):
             assert row["ours"] == pytest.approx(expected(f"fine_tuning+label_fraction={share}+stage1={method}", metric="top5_accuracy"))
 
 
+def test_a_tenth_of_the_labels_is_seen_half_as_often():
+    """SimCLR's protocol: 60 epochs at 1 %, 30 at 10 %."""
+    cells = experiments.cells({"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4")
+    runs = [run.spec for cell in cells for folder in cell.folders for run in locate(folder).runs()]
+    asked = [(run.parts["stage1"].base, run.settings["label_fraction"], run.settings["epochs"]) for run in runs]
+    assert sorted(asked) == [(base, *pair) for base in ("byol", "byol_msr", "simclr", "simclr_msr") for pair in ((0.01, 60), (0.1, 30))]
+    assert {run.parts["stage1"].settings.get("n", 14) for run in runs} == {14}
+
+
 def test_saliency_is_weighted_by_samples(scripts, cell, tmp_path):
     table, _ = made(scripts, "table_saliency", [cell(ALL, "figure_4", "coco30")], tmp_path)
     assert row_of(table, printed="simclr")["inside"] == pytest.approx((30 * 0.2 + 10 * 0.3) / 40)
@@ -226,6 +236,31 @@ def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
     gain = expected("linear_classifier+stage1=simclr_msr") - (low + (4 * msr - 4) / 12 * (high - low))
     assert found.loc["msr_gains_at_equal_time", "effect"] == pytest.approx(gain / 100)
     assert set(table[table["dataset"].isin(["stl10", "imagenet100"])]["verdict"]) == {"not run here"}
+
+
+# the bundled run
+
+
+def bundled(cell, artifact):
+    """Made-up runs of the cells of config.yaml."""
+    asked = experiments.cells(experiments.configuration(SOURCE / "config.yaml"), "icl_msr", artifact)
+    places = [(each, locate(folder)) for each in asked for folder in each.folders]
+    return [cell(place.name, each.artifact, each.role, each.dataset, each.printed, place.seeds) for each, place in places]
+
+
+def test_the_bundled_run_has_what_every_claim_asks_for(scripts, cell, tmp_path):
+    """Levels on either side of the best, two seeds where MSR is compared with its base, SimCLR before and after the time of MSR."""
+    table, _ = made(scripts, "claims", bundled(cell, "claims"), tmp_path)
+    found = table[table["dataset"].isin(["cifar10", "imagenet100", "imagenet", "coco30"])].set_index("claim")
+    assert set(found.index) == {claim["name"] for claim in CLAIMS} and "not run here" not in set(found["verdict"])
+    assert (found.loc[["lambda_1_is_best", "gamma_1_is_best"], "effect"] > 0).all()
+    two = {c["name"] for c in CLAIMS if c["artifact"] in ("figure_1", "figure_4", "table_4", "table_time")}
+    assert set(found.loc[[*two, "msr_improves_linear_classifiers", "msr_improves_nearest_neighbours"], "seeds"]) == {2}
+
+
+def test_the_bundled_table_of_times_has_both_orders(scripts, cell, tmp_path):
+    table, _ = made(scripts, "table_time", bundled(cell, "table_time"), tmp_path)
+    assert set(table[table["printed"] == "simclr_msr"]["second_order"]) == {"first", "second"}
 
 
 # figures

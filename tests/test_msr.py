@@ -68,6 +68,8 @@ def test_eq_4_and_6_term_by_term(unit):
     contrast, msr = method.objectives((h, h), weights)
     torch.testing.assert_close(contrast, two_view_contrast(h, candidates(N, "both_views", h.device), 0.4))
     assert msr.item() == pytest.approx(slow_msr(h, weights, 0.4), rel=1e-9)
+    for total, mean in zip(plain(f"+reduction=sum+unit={unit}").objectives((h, h), weights), (contrast, msr), strict=True):
+        torch.testing.assert_close(total, 2 * N * mean)
 
 
 @pytest.mark.parametrize("name", WEARERS)
@@ -193,6 +195,21 @@ def test_uniformity_reaches_f_msr_with_its_weight():
         assert slopes[-1].shape == bias.shape
     torch.testing.assert_close(slopes[2] - slopes[0], 3 * (slopes[1] - slopes[0]))
     assert (slopes[1] - slopes[0]).abs().max() > 1e-4
+
+
+def test_in_sums_gamma_weighs_2n_times_less_and_the_look_ahead_goes_2n_times_as_far():
+    """Eq. 8 in sums, with gamma times 2N and alpha through 2N, is 2N times Eq. 8 in means."""
+    found = []
+    for own in ("+alpha=1.2+gamma=3", f"+alpha={1.2 / (2 * N)}+gamma={3 * 2 * N}+reduction=sum"):
+        method = small("simclr_msr", own)
+        method.networks.double()
+        method.draw, images = 0, method.task.presentation.view(BATCH, RNG(0))
+        parameters = {key: p.detach().requires_grad_() for key, p in method.networks["msr"].named_parameters()}
+        views = method.views(images, RNG(0))[0].double()
+        loss = method.meta_loss(parameters, (views, views), images.double())["loss"]
+        found.append([loss, *torch.autograd.grad(loss, list(parameters.values()))])
+    for mean, total in zip(*found, strict=True):
+        torch.testing.assert_close(total, 2 * N * mean)
 
 
 def test_first_order_is_the_gradient_of_l_msr_where_encoder_and_head_are():

@@ -8,6 +8,7 @@ from project import SOURCE
 
 from despur import needs
 from despur.paths import locate
+from despur.runs import method_class
 from despur.spec import available
 
 PUBLISHED = {"results/runs/waterbirds/erm/s0": (4_795 * 300, 4_795 * 300 / 128)}
@@ -43,6 +44,20 @@ def test_only_what_takes_gradient_steps_asks_for_a_gpu():
     assert asked("runs/cmnist/cnc/s0-4")["gpu"] == asked("stage1/cmnist/erm/s0")["gpu"] == 1
     for path in ("data/cmnist", "groups/cmnist/clusters/s0", "runs/moji/inlp/s0-4", "runs/moji/leace/s0-4"):
         assert asked(path)["gpu"] == 0
+
+
+def test_the_methods_that_share_their_batches_are_those_that_can():
+    assert set(needs.facts()["processes"]["methods"]) == {name for name in available("methods") if method_class(name).PARALLEL}
+
+
+def test_a_job_asks_for_several_gpus_where_its_methods_share_and_the_machine_has_them():
+    shared, alone = asked("stage1/imagenet/simclr_msr/s0"), asked("stage1/imagenet/wmse/s0")
+    assert (shared["gpu"], alone["gpu"]) == (8, 1) and shared["cpus_per_task"] == 8 * alone["cpus_per_task"]
+    assert shared["mem_mb"] > alone["mem_mb"] + 7 * 2_500
+    for path in ("stage1/cifar10/simclr/s0", "stage1/imagenet/simclr+batch_size=100/s0", "runs/imagenet/linear_classifier/s0"):
+        assert asked(path)["gpu"] == 1
+    few, one = (needs.resources(locate("results/stage1/imagenet/simclr_msr/s0"), 1, gpus) for gpus in (7, 1))
+    assert few == one and one["gpu"] == 1 and one["runtime"] == pytest.approx(8 * shared["runtime"], rel=0.01)
 
 
 def test_larger_data_networks_and_sweeps_ask_for_more():

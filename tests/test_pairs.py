@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import torch
 from helpers import CPU, build, task
+from lightly.loss import NegativeCosineSimilarity, NTXentLoss
 from torch.nn.functional import normalize
 
+from despur import experiments
 from despur.augment.base import lab
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.whitening import whiten
 from despur.randomness import generator
-from despur.spec import available, declared
+from despur.spec import available, declared, resolve
 from despur.task import encode
 from despur.training import Machine, Trainer
 
@@ -67,6 +69,15 @@ def test_every_method_has_the_settings_of_sec_6_2(name):
     assert stated.items() <= found.items()
 
 
+@pytest.mark.parametrize("dataset", [*experiments.room("icl_msr")["datasets"], "scene_digits"])
+@pytest.mark.parametrize("name", QIANG)
+def test_msr_and_its_base_differ_in_msr_alone(name, dataset):
+    """What both have is the same wherever both are run, parts such as the encoder too."""
+    own, base = (resolve("methods", each, dataset, "stage1").points[0].resolved() for each in (name, name.removesuffix("_msr")))
+    assert base.keys() <= own.keys()
+    assert {key: own[key] for key in base if key != "name"} == {key: value for key, value in base.items() if key != "name"}
+
+
 @pytest.mark.parametrize(
     ("name", "weights"),
     [("simclr", (1, 1)), ("byol", (0.1, 1)), ("lmcl", (0.1, 1)), ("ressl", (0.01, 1)), ("cmc", (0.1, 0.1)), ("dcl", (1, 1))],
@@ -74,6 +85,21 @@ def test_every_method_has_the_settings_of_sec_6_2(name):
 def test_lambda_and_gamma_are_those_of_sec_6_3(name, weights):
     found = declared("methods", f"{name}_msr")["SETTINGS"]
     assert (found["lambda"].default, found["gamma"].default) == weights and found["n"].default == 6 and found["t"].default == 2
+
+
+@pytest.mark.parametrize("dataset", [*experiments.room("icl_msr")["datasets"], "scene_digits"])
+def test_simclrs_embedding_alone_has_batch_norm(dataset):
+    """W-MSE's released code, its bn_last."""
+    found = {name: resolve("methods", name, dataset, "stage1").points[0].settings["projector"] for name in ("simclr", *QIANG)}
+    assert {name for name, kind in found.items() if kind == "mlp_bn_bn"} == {"simclr", "simclr_msr"}
+
+
+def test_batch_norm_at_the_end_is_of_both_views_together():
+    method = small("simclr_msr")
+    z = method.two_views(BATCH, RNG(0))
+    torch.testing.assert_close(z.mean(dim=0), torch.zeros(64), rtol=0, atol=1e-5)
+    torch.testing.assert_close(z.var(dim=0, unbiased=False), torch.ones(64), rtol=0, atol=0.02)
+    assert method.embedding_dim == z.shape[1] and (z[:N].mean(dim=0).abs() > 0.05).any()
 
 
 # Pairs
@@ -94,6 +120,8 @@ def test_byol_is_2_minus_2_cos():
     z, p = embeddings(), embeddings(seed=1)
     expected = np.mean([2 - 2 * cos(z[i], p[(i + N) % (2 * N)]) for i in range(2 * N)])
     assert method.contrast(z, method.opposite(p)).item() == pytest.approx(expected, rel=1e-5)
+    lightlys = sum(NegativeCosineSimilarity()(a, b) for a, b in zip(p.chunk(2), other(z).chunk(2), strict=True))
+    assert method.contrast(z, method.opposite(p)).item() == pytest.approx(2 + lightlys.item(), rel=1e-5)
     assert method.contrast(z, z).item() == pytest.approx(0, abs=1e-6)
     assert method.contrast(z, -3 * z).item() == pytest.approx(4, rel=1e-6)
 
@@ -123,6 +151,13 @@ def test_moco_tells_the_key_from_the_queue():
         positive = math.exp(cos(q[i], k[i]) / 0.3)
         total -= math.log(positive / (positive + sum(math.exp(cos(q[i], past) / 0.3) for past in queue)))
     assert method.contrast(k, q).item() == pytest.approx(total / (2 * N), rel=1e-5)
+
+
+def test_moco_is_lightlys_nt_xent_with_a_memory_bank():
+    method, lightlys = small("moco+queue=9+temperature=0.3"), NTXentLoss(0.3, memory_bank_size=(9, 64))
+    method.queue.copy_(lightlys.memory_bank.bank)
+    k, q = normalize(embeddings(dim=64)), embeddings(dim=64, seed=1)
+    torch.testing.assert_close(method.contrast(k, q), lightlys(q, k))
 
 
 def test_ressl_compares_relations():
@@ -295,7 +330,13 @@ def test_prototypes_have_length_1_and_stay_in_the_first_epoch():
 # Resuming
 
 
-@pytest.mark.parametrize("name", ["byol", "simclr_msr", "ressl_msr+queue=9", "swav_msr+prototypes=5"])
+RESUMED = [
+    *("byol", "cmc", "moco+queue=9", "wmse+epsilon=0.1+projector_dim=2+slice=3+slicings=2"),
+    *("simclr_msr", "ressl_msr+queue=9", "swav_msr+prototypes=5"),
+]
+
+
+@pytest.mark.parametrize("name", RESUMED)
 @pytest.mark.parametrize("stop", [3, 5])
 def test_features_are_identical_after_resume(name, stop, tmp_path):
     def method(seed):

@@ -48,6 +48,16 @@ def test_training_asks_for_a_gpu_where_the_profile_has_some(project):
     assert (without["gpu"], without["jobs_per_gpu"]) == (0, 0)
 
 
+@pytest.mark.parametrize(("slots", "jobs_per_gpu", "expected"), [(8, 1, 8), (16, 2, 8), (8, 2, 1), (4, 1, 1)])
+def test_a_stage_1_of_imagenet_takes_eight_gpus_where_the_profile_has_them(project, slots, jobs_per_gpu, expected):
+    project.environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(8)))
+    models = "results/stage1/imagenet/simclr/s0/models.safetensors"
+    own = ("--resources", f"gpu={slots}", "--set-resources", f"train_stage1:jobs_per_gpu={jobs_per_gpu}")
+    text = project.snakemake("-n", "-p", models, "--workflow-profile", "profiles/gpu", *own)
+    command = f"python -m despur.devices --gpus {expected} --jobs-per-gpu {jobs_per_gpu} python -m despur.stage1 {models}"
+    assert command in " ".join(text.split())
+
+
 def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
     job = "runs/{}/{}/s0/models.safetensors".format
     slurm = ("results/" + job("celeba", "erm"), "results/" + job("moji", "inlp"), "--workflow-profile", "profiles/slurm")

@@ -175,13 +175,37 @@ def test_a_loss_that_is_not_a_number_names_step_and_settings(bad, tmp_path):
     with pytest.raises(TrainingError) as error:
         trained(method, tmp_path)
     text = str(error.value)
-    assert text.startswith("key: loss is") and "at step 7" in text and "'temperature': 0.07" in text
-    assert method.calls == 7
+    assert text.startswith("key: mean loss is") and "over steps 5 to 8" in text and "'temperature': 0.07" in text
+    assert method.calls == 8  # at the end of the epoch
+
+
+def test_a_loss_that_is_not_a_number_is_in_no_checkpoint(tmp_path):
+    with pytest.raises(TrainingError, match="over steps 5 to 7"):
+        trained(Scripted([1.0] * 6 + [math.nan]), tmp_path, seconds=0)
+    assert torch.load(tmp_path / "checkpoint.pt", weights_only=True)["progress"]["step"] == 6
+
+
+def test_no_step_reads_a_value_from_the_device(tmp_path):
+    """A tensor on the device "meta" has no value to read."""
+    method = Scripted()
+    step = method.step
+    method.step = lambda batch, rng: {name: loss.to("meta") for name, loss in step(batch, rng).items()}
+    trainer = Trainer(method, "key", constant, Machine(CPU), tmp_path / "checkpoint.pt")
+    trainer.share = 0.25
+    for batch in method.epoch(None):
+        trainer.step(batch)
+    assert trainer.progress.counts == {"loss": 4, "part": 4} and trainer.progress.totals["loss"].dtype == torch.float64
+
+
+def test_means_are_sums_in_double_precision(tmp_path):
+    """In single precision, 1 would vanish beside 2^24."""
+    progress = trained(Scripted([2.0**24, 1.0, 1.0, 1.0], epochs=1), tmp_path)
+    assert looks(progress, "loss") == [(4, (2**24 + 3) / 4)]
 
 
 def test_a_diverging_run_stops(tmp_path):
     method = build("erm+batch_size=8+learning_rate=1e30", task(np.arange(24) % 2))
-    with pytest.raises(TrainingError, match=r"at step [234]; .*'learning_rate': 1e[+]30"):
+    with pytest.raises(TrainingError, match=r"over steps (1 to 3|4 to 6); .*'learning_rate': 1e[+]30"):
         trained(method, tmp_path)
 
 

@@ -2,8 +2,8 @@
 
 python -m despur.devices --gpus 1 --jobs-per-gpu 2 python -m despur.stage2 results/runs/colored_digits/cnc/s0-2
 
-The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``; with --gpus 0 it sees none. Without --jobs-per-gpu the devices are left as
-they are: a cluster has chosen them, or there are none to share.
+The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``; with --gpus 0 it sees none; with several, torchrun starts one for each.
+Without --jobs-per-gpu the devices are left as they are: a cluster has chosen them, or there are none to share.
 """
 
 import argparse
@@ -94,6 +94,12 @@ def take(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) ->
     return taken
 
 
+def several(command: Sequence[str], count: int) -> list[str]:
+    """``python -m despur.stage1 ...`` in so many processes, each with a GPU (despur/distributed.py); one needs no torchrun."""
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
+    return [command[0], *(torchrun if count > 1 else []), *command[1:]]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpus", type=int, default=0, help="how many the command uses (default 0)")
@@ -105,7 +111,9 @@ def main() -> None:
         if asked.gpus:
             devices = visible()
             check(asked.gpus, 1, devices)
-            command = [*command, "--device", "cuda"]
+            command = [*several(command, asked.gpus), "--device", "cuda"]
+            if asked.gpus > 1:
+                os.environ.pop("DESPUR_WARM", None)  # torchrun's processes are its own
         elif asked.jobs_per_gpu:
             os.environ["CUDA_VISIBLE_DEVICES"] = ""  # all devices are given to others
         if asked.gpus and asked.jobs_per_gpu:

@@ -121,16 +121,27 @@ def megabytes(place: Place) -> float:
     return runs(place) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
 
 
+def processes(place: Place) -> int:
+    """GPUs that a stage-1 job shares its batches out to: what the table says, where all its methods can, evenly."""
+    if place.stage != "stage1":
+        return 1
+    known, points = facts()["processes"], place.sweep.points
+    count = min(known["gpus"].get(parse(place.dataset)[0], {}).get(encoder(p), 1) for p in points)
+    return count if all(p.base in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
+
+
 @cache
-def resources(place: Place, attempt: int = 1) -> dict[str, int]:
-    """What a job asks a cluster for; each attempt asks for more, as the one before may have had too little."""
+def resources(place: Place, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
+    """What a job asks for where there are so many GPUs: one, if they are fewer than it could share. Each attempt asks for more, as the
+    one before may have had too little."""
     gpu = place.stage in TRAINED and any(map(on_gpu, place.sweep.points))
+    shared = processes(place) if processes(place) <= gpus else 1
     data = fact("datasets", parse(place.dataset)[0])["mb"]
     own = fact("encoders", encoder(place.sweep.points[0])) if place.stage in (*TRAINED, "saliency") else {}
     arrays = min(data, 16_000) + (megabytes(place) if place.stage in TRAINED else 0)  # larger ones stay on disk
     return {
-        "gpu": int(gpu),
-        "mem_mb": math.ceil((facts()["memory_mb"] + arrays + own.get("mb", 0)) * attempt / 100) * 100,
-        "runtime": math.ceil(max(10.0, seconds(place)[0] * facts()["margin"] / 60)) * attempt,
-        "cpus_per_task": int(own.get("cpus", 1)) if gpu else 1,
+        "gpu": gpu * shared,
+        "mem_mb": math.ceil(((facts()["memory_mb"] + own.get("mb", 0)) * shared + arrays) * attempt / 100) * 100,
+        "runtime": math.ceil(max(10.0, seconds(place)[0] / shared * facts()["margin"] / 60)) * attempt,
+        "cpus_per_task": int(own.get("cpus", 1)) * shared if gpu else 1,
     }

@@ -183,6 +183,9 @@ def adam(learning_rate: float, weight_decay: float, epochs: int, source: str, ba
     }
 
 
+PROJECTORS = ("none", "linear", "mlp", "mlp_bn", "mlp_bn_bn")  # between representation and loss: families/selfsupervised.py
+
+
 def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
     """The settings that methods share that learn without labels from two random views of every sample."""
     return {
@@ -194,13 +197,13 @@ def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
         "warmup": whole(0, "first steps in which the rate grows linearly; 0: none", at_least=0),
         "encoder": part("encoders", "convnet", source),
         "augment": part("augment", "images", source),
-        "projector": choice("none", "Lewis et al. 2023, App. D; App. G: the others; mlp_bn: W-MSE", "none", "linear", "mlp", "mlp_bn"),
+        "projector": choice("none", "Lewis et al. 2023, App. D; App. G: linear, mlp; mlp_bn, mlp_bn_bn: W-MSE", *PROJECTORS),
         "projector_dim": whole(16, "Lewis et al. 2023, App. G: 4, 8, 16", at_least=1),
-        "projector_width": whole(1024, "with projector=mlp_bn, W-MSE: hidden units", at_least=1),
+        "projector_width": whole(1024, "with projector=mlp_bn or mlp_bn_bn, W-MSE: hidden units", at_least=1),
     }
 
 
-def siamese() -> dict[str, Setting]:
+def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
     """The settings with which Qiang et al. 2022 train every method (Sec. 6.2); where they are silent, those of W-MSE (Ermolov et al. 2021),
     whose sentences and baseline numbers theirs are."""
     source = "Qiang et al. 2022, Sec. 6.2"
@@ -212,7 +215,11 @@ def siamese() -> dict[str, Setting]:
         "decay": choice("drops", f"{source}: .2 drops 50 and 25 epochs before the end", "none", "linear", "step", "drops"),
         "warmup": whole(500, f"{source}: iterations of the optimiser", at_least=0),
         "encoder": part("encoders", "convnet", f"{source}: ResNet-18 or ResNet-50, which the data sets state"),
-        "projector": choice("mlp_bn", "f_ph: not stated; W-MSE's: linear, batch norm, ReLU, linear", "none", "linear", "mlp", "mlp_bn"),
+        "projector": choice(
+            projector,
+            "f_ph: not stated; W-MSE's: linear, batch norm, ReLU, linear; mlp_bn_bn: SimCLR's there, batch norm at its end, too",
+            *PROJECTORS,
+        ),
         "projector_dim": whole(64, f"{source}: 64 on CIFAR, 128 on STL-10, Tiny ImageNet; called f's output, in W-MSE f_ph's", at_least=1),
         "projector_width": whole(1024, f"{source}: called f_ph's output, in W-MSE its hidden units", at_least=1),
     }
@@ -225,7 +232,7 @@ NT_XENT = {
     "weight_decay": 1e-6,
     "decay": "drops",
     "warmup": 500,
-    "projector": "mlp_bn",
+    "projector": "mlp_bn_bn",
     "projector_dim": 64,
 }
 
@@ -253,6 +260,13 @@ def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[
         "gamma": real(uniformity, f"{source}: weight of L_uni, Eq. 8", at_least=0),
         "n": whole(6, "Sec. 6.2: weight vectors of an image; 14 in Table 4", at_least=1),
         "t": real(2.0, "Sec. 6.2: Eq. 9", above=0),
+        "reduction": choice(
+            "mean",
+            "Eq. 1 and 6 sum over the 2N anchors of a batch, of unstated size; mean: as released code does (SimCLR, W-MSE), so that gamma "
+            "and alpha mean the same for every N; sum: gamma weighs 2N times less, and Eq. 7 steps 2N times as far",
+            "mean",
+            "sum",
+        ),
         "second_order": flag(True, "Alg. 1; false: f_msr minimises L_msr at f and f_ph as they are: Eq. 8 alone would give it no gradient"),
         "alpha": real(0.0, "Eq. 7: not stated; 0: the encoder's learning rate, which Alg. 1 calls by the same letter", at_least=0),
         "beta": real(1e-3, "Alg. 1: not stated; Adam's default, as f_msr is trained by Adam like all (Sec. 6.2)", above=0),

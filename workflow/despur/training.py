@@ -23,7 +23,7 @@ State = dict[str, torch.Tensor]
 
 
 class TrainingError(RuntimeError):
-    """A loss that is not a number; the message names the step and the settings."""
+    """A loss that is not a number; the message names the steps and the settings."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Progress:
     best_step: int = 0
     stale: int = 0
     finished: bool = False
-    totals: dict[str, float] = field(default_factory=dict)
+    totals: State = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     arrays: State = field(default_factory=dict)
     diagnostics: dict[str, list[torch.Tensor]] = field(default_factory=dict)
@@ -102,6 +102,7 @@ class Trainer:
             if p.finished:
                 return
             if time.perf_counter() - self.saved > self.machine.checkpoint_seconds:
+                self.means()  # a run that has diverged is not kept
                 p.seconds = elapsed()
                 self.save()
         p.epoch, p.step_in_epoch = p.epoch + 1, 0
@@ -128,10 +129,17 @@ class Trainer:
             if value.ndim:
                 p.arrays[name] = value.detach()
             else:
-                p.totals[name] = p.totals.get(name, 0.0) + value.item()
+                p.totals[name] = p.totals.get(name, 0.0) + value.detach().double()  # on the device: nobody waits for a step's value
                 p.counts[name] = p.counts.get(name, 0) + 1
-        if not math.isfinite(p.totals["loss"]):
-            raise TrainingError(f"{self.key}: loss is {losses['loss'].item()} at step {p.step}; settings {dict(self.method.settings)}")
+
+    def means(self) -> dict[str, float]:
+        """Mean losses since the last look. Raises TrainingError where that of "loss" is no number."""
+        p = self.progress
+        found = {name: float(total) / p.counts[name] for name, total in p.totals.items()}
+        if not math.isfinite(found.get("loss", 0.0)):
+            steps = f"mean loss is {found['loss']} over steps {p.step - p.since + 1} to {p.step}"
+            raise TrainingError(f"{self.key}: {steps}; settings {dict(self.method.settings)}")
+        return found
 
     def look(self) -> None:
         """Evaluate on validation data; keep the state if it is the best so far; stop when patience is over.
@@ -139,9 +147,9 @@ class Trainer:
         Where there is nothing to score (no labels), the latest state is the best.
         """
         p = self.progress
+        means = self.means()
         self.method.settle(generator(self.key, p.epoch, p.step_in_epoch, 0))
         scores = self.evaluate(self.method)
-        means = {name: total / p.counts[name] for name, total in p.totals.items()}
         for name, value in {**means, **scores}.items():
             p.history.append({"epoch": p.epoch, "step": p.step, "name": name, "value": value})
         p.totals, p.counts, p.since = {}, {}, 0

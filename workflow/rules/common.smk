@@ -1,6 +1,7 @@
 # What the rules share: the checked configuration, and what each path needs. No rules here, no maths.
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -36,11 +37,12 @@ JOBS_PER_GPU = [
     for own in workflow.resource_settings._parsed_overwrite_resources.values()
     if "jobs_per_gpu" in own
 ]
+AT_ONCE = getattr(workflow.global_resources.get("gpu"), "value", None)
+GPUS = math.inf if AT_ONCE is None else AT_ONCE // max(1, min(JOBS_PER_GPU, default=1))
 if any(JOBS_PER_GPU):
-    at_once = workflow.global_resources.get("gpu")
     try:
         devices.check(
-            at_once.value if at_once else 1, min(JOBS_PER_GPU), devices.visible()
+            1 if AT_ONCE is None else AT_ONCE, min(JOBS_PER_GPU), devices.visible()
         )
     except devices.DeviceError as error:
         raise WorkflowError(str(error))
@@ -107,7 +109,7 @@ def needs_of(stage, resource):
     """How much of a resource a job asks for: more at each attempt. Profiles limit it (gpu) or set another (set-resources)."""
 
     def asked(wildcards, attempt):
-        return needs.resources(place(stage, wildcards), attempt)[resource]
+        return needs.resources(place(stage, wildcards), attempt, GPUS)[resource]
 
     return asked
 

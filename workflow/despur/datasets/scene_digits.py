@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn.datasets import load_digits
 
 from despur.randomness import generator
-from despur.settings import Settings, choice, digit_classes, draw, flag, for_each, real, whole
+from despur.settings import NT_XENT, Settings, choice, digit_classes, draw, flag, for_each, real, whole
 from despur.sources import scenes
 from despur.sources.subsets import fewer
 from despur.store import Array, Dataset
@@ -78,13 +78,13 @@ PUBLISHED = {
     # Methods without labels (Qiang et al. 2022): a small encoder and projector, few steps, so no drops of the rate; digits are not flipped.
     **{
         method: {
-            **{"encoder": "convnet", "learning_rate": 3e-3, "batch_size": 128, "epochs": 3, "warmup": 10, "decay": "none"},
-            **{"projector": "mlp_bn", "projector_dim": 32, "projector_width": 64},
             **own,  # type: ignore[dict-item]
+            **{"encoder": "convnet", "learning_rate": 3e-3, "batch_size": 128, "epochs": 3, "warmup": 10, "decay": "none"},
+            **{"projector_dim": 32, "projector_width": 64},
             **({"msr_width": 8} if method.endswith("_msr") else {}),
         }
         for methods, own in {
-            "simclr": {"temperature": 0.5, "negatives": "both_views"},  # as siamese() has them
+            "simclr": NT_XENT,
             "wmse": {"slice": 128},
             "moco ressl ressl_msr": {"queue": 512},
             "swav swav_msr": {"prototypes": 64, "frozen_epochs": 0},

@@ -106,17 +106,19 @@ class MSR(Pairs):
         return scale * weights.transpose(0, 1).repeat(1, 2, 1) * h
 
     def measure(self, anchors: Tensor, positives: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor]:
-        """L_ct (Eq. 1, or what the method has in its place) and L_msr of representations (2N,c); L_msr is 0 without weights."""
+        """L_ct (Eq. 1, or what the method has in its place) and L_msr of representations (2N,c), each the mean over anchors, or their sum;
+        L_msr is 0 without weights."""
         embedded = self.anchor(anchors)
         own = embedded if self.shared else self.positive(positives)
         z = gather(embedded)
         p = z if self.shared else gather(own)
-        contrast = self.contrast(z, self.opposite(p))
+        times = len(z) if self.settings["reduction"] == "sum" else 1  # of 2N anchors
+        contrast = times * self.contrast(z, self.opposite(p))
         if weights is None:
             return contrast, contrast.new_zeros(())
         late = self.settings["mask_at"] == "embedding"  # weights act on this process's positives, which are gathered then
         weighted = self.weigh(weights, own) if late else self.positive(self.weigh(weights, positives))
-        return contrast, backdoor(self.compare(z, self.opposite(gather(weighted))))
+        return contrast, times * backdoor(self.compare(z, self.opposite(gather(weighted))))
 
     def objectives(self, views: Views, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """L_ct and L_msr of views."""
@@ -125,9 +127,7 @@ class MSR(Pairs):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Stage 1: L_to (Eq. 5)."""
         images = self.task.presentation.view(batch, rng)
-        with torch.no_grad():
-            weights = self.networks["msr"](images)
-        contrast, msr = self.objectives(self.views(images, rng), weights)
+        contrast, msr = self.objectives(self.views(images, rng), self.networks["msr"](images))
         return {"loss": contrast + self.settings["lambda"] * msr, "contrast": contrast.detach(), "msr": msr.detach()}
 
     def at(self, parameters: Parameters, function: Callable[..., Any], *inputs: Any) -> Any:

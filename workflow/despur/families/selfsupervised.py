@@ -16,11 +16,12 @@ from despur.store import Array
 
 def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
     """What stands between representation and loss (Lewis et al. 2023, App. G): nothing, a linear layer, or two with a ReLU; or, with
-    ``width`` hidden units, batch norm too (W-MSE)."""
+    ``width`` hidden units, batch norm too, of the embedding as well in ``mlp_bn_bn`` (W-MSE's released code)."""
     if kind == "none":
         return nn.Identity()
-    if kind == "mlp_bn":
-        return nn.Sequential(nn.Linear(dim, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, out))
+    if kind in ("mlp_bn", "mlp_bn_bn"):
+        last = [nn.BatchNorm1d(out)] if kind == "mlp_bn_bn" else []
+        return nn.Sequential(nn.Linear(dim, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, out), *last)
     return nn.Linear(dim, out) if kind == "linear" else nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, out))
 
 

@@ -19,7 +19,12 @@ from despur.store import Array
 SETTINGS = {
     **without(
         sgd(
-            learning_rate=0.2, momentum=0.9, weight_decay=0.0, batch_size=1024, epochs=60, source="Chen et al.: 0.05 x batch / 256; at 1 %"
+            learning_rate=0.2,
+            momentum=0.9,
+            weight_decay=0.0,
+            batch_size=1024,
+            epochs=30,
+            source="Chen et al.: rate 0.05 x batch / 256; 30 epochs at 10 %, 60 at 1 %",
         ),
         "encoder",
     ),

@@ -5,7 +5,7 @@ from despur.methods.simclr import SimCLR
 from despur.settings import contrast, semantic_regulariser, siamese
 
 SETTINGS = {
-    **siamese(),
+    **siamese("mlp_bn_bn"),
     **contrast(0.5, "Sec. 6.2", negatives="both_views"),
     **semantic_regulariser(1.0, 1.0, "Sec. 6.3, Table 1; lambda = .1 in Tables 2 and 3"),
 }
