@@ -22,7 +22,8 @@ except SettingError as error:
 
 OUT = config["outputs"]
 SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
-ALIVE = locks.clear_stale()  # after a kill -9, go on without --unlock
+# After a kill -9, go on without --unlock. A cluster's jobs read this file, too, on nodes that cannot see who holds the lock.
+ALIVE = locks.clear_stale() if workflow.is_main_process else None
 
 # A profile that shares GPUs among jobs says how many run at once (gpu) and on one device (jobs_per_gpu): no more than there are.
 JOBS_PER_GPU = [
