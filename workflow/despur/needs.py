@@ -121,16 +121,22 @@ def megabytes(place: Place) -> float:
     return runs(place) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
 
 
+def attempts(place: Place, device: str = "gpu") -> int:
+    """How often a job that is expected to take longer than a job may is tried until it is done."""
+    return math.ceil(seconds(place, device)[0] / 60 / facts()["longest"])
+
+
 @cache
-def resources(place: Place, attempt: int = 1) -> dict[str, int]:
-    """What a job asks a cluster for; each attempt asks for more, as the one before may have had too little."""
-    gpu = place.stage in TRAINED and any(map(on_gpu, place.sweep.points))
+def resources(place: Place, attempt: int = 1, device: str = "gpu") -> dict[str, int]:
+    """What a job asks a cluster for; each attempt asks for more, as the one before may have had too little. ``device``: what trains."""
+    gpu = device == "gpu" and place.stage in TRAINED and any(map(on_gpu, place.sweep.points))
     data = fact("datasets", parse(place.dataset)[0])["mb"]
     own = fact("encoders", encoder(place.sweep.points[0])) if place.stage in (*TRAINED, "saliency") else {}
     arrays = min(data, 16_000) + (megabytes(place) if place.stage in TRAINED else 0)  # larger ones stay on disk
+    minutes = math.ceil(max(10.0, seconds(place, device)[0] * facts()["margin"] / 60)) * attempt
     return {
         "gpu": int(gpu),
-        "mem_mb": math.ceil((facts()["memory_mb"] + arrays + own.get("mb", 0)) * attempt / 100) * 100,
-        "runtime": math.ceil(max(10.0, seconds(place)[0] * facts()["margin"] / 60)) * attempt,
+        "mem_mb": math.ceil((facts()["memory_mb"] + arrays + own.get("mb", 0)) * min(attempt, facts()["grows"]) / 100) * 100,
+        "runtime": min(minutes, facts()["longest"]),
         "cpus_per_task": int(own.get("cpus", 1)) if gpu else 1,
     }

@@ -25,20 +25,29 @@ SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
 # After a kill -9, go on without --unlock. A cluster's jobs read this file, too, on nodes that cannot see who holds the lock.
 ALIVE = locks.clear_stale() if workflow.is_main_process else None
 
-# A profile that shares GPUs among jobs says how many run at once (gpu) and on one device (jobs_per_gpu): no more than there are.
-JOBS_PER_GPU = [
-    int(own["jobs_per_gpu"].value)
-    for own in workflow.resource_settings._parsed_overwrite_resources.values()
-    if "jobs_per_gpu" in own
-]
-if any(JOBS_PER_GPU):
+
+def of_profile(resource):
+    """What a profile sets a resource to, by rule (set-resources)."""
+    overwritten = workflow.resource_settings._parsed_overwrite_resources
+    return {
+        name: int(own[resource].value)
+        for name, own in overwritten.items()
+        if resource in own
+    }
+
+
+# A profile that shares GPUs says how many jobs run on one device (jobs_per_gpu), and perhaps how many run at once (gpu): else all that fit.
+if any(of_profile("jobs_per_gpu").values()):
     at_once = workflow.global_resources.get("gpu")
     try:
-        devices.check(
-            at_once.value if at_once else 1, min(JOBS_PER_GPU), devices.visible()
+        slots = devices.slots(
+            at_once.value if at_once else None,
+            min(of_profile("jobs_per_gpu").values()),
+            devices.visible(),
         )
     except devices.DeviceError as error:
         raise WorkflowError(str(error))
+    workflow.register_resource("gpu", slots)
 
 
 wildcard_constraints:
@@ -100,9 +109,11 @@ def upstream_of(stage, part, file):
 
 def needs_of(stage, resource):
     """How much of a resource a job asks for: more at each attempt. Profiles limit it (gpu) or set another (set-resources)."""
+    name = {"stage1": "train_stage1", "runs": "train_stage2"}.get(stage)
+    device = "cpu" if of_profile("gpu").get(name) == 0 else "gpu"
 
     def asked(wildcards, attempt):
-        return needs.resources(place(stage, wildcards), attempt)[resource]
+        return needs.resources(place(stage, wildcards), attempt, device)[resource]
 
     return asked
 
@@ -120,7 +131,9 @@ def cells_of(paper, artifact):
 def cells_of_matrix():
     """As ``cells_of``, for the cross-paper matrix."""
     asked = [cell.plain() for cell in matrix.cells(config)]
-    return json.dumps({"cells": asked, "code": script_digest("despur/reporting/comparison.py")})
+    return json.dumps(
+        {"cells": asked, "code": script_digest("despur/reporting/comparison.py")}
+    )
 
 
 def shown(paper, artifact):
