@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 from project import Project, finish, tiny_project
@@ -69,6 +71,12 @@ def test_all_gpus_of_a_workstation_are_used(project, arguments, slots):
     project.edit("Snakefile", lambda text: f"{text}\nprint('slots', workflow.global_resources['gpu'].value)\n")
     code, text = gpus(project, "0,1,2", *arguments)
     assert code == 0 and f"slots {slots}\n" in text, text
+
+
+def test_without_slurm_nothing_is_started_on_it(project):
+    project.environment["PATH"] = str(Path(sys.executable).parent)  # where no sbatch is
+    code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv"))
+    assert code == 1 and "this machine has no sbatch" in text and "Error in rule" not in text
 
 
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="here is a GPU")

@@ -1,6 +1,7 @@
 # What the rules share: the checked configuration, and what each path needs. No rules here, no maths.
 
 import json
+import shutil
 from pathlib import Path
 
 import yaml
@@ -48,6 +49,14 @@ if any(of_profile("jobs_per_gpu").values()):
     except devices.DeviceError as error:
         raise WorkflowError(str(error))
     workflow.register_resource("gpu", slots)
+
+
+def refuse_without_slurm():
+    """One clear message before anything runs, not one for each job."""
+    if workflow.executor_plugin.name == "slurm" and not shutil.which("sbatch"):
+        raise WorkflowError(
+            "this machine has no sbatch: start profiles/slurm on a login node of the cluster, or leave --workflow-profile out"
+        )
 
 
 wildcard_constraints:
