@@ -19,7 +19,7 @@ STAGES = {"build_data": "data", "train_stage1": "stage 1", "infer_groups": "grou
 
 @dataclass(frozen=True)
 class Job:
-    """A finished job. ``seconds``: from its start to its end; ``folder``: where its results lie; ``cached``: taken from Snakemake's cache."""
+    """A finished job. ``seconds``: from its start to its end; ``folder``: its results; ``cached``: taken from Snakemake's cache."""
 
     rule: str
     log: str
@@ -104,7 +104,7 @@ def by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
 
 
 def total(jobs: Collection[Job]) -> dict[str, Any]:
-    """Jobs, seconds of wall time, jobs taken from the cache; of what trains and infers: seconds of own work, largest memory (MB), devices."""
+    """Jobs, seconds of wall time, jobs taken from the cache; of what trains and infers: own seconds, largest memory (MB), devices."""
     known = [found for job in jobs if job.stage in ("stage 1", "groups", "stage 2") and (found := about(job.folder))]
     return {
         "jobs": len(jobs),
