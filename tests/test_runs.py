@@ -108,7 +108,7 @@ def test_what_is_best_and_last_is_encoded_once(root, monkeypatch):
 
 STEPS = """
 import json, sys, torch
-from despur.runs import spare_compiler
+from despur.machine import spare_compiler
 {first}
 weights = {{}}
 for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
