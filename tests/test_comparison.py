@@ -47,7 +47,8 @@ def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
 @pytest.mark.parametrize("name", ["mnist", "published"])
 def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
     config = experiments.configuration(SOURCE / f"config/{name}.yaml")
-    papers = plan.behind(file for p in config["papers"] for a in experiments.artifacts(config, p) for file in experiments.files(config, p, a))
+    artifacts = [(paper, artifact) for paper in config["papers"] for artifact in experiments.artifacts(config, paper)]
+    papers = plan.behind(file for pair in artifacts for file in experiments.files(config, *pair))
     own = plan.behind(matrix.files(config))
     assert len(matrix.cells(config)) >= 11 and own <= papers
 
