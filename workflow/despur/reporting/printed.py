@@ -70,7 +70,6 @@ def changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
     return {key: printed_settings(";".join(own["changed"])) for key, own in found.groupby(keys)}
 
 
-@cache
 def changed(cell: Cell, data: str, method: str) -> str:
     """The settings, ``size=64;epochs=1``, in which a run of a cell is not as its paper's room and its data set's file have it.
 

@@ -74,7 +74,8 @@ def _load(cells: Sequence[Cell], readers: Mapping[str, tuple[str, Callable[[Path
                 part = read(Path(folder) / name).rename(columns={"dataset": "data"})
                 if "draw=seed" in cell.dataset:  # every seed has data of its own, which are one to a reader
                     part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
-                own["changed"] = [changed(cell, *pair) for pair in zip(part["data"], part["method"], strict=True)]
+                pairs = list(zip(part["data"], part["method"], strict=True))
+                own["changed"] = pd.Series(pairs, part.index).map({pair: changed(cell, *pair) for pair in set(pairs)})
                 parts.append(part.assign(**own))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
 
