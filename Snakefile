@@ -28,6 +28,10 @@ include: "workflow/rules/papers.smk"
 include: "workflow/rules/report.smk"
 
 
+onstart:
+    refuse_without_slurm()
+
+
 report: "workflow/report/workflow.rst"
 
 

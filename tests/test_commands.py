@@ -1,5 +1,7 @@
 """python -m despur: what it says, what it refuses, what it leaves alone."""
 
+import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +11,11 @@ import pandas as pd
 import pytest
 
 from despur import commands, experiments
+from despur.check import check, licence
+from despur.datasets import waterbirds
 from despur.settings import SettingError
-from despur.store import InputError, write_json
+from despur.spec import available
+from despur.store import Dataset, InputError, Lazy, write_json
 
 RUN = "results/runs/colored_digits/cnc+lambda=0.5~0.9/s0-2"
 
@@ -97,16 +102,24 @@ def test_two_runs_differ_in_settings_and_metrics(here):
     assert text.splitlines()[-1].split() == ["gap", "0.25", "0.75", "+0.5"]
 
 
+def test_runs_differ_in_the_metrics_of_their_headline_split(here):
+    folders = [made("erm", 0.25), made("erm+epochs=3", 0.75)]
+    write_json(Path("results/data/colored_digits/about.json"), {"colored_digits": {"headline": "train"}})
+    title, last = said(commands.diff(*folders)).splitlines()[-2:]
+    assert title.startswith("train metric") and last.split() == ["gap", "9", "9", "+0"]
+
+
 def test_a_run_that_is_not_made_cannot_differ(here):
     with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/about\.json"):
         list(commands.diff(made("erm", 0.25), Path("results/runs/colored_digits/erm/s1")))
 
 
 def test_raw_data_is_checked(here, monkeypatch):
-    assert "scene_digits: right; 898 test, 540 val, 2,088 train; licence: CC BY 4.0" in said(commands.check("scene_digits"))
+    text = said(check("scene_digits"))
+    assert "scene_digits: right; 898 test, 540 val, 2,088 train" in text and "licence: CC BY 4.0" in text
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
-    lines = commands.check("waterbirds")
-    assert "DESPUR_DATA_ROOT" in next(lines)
+    lines = check("waterbirds")
+    assert "licence: CUB-200-2011 and Places: non-commercial research" in next(lines) and "DESPUR_DATA_ROOT" in next(lines)
     with pytest.raises(InputError, match=r"waterbird_complete95_forest2water2\.tar\.gz"):
         next(lines)
 
@@ -118,10 +131,37 @@ def test_data_that_a_model_represents_are_made_from_it_and_checked_by_what_it_re
     for split in ("train", "valid", "test"):
         Path(f"data/hate_speech/{split}.tsv").write_text("text\tage\tlabel\na b\t1\t0\nb\t0\t1\n")
     monkeypatch.setenv("DESPUR_DATA_ROOT", "data")
-    assert "hate_speech: right; 2 train, 2 val, 2 test" in said(commands.check("hate_speech"))
+    assert "hate_speech: right; 2 train, 2 val, 2 test" in said(check("hate_speech"))
     Path("config.yaml").write_text("papers: [fair_cl]\nseeds: 3\ndatasets: {hate_speech: hate_speech}\n")
     base.mkdir(parents=True)
     assert str(base) not in said(commands.unused())
+
+
+def test_a_check_downloads_nothing_and_says_how_to_get_the_files(here, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a download"))
+    with pytest.raises(InputError, match=r"this check downloads nothing.*Put the four MNIST files of https://"):
+        list(check("cmnist"))
+    assert not (here / "raw").exists()
+
+
+def test_a_check_decodes_images_of_each_split(monkeypatch):
+    def make(rows):
+        if rows.start == 9:
+            raise InputError("9.jpg cannot be used")
+        return np.zeros((1, 4, 4, 3), np.uint8)
+
+    table = pd.DataFrame({"split": ["train"] * 9 + ["test"], "y": 0, "a": 0, "original": range(10)})
+    made = Dataset(Lazy((10, 4, 4, 3), np.uint8, make), table, {"classes": ["0"], "attributes": ["0"]})
+    monkeypatch.setattr(waterbirds, "build", lambda *_: made)
+    with pytest.raises(InputError, match=r"9\.jpg"):
+        list(check("waterbirds"))
+
+
+@pytest.mark.parametrize("dataset", available("datasets"))
+def test_the_licence_of_a_data_set_is_known_without_its_files(dataset):
+    known = {"cifar10", "cifar100", "cifar10_001", "cifar10_02", "stl10"}  # whose authors state none
+    assert licence(dataset).startswith("not stated") == (dataset in known)
 
 
 def test_what_no_configuration_asks_for_is_listed_and_kept(here):
@@ -154,3 +194,12 @@ def test_names_are_explained_without_torch_or_pandas(here):
     )
     code += "; sys.exit(bool({'torch', 'pandas', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_reader_that_has_enough_ends_it_quietly(here):
+    """As in ``| head``; here the reader has gone before the first line."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run([sys.executable, "-m", "despur", "list", "claims"], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert ended.stderr == b""

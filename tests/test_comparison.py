@@ -9,8 +9,9 @@ import pytest
 from helpers import quick
 from hypothesis import given
 from hypothesis import strategies as st
+from project import SOURCE
 
-from despur import experiments, matrix
+from despur import experiments, matrix, plan
 from despur.experiments import Cell
 from despur.reporting import comparison
 from despur.reporting.comparison import METRICS, cell_text, compare, ranks
@@ -41,6 +42,15 @@ def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
     assert matrix.cells(CONFIG) == matrix.outputs(CONFIG) == matrix.files(CONFIG) == []
     with pytest.raises(SettingError, match="did you mean con"):
         names(methods={"con": "con_"})
+
+
+@pytest.mark.parametrize("name", ["mnist", "published"])
+def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
+    config = experiments.configuration(SOURCE / f"config/{name}.yaml")
+    artifacts = [(paper, artifact) for paper in config["papers"] for artifact in experiments.artifacts(config, paper)]
+    papers = plan.behind(file for pair in artifacts for file in experiments.files(config, *pair))
+    own = plan.behind(matrix.files(config))
+    assert len(matrix.cells(config)) >= 11 and own <= papers
 
 
 def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further_processes():

@@ -1,6 +1,7 @@
 """What a run cost: made-up records of Snakemake, read back."""
 
 import json
+import os
 from base64 import urlsafe_b64encode
 
 import pytest
@@ -88,7 +89,11 @@ def test_stages_have_the_memory_and_device_of_their_processes(jobs, tmp_path):
     assert rows["stage 1"]["own_seconds"] is None and rows["data"]["peak_memory_mb"] is None
 
 
-def test_results_in_the_cache_are_links(jobs, record, tmp_path):
+@pytest.mark.parametrize(("written", "taken"), [(50.0, 1), (105.0, 0)])
+def test_results_older_than_their_job_are_taken_from_the_cache_others_are_put_there(jobs, tmp_path, written, taken):
+    """The job ran from 100 to 110."""
     (tmp_path / "s").mkdir()
+    (tmp_path / "cache").touch()
+    os.utime(tmp_path / "cache", (written, written))
     (tmp_path / "s/outputs.safetensors").symlink_to(tmp_path / "cache")
-    assert {row["name"]: row["cached"] for row in cost.by_stage(jobs.behind([STAGE1]).values())} == {"data": 0, "stage 1": 1}
+    assert {row["name"]: row["cached"] for row in cost.by_stage(jobs.behind([STAGE1]).values())} == {"data": 0, "stage 1": taken}

@@ -165,6 +165,16 @@ def test_more_slots_than_devices_have_are_refused(slots, jobs_per_gpu, names, fi
             devices.check(slots, jobs_per_gpu, names)
 
 
+@pytest.mark.parametrize(("asked", "jobs_per_gpu", "found"), [(None, 1, 4), (None, 3, 12), (2, 3, 2), (0, 1, 0)])
+def test_all_devices_are_used_unless_fewer_are_asked_for(asked, jobs_per_gpu, found):
+    assert devices.slots(asked, jobs_per_gpu, "abcd") == found
+
+
+def test_without_devices_there_are_no_slots():
+    with pytest.raises(devices.DeviceError, match="this machine shows none"):
+        devices.slots(None, 1, [])
+
+
 def test_the_devices_of_a_machine_are_those_that_nvidia_smi_lists(tmp_path, monkeypatch):
     smi = tmp_path / "nvidia-smi"
     smi.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H200 (UUID: GPU-aa-01)'\necho 'GPU 1: NVIDIA H200 (UUID: GPU-bb-02)'\n")

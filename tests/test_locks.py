@@ -1,3 +1,9 @@
+import errno
+import fcntl
+
+import pytest
+from project import Project, finish
+
 from despur.locks import clear_stale
 
 
@@ -22,3 +28,20 @@ def test_locks_of_a_live_snakemake_stay_also_when_a_third_one_comes(tmp_path):
                 assert lock.exists()
     clear_stale(tmp_path / ".snakemake").close()
     assert not lock.exists()
+
+
+def test_without_locks_of_the_operating_system_those_of_snakemake_stay(tmp_path, monkeypatch):
+    def unsupported(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    lock = held(tmp_path / ".snakemake")
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    assert clear_stale(tmp_path / ".snakemake") is None and lock.exists()
+
+
+@pytest.mark.parametrize(("mode", "stays"), [("remote", True), ("default", False)])
+def test_the_jobs_of_a_cluster_leave_the_locks_of_their_snakemake_alone(tmp_path, mode, stays):
+    project = Project.fresh(tmp_path / "project")
+    lock = held(project.root / ".snakemake")
+    code, text = finish(project.start("-m", "snakemake", "-n", "--mode", mode, "results/data/colored_digits/table.parquet"))
+    assert (code, lock.exists()) == (0, stays), text

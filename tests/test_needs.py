@@ -73,6 +73,22 @@ def test_each_attempt_asks_for_more_memory_and_minutes():
     assert third["gpu"] == first["gpu"]
 
 
+def test_no_job_asks_for_more_minutes_than_a_partition_gives_however_often_it_is_tried():
+    path, longest = "stage1/imagenet/simclr/s0", needs.facts()["longest"]
+    assert [asked(path, attempt)["runtime"] for attempt in (1, 10)] == [longest] * 2
+    assert asked(path, 10)["mem_mb"] == asked(path, 3)["mem_mb"]  # it is tried again for its minutes
+    place = locate(f"results/{path}")
+    assert needs.attempts(place) * longest * 60 >= needs.seconds(place)[0] > (needs.attempts(place) - 1) * longest * 60
+    assert needs.attempts(locate("results/runs/cmnist/erm/s0")) == 1
+
+
+def test_a_job_without_a_gpu_asks_for_the_minutes_of_a_cpu():
+    place = locate("results/runs/cmnist/cnc/s0")
+    gpu, cpu = needs.resources(place), needs.resources(place, 1, 0)
+    assert (gpu["gpu"], cpu["gpu"]) == (1, 0)
+    assert cpu["runtime"] == pytest.approx(needs.seconds(place, "cpu")[0] * 3 / 60, abs=1) and cpu["runtime"] > gpu["runtime"]
+
+
 @pytest.mark.parametrize(("path", "expected"), PUBLISHED.items())
 def test_images_and_steps_of_a_run(path, expected):
     place = locate(path)

@@ -67,6 +67,26 @@ def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
     assert trained["slurm_partition"] == "gpu"
 
 
+def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
+    name = "results/runs/cmnist/cnc/s0/models.safetensors"
+    asked = ("train_stage2 cmnist/cnc/s0", name, "--workflow-profile", "profiles/slurm")
+    with_gpu, without = resources(project, *asked), resources(project, *asked, "--set-resources", "train_stage2:gpu=0")
+    assert (with_gpu["gpu"], without["gpu"]) == (1, 0) and without["runtime"] > with_gpu["runtime"]
+
+
+@pytest.mark.parametrize(("arguments", "slots"), [((), 3), (("--resources", "gpu=2"), 2)])
+def test_all_gpus_of_a_workstation_are_used(project, arguments, slots):
+    project.edit("Snakefile", lambda text: f"{text}\nprint('slots', workflow.global_resources['gpu'].value)\n")
+    code, text = gpus(project, "0,1,2", *arguments)
+    assert code == 0 and f"slots {slots}\n" in text, text
+
+
+def test_without_slurm_nothing_is_started_on_it(project):
+    project.edit("workflow/rules/common.smk", lambda text: text.replace('which("sbatch")', 'which("sbatch-of-nobody")'))
+    code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv"))
+    assert code == 1 and "this machine has no sbatch" in text and "Error in rule" not in text
+
+
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="here is a GPU")
 def test_a_device_that_has_disappeared_is_an_error_and_leaves_nothing_half_written(tmp_path_factory, tmp_path):
     project = tiny_project(tmp_path_factory).copy(tmp_path / "project")

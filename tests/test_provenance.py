@@ -1,8 +1,10 @@
 import json
 import platform
 import re
+import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,6 +67,15 @@ def test_next_to_a_result_lies_what_made_it(tmp_path):
 def test_peak_memory_is_what_the_kernel_says():
     (peak,) = re.findall(r"VmHWM:\s*(\d+) kB", STATUS.read_text())
     assert peak_memory_mb() == pytest.approx(int(peak) / 1024, rel=0.1)
+
+
+def test_the_memory_of_a_gpu_is_kept_where_one_was_used(tmp_path, monkeypatch):
+    cuda = SimpleNamespace(is_initialized=lambda: True, max_memory_allocated=lambda: 3 * 2**20)
+    for name, torch, kept in (("gpu", SimpleNamespace(cuda=cuda), 3.0), ("none", None, None)):
+        monkeypatch.setitem(sys.modules, "torch", torch)
+        place = locate(f"{tmp_path}/{name}/runs/cmnist/erm/s0")
+        write_about(place, time.perf_counter())
+        assert json.loads((place.folder / "about.json").read_text()).get("gpu_memory_mb") == kept
 
 
 def test_versions_are_those_installed():

@@ -15,19 +15,32 @@ def only_two_artifacts(text):
 
 
 @pytest.fixture(scope="module")
-def reported(tmp_path_factory):
+def finished(tmp_path_factory):
     """A tiny run of a paper with one table and one figure, its scorecard and its report."""
     project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("reported") / "project")
     project.edit("workflow/papers/cnc/experiments.yaml", only_two_artifacts)
     assert set(project.plan()) == {"scorecard", "all"}
     project.snakemake()
     project.snakemake("--report", "results/report.html")
-    return project.root / "results"
+    return project
 
 
-def entries(folder):
+@pytest.fixture
+def reported(finished):
+    return finished.root / "results"
+
+
+@pytest.fixture
+def unfinished(finished, tmp_path):
+    """The same, and a further paper of which nothing is made."""
+    project = finished.copy(tmp_path / "project")
+    project.edit("config.yaml", lambda text: text.replace("papers: [cnc]", "papers: [cnc, fair_cl]") + "  moji: scene_embeddings\n")
+    return project
+
+
+def entries(folder, name="report.html"):
     """The results that the report embeds: (category, labels) by path."""
-    text = (folder / "report.html").read_text()
+    text = (folder / name).read_text()
     results = json.loads(re.search(r"var results = (\{.*?\});?\n", text)[1])
     categories = json.loads(re.search(r"var categories = (\{.*?\});?\n", text)[1])
     return {path: (name, results[path]) for name, subs in categories.items() for paths in subs.values() for path in paths}
@@ -56,6 +69,21 @@ def test_the_scorecard_of_a_partial_run_says_what_is_there_and_what_it_took(repo
     cost = text.split('id="cost"')[1]
     assert re.search(r"build_data \d+ s → train_stage1 .* → infer_groups .* → train_stage2 .* → evaluate .* → cnc_", cost)
     assert re.search(r"<td>stage 2</td><td class=\"n\">2</td>", cost)
+
+
+def test_the_readme_s_report_of_a_part_has_that_part_though_another_paper_is_missing(unfinished):
+    unfinished.snakemake("results/papers/cnc/table_1.html", "--report", "part.html")
+    assert {path.removeprefix("results/papers/cnc/") for path in entries(unfinished.root, "part.html")} == {
+        f"table_1.{kind}" for kind in ("html", "csv", "md", "tex")
+    }
+
+
+def test_the_readme_s_scorecard_of_an_unfinished_run_says_which_paper_is_missing_and_how_to_run_it(unfinished):
+    unfinished.python("-m", "despur.reporting.scorecard", "--configfile", "config.yaml", "--output", "results/scorecard")
+    text = (unfinished.root / "results/scorecard.html").read_text()
+    ours, missing = (re.split(r' id="\w+"', text.split(f' id="{paper}"')[1])[0] for paper in ("cnc", "fair_cl"))
+    assert "2 of 2 tables and figures made" in ours
+    assert re.search(r"0 of \d+ tables and figures made", missing) and "snakemake fair_cl" in missing
 
 
 def test_the_report_opens_in_a_browser(reported):

@@ -140,7 +140,7 @@ def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
 
 STEPS = """
 import json, sys, torch
-from despur.runs import spare_compiler
+from despur.machine import spare_compiler
 {first}
 weights = {{}}
 for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):

@@ -100,8 +100,19 @@ def test_the_largest_disagreement_comes_first(text):
 
 def test_the_matrix_says_who_helps_on_whose_metric(text):
     part = text.split("Who helps on whose metric?")[1]
-    assert re.search(r"<b>GAP</b> \(fair_cl\): helped by .*con", part)
+    assert re.search(r"<b>GAP</b> \(fair_cl\): helped by cnc of other papers, leace, con of its own</li>", part)
     assert "data:image/png;base64," in part
+
+
+def test_every_run_folder_behind_a_number_is_linked(made, text):
+    folders = experiments.cells(CONFIG | {"seeds": ["0", "1"]}, "cnc", "table_1")[0].folders
+    for folder in folders:
+        (made.parent / folder).mkdir(parents=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made.parent)
+        again = scorecard.Page(CONFIG | {"seeds": ["0", "1"]}, Path("results/scorecard"))
+        shown = scorecard.render(again)
+    assert len(folders) == 2 and all(f'href="{folder.removeprefix("results/")}"' in shown for folder in folders)
 
 
 def test_without_any_result_the_page_says_so(tmp_path, monkeypatch):

@@ -35,11 +35,11 @@ def printed(*rows):
 def run(tmp_path):
     """Writes metrics.csv as a run folder and gives the cell that reads it."""
 
-    def write(values, role="cmnist", dataset="cmnist", method="cnc", **keywords):
+    def write(values, role="cmnist", dataset="cmnist", method="cnc", stands=(), **keywords):
         folder = tmp_path / role / "runs" / dataset / method / "s0-2"
         folder.mkdir(parents=True)
         pd.concat([measured(values, **keywords), *NOISE]).assign(dataset=dataset, method=method).to_csv(folder / "metrics.csv", index=False)
-        return Cell(role, dataset, method, (str(folder),))
+        return Cell(role, dataset, method.partition("+")[0], (str(folder),), *stands)
 
     return write
 
@@ -100,6 +100,35 @@ def test_one_seed_is_undecided(run):
     assert (row["seeds"], row["verdict"]) == (1, "one seed: undecided")
     assert row["difference"] == pytest.approx(0.0)
     assert np.isnan(row["ours_std"])
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "verdict"),
+    [
+        ("cmnist+colors=released", "erm", "agrees"),  # a reading of the paper
+        ("cmnist", "erm+epochs=1", "other settings (epochs=1): not compared"),
+        ("cmnist+p_corr=0.5", "erm", "other settings (p_corr=0.5): not compared"),
+    ],
+)
+def test_numbers_are_compared_at_the_settings_of_the_room_only(run, dataset, method, verdict):
+    cell = run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)], dataset=dataset, method=method, stands=("table_1", "cnc"))
+    table = compare(printed(("cmnist", "erm", METRICS[0], 74.0, 3.0)), load_metrics([cell]), 3)
+    assert table["verdict"].tolist() == [verdict]
+    assert table["difference"].notna().tolist() == [verdict == "agrees"]
+
+
+def test_a_number_that_is_derived_of_changed_runs_is_not_compared(run):
+    metrics = load_metrics([run([(0.7, 0.9)] * 2, dataset="cmnist", method="erm+epochs=1", stands=("table_1", "cnc"))])
+    gap = metrics[metrics["metric"] == METRICS[0]].drop(columns="changed").assign(metric="gap")
+    table = compare(printed(("cmnist", "erm", "gap", 20.0, 1.0)), pd.concat([metrics, gap]), 3)
+    assert table["verdict"].tolist() == ["other settings (epochs=1): not compared"]
+
+
+def test_a_setting_that_the_printed_row_names_is_no_change(run):
+    metrics = load_metrics([run([(0.70, 0.90), (0.78, 0.92)], method="cnc+lambda=0.3", stands=("table_a5", "cnc"))])
+    row = printed(("cmnist", "cnc", METRICS[0], 74.0, 3.0))
+    assert compare(row.assign(setting="lambda=0.3"), metrics, 3)["verdict"].tolist() == ["agrees"]
+    assert compare(row, metrics, 3)["verdict"].tolist() == ["other settings (lambda=0.3): not compared"]
 
 
 def test_a_stand_in_is_shown_but_never_compared(run):

@@ -78,15 +78,18 @@ def looks(progress, name="worst"):
 # what is trained, looked at and logged
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_line_of_progress_with_the_time_left_is_for_terminals(tmp_path, monkeypatch, capsys, terminal):
-    clock = iter(range(0, 10_000, 10))
+@pytest.mark.parametrize(("terminal", "tick", "count"), [(True, 10, 3), (False, 1, 0), (False, 10, 1), (False, 30, 3)])
+def test_a_line_of_progress_with_the_time_left_is_rewritten_on_a_terminal_and_rare_in_a_log(
+    tmp_path, monkeypatch, capsys, terminal, tick, count
+):
+    """``tick``: what each look at the clock adds to it, in seconds."""
+    clock = iter(range(0, 100_000, tick))
     monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
     trained(Scripted(), tmp_path)
-    lines = capsys.readouterr().err.split("\r")[:-1]
-    assert len(lines) == (3 if terminal else 0)
-    assert all("key: epoch" in line and "min left" in line for line in lines)
+    lines = capsys.readouterr().err.split("\r" if terminal else "\n")[:-1]
+    assert len(lines) == count
+    assert all(line.startswith("\x1b[Kkey: epoch" if terminal else "key: epoch") and "min left" in line for line in lines)
 
 
 def test_every_epoch_is_trained_and_looked_at(tmp_path):

@@ -9,16 +9,19 @@ python -m despur plan --configfile config/published.yaml
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from despur import commands
+from despur.check import check
 from despur.plan import plan
 from despur.settings import SettingError
 
 
 def main() -> None:
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it, as any other command
     parser = argparse.ArgumentParser(prog="python -m despur", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(dest="action", required=True)
 
@@ -31,7 +34,7 @@ def main() -> None:
     action(commands.list_, ("what", {"choices": commands.LISTS}))
     action(commands.explain, ("path", {"help": "a result, or its folder"}))
     action(commands.diff, ("first", {"type": Path}), ("second", {"type": Path}))
-    action(commands.check, ("dataset", {"help": "a name, with settings if you like"}))
+    action(check, ("dataset", {"help": "a name, with settings if you like"}))
     action(commands.unused)
     action(
         plan,

@@ -2,10 +2,8 @@
 
 import ast
 import json
-import os
 import textwrap
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import yaml
 from despur import experiments, matrix
 from despur.paths import Place, locate
 from despur.settings import SettingError, spell
-from despur.spec import PACKAGE, Spec, available, declared, parse, published, resolve
+from despur.spec import PACKAGE, Spec, available, declared, parse, published
 
 LISTS = ("methods", "datasets", "encoders", "inference", "papers", "claims")
 MEANING = {
@@ -110,7 +108,7 @@ def explain_artifact(path: Path) -> Iterator[str]:
 
 
 def diff(first: Path, second: Path) -> Iterator[str]:
-    """how two runs differ: settings, code, versions, and the metrics of the test split"""
+    """how two runs differ: settings, code, versions, and the metrics of the headline split"""
     import pandas as pd
 
     abouts = [json.loads(about_of(path).read_text()) for path in (first, second)]
@@ -125,13 +123,22 @@ def diff(first: Path, second: Path) -> Iterator[str]:
     files = [about_of(path).parent / "metrics.csv" for path in (first, second)]
     if all(file.exists() for file in files):
         means = []
-        for file in files:
+        splits = [headline(path) for path in (first, second)]
+        for file, split in zip(files, splits, strict=True):
             table = pd.read_csv(file)
-            chosen = table[(table["split"] == "test") & (table["selection"] == "best") & table["group"].isna()]
+            chosen = table[(table["split"] == split) & (table["selection"] == "best") & table["group"].isna()]
             means.append(chosen.groupby("metric")["value"].mean())
         both = pd.concat(means, axis=1, keys=["first", "second"]).dropna()
-        yield f"\n{'test metric, mean over runs':<40}{'first':>10}{'second':>10}{'change':>10}"
+        title = f"{' | '.join(dict.fromkeys(splits))} metric, mean over runs"
+        yield f"\n{title:<40}{'first':>10}{'second':>10}{'change':>10}"
         yield from (f"{row.Index:<40}{row.first:>10.4g}{row.second:>10.4g}{row.second - row.first:>+10.3g}" for row in both.itertuples())
+
+
+def headline(path: Path) -> str:
+    """The split of a result's data whose metrics are in tables."""
+    file = locate(path).data.folder / "about.json"
+    abouts = json.loads(file.read_text()) if file.exists() else {}
+    return next((about["headline"] for about in abouts.values() if "headline" in about), "test")
 
 
 def about_of(path: Path) -> Path:
@@ -150,18 +157,6 @@ def flat(value: Any, prefix: str = "") -> dict[str, Any]:
     if not isinstance(value, dict | list):
         return {prefix: value}
     return {k: v for key, each in items for k, v in flat(each, f"{prefix}.{key}" if prefix else str(key)).items()}
-
-
-def check(dataset: str) -> Iterator[str]:
-    """whether the raw files of a data set are here and right; what is missing, their licence, how to get them"""
-    sweep = resolve("datasets", dataset)
-    root = Path(os.environ.get("DESPUR_DATA_ROOT", "data"))
-    yield f"{documentation('datasets', sweep.base)}\n\nlooked for under {root.resolve()} (DESPUR_DATA_ROOT)"
-    for point in sweep.points:
-        raw = point.source or point
-        about = (made := import_module(f"despur.datasets.{raw.base}").build(raw.settings, root)).about
-        sizes = ", ".join(f"{len(made.rows(split)):,} {split}" for split in made.splits)
-        yield f"{point.name}: right; {sizes}; licence: {about.get('licence', 'not stated')}; source: {about.get('source', 'not stated')}"
 
 
 def unused() -> Iterator[str]:

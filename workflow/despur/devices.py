@@ -37,6 +37,13 @@ def visible() -> list[str]:
     return re.findall(r"UUID: (GPU-[\w-]+)", found.stdout)
 
 
+def slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
+    """How many jobs run at once: as many as are asked for, or as the devices have room for. Raises DeviceError for more."""
+    found = max(len(devices) * jobs_per_gpu, 1) if asked is None else asked
+    check(found, jobs_per_gpu, devices)
+    return found
+
+
 def check(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
     """Refuse more slots (jobs at once, each on a GPU) than there are."""
     if slots and not devices:

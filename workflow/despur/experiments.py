@@ -7,7 +7,8 @@ names, or a mapping of names to specifications of the artifact's own),
 besides its own printed numbers, or other artifacts: figures read ``projections``). ``selected`` are the methods
 that run in the place of a grid's unless the configuration says ``sweep: true``. ``from`` are artifacts whose runs it shows too; without
 ``datasets`` of its own, only theirs (of ``methods``, if it names some). ``shows_settings``: made anew when a declared setting changes.
-``writes``: the names of its files, where one job makes several tables or figures.
+``writes``: the names of its files, where one job makes several tables or figures. A room's ``readings`` are settings, ``colors=released``,
+that count as the paper's though they are not the default (``despur/reporting/printed.py``).
 The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs of its own, of
 these runs.
 """
@@ -56,6 +57,7 @@ class Cell:
     printed: str  # the paper's method
     folders: tuple[str, ...]  # a run folder for each chunk of seeds
     artifact: str = ""  # whose cell it is
+    paper: str = ""  # in whose room its settings stand; none: in no room
 
     @property
     def stand_in(self) -> bool:
@@ -159,7 +161,7 @@ def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
         return [cell for cell in others if cell.printed in here.get("methods", [cell.printed])]
     named = here["methods"] if isinstance(here["methods"], Mapping) else {m: room(paper)["methods"][m] for m in here["methods"]}
     return others + [
-        Cell(role, dataset, printed, folders(dataset, named[printed], _seeds(config, here.get("seeds"), printed)), artifact)
+        Cell(role, dataset, printed, folders(dataset, named[printed], _seeds(config, here.get("seeds"), printed)), artifact, paper)
         for role in here["datasets"]
         for dataset in (varied(player, here.get("data", "")) for player in players(config, role))
         for printed in allowed(config, role, named)

@@ -130,18 +130,25 @@ def processes(place: Place) -> int:
     return count if all(p.base in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
 
 
+def attempts(place: Place, device: str = "gpu") -> int:
+    """How often a job that is expected to take longer than a job may is tried until it is done."""
+    return math.ceil(seconds(place, device)[0] / 60 / facts()["longest"])
+
+
 @cache
 def resources(place: Place, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
-    """What a job asks for where there are so many GPUs: one, if they are fewer than it could share. Each attempt asks for more, as the
-    one before may have had too little."""
-    gpu = place.stage in TRAINED and any(map(on_gpu, place.sweep.points))
+    """What a job asks for where there are so many GPUs: none, one, or all that it shares its batches out to. Each attempt asks for more,
+    as the one before may have had too little."""
+    gpu = gpus > 0 and place.stage in TRAINED and any(map(on_gpu, place.sweep.points))
     shared = processes(place) if processes(place) <= gpus else 1
     data = fact("datasets", parse(place.dataset)[0])["mb"]
     own = fact("encoders", encoder(place.sweep.points[0])) if place.stage in (*TRAINED, "saliency") else {}
     arrays = min(data, 16_000) + (megabytes(place) if place.stage in TRAINED else 0)  # larger ones stay on disk
+    expected = seconds(place, "gpu" if gpus else "cpu")[0] / shared
+    minutes = math.ceil(max(10.0, expected * facts()["margin"] / 60)) * attempt
     return {
-        "gpu": gpu * shared,
-        "mem_mb": math.ceil(((facts()["memory_mb"] + own.get("mb", 0)) * shared + arrays) * attempt / 100) * 100,
-        "runtime": math.ceil(max(10.0, seconds(place)[0] / shared * facts()["margin"] / 60)) * attempt,
+        "gpu": int(gpu) * shared,
+        "mem_mb": math.ceil(((facts()["memory_mb"] + own.get("mb", 0)) * shared + arrays) * min(attempt, facts()["grows"]) / 100) * 100,
+        "runtime": min(minutes, facts()["longest"]),
         "cpus_per_task": int(own.get("cpus", 1)) * shared if gpu else 1,
     }

@@ -85,6 +85,9 @@ def plan(configfile: Path, device: str) -> Iterator[str]:
     training = [place for place in every if needs.resources(place)["gpu"]]
     measured = sum(needs.seconds(place, device)[1] for place in training)
     yield f"\nSpeeds are measured (results/reference) for {measured} of {len(training)} training jobs, else guessed (workflow/needs.yaml)."
+    if (tries := max((needs.attempts(place, device) for place in every), default=1)) > 1:
+        allowed = needs.facts()["longest"]
+        yield f"No job asks for more than {allowed:,} minutes (workflow/needs.yaml): the longest needs {tries - 1} retries."
     yield "Times are at most: nothing is known of early stopping. The longest chain:"
     for place in longest(every, device)[1]:
         yield f"  {needs.seconds(place, device)[0] / 3600:>10,.2f} h  {place.stage:<9} {place.folder.relative_to(place.root)}"

@@ -28,6 +28,14 @@ def peak_memory_mb() -> float:
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
 
 
+def gpu_memory_mb() -> dict[str, float]:
+    """Peak memory that torch has had of its GPU, in MB; nothing where no GPU was used. It imports nothing."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return {}
+    return {"gpu_memory_mb": round(torch.cuda.max_memory_allocated() / 2**20, 1)}
+
+
 def write_about(place: Place, started: float, **facts: Any) -> None:
     """``about.json`` of a result folder: enough to say what made every number in it."""
     write_json(
@@ -38,6 +46,7 @@ def write_about(place: Place, started: float, **facts: Any) -> None:
             "machine": f"{platform.system()} {platform.machine()}",
             "seconds": round(time.perf_counter() - started, 2),
             "peak_memory_mb": peak_memory_mb(),
+            **gpu_memory_mb(),
             **facts,
         },
     )

@@ -4,10 +4,8 @@ import argparse
 import copy
 import dataclasses
 import hashlib
-import inspect
 import math
 import shutil
-import sys
 import time
 from functools import cache, lru_cache, partial
 from importlib import import_module
@@ -21,6 +19,7 @@ from scipy.special import log_softmax
 
 from despur import distributed
 from despur.digest import question
+from despur.machine import device_name, machine
 from despur.methods.base import Method
 from despur.metrics.groups import worst_group_accuracy
 from despur.paths import Place, Run
@@ -31,35 +30,7 @@ from despur.store import Array, Container, Dataset, load_dataset, save_arrays, w
 from despur.task import Base, Task, encode, head_of, present
 from despur.training import Machine, Progress, State, Trainer
 
-OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
-    ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that digits do not depend on it)"}),
-    ("--precision", {"choices": ["fp32", "bf16"], "default": "fp32", "help": "arithmetic of training steps"}),
-    ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
-)
 HISTORY = ["epoch", "step", "name", "value"]
-
-
-def machine(arguments: argparse.Namespace) -> Machine:
-    """Set up device and threads. Raises SystemExit if a GPU is asked for that is not there."""
-    torch.set_num_threads(arguments.threads)
-    spare_compiler()
-    name = arguments.device
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
-    return Machine(torch.device(distributed.join(name)), arguments.precision, arguments.checkpoint_seconds)
-
-
-def spare_compiler() -> None:
-    """Torch's optimisers import its compiler (a second: more than a small run takes) only to be told that it leaves them alone. Nothing is
-    compiled here, so they are told at once. Where torch no longer has what this looks for, it imports the compiler: slower, not wrong."""
-    for function in vars(torch.optim.Optimizer).values():
-        if inner := getattr(function, "__wrapped__", None):
-            inner.__dict__.setdefault("__dynamo_disable", inner)
-    for kind in (torch.optim.SGD, torch.optim.Adam):  # of which AdamW is one
-        kind.step = torch.no_grad()(inspect.unwrap(kind.step))  # type: ignore[method-assign]
 
 
 def method_class(name: str) -> type[Method]:
@@ -200,16 +171,13 @@ class Folder:
             self.started,
             device=device_name(self.machine),
             precision=self.machine.precision,
+            deterministic=torch.are_deterministic_algorithms_enabled(),
             processes=distributed.processes(),
             threads=torch.get_num_threads(),
             runs=self.about,
             data=self.data,
         )
         shutil.rmtree(self.resume, ignore_errors=True)
-
-
-def device_name(facts: Machine) -> str:
-    return torch.cuda.get_device_name(facts.device) if facts.device.type == "cuda" else "cpu"
 
 
 def outputs(method: Method, dataset: Dataset, run: Run, facts: Machine, checkpoint: Path) -> dict[str, Array]:

@@ -5,9 +5,10 @@ python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
 
 import argparse
 
+from despur.machine import OPTIONS
 from despur.paths import Place
 from despur.provenance import entry_point
-from despur.runs import OPTIONS, make
+from despur.runs import make
 
 
 def train(place: Place, arguments: argparse.Namespace) -> None:

@@ -5,9 +5,10 @@ python -m despur.stage2 results/runs/colored_digits/cnc+temperature=0.1/s0-2
 
 import argparse
 
+from despur.machine import OPTIONS
 from despur.paths import Place
 from despur.provenance import entry_point
-from despur.runs import OPTIONS, make
+from despur.runs import make
 
 
 def train(place: Place, arguments: argparse.Namespace) -> None:

@@ -1,8 +1,10 @@
 """Results on disk: atomic writes, one form for every data set, containers keyed by run. No torch here."""
 
+import errno
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,17 +29,31 @@ class InputError(RuntimeError):
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that replaces it only if the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
+    """A temporary path beside ``path`` that replaces it only if the block succeeds. Raises InputError where the disk takes no more."""
+    temporary = None
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
         temporary.chmod(0o644)
         temporary.replace(path)
+    except Exception as error:
+        if why := refused(error, path.parent):
+            raise InputError(f"{path} cannot be written: {why}. Make room, or let its folder be a link, and run it again") from error
+        raise
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary:
+            temporary.unlink(missing_ok=True)
+
+
+def refused(error: Exception, folder: Path) -> str:
+    """Why a folder takes no more, if an error came from that; where a library does not say so, the disk is asked."""
+    reasons = {code: os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)}
+    full = folder.exists() and shutil.disk_usage(folder).free < 2**16
+    said = [why for code, why in reasons.items() if getattr(error, "errno", None) == code or why in str(error)]
+    return next(iter(said), reasons[errno.ENOSPC] if full else "")
 
 
 def sha256(path: Path) -> str:

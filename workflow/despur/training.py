@@ -165,18 +165,19 @@ class Trainer:
             p.best = copy.deepcopy(self.method.networks.state_dict())
 
     def report(self, loss: float, scores: dict[str, float]) -> None:
-        """One line of progress, written anew at most every five seconds; on a terminal only."""
+        """A line of progress: on a terminal one, written anew at most every five seconds; in a log, one a minute at most."""
         p, now = self.progress, time.perf_counter()
-        if now - self.clock < 5 or not sys.stderr.isatty():
+        every, begin, end = (5, "\x1b[K", "\r") if sys.stderr.isatty() else (60, "", "\n")
+        if now - self.clock < every:
             return
         speed, self.clock, self.counted = (p.images - self.counted) / (now - self.clock), now, p.images
         epochs, done = self.method.settings["epochs"], p.epoch + p.step_in_epoch * self.share
         left = (now - self.started) / max(done - self.start, 1e-9) * (epochs - done)
         named = " ".join(f"{name} {value:.3f}" for name, value in scores.items())
         print(
-            f"\x1b[K{self.key}: epoch {done:.1f}/{epochs} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s, "
+            f"{begin}{self.key}: epoch {done:.1f}/{epochs} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s, "
             f"at most {left / 60:.1f} min left",
-            end="\r",
+            end=end,
             file=sys.stderr,
             flush=True,
         )

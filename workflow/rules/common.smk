@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 from pathlib import Path
 
 import yaml
@@ -24,28 +25,47 @@ except SettingError as error:
 
 OUT = config["outputs"]
 SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
-ALIVE = locks.clear_stale()  # after a kill -9, go on without --unlock
+# After a kill -9, go on without --unlock. A cluster's jobs read this file, too, on nodes that cannot see who holds the lock.
+ALIVE = locks.clear_stale() if workflow.is_main_process else None
 # Jobs that this Snakemake runs itself need not import libraries (despur/warm); those on other machines have no server.
 PYTHON = "python -m despur.warm"
 os.environ.pop("DESPUR_WARM", None)
 if workflow.is_main_process:
     os.environ["DESPUR_WARM"] = str(os.getpid())
 
-# A profile that shares GPUs among jobs says how many run at once (gpu) and on one device (jobs_per_gpu): no more than there are.
-JOBS_PER_GPU = [
-    int(own["jobs_per_gpu"].value)
-    for own in workflow.resource_settings._parsed_overwrite_resources.values()
-    if "jobs_per_gpu" in own
-]
+
+def of_profile(resource):
+    """What a profile sets a resource to, by rule (set-resources)."""
+    overwritten = workflow.resource_settings._parsed_overwrite_resources
+    return {
+        name: int(own[resource].value)
+        for name, own in overwritten.items()
+        if resource in own
+    }
+
+
 AT_ONCE = getattr(workflow.global_resources.get("gpu"), "value", None)
-GPUS = math.inf if AT_ONCE is None else AT_ONCE // max(1, min(JOBS_PER_GPU, default=1))
-if any(JOBS_PER_GPU):
+JOBS_PER_GPU = min(of_profile("jobs_per_gpu").values(), default=0)
+# A profile that shares GPUs says how many jobs run on one device (jobs_per_gpu), and perhaps how many run at once (gpu): else all that fit.
+if JOBS_PER_GPU:
     try:
-        devices.check(
-            1 if AT_ONCE is None else AT_ONCE, min(JOBS_PER_GPU), devices.visible()
+        AT_ONCE = devices.slots(
+            AT_ONCE,
+            JOBS_PER_GPU,
+            devices.visible(),
         )
     except devices.DeviceError as error:
         raise WorkflowError(str(error))
+    workflow.register_resource("gpu", AT_ONCE)
+GPUS = math.inf if AT_ONCE is None else AT_ONCE // max(1, JOBS_PER_GPU)
+
+
+def refuse_without_slurm():
+    """One clear message before anything runs, not one for each job."""
+    if workflow.executor_plugin.name == "slurm" and not shutil.which("sbatch"):
+        raise WorkflowError(
+            "this machine has no sbatch: start profiles/slurm on a login node of the cluster, or leave --workflow-profile out"
+        )
 
 
 wildcard_constraints:
@@ -107,9 +127,11 @@ def upstream_of(stage, part, file):
 
 def needs_of(stage, resource):
     """How much of a resource a job asks for: more at each attempt. Profiles limit it (gpu) or set another (set-resources)."""
+    name = {"stage1": "train_stage1", "runs": "train_stage2"}.get(stage)
+    gpus = 0 if of_profile("gpu").get(name) == 0 else GPUS
 
     def asked(wildcards, attempt):
-        return needs.resources(place(stage, wildcards), attempt, GPUS)[resource]
+        return needs.resources(place(stage, wildcards), attempt, gpus)[resource]
 
     return asked
 

@@ -19,7 +19,7 @@ STAGES = {"build_data": "data", "train_stage1": "stage 1", "infer_groups": "grou
 
 @dataclass(frozen=True)
 class Job:
-    """A finished job. ``seconds``: from its start to its end; ``folder``: where its results lie; ``cached``: in Snakemake's cache."""
+    """A finished job. ``seconds``: from its start to its end; ``folder``: its results; ``cached``: taken from Snakemake's cache."""
 
     rule: str
     log: str
@@ -52,11 +52,11 @@ class Jobs:
         *folders, last = [name[i : i + size] for i in range(0, len(name), size)]  # as Snakemake cuts long names
         try:
             record = json.loads(self.records.joinpath(*(f"@{part}" for part in folders), last).read_text())
-            seconds = record["endtime"] - record["starttime"]
+            started, seconds = record["starttime"], record["endtime"] - record["starttime"]
         except (OSError, ValueError, KeyError, TypeError):  # none, or of a job that has not ended
             return None
         log = next(iter(record["log"]), file)
-        return Job(record["rule"], log, tuple(record["input"]), seconds, Path(file).parent, Path(file).is_symlink())
+        return Job(record["rule"], log, tuple(record["input"]), seconds, Path(file).parent, older(Path(file), started))
 
     def behind(self, files: Iterable[str]) -> dict[str, Job]:
         """All jobs that files come from, by their log."""
@@ -83,6 +83,11 @@ class Jobs:
         return max(map(chain, jobs.values()), key=lambda each: each[0], default=(0.0, []))[1]
 
 
+def older(file: Path, started: float) -> bool:
+    """Whether a file is a link to one that was there before its job started: it was taken from the cache, not put there."""
+    return file.is_symlink() and file.exists() and file.stat().st_mtime < started
+
+
 def about(folder: Path) -> dict[str, Any]:
     """about.json of a folder; empty where it says nothing of a process (data, tables)."""
     file = folder / "about.json"
@@ -99,7 +104,7 @@ def by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
 
 
 def total(jobs: Collection[Job]) -> dict[str, Any]:
-    """Jobs, seconds of wall time, jobs in the cache; of what trains and infers: seconds of own work, largest memory (MB), devices."""
+    """Jobs, seconds of wall time, jobs taken from the cache; of what trains and infers: own seconds, largest memory (MB), devices."""
     known = [found for job in jobs if job.stage in ("stage 1", "groups", "stage 2") and (found := about(job.folder))]
     return {
         "jobs": len(jobs),

@@ -1,12 +1,15 @@
-"""The settings that a printed number stands for, ``p_corr=0.995;lambda=0.2``, against those of what was run."""
+"""The settings that a printed number stands for, ``p_corr=0.995;lambda=0.2``, against those of what was run and of its paper's room."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import pandas as pd
 
+from despur.experiments import Cell, room
+from despur.paths import KINDS, locate
 from despur.settings import spell
-from despur.spec import declared, parse, resolve
+from despur.spec import Spec, declared, parse, resolve
 
 
 def printed_settings(text: Any) -> dict[str, str]:
@@ -46,3 +49,68 @@ def same_settings(printed: Any, data: str) -> bool:
     known = declared("datasets", sweep.base)["SETTINGS"]
     pairs = printed_settings(printed).items()
     return all(p.settings[key] == known[key].parse(key, value) for key, value in pairs if key in known for p in sweep.points)
+
+
+def not_compared(printed: Any, data: str, stand_in: bool, changes: Mapping[str, str]) -> str:
+    """The verdict on runs that a printed number does not speak of, which says why; empty for the paper's own data and settings."""
+    if stand_in:
+        return "stand-in: not compared"
+    others = ", ".join(f"{key}={value}" for key, value in sorted(changes.items()) if key not in printed_settings(printed))
+    if others:
+        return f"other settings ({others}): not compared"
+    return "" if same_settings(printed, data) else "other settings: not compared"
+
+
+def changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
+    """The changed settings of all runs by data set of the paper, printed method and data: behind what is derived of them (a gap), too."""
+    keys = ["role", "printed", "data"]
+    if "changed" not in metrics:
+        return {}
+    found = metrics[[*keys, "changed"]].dropna().drop_duplicates()
+    return {key: printed_settings(";".join(own["changed"])) for key, own in found.groupby(keys)}
+
+
+def changed(cell: Cell, data: str, method: str) -> str:
+    """The settings, ``size=64;epochs=1``, in which a run of a cell is not as its paper's room and its data set's file have it.
+
+    A method is held against the nearest of the points that its room states. A draw, and what the room calls a reading, may differ.
+    """
+    if not cell.paper or cell.stand_in:
+        return ""
+    own, *others = [point for text in (method, *stated(cell)) for point in _points(cell, text, data)]
+    nearest = min(([key for key in own if own[key] != other.get(key)] for other in others), key=len, default=[])
+    items = [*_changed_data(cell, data), *(f"{key}={own[key]}" for key in nearest)]
+    return ";".join(item for item in items if item not in room(cell.paper).get("readings", []))
+
+
+def _changed_data(cell: Cell, data: str) -> list[str]:
+    """Settings of a data set that are neither its default, nor varied by the room's artifact, nor what the paper calls it by."""
+    varied = parse(f"data+{text}")[1] if (text := room(cell.paper)["artifacts"][cell.artifact].get("data")) else {}
+    (point,) = resolve("datasets", data).points
+    return [
+        f"{key}={value}"
+        for key, value in point.changes.items()
+        if key != "draw" and value not in varied.get(key, []) and cell.role != f"{point.base}_{value}"
+    ]
+
+
+def stated(cell: Cell) -> list[str]:
+    """What the room says that a cell's method is; of a name that it has not (one job for several of its methods): all that it has."""
+    here = room(cell.paper)
+    own = here["artifacts"][cell.artifact].get("methods", [])
+    named = own if isinstance(own, dict) else here["methods"]
+    texts = [named[cell.printed]] if cell.printed in named else [*here["methods"].values(), *named.values()]
+    return [text.rpartition("/")[2] for text in texts if (text.rpartition("/")[0] or "runs") == locate(cell.folders[0]).stage]
+
+
+def _points(cell: Cell, text: str, data: str) -> list[dict[str, str]]:
+    """Every setting of each point of a method on a data set."""
+    stage = locate(cell.folders[0]).stage
+    points = resolve(KINDS[stage], text, parse(data)[0], "" if stage == "runs" else stage).points
+    return [{"method": point.base, **values(point)} for point in points]
+
+
+def values(spec: Spec, prefix: str = "") -> dict[str, str]:
+    """Every setting of a specification and of its parts, dotted, as it is spelled."""
+    own = {prefix + key: spell(value) for key, value in spec.settings.items()}
+    return own | {key: value for part, below in spec.parts.items() for key, value in values(below, f"{prefix}{part}.").items()}

@@ -86,9 +86,7 @@ class Page:
         cells = {(row["method"], row["metric"]): row for row in table.to_dict("records")}
         methods = table.drop_duplicates("method").to_dict("records")
         link = {row["method"]: self.link(row["folder"]) for row in methods}
-        said = {m["metric"]: {word: [row["method"] for row in methods if cells[row["method"], m["metric"]]["versus_erm"] == word]
-                              for word in ("helps", "hurts")} for m in metrics}  # fmt: skip
-        return {"metrics": metrics, "methods": methods, "cells": cells, "image": image, "said": said, "link": link,
+        return {"metrics": metrics, "methods": methods, "cells": cells, "image": image, "said": said(table), "link": link,
                 "seeds": int(table["seeds"].max())}  # fmt: skip
 
     def cost(self) -> dict[str, Any]:
@@ -112,6 +110,16 @@ class Page:
         asked = {key: value for key, value in self.config.items() if value != {}}
         shown = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
         return {**origin.code(), "data": origin.data(self.config), "config": shown, "page": self.config["outputs"]}
+
+
+def said(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
+    """Of each metric of the matrix: the methods that help, of the paper whose metric it is (``own``) and of ``others``; and that hurt."""
+    found: dict[str, dict[str, list[str]]] = {name: {"own": [], "others": [], "hurts": []} for name in table["metric"]}
+    for row in table.fillna({"papers": "", "paper": ""}).itertuples():
+        whose = "own" if row.paper in row.papers.split() else "others"
+        if word := {"helps": whose, "hurts": "hurts"}.get(row.versus_erm):
+            found[row.metric][word].append(row.method)
+    return found
 
 
 def first_of_each(files: list[str]) -> list[str]:

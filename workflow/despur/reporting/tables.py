@@ -11,7 +11,7 @@ import pandas as pd
 
 from despur.experiments import Cell
 from despur.paths import locate
-from despur.reporting.printed import at_settings, same_settings
+from despur.reporting.printed import at_settings, changed, changes, not_compared
 from despur.reporting.verdicts import agrees
 from despur.store import atomic, write_csv
 
@@ -45,7 +45,8 @@ def cells_from(text: str) -> list[Cell]:
 
 
 def load_metrics(cells: Sequence[Cell]) -> pd.DataFrame:
-    """What was measured of all cells in long form, with each cell's role, player, printed method and whether it is a stand-in.
+    """What was measured of all cells in long form, with each cell's role, player, printed method, whether it is a stand-in, and which
+    settings are ``changed`` from the paper's.
 
     Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
     """
@@ -63,7 +64,7 @@ def _load(cells: Sequence[Cell], readers: Mapping[str, tuple[str, Callable[[Path
         for folder in cell.folders:
             if (stage := locate(folder).stage) in readers:
                 name, read = readers[stage]
-                own = {
+                own: dict[str, Any] = {
                     "role": cell.role,
                     "played": cell.dataset,
                     "printed": cell.printed,
@@ -73,6 +74,8 @@ def _load(cells: Sequence[Cell], readers: Mapping[str, tuple[str, Callable[[Path
                 part = read(Path(folder) / name).rename(columns={"dataset": "data"})
                 if "draw=seed" in cell.dataset:  # every seed has data of its own, which are one to a reader
                     part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
+                pairs = list(zip(part["data"], part["method"], strict=True))
+                own["changed"] = pd.Series(pairs, part.index).map({pair: changed(cell, *pair) for pair in set(pairs)})
                 parts.append(part.assign(**own))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
 
@@ -100,8 +103,9 @@ def compare(
     """A row for each printed number and each data set that played its part; percentages.
 
     A printed setting that these runs vary (``lambda=0.2``) picks its runs. Reported numbers are compared (difference, verdict) only
-    where the data is the paper's own. ``splits``: which split a metric is of, where that is not "test".
+    where data and settings are the paper's own. ``splits``: which split a metric is of, where that is not "test".
     """
+    others = changes(metrics)
     best = metrics[metrics["selection"] == "best"]
     rows: list[dict[str, Any]] = []
     for number in reported.itertuples():
@@ -122,21 +126,22 @@ def compare(
             value = part["value"].agg(["mean", "std", "count"])
             behind = samples[(samples["data"] == data) & (samples["printed"] == number.method) & samples["seed"].isin(part["seed"])]
             sizes = behind.drop_duplicates(["seed", "group"])["value"].agg(["min", "sum"])
-            rows.append(base | _ours(number, value, str(data), bool(stand_in), sizes, reported_seeds))
+            refused = not_compared(number.setting, str(data), bool(stand_in), others.get((number.dataset, number.method, data), {}))
+            rows.append(base | _ours(number, value, str(data), refused, sizes, reported_seeds))
         if not len(mine):
             rows.append(base | {"seeds": 0, "verdict": "not run here"})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _ours(number: Any, value: pd.Series, data: str, stand_in: bool, sizes: pd.Series, reported_seeds: int) -> dict[str, Any]:
+def _ours(number: Any, value: pd.Series, data: str, refused: str, sizes: pd.Series, reported_seeds: int) -> dict[str, Any]:
     mean, std, seeds = 100 * value["mean"], 100 * value["std"] if value["count"] > 1 else float("nan"), int(value["count"])
     if not seeds:
         return {"seeds": 0, "data": data, "verdict": "not applicable"}
     row: dict[str, Any] = {"ours": mean, "ours_std": std, "seeds": seeds, "data": data}
     if pd.isna(number.mean):
         return row | {"verdict": "nothing printed"}
-    if stand_in or not same_settings(number.setting, data):
-        return row | {"verdict": "stand-in: not compared" if stand_in else "other settings: not compared"}
+    if refused:
+        return row | {"verdict": refused}
     reported_std = None if pd.isna(number.std) else float(number.std)
     count = sizes["min"] if number.metric in OF_SMALLEST_GROUP else sizes["sum"] / seeds
     verdict = agrees(number.mean, reported_std, reported_seeds, mean, 0.0 if seeds < 2 else std, seeds, float(count))

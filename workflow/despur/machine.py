@@ -1,0 +1,58 @@
+"""The machine that trains: device, threads, arithmetic. What stages 1 and 2 may be told of it, by their options or the environment."""
+
+import argparse
+import inspect
+import os
+import sys
+from typing import Any
+
+import torch
+
+from despur import distributed
+from despur.training import Machine
+
+
+def precision(text: str) -> str:
+    """The arithmetic of training steps, also as the environment names it."""
+    if text not in ("fp32", "bf16"):
+        raise argparse.ArgumentTypeError(f"{text!r} (--precision or DESPUR_PRECISION) must be fp32 or bf16")
+    return text
+
+
+# What is asked for in the environment reaches the jobs of every profile.
+OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
+    ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that digits do not depend on it)"}),
+    ("--precision", {"type": precision, "default": os.environ.get("DESPUR_PRECISION", "fp32"), "help": "of training steps: fp32 or bf16"}),
+    ("--deterministic", {"action": "store_true", "default": bool(os.environ.get("DESPUR_DETERMINISTIC")), "help": "same digits on a GPU"}),
+    ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
+)
+
+
+def machine(arguments: argparse.Namespace) -> Machine:
+    """Set up device and threads. Raises SystemExit if a GPU is asked for that is not there."""
+    torch.set_num_threads(arguments.threads)
+    if arguments.deterministic:
+        os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # cuBLAS reads it when it starts
+        torch.use_deterministic_algorithms(True)
+    spare_compiler()
+    name = arguments.device
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
+    return Machine(torch.device(distributed.join(name)), arguments.precision, arguments.checkpoint_seconds)
+
+
+def spare_compiler() -> None:
+    """Torch's optimisers import its compiler (a second: more than a small run takes) only to be told that it leaves them alone. Nothing is
+    compiled here, so they are told at once. Where torch no longer has what this looks for, it imports the compiler: slower, not wrong."""
+    for function in vars(torch.optim.Optimizer).values():
+        if inner := getattr(function, "__wrapped__", None):
+            inner.__dict__.setdefault("__dynamo_disable", inner)
+    for kind in (torch.optim.SGD, torch.optim.Adam):  # of which AdamW is one
+        kind.step = torch.no_grad()(inspect.unwrap(kind.step))  # type: ignore[method-assign]
+
+
+def device_name(facts: Machine) -> str:
+    return torch.cuda.get_device_name(facts.device) if facts.device.type == "cuda" else "cpu"
