@@ -50,7 +50,16 @@ def test_the_methods_that_share_their_batches_are_those_that_can():
     assert set(needs.facts()["processes"]["methods"]) == {name for name in available("methods") if method_class(name).PARALLEL}
 
 
-def test_a_job_asks_for_several_gpus_where_its_methods_share_and_the_machine_has_them():
+@pytest.fixture
+def without_limit(monkeypatch):
+    """A cluster whose jobs may take as long as they like."""
+    monkeypatch.setitem(needs.facts(), "longest", 1e9)
+    needs.resources.cache_clear()
+    yield
+    needs.resources.cache_clear()
+
+
+def test_a_job_asks_for_several_gpus_where_its_methods_share_and_the_machine_has_them(without_limit):
     shared, alone = asked("stage1/imagenet/simclr_msr/s0"), asked("stage1/imagenet/wmse/s0")
     assert (shared["gpu"], alone["gpu"]) == (8, 1) and shared["cpus_per_task"] == 8 * alone["cpus_per_task"]
     assert shared["mem_mb"] > alone["mem_mb"] + 7 * 2_500

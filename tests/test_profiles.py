@@ -54,7 +54,7 @@ def test_a_stage_1_of_imagenet_takes_eight_gpus_where_the_profile_has_them(proje
     models = "results/stage1/imagenet/simclr/s0/models.safetensors"
     own = ("--resources", f"gpu={slots}", "--set-resources", f"train_stage1:jobs_per_gpu={jobs_per_gpu}")
     text = project.snakemake("-n", "-p", models, "--workflow-profile", "profiles/gpu", *own)
-    command = f"python -m despur.devices --gpus {expected} --jobs-per-gpu {jobs_per_gpu} python -m despur.stage1 {models}"
+    command = f"python -m despur.devices --gpus {expected} --jobs-per-gpu {jobs_per_gpu} python -m despur.warm -m despur.stage1 {models}"
     assert command in " ".join(text.split())
 
 
