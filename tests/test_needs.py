@@ -29,9 +29,9 @@ def reference(tmp_path, monkeypatch):
 
 
 def record(folder, path, device, images, seconds):
-    (folder / "kept").mkdir(exist_ok=True)
+    (folder / "kept/toy").mkdir(parents=True, exist_ok=True)
     about = {"device": device, "runs": {"a": {"training_images": images, "seconds": seconds}}}
-    (folder / "kept/provenance.json").write_text(json.dumps({"runs": {path: about}}))
+    (folder / "kept/toy/provenance.json").write_text(json.dumps({"runs": {path: about}}))
 
 
 def test_every_named_data_set_and_encoder_exists():
@@ -106,7 +106,7 @@ def test_images_and_steps_of_a_run(path, expected):
 
 def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
     """results/reference: every anchor of the smallest slice of a class, so a few less than the estimate."""
-    kept = json.loads((SOURCE / "results/reference/mnist/provenance.json").read_text())["runs"]
+    kept = json.loads((SOURCE / "results/reference/mnist/cnc/provenance.json").read_text())["runs"]
     counted = kept["results/runs/cmnist+colors=released/cnc/s0"]["runs"]["cmnist+colors=released/cnc/s0"]["training_images"]
     images, steps = needs.presented(locate("results/runs/cmnist/cnc/s0").sweep.points[0], "cmnist")
     assert 0.9 < counted / images < 1

@@ -66,7 +66,7 @@ def presented(spec: Spec, dataset: str) -> tuple[float, float]:
 def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
     """Measured images per second by device (``cpu``, ``gpu``), encoder and method, from the runs that were kept."""
     total: dict[tuple[str, str, str], list[float]] = {}
-    for file in sorted(reference.glob("*/provenance.json")):
+    for file in sorted(reference.glob("*/*/provenance.json")):
         for folder, about in json.loads(file.read_text())["runs"].items():
             try:
                 spec = locate(folder).sweep.points[0]

@@ -1,4 +1,4 @@
-"""Keep what a full run measured: its tables, figures and histories, with provenance, under results/reference/CONFIG.
+"""Keep what a full run measured: its tables, figures and histories, with provenance, under results/reference/CONFIG/PAPER.
 
 python -m despur.reporting.reference --configfile config/mnist.yaml
 """
@@ -15,7 +15,6 @@ from typing import Any
 import pandas as pd
 
 from despur import experiments
-from despur.paths import locate
 from despur.provenance import versions
 from despur.store import write_csv, write_json
 
@@ -24,42 +23,49 @@ def git(*words: str) -> str:
     return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def folders(config: dict[str, Any]) -> list[Path]:
-    """The run folders behind all artifacts of a configuration; some artifacts show data alone, of which nothing was trained."""
-    named = {folder for paper in config["papers"] for artifact in experiments.room(paper)["artifacts"]
+def folders(config: dict[str, Any], paper: str) -> list[Path]:
+    """The finished folders behind all artifacts of a paper; some artifacts show data alone, of which nothing was trained."""
+    named = {folder for artifact in experiments.room(paper)["artifacts"]
              for cell in experiments.cells(config, paper, artifact) for folder in cell.folders}  # fmt: skip
     return sorted(Path(folder) for folder in named if (Path(folder) / "about.json").exists())
 
 
-def provenance(config: dict[str, Any]) -> dict[str, Any]:
-    """What made the numbers: commit, versions, machine, and of each run its specification, code digest, seconds, device, memory."""
-    abouts = {str(folder): json.loads((folder / "about.json").read_text()) for folder in folders(config)}
+def origin(config: dict[str, Any]) -> dict[str, Any]:
+    """What made the tables: commit, versions, machine, configuration."""
     return {
         "commit": git("rev-parse", "HEAD"),
         "tree_was_clean": not git("status", "--porcelain"),
         "versions": versions(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "config": config,
-        "runs": abouts,
     }
 
 
+def shown(folder: Path) -> list[Path]:
+    """A paper's tables and figures as people read them, not what figures plot."""
+    return sorted(
+        file for file in folder.rglob("*") if file.suffix in (".md", ".png") or (file.suffix == ".csv" and file.with_suffix(".md").exists())
+    )
+
+
 def keep(configfile: Path) -> None:
-    """Copy tables and figures as people read them, and write provenance and histories beside them."""
+    """Copy each paper's tables and figures that were made. Beside them: what made them (of each run specification, code digest, seconds,
+    device, memory), and training histories."""
     config = experiments.configuration(configfile)
-    target = Path("results/reference") / configfile.stem
-    made_by = provenance(config)  # before this writes into the tree
-    for file in sorted(Path(config["outputs"], "papers").rglob("*")):
-        if file.suffix in (".md", ".png") or (file.suffix == ".csv" and file.with_suffix(".md").exists()):  # not what figures plot
-            destination = target / file.relative_to(Path(config["outputs"]) / "papers")
+    made_by = origin(config)  # before this writes into the tree
+    for paper in config["papers"]:
+        source, target = Path(config["outputs"]) / "papers" / paper, Path("results/reference") / configfile.stem / paper
+        for file in (files := shown(source)):
+            destination = target / file.relative_to(source)
             destination.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, destination)
-    write_json(target / "provenance.json", made_by)
-    write_csv(
-        target / "histories.csv",
-        pd.concat([pd.read_csv(folder / "history.csv") for folder in folders(config) if locate(folder).stage != "groups"]),
-    )
-    print(f"kept in {target}")
+        if files:
+            runs = folders(config, paper)
+            abouts = {str(run): json.loads((run / "about.json").read_text()) for run in runs}
+            write_json(target / "provenance.json", {**made_by, "runs": abouts})
+            histories = [pd.read_csv(run / "history.csv") for run in runs if (run / "history.csv").exists()]
+            write_csv(target / "histories.csv", pd.concat(histories) if histories else pd.DataFrame())
+            print(f"kept in {target}")
 
 
 if __name__ == "__main__":
