@@ -16,7 +16,7 @@ from umap import UMAP
 from despur import groups
 from despur.inference import clusters, oracle, predictions
 from despur.inference.base import Evidence, match_labels
-from despur.manifold import project
+from despur.manifold import draw
 from despur.spec import available, declared, resolve
 from despur.store import Container
 
@@ -85,12 +85,12 @@ def test_neighbours_found_beforehand_give_the_graph_that_umap_makes_itself(monke
     z = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)
     made = []
     monkeypatch.setattr(UMAP, "fit_transform", lambda self, z: made.append(self.fit(z).graph_) or self.embedding_)
-    assert project(z, 0).shape == (60, 2)
+    assert draw(z, 0).shape == (60, 2)
     assert abs(made[0] - UMAP(random_state=0).fit(z).graph_).max() < 1e-5
 
 
 def test_as_few_samples_as_neighbours_can_be_projected():
-    assert np.isfinite(project(np.eye(12, dtype=np.float32), 0, components=3, neighbors=12)).all()
+    assert np.isfinite(draw(np.eye(12, dtype=np.float32), 0)).all()
 
 
 def test_umap_keeps_separated_blobs_apart():

@@ -59,7 +59,7 @@ PUBLISHED = {
         "learning_rate": 0.02,
     },
     "supcon": {"num_positives": 8, "num_negatives": 8, "truncate": False, "anchor_fraction": 0.1, "accumulation": 2, "epochs": 3},
-    "jtt": {"epochs": 5},
+    **for_each("jtt dann", epochs=5),
     "eiil": {"epochs": 60, "annealing": 50},
     # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training is short.
     **for_each("prompting dfr_inferred", stage1="two_tower"),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.experiments import Cell
-from despur.manifold import project
+from despur.manifold import draw
 from despur.paths import Place, Run, locate
 from despur.randomness import generator
 from despur.store import Array, Container, atomic, load_dataset
@@ -35,9 +35,7 @@ def project_run(place: Place, run: Run, to_plane: Callable[[Array, int], Array],
     })  # fmt: skip
 
 
-def write_projections(
-    cells: Sequence[Cell], output: Path, to_plane: Callable[[Array, int], Array] = project, samples: int = SAMPLES
-) -> None:
+def write_projections(cells: Sequence[Cell], output: Path, to_plane: Callable[[Array, int], Array] = draw, samples: int = SAMPLES) -> None:
     """``output``.parquet: the first seed's run behind every cell that has representations; of a sweep, its first and last point."""
     parts = []
     for folder in dict.fromkeys(cell.folders[0] for cell in cells):
