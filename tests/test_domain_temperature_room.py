@@ -21,7 +21,7 @@ METHODS = {
     "dann": "cl_dann",
     "domain_weighted_negatives": "domain_weighted_negatives+tau_alpha=0.05~0.125~0.5+tau_beta=0.1~1",
     "domain_weighted_pairs": "domain_weighted_pairs+tau_alpha=0.05~0.125~0.5+tau_beta=0.1~1",
-    "color_jitter_oracle": "simclr+augment.color_jitter=1",
+    "color_jitter_oracle": "simclr+augment.color_jitter=2.5",
 }
 SHARES = {"8 labels": 0.01, "40 labels": 0.1, "all labels": 1.0}
 MODULES = ("tables", "figures", "beyond", "digits", "grids", "ridges", "statements", "sweep", "temperature")
