@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 from test_loaders import picture
 
-from despur.datasets import amazon
-from despur.sources import breeds, cifar_sources, objects, prompts, rawfiles
+from despur.datasets import amazon, cifar10
+from despur.sources import breeds, objects, prompts, rawfiles
 from despur.spec import resolve
 from despur.store import InputError, Lazy, load_dataset, save_dataset
 
@@ -136,7 +136,7 @@ def cifar(tmp_path, monkeypatch):
     folder.mkdir()
     names = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
     batch(folder, "batches.meta", {"label_names": names})
-    sizes = {**dict.fromkeys(cifar_sources.SPLITS["train"], 40), "test_batch": 40}
+    sizes = {**dict.fromkeys(cifar10.SPLITS["train"], 40), "test_batch": 40}
     for name, size in sizes.items():
         batch(folder, name, {"data": np.zeros((size, 3072), np.uint8), "labels": (np.arange(size) % 10).tolist()})
     (tmp_path / "cifar-10.1").mkdir()

@@ -151,6 +151,7 @@ def evaluate_run(
     found = []
     z = outputs["z"].astype(np.float32)
     logits = outputs["logits"].astype(np.float32) if "logits" in outputs else None
+    digest = hashlib.sha256(z.tobytes()).hexdigest()
     for split in splits:
         rows = dataset.rows(split)
         if logits is None:
@@ -163,7 +164,6 @@ def evaluate_run(
         if split in tested and (k := run.spec.settings.get("neighbours")):
             found.append((split, (f"knn{k}_accuracy", "", neighbour_accuracy(dataset, rows, z, k, weights[split]))))
         if split in tested and several:
-            digest = hashlib.sha256(z.tobytes()).hexdigest()
             if (same := (digest, run.data.name, split, run.seed, resamples)) not in known:
                 known[same] = list(representations(dataset, rows, z, run.seed, weights[split]))
             found += [(split, row) for row in known[same]]
