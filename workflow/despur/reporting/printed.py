@@ -114,3 +114,11 @@ def values(spec: Spec, prefix: str = "") -> dict[str, str]:
     """Every setting of a specification and of its parts, dotted, as it is spelled."""
     own = {prefix + key: spell(value) for key, value in spec.settings.items()}
     return own | {key: value for part, below in spec.parts.items() for key, value in values(below, f"{prefix}{part}.").items()}
+
+
+def weighted_averages(table: pd.DataFrame, of: pd.Series) -> pd.DataFrame:
+    """Rows of metrics with the average that weights groups by their training sizes in the place of the plain one, where ``of`` is true:
+    some papers print that one."""
+    kept = table[~(of & (table["metric"] == "average_accuracy"))]
+    weighted = kept["metric"].replace("weighted_average_accuracy", "average_accuracy")
+    return kept.assign(metric=kept["metric"].mask(of, weighted))

@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from despur.experiments import Cell
+from despur.reporting.printed import weighted_averages
 from despur.reporting.tables import load_metrics, load_resamples
 from despur.spec import parse, resolve
 
@@ -79,9 +80,8 @@ def at_alphas(table: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
     """On Waterbirds, the average is weighted by the sizes of training groups (released code), as also the gap."""
-    waterbirds = table["role"] == "waterbirds"
-    table = table[~(waterbirds & (table["metric"] == "average_accuracy")) & (table["metric"] != "gap")]
-    return table.assign(metric=table["metric"].mask(waterbirds, table["metric"].replace("weighted_average_accuracy", "average_accuracy")))
+    table = table[table["metric"] != "gap"]
+    return weighted_averages(table, table["role"] == "waterbirds")
 
 
 def tracked(table: pd.DataFrame) -> pd.DataFrame:

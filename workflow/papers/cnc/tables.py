@@ -13,7 +13,7 @@ from sweeps import sweeps
 from despur.experiments import Cell
 from despur.paths import locate
 from despur.reporting import claims
-from despur.reporting.printed import printed_settings
+from despur.reporting.printed import printed_settings, weighted_averages
 from despur.reporting.tables import COLUMNS, compare, load_metrics, main, shown, write_table
 from despur.store import load_dataset
 
@@ -27,10 +27,7 @@ IDENTITIES = {"lgbtq": "LGBTQ"}  # the paper's data set spells the others as we 
 
 def as_averaged(metrics: pd.DataFrame) -> pd.DataFrame:
     """With the averages that the paper prints: those that it copies for Waterbirds weight groups by their training sizes."""
-    copied = (metrics["role"] == "waterbirds") & metrics["printed"].isin(WEIGHTED)
-    metrics = metrics[~(copied & (metrics["metric"] == "average_accuracy"))]
-    weighted = metrics["metric"].replace("weighted_average_accuracy", "average_accuracy")
-    return metrics.assign(metric=metrics["metric"].mask(copied, weighted))
+    return weighted_averages(metrics, (metrics["role"] == "waterbirds") & metrics["printed"].isin(WEIGHTED))
 
 
 def accuracies(name: str, cells: list[Cell], output: Path) -> None:
