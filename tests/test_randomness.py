@@ -1,8 +1,10 @@
 import numpy as np
+import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from despur.randomness import generator, number
+from despur.randomness import generator, number, seed_torch
 
 PURPOSES = st.text("abc_", min_size=1, max_size=5)
 COUNTS = st.lists(st.integers(-3, 20), max_size=3).map(tuple)
@@ -43,3 +45,15 @@ def test_generators_of_one_purpose_do_not_share_a_stream():
 def test_generators_of_different_counts_are_uncorrelated():
     draws = np.stack([generator("order", count).standard_normal(4000) for count in range(4)])
     assert np.abs(np.corrcoef(draws) - np.eye(4)).max() < 4 / np.sqrt(4000)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_torch_is_seeded_as_by_its_own_function(device):
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no GPU here")
+    torch.zeros(1, device=device)  # now it is in use
+    torch.manual_seed(2**62 + 5)
+    asked = torch.randn(7, device=device)
+    torch.randn(3, device=device)
+    seed_torch(2**62 + 5)
+    assert torch.equal(torch.randn(7, device=device), asked)

@@ -16,7 +16,7 @@ import torch
 
 from despur import distributed
 from despur.methods.base import Method
-from despur.randomness import generator, number
+from despur.randomness import generator, number, seed_torch
 from despur.store import atomic
 
 State = dict[str, torch.Tensor]
@@ -118,7 +118,7 @@ class Trainer:
     def step(self, batch: Any) -> None:
         """One optimiser step with its own randomness."""
         p = self.progress
-        torch.manual_seed(number(self.key, p.epoch, p.step_in_epoch))
+        seed_torch(number(self.key, p.epoch, p.step_in_epoch))
         self.method.set_rate(p.epoch + p.step_in_epoch * self.share)
         with self.machine.autocast:
             parallel = (distributed.rank(),) if distributed.processes() > 1 else ()

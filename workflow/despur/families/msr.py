@@ -18,6 +18,7 @@ from despur.distributed import average, gather, mean
 from despur.families.pairs import Pairs
 from despur.losses.infonce import precise
 from despur.methods.base import Losses
+from despur.randomness import seed_torch
 from despur.store import Array
 
 Parameters = dict[str, Tensor]
@@ -135,7 +136,7 @@ class MSR(Pairs):
         passes of a step drop the same units."""
         buffers = {name: b.clone() for name, b in self.networks.named_buffers() if "running" in name or "num_batches" in name}
         state = {f"networks.{name}": value for name, value in (parameters | buffers).items()}
-        torch.manual_seed(self.draw)
+        seed_torch(self.draw)
         return functional_call(Bound(self.networks, function), state, inputs)
 
     def look_ahead(self, views: Views, weights: Tensor) -> Tensor:
