@@ -154,3 +154,17 @@ def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):
     with pytest.raises(SystemExit, match="another user"):
         folder(1)
     assert Path(tmp_path / "despur-12345-1").exists()
+
+
+def test_soon_a_successor_serves_that_has_compiled_umap(owner, tmp_path):
+    (tmp_path / "compiled.py").write_text("import os, umap\nprint(len(umap.umap_.smooth_knn_dist.signatures), os.getppid())")
+
+    def served():
+        compiled, server = map(int, answer(owner, tmp_path / "compiled.py")[1].split())
+        return compiled and server
+
+    def servers():
+        return [p.pid for p in psutil.process_iter(["cmdline"]) if (p.info["cmdline"] or [])[-2:] == ["despur.warm.server", str(owner)]]
+
+    server = waits(served, 90)
+    assert server and waits(lambda: servers() == [server])

@@ -1,4 +1,8 @@
-"""The server: it imports the libraries and is forked for each command."""
+"""The server: it imports the libraries and is forked for each command.
+
+What UMAP needs is compiled, for seven seconds, in each process that uses it. So the server forks a successor that does this once and
+then takes over; until then it serves itself.
+"""
 
 import atexit
 import ctypes
@@ -50,33 +54,56 @@ class Server:
     """Listens for commands, forks for each, tells its client how it ended, and ends with its owner."""
 
     def __init__(self, owner: int) -> None:
-        self.owner, self.place = owner, folder(owner)
+        self.owner, self.place, self.successor, self.retired = owner, folder(owner), 0, False
         self.clients: dict[int, socket.socket] = {}  # by process id of the child
-        self.events = selectors.DefaultSelector()
         for other in self.place.parent.glob(f"despur-{os.getuid()}-*"):  # of servers that were killed
             if not alive(int(other.name.rpartition("-")[2])):
                 shutil.rmtree(other, ignore_errors=True)
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.place / "socket"))
         self.listener.listen(64)
-        self.events.register(self.listener, selectors.EVENT_READ)
+        self.listener.setblocking(False)
+
+    def raise_successor(self) -> None:
+        """Fork a server that compiles what libraries leave to be compiled, and then takes the commands that come."""
+        signal.signal(signal.SIGUSR1, lambda *_: self.retire())
+        server = os.getpid()
+        self.successor = os.fork()
+        if not self.successor:
+            signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+            compile_umap()
+            if os.getppid() == server:
+                os.kill(server, signal.SIGUSR1)
+
+    def retire(self) -> None:
+        self.retired = True
 
     def serve(self) -> list[str]:
-        """Returns in a child, with the command that it is to run; in the server, when the owner has ended."""
+        """Returns in a child, with the command that it is to run; in the server, when the owner has ended or the successor is there."""
+        self.events = selectors.DefaultSelector()
+        self.events.register(self.listener, selectors.EVENT_READ)
         signal.set_wakeup_fd(self.bell())
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        while self.clients or alive(self.owner):
+        while self.clients or (alive(self.owner) and not self.retired):
             for key, _ in self.events.select(timeout=1):
                 if key.fileobj is self.listener:
-                    if command := self.start(self.listener.accept()[0]):
+                    if command := self.accept():
                         return command
                 elif isinstance(key.data, int):  # its client is gone
                     self.events.unregister(key.fileobj)
                     os.kill(key.data, signal.SIGKILL)
             self.reap()
-        for name in ("socket", "lock", "log"):
-            (self.place / name).unlink(missing_ok=True)
-        self.place.rmdir()
+        if not self.retired:
+            if self.successor:
+                os.kill(self.successor, signal.SIGKILL)
+            shutil.rmtree(self.place, ignore_errors=True)
+        return []
+
+    def accept(self) -> list[str]:
+        """Start what the next client asks, unless the successor is to do it; in the child, the command."""
+        if not self.retired:
+            with suppress(BlockingIOError):  # the successor was faster
+                return self.start(self.listener.accept()[0])
         return []
 
     def bell(self) -> int:
@@ -102,7 +129,8 @@ class Server:
             self.events.register(client, selectors.EVENT_READ, child)
             return []
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for number in (signal.SIGCHLD, signal.SIGUSR1):
+            signal.signal(number, signal.SIG_DFL)
         self.events.close()
         for other in (self.listener, client, self.ear, self.tongue, *self.clients.values()):
             other.close()
@@ -156,10 +184,21 @@ def finish(command: list[str]) -> None:
     os._exit(status if isinstance(status, int) else int(status is not None))
 
 
+def compile_umap() -> None:
+    """Have numba compile what a projection of few samples needs."""
+    from numpy.random import default_rng
+
+    from despur.manifold import project
+
+    project(default_rng(0).standard_normal((64, 4), dtype="float32"), 0)
+
+
 def main() -> None:
+    os.environ["NUMBA_THREADING_LAYER"] = "forksafe"  # UMAP runs before forks
     server = Server(int(sys.argv[1]))  # clients can connect while it imports
     for name in LIBRARIES.split():
         importlib.import_module(name)
+    server.raise_successor()
     if command := server.serve():
         finish(command)
 
