@@ -5,22 +5,15 @@ python -m despur.reporting.reference --configfile config/mnist.yaml
 
 import argparse
 import json
-import os
-import platform
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from despur import experiments
-from despur.provenance import versions
+from despur.reporting import origin
 from despur.store import write_csv, write_json
-
-
-def git(*words: str) -> str:
-    return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def folders(config: dict[str, Any], paper: str) -> list[Path]:
@@ -28,17 +21,6 @@ def folders(config: dict[str, Any], paper: str) -> list[Path]:
     named = {folder for artifact in experiments.room(paper)["artifacts"]
              for cell in experiments.cells(config, paper, artifact) for folder in cell.folders}  # fmt: skip
     return sorted(Path(folder) for folder in named if (Path(folder) / "about.json").exists())
-
-
-def origin(config: dict[str, Any]) -> dict[str, Any]:
-    """What made the tables: commit, versions, machine, configuration."""
-    return {
-        "commit": git("rev-parse", "HEAD"),
-        "tree_was_clean": not git("status", "--porcelain"),
-        "versions": versions(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "config": config,
-    }
 
 
 def shown(folder: Path) -> list[Path]:
@@ -52,7 +34,7 @@ def keep(configfile: Path) -> None:
     """Copy each paper's tables and figures that were made. Beside them: what made them (of each run specification, code digest, seconds,
     device, memory), and training histories."""
     config = experiments.configuration(configfile)
-    made_by = origin(config)  # before this writes into the tree
+    made_by = {**origin.code(), "config": config}  # before this writes into the tree
     for paper in config["papers"]:
         source, target = Path(config["outputs"]) / "papers" / paper, Path("results/reference") / configfile.stem / paper
         for file in (files := shown(source)):
