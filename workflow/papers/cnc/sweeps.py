@@ -52,11 +52,10 @@ def taken(dataset: str, method: str, hyperparameter: str) -> dict[str, str]:
 
 def source(spec: Spec, key: str, dataset: str, role: str = "") -> str:
     """Where the value of a setting comes from: the data set's file, or the place that its declaration names."""
+    if key.removeprefix("groups.") in published(dataset, spec.base, role):
+        return f"datasets/{dataset}.py"
     head, _, rest = key.partition(".")
-    if rest:
-        return source(spec.parts[head], rest, dataset, head)
-    stated = key in published(dataset, spec.base, role)
-    return f"datasets/{dataset}.py" if stated else declared(spec.kind, spec.base)["SETTINGS"][key].source
+    return source(spec.parts[head], rest, dataset, head) if rest else declared(spec.kind, spec.base)["SETTINGS"][key].source
 
 
 def selected(cells: list[Cell]) -> list[dict[str, Any]]:
