@@ -193,6 +193,16 @@ def test_times_are_those_of_the_runs(scripts, world, tmp_path):
     assert "| 54 | 512 | cpu (Linux x86_64) |" in text
 
 
+def test_pgi_of_shuffled_batches_is_not_that_of_table_1(scripts, world, tmp_path):
+    runs = {"table_1": ("pgi", 0.7), "prose": ("pgi+batches=shuffled", 0.4)}
+    cells = [
+        world("waterbirds", "pgi", artifact, name=name, values=[row | {"method": name} for row in rows(worst, 0)])
+        for artifact, (name, worst) in runs.items()
+    ]
+    number = row_of(made(scripts, "prose", cells, tmp_path)[0], method="pgi", metric="worst_group_accuracy")
+    assert (number["ours"], number["reported"]) == pytest.approx((40.0, 51.0))
+
+
 def toxicity(name):
     """Training comments: 1 of 4 that mention men is toxic, and 2 of 2 that mention Black people, one of them both."""
     table = pd.DataFrame({"split": "train", "y": [0, 0, 0, 1, 1], "a": 1, "original": range(5)})
