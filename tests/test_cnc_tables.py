@@ -11,6 +11,8 @@ from helpers import save_tiny
 
 from despur import experiments
 from despur.experiments import Cell
+from despur.paths import locate
+from despur.spec import resolve
 from despur.store import Dataset, load_dataset, save_dataset
 
 ROOM = experiments.PAPERS / "cnc"
@@ -126,9 +128,45 @@ def test_a_sweep_is_selected_on_validation_data_and_shown_on_test_data(scripts, 
     cell = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4", values=sweep.to_dict("records"))
     table, _ = made(scripts, "table_a7_a11", [cell], tmp_path)
     own = row_of(table, data="colored_digits")
-    assert (own["hyperparameter"], own["tried"], own["selected"], own["seeds"]) == ("lambda", "0.2; 0.4", "0.2", 2)
+    assert (own["hyperparameter"], own["tried"], own["selected"], own["seeds"]) == ("lambda", "0.2; 0.4", "lambda=0.2", 2)
     assert own["validation_worst_group"] == pytest.approx(60.0)
     assert (own["test_worst_group"], own["test_average"]) == pytest.approx((50.0, 70.0))
+
+
+def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_path):
+    weights = [r for x, worst in ((0.2, 0.5), (0.4, 0.7)) for r in rows(worst, 0, **{"lambda": x})]
+    pairs = [(0.1, 16, 0.3), (0.1, 64, 0.4), (0.2, 16, 0.8), (0.2, 64, 0.6)]
+    others = [r for heat, steps, worst in pairs for r in rows(worst, 0, accumulation=steps, temperature=heat)]
+    cells = [
+        world("cmnist", "cnc", "table_a7_a11", name=f"cnc+{grid}", values=values)
+        for grid, values in (("lambda=0.2~0.4", weights), ("accumulation=16~64+temperature=0.1~0.2", others))
+    ]
+    own = row_of(made(scripts, "table_a7_a11", cells, tmp_path)[0], data="colored_digits")
+    assert own["tried"] == "0.2; 0.4 or 16; 64 x 0.1; 0.2" and own["hyperparameter"] == "lambda or accumulation, temperature"
+    default = resolve("methods", "cnc", "colored_digits").points[0].value("lambda")
+    assert own["selected"] == f"lambda={default}, accumulation=16, temperature=0.2"
+    assert (own["validation_worst_group"], own["test_worst_group"], own["test_average"]) == pytest.approx((70.0, 80.0, 100.0))
+
+
+def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts):
+    config = experiments.configuration(experiments.PAPERS.parents[1] / "config/published.yaml")
+
+    def grids(sweep):
+        return [cell for cell in experiments.cells({**config, "sweep": sweep}, "cnc", "table_a7_a11") if cell.artifact == "table_a7_a11"]
+
+    assert not grids(False)
+    tried = {}
+    for cell in grids(True):
+        tried.setdefault((cell.role, cell.printed), []).extend(locate(cell.folders[0]).sweep.points)
+    printed = pd.concat([pd.read_csv(ROOM / f"reported/table_a{i}.csv") for i in range(7, 12)])
+    for row in printed.itertuples():
+        key = row.setting.removeprefix("hyperparameter=")
+        key = "factor" if key == "upweighting_factor" else scripts["sweeps"].KEYS.get(key, key)
+        points = tried[row.dataset, "cnc" if row.method == "shared" else row.method]
+        if (key, row.mean) == ("factor", 1100):  # as frequent as the correct points
+            assert any(point.value("upsampling") == "cells" for point in points)
+        else:
+            assert any(point.value(key) == row.mean for point in points), row
 
 
 def test_what_was_tried_selected_and_taken(scripts, tmp_path):
@@ -153,6 +191,16 @@ def test_times_are_those_of_the_runs(scripts, world, tmp_path):
         assert (row["seconds"], row["ours"], row["seeds"]) == pytest.approx((54.0, 0.015, 2))  # 36 and 72 seconds
         assert (row["peak_memory_mb"], row["device"]) == (512.0, "cpu (Linux x86_64)")
     assert "| 54 | 512 | cpu (Linux x86_64) |" in text
+
+
+def test_pgi_of_shuffled_batches_is_not_that_of_table_1(scripts, world, tmp_path):
+    runs = {"table_1": ("pgi", 0.7), "prose": ("pgi+batches=shuffled", 0.4)}
+    cells = [
+        world("waterbirds", "pgi", artifact, name=name, values=[row | {"method": name} for row in rows(worst, 0)])
+        for artifact, (name, worst) in runs.items()
+    ]
+    number = row_of(made(scripts, "prose", cells, tmp_path)[0], method="pgi", metric="worst_group_accuracy")
+    assert (number["ours"], number["reported"]) == pytest.approx((40.0, 51.0))
 
 
 def toxicity(name):

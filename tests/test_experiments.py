@@ -88,6 +88,21 @@ def test_an_artifact_reads_its_printed_numbers_and_what_it_names(toy, monkeypatc
     assert experiments.files(CONFIG, "toy", "claims") == ["workflow/papers/toy/claims.yaml"]
 
 
+def test_a_method_may_be_another_on_each_data_set_or_several(toy):
+    named = {"erm": "erm", "hot": {"cmnist": ["cnc+lambda=0.5", "cnc+temperature=0.5"], "celeba": "cnc"}}
+    config = CONFIG | {
+        "datasets": dict.fromkeys(("cmnist", "celeba", "waterbirds"), "colored_digits"),
+        "artifacts": {"toy": {"table_1": {"methods": named}}},
+    }
+    found = [(cell.role, cell.printed, locate(cell.folders[0]).name) for cell in cells(config, "toy", "table_1")]
+    assert [cell for cell in found if cell[1] == "hot"] == [
+        ("cmnist", "hot", "cnc+lambda=0.5"),
+        ("cmnist", "hot", "cnc+temperature=0.5"),
+        ("celeba", "hot", "cnc"),
+    ]
+    assert [role for role, printed, _ in found if printed == "erm"] == ["cmnist", "waterbirds", "celeba"]
+
+
 def test_only_the_methods_that_the_configuration_asks_for(toy):
     assert {cell.printed for cell in cells(CONFIG | {"methods": ["hot", "dro"]}, "toy", "table_1")} == {"hot"}
 

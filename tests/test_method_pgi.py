@@ -81,9 +81,9 @@ def test_balanced_batches_contrast_environments_and_classes():
     assert len({int(environment[batch[0]]) for seed in range(5) for batch in method.epoch(RNG(seed))}) == 2
 
 
-def test_plain_batches_show_each_sample_once():
+def test_shuffled_batches_show_each_sample_once():
     y, environment = labels(SIZES)
-    method = build("pgi+batch_size=16+batches=plain", task(y, environment))
+    method = build("pgi+batch_size=16+batches=shuffled", task(y, environment))
     batches = list(method.epoch(RNG(0)))
     assert sorted(np.concatenate(batches)) == list(range(len(y)))
     assert max(map(len, batches)) == 16

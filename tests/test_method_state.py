@@ -28,7 +28,7 @@ METHODS = [
     "eiil+annealing=0+batch_size=8+irm_batches=mini+irm_optimizer=sgd+sampler=shuffled",
     "eiil+batch_size=8+second=gdro",
     "pgi+num_negatives=1+num_positives=1",
-    "pgi+batch_size=8+batches=plain",
+    "pgi+batch_size=8+batches=shuffled",
     "george+batch_size=8",
     "cim+batch_size=8+width=4",
     "con+batch_size=8+temperature=0.5",

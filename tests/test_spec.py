@@ -250,6 +250,23 @@ def test_settings_published_for_an_inference_hold_on_its_own_path(package):
     assert groups.spec.resolved() == run.spec.parts["groups"].resolved()
 
 
+def test_a_data_set_states_the_stage_1_of_a_method(package):
+    package.write("datasets/toy.py", TOY_DATASET.replace('"erm":', '"jtt": {"stage1.epochs": 9}, "erm":', 1))
+    (run,) = locate("results/runs/toy/jtt/s0").runs()
+    (groups,) = locate("results/runs/toy/jtt/s0").upstream("groups")
+    (base,) = groups.upstream("stage1")
+    assert (groups.name, base.name) == ("predictions+stage1.epochs=9", "erm+epochs=9")
+    assert run.of("groups") == groups.runs()[0].key and groups.runs()[0].of("stage1") == base.runs()[0].key
+    assert point("cnc", "toy").value("stage1.epochs") == 3  # only that method's
+    for asked, name, value in (("9", "jtt", 9), ("3", "jtt+stage1.epochs=3", 3), ("2~9", "jtt+stage1.epochs=2~9", 2)):
+        sweep = resolve("methods", f"jtt+stage1.epochs={asked}", "toy")
+        assert (sweep.name, sweep.points[0].value("stage1.epochs")) == (name, value)
+        assert canonical("methods", name, "toy").points == sweep.points
+        (inference,) = sweep.part("groups")
+        assert [p.name for p in inference.points] == [p.parts["groups"].name for p in sweep.points]
+    assert resolve("methods", "jtt+groups=oracle", "toy").name == "jtt+groups=oracle"  # it has none
+
+
 @pytest.mark.parametrize("dataset", available("datasets"))
 def test_published_settings_exist_and_are_allowed(dataset):
     folders = ("methods", "inference", "encoders", "augment")
@@ -259,6 +276,9 @@ def test_published_settings_exist_and_are_allowed(dataset):
         kinds = [kind for kind in folders if base in available(kind)]
         settings_by_key = declared(kinds[0], base)["SETTINGS"] if layer != "*" else known
         for key, value in values.items():
+            if key.startswith("stage1."):
+                assert resolve("methods", base, dataset).points[0].value(key) == value
+                continue
             assert key in settings_by_key
             if layer != "*":
                 assert settings_by_key[key].parse(key, spell(value)) == value

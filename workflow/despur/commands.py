@@ -62,9 +62,9 @@ def explain(path: str) -> Iterator[str]:
     if place.stage != "data":
         points = f"{len(place.datasets.points)} of data x {len(sweep.points)} of the method"
         yield f"runs     {len(place.runs())}: {points} x seeds {place.seeds[1:]}"
-        yield from settings(place.datasets.points, parse(place.dataset)[1], "", "")
+        yield from settings(place.datasets.points, parse(place.dataset)[1], {}, "", "")
     role = place.stage if place.stage in ("stage1", "groups") else ""
-    yield from settings(sweep.points, sweep.overrides, parse(place.dataset)[0] if place.name else "", role)
+    yield from settings(sweep.points, sweep.overrides, {}, parse(place.dataset)[0] if place.name else "", role)
 
 
 def reads(place: Place) -> list[Place]:
@@ -73,20 +73,26 @@ def reads(place: Place) -> list[Place]:
     return [*data, *(up for part in ("stage1", "groups") for up in place.upstream(part))]
 
 
-def settings(points: list[Spec], overrides: Mapping[str, Any], dataset: str, role: str, prefix: str = "") -> Iterator[str]:
-    """Each setting of a component and, below it, of its parts: value (several in a sweep) and source."""
+def settings(
+    points: list[Spec], overrides: Mapping[str, Any], outer: Mapping[str, Any], dataset: str, role: str, prefix: str = ""
+) -> Iterator[str]:
+    """Each setting of a component and, below it, of its parts: value (several in a sweep) and source. ``outer``: what the data set's file
+    states of it for the whole."""
     first = points[0]
     yield f"\n{prefix.rstrip('.') or first.kind}: {first.base}, {summary(first.kind, first.base)}"
-    stated = published(dataset, first.base, role) if dataset else {}
+    stated = {**outer, **(published(dataset, first.base, role) if dataset else {})}
     for key, setting in declared(first.kind, first.base)["SETTINGS"].items():
         values = " ~ ".join(dict.fromkeys(spell(point.settings[key]) for point in points))
         inherited = key in overrides or (key == "stage1" and "stage1" in overrides)
         source = "the path" if inherited else f"published, datasets/{dataset}.py" if key in stated else f"default: {setting.source}"
         yield f"  {prefix}{key} = {values}  ({source})"
     for key in first.parts:
-        below = {k.removeprefix(f"{key}."): v for k, v in overrides.items() if k.startswith(f"{key}.") or k.split(".")[0] == "stage1"}
+        asked, of_part = (
+            {k.removeprefix(f"{key}."): v for k, v in items.items() if k.startswith(f"{key}.") or k.split(".")[0] == "stage1"}
+            for items in (overrides, stated)
+        )
         same = [point.parts[key] for point in points if point.parts[key].base == first.parts[key].base]
-        yield from settings(same, below, dataset, key, f"{prefix}{key}.")
+        yield from settings(same, asked, of_part, dataset, key, f"{prefix}{key}.")
 
 
 def explain_artifact(path: Path) -> Iterator[str]:

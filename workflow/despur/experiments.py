@@ -2,7 +2,7 @@
 
 A room's ``methods`` say which specification of the house each printed method is: ``cnc+two_sided=false``, or of another stage
 ``groups/clusters``, ``stage1/erm``. Its ``artifacts`` say what each table and figure shows: ``datasets`` (the paper's), ``methods`` (their
-names, or a mapping of names to specifications of the artifact's own),
+names, or a mapping of names to specifications of the artifact's own, which may differ by data set of the paper, and be several: grids),
 ``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics) and ``reads`` (files of the room
 besides its own printed numbers, or other artifacts: figures read ``projections``). ``selected`` are the methods
 that run in the place of a grid's unless the configuration says ``sweep: true``. ``from`` are artifacts whose runs it shows too; without
@@ -97,7 +97,13 @@ def players(config: Mapping[str, Any], role: str) -> list[str]:
     return [cast] if isinstance(cast, str) else list(cast)
 
 
-def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, str]) -> list[str]:
+def specifications(stated: Any, role: str) -> list[str]:
+    """The specifications of a printed method on a data set of the paper: one for all data sets; or one, several or none for each."""
+    here = stated.get(role, []) if isinstance(stated, Mapping) else stated
+    return [here] if isinstance(here, str) else list(here)
+
+
+def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, Any]) -> list[str]:
     """Which of these printed methods the configuration runs on a data set of the paper, which may list some of the runs."""
     cast = config["datasets"].get(role)
     chosen = config.get("methods", methods)
@@ -161,10 +167,11 @@ def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
         return [cell for cell in others if cell.printed in here.get("methods", [cell.printed])]
     named = here["methods"] if isinstance(here["methods"], Mapping) else {m: room(paper)["methods"][m] for m in here["methods"]}
     return others + [
-        Cell(role, dataset, printed, folders(dataset, named[printed], _seeds(config, here.get("seeds"), printed)), artifact, paper)
+        Cell(role, dataset, printed, folders(dataset, name, _seeds(config, here.get("seeds"), printed)), artifact, paper)
         for role in here["datasets"]
         for dataset in (varied(player, here.get("data", "")) for player in players(config, role))
         for printed in allowed(config, role, named)
+        for name in specifications(named[printed], role)
     ]
 
 

@@ -115,14 +115,15 @@ class Sweep:
         """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names."""
         if key not in self.points[0].parts:
             return []
-        asked = {k.removeprefix(f"{key}."): v for k, v in self.overrides.items() if k.startswith(f"{key}.")}
+        overrides = {k: [v] for k, v in _stated_of_stage1(published(self.dataset, self.base, self.role)).items()} | self.overrides
+        asked = {k.removeprefix(f"{key}."): v for k, v in overrides.items() if k.startswith(f"{key}.")}
         kind = self.points[0].parts[key].kind
         found = []
         for base in dict.fromkeys(p.parts[key].base for p in self.points):
             here = dict(asked)
             if key == "groups" and "stage1" in declared(kind, base)["SETTINGS"]:
                 own = {"stage1": [self.points[0].parts["stage1"].base]} if "stage1" in self.points[0].parts else {}
-                here |= own | {k: v for k, v in self.overrides.items() if _of_stage1(k)}
+                here |= own | {k: v for k, v in overrides.items() if _of_stage1(k)}
             found.append(resolve(kind, join(base, {k: "~".join(v) for k, v in here.items()}), self.dataset, key))
         return found
 
@@ -151,7 +152,8 @@ def parse(text: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def published(dataset: str, base: str, role: str) -> dict[str, Any]:
-    """What a data set's file states for a component: for all ('*'), for this one, for this one in a role."""
+    """What a data set's file states for a component: for all ('*'), for this one, for this one in a role. ``stage1.epochs`` is of the
+    stage 1 that it reads, if it reads one."""
     table = declared("datasets", dataset).get("PUBLISHED", {}) if dataset else {}
     layers = ("*", base, f"{role}/{base}")
     return {key: value for layer in layers for key, value in table.get(layer, {}).items()}
@@ -174,6 +176,10 @@ def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str,
         values[key] = setting.parse(path + key, asked.pop(key), default) if key in asked else default
         if values[key] != default:
             changes[key] = spell(values[key])
+    of_stage1 = _stated_of_stage1(stated)
+    if of_stage1 and "stage1" not in declaration and "stage1" not in declared("inference", values["groups"])["SETTINGS"]:
+        of_stage1 = {}  # groups=oracle reads none
+    asked |= {key: value for key, value in of_stage1.items() if key not in asked}
     for key in sorted((key for key in declaration if declaration[key].folder), key=lambda key: key == "groups"):
         below = {k.removeprefix(f"{key}."): asked.pop(k) for k in list(asked) if k.startswith(f"{key}.")}
         if key == "groups" and "stage1" not in parts:
@@ -188,11 +194,20 @@ def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str,
     if asked:
         dotted = [f"{k}.{sub}" for k, p in parts.items() for sub in declared(p.kind, p.base)["SETTINGS"]]
         raise unknown(f"setting of {base}:", path + min(asked), [path + key for key in (*declaration, *dotted)])
-    return Spec(kind, base, values, parts, changes)
+    spec = Spec(kind, base, values, parts, changes)
+    for key, default in of_stage1.items():  # a part's own name says what differs from its own defaults, this one's what differs from these
+        changes.pop(key, None)
+        if (value := spell(spec.value(key))) != default:
+            changes[key] = value
+    return spec
 
 
 def _of_stage1(key: str) -> bool:
     return key.split(".")[0] == "stage1"
+
+
+def _stated_of_stage1(stated: dict[str, Any]) -> dict[str, str]:
+    return {key: spell(value) for key, value in stated.items() if key.startswith("stage1.")}
 
 
 @cache

@@ -44,9 +44,12 @@ PUBLISHED = {
         "num_positives": 16, "num_negatives": 16, "temperature": 0.1, "learning_rate": 1e-4, "epochs": 10, "accumulation": 128,
         "anchor_fraction": 0.1, "at_once": 1,
     },
-    # Liu et al. 2021, released code, which shows a wrong sample 1 + 6 times. Its stage 1 has T = 2 epochs as here, but of AdamW with 2e-5,
-    # batch 24, no weight decay.
-    "jtt": {"upsampling": "constant", "factor": 6, "epochs": 3},
+    # Liu et al. 2021, released code, which shows a wrong sample 1 + 6 times. Its stage 1 has T = 2 epochs (Table A.8: of 1, 2) of AdamW; no
+    # schedule or clipping is stated.
+    "jtt": {
+        "upsampling": "constant", "factor": 6, "epochs": 3, "stage1.optimizer": "adamw", "stage1.learning_rate": 2e-5,
+        "stage1.weight_decay": 0.0, "stage1.batch_size": 24, "stage1.epochs": 2,
+    },
     "eiil": {"second": "gdro"},  # App. E.2.6: with GDRO's hyper-parameters; Creager et al.'s are not in the text
     "pgi": {"num_positives": 16, "num_negatives": 16},  # App. E.2.5: batches as CNC's; the paper does not run it
     # Zhang & Re 2022: for these data nothing is stated. As the released code trains elsewhere on embeddings; of the anchors a tenth an

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.experiments import Cell, room
+from despur.experiments import Cell, room, specifications
 from despur.paths import KINDS, locate
 from despur.settings import spell
 from despur.spec import Spec, declared, parse, resolve
@@ -99,7 +99,8 @@ def stated(cell: Cell) -> list[str]:
     here = room(cell.paper)
     own = here["artifacts"][cell.artifact].get("methods", [])
     named = own if isinstance(own, dict) else here["methods"]
-    texts = [named[cell.printed]] if cell.printed in named else [*here["methods"].values(), *named.values()]
+    known = [named[cell.printed]] if cell.printed in named else [*here["methods"].values(), *named.values()]
+    texts = [text for one in known for text in specifications(one, cell.role)]
     return [text.rpartition("/")[2] for text in texts if (text.rpartition("/")[0] or "runs") == locate(cell.folders[0]).stage]
 
 

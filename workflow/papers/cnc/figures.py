@@ -62,7 +62,7 @@ def figure_theorem_3_1(cells: list[Cell], output: Path) -> None:
     test = headline(load_metrics(cells))
     values = pd.concat([_class_gaps(test, "worst_group_loss", "average_loss", "class_gap_loss"), test[test["metric"].isin(BOUND)]])
     played = list(values.groupby(["role", "played"], sort=False))
-    figure, axes = named_rows([data_name(*key) for key, _ in played], 1, 1.7 * COLUMN, 2.1)
+    figure, axes = named_rows([data_name(*key) for key, _ in played], 1, 2 * COLUMN, 2.1)
     for (axis,), (_, part) in zip(axes, played, strict=True):
         methods, classes = ordered(part["printed"]), list(dict.fromkeys(part["group"]))
         for metric, (label, marker, filled) in BOUND.items():

@@ -12,7 +12,7 @@ import seaborn as sns
 
 from despur.experiments import Cell
 from despur.paths import locate
-from despur.reporting.figures import COLORS, COLUMN, NAMES, grid, write_figure
+from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, grid, write_figure
 from despur.store import Array, Container, Dataset, load_dataset, write_csv
 
 GROUPS = 4  # at most; Waterbirds and CelebA have no more
@@ -172,7 +172,7 @@ def bars(axis: Any, shares: pd.DataFrame, views: Sequence[View], group: int) -> 
 
 def finish(figure: Any, axes: Any, cells: Sequence[Cell], shares: pd.DataFrame, output: Path) -> None:
     """Name the data, hide what stayed empty, and write the figure and its shares."""
-    named = dict.fromkeys(f"{cell.role}, played by {cell.dataset}" if cell.stand_in else cell.role for cell in cells)
+    named = dict.fromkeys(data_name(cell.role, cell.dataset) for cell in cells)
     figure.suptitle("; ".join(named), fontsize=8)
     for axis in axes.flat:
         if not axis.has_data():

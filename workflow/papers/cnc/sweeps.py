@@ -1,5 +1,6 @@
 """Tables A.7 to A.11: what the paper tried, what it selected, what we take and why, and what our own sweep selects."""
 
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from despur.paths import locate
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import load_metrics
 from despur.settings import spell
-from despur.spec import Spec, available, declared, published, resolve
+from despur.spec import Spec, Sweep, available, declared, parse, published, resolve
 
 COLUMNS = ["dataset", "method", "hyperparameter", "tried", "selected", "place", "ours", "source",
            "data", "seeds", "validation_worst_group", "test_worst_group", "test_average"]  # fmt: skip
@@ -52,35 +53,44 @@ def taken(dataset: str, method: str, hyperparameter: str) -> dict[str, str]:
 
 def source(spec: Spec, key: str, dataset: str, role: str = "") -> str:
     """Where the value of a setting comes from: the data set's file, or the place that its declaration names."""
+    if key.removeprefix("groups.") in published(dataset, spec.base, role):
+        return f"datasets/{dataset}.py"
     head, _, rest = key.partition(".")
-    if rest:
-        return source(spec.parts[head], rest, dataset, head)
-    stated = key in published(dataset, spec.base, role)
-    return f"datasets/{dataset}.py" if stated else declared(spec.kind, spec.base)["SETTINGS"][key].source
+    return source(spec.parts[head], rest, dataset, head) if rest else declared(spec.kind, spec.base)["SETTINGS"][key].source
 
 
 def selected(cells: list[Cell]) -> list[dict[str, Any]]:
-    """For each sweep of this run: the setting with the best worst group on validation data, and its test accuracies in percent."""
-    rows = []
+    """For each method that this run sweeps on some data: of all points of its grids, the one with the best worst group on validation data,
+    and its accuracies in percent."""
+    families: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in cells:
-        metrics = load_metrics([cell])
-        keys = [key for key in locate(cell.folders[0]).sweep.swept if key in metrics]
-        if not keys:
-            continue
-        scores = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
-        means = scores.groupby(["split", "metric", *keys])["value"].mean()
-        validation = means["val", "worst_group_accuracy"]
-        best = validation.idxmax()
-        chosen = [spell(v if isinstance(v, str) else float(v)) for v in (best if isinstance(best, tuple) else (best,))]
-        levels = {key: "; ".join(map(spell, sorted(metrics[key].unique().tolist()))) for key in keys}
-        rows.append({
-            "dataset": cell.role, "method": cell.printed, "hyperparameter": ", ".join(keys), "tried": " x ".join(levels.values()),
-            "selected": ", ".join(chosen), "place": "selected by this run on validation data",
-            "data": cell.dataset, "seeds": metrics["seed"].nunique(), "validation_worst_group": 100 * validation[best],
-            "test_worst_group": 100 * means["test", "worst_group_accuracy"][best],
-            "test_average": 100 * means["test", "average_accuracy"][best],
-        })  # fmt: skip
-    return rows
+        if locate(cell.folders[0]).sweep.swept:
+            families.setdefault((cell.role, cell.printed, cell.dataset), []).append(cell)
+    return [best(*key, family) for key, family in families.items()]
+
+
+def best(role: str, printed: str, dataset: str, cells: list[Cell]) -> dict[str, Any]:
+    """The selected point of the grids of one method, means over seeds."""
+    grids = [locate(cell.folders[0]).sweep for cell in cells]
+    metrics = load_metrics(cells)
+    scores = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
+    means = scores.groupby(["split", "metric", "method"])["value"].mean()
+    validation = means["val", "worst_group_accuracy"]
+    (point,) = resolve("methods", chosen := validation.idxmax(), parse(dataset)[0]).points
+    return {
+        "dataset": role, "method": printed, "hyperparameter": " or ".join(", ".join(grid.swept) for grid in grids),
+        "tried": " or ".join(" x ".join(map(levels, repeat(grid), grid.swept)) for grid in grids),
+        "selected": ", ".join(f"{key}={spell(point.value(key))}" for key in dict.fromkeys(key for grid in grids for key in grid.swept)),
+        "place": "selected by this run on validation data", "data": dataset, "seeds": metrics["seed"].nunique(),
+        "validation_worst_group": 100 * validation[chosen],
+        "test_worst_group": 100 * means["test", "worst_group_accuracy", chosen],
+        "test_average": 100 * means["test", "average_accuracy", chosen],
+    }  # fmt: skip
+
+
+def levels(grid: Sweep, key: str) -> str:
+    """The values of a setting in a grid."""
+    return "; ".join(map(spell, sorted({point.value(key) for point in grid.points})))
 
 
 def sweeps(reported: Path, cells: list[Cell]) -> pd.DataFrame:
