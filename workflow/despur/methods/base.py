@@ -70,6 +70,10 @@ class Method:
             [{"params": decayed, "weight_decay": s["weight_decay"]}, {"params": spared, "weight_decay": 0.0}], s["learning_rate"]
         )
 
+    def costly(self) -> list[nn.Module]:
+        """The networks that steps spend their time in, as they call them: what is compiled where that is asked for. None: it cannot be."""
+        return [self.networks["encoder"]]
+
     def rate(self, epoch: float) -> float:
         """The learning rate after so many epochs, as a share of the first one; the loop sets it before each step."""
         s = self.settings
