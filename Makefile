@@ -37,8 +37,8 @@ test: $(VENV)/ready ## lint, types and all tests
 test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root
 	$(RUN) pytest -rs tests/slurm/resume.py
 
-bench: $(VENV)/ready ## measure speed: results/benchmarks.csv
-	$(RUN) python tests/benchmarks.py results/benchmarks.csv
+bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, where there is one)
+	$(RUN) PYTHONPATH=tests python -m benchmarks results/benchmarks.csv
 
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference
 	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG)

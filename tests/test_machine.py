@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -25,29 +26,44 @@ def trained(tmp_path):
     return work
 
 
+def facts(about):
+    return about["precision"], about["deterministic"], about["runs"]["colored_digits/erm+epochs=1/s0"]["compiled"]
+
+
 @pytest.mark.parametrize(
     ("options", "environment"),
-    [(("--precision", "bf16", "--deterministic"), {}), ((), {"DESPUR_PRECISION": "bf16", "DESPUR_DETERMINISTIC": "1"})],
+    [
+        (("--precision", "bf16", "--deterministic", "--compile", "default"), {}),
+        ((), {"DESPUR_PRECISION": "bf16", "DESPUR_DETERMINISTIC": "1", "DESPUR_COMPILE": "default"}),
+    ],
 )
-def test_precision_and_determinism_are_asked_for_and_recorded(trained, options, environment):
-    _, about = trained(*options, **environment)
-    assert (about["precision"], about["deterministic"]) == ("bf16", True)
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+def test_precision_determinism_and_compiled_steps_are_asked_for_and_recorded(trained, options, environment):
+    said, about = trained(*options, **environment)
+    assert facts(about) == ("bf16", True, "default"), said
 
 
-def test_without_being_asked_arithmetic_is_single_precision(trained):
+def test_without_being_asked_arithmetic_is_single_precision_and_nothing_is_compiled(trained):
     _, about = trained()
-    assert (about["precision"], about["deterministic"]) == ("fp32", False)
+    assert facts(about) == ("fp32", False, "off")
 
 
-def test_an_unknown_precision_is_refused(trained):
-    said, about = trained(DESPUR_PRECISION="bf17")
-    assert "'bf17' (--precision or DESPUR_PRECISION) must be fp32 or bf16" in said and not about
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"DESPUR_PRECISION": "bf17"}, "'bf17' (--precision or DESPUR_PRECISION) must be fp32 or bf16"),
+        ({"DESPUR_COMPILE": "on"}, "'on' (--compile or DESPUR_COMPILE) must be off, default or reduce-overhead"),
+    ],
+)
+def test_what_does_not_exist_is_refused(trained, environment, message):
+    said, about = trained(**environment)
+    assert message in " ".join(said.split()) and not about
 
 
 def test_cublas_is_told_before_it_starts_and_torch_refuses_what_it_cannot_repeat():
     code = (
         "import os, torch; from argparse import Namespace; from despur.machine import machine;"
-        "machine(Namespace(device='cpu', threads=1, precision='fp32', deterministic=True, checkpoint_seconds=1));"
+        "machine(Namespace(device='cpu', threads=1, precision='fp32', deterministic=True, checkpoint_seconds=1, compile='off'));"
         "assert os.environ['CUBLAS_WORKSPACE_CONFIG'] == ':4096:8' and torch.are_deterministic_algorithms_enabled()"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -2,9 +2,13 @@
 
 import re
 import shutil
+from operator import itemgetter
 
 import pytest
 from project import Project, finish, tiny_project
+
+from despur import needs
+from despur.paths import locate
 
 RUN = "results/runs/colored_digits/erm/s0-1"
 
@@ -72,6 +76,28 @@ def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
     asked = ("train_stage2 cmnist/cnc/s0", name, "--workflow-profile", "profiles/slurm")
     with_gpu, without = resources(project, *asked), resources(project, *asked, "--set-resources", "train_stage2:gpu=0")
     assert (with_gpu["gpu"], without["gpu"]) == (1, 0) and without["runtime"] > with_gpu["runtime"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "made", "expected"),
+    [
+        ("evaluate", "metrics.csv", lambda attempt: (8000 * attempt, 60 * attempt)),
+        ("stage2", "models.safetensors", lambda attempt: itemgetter("mem_mb", "runtime")(needs.resources(locate(RUN), attempt))),
+    ],
+)
+def test_a_job_that_failed_is_tried_again_with_more(project, rules, made, expected):
+    """The profile for SLURM, its jobs run here: each writes down what it was given and fails. Of training, workflow/needs.yaml decides."""
+    asked = project.root / "asked"
+    shell = f'"echo {{resources.mem_mb}} {{resources.runtime}} >> {asked}; false"'
+    project.edit(f"workflow/rules/{rules}.smk", lambda text: re.sub(r"(shell:\n\s+).*", rf"\1{shell}", text, flags=re.DOTALL))
+    data = [f"results/data/colored_digits/{name}" for name in ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")]
+    for file in [*data, *(f"{RUN}/{name}" for name in ("models.safetensors", "outputs.safetensors", "about.json") if rules == "evaluate")]:
+        (project.root / file).parent.mkdir(parents=True, exist_ok=True)
+        (project.root / file).touch()
+    here = ("--workflow-profile", "profiles/slurm", "--executor", "local", "--cores", "1", "--retries", "2", "--latency-wait", "0")
+    code, text = finish(project.start("-m", "snakemake", *here, "--", f"{RUN}/{made}"))
+    given = [tuple(map(int, line.split())) for line in asked.read_text().splitlines()]
+    assert code == 1 and given == [expected(attempt) for attempt in (1, 2, 3)] == sorted(set(given)), text
 
 
 @pytest.mark.parametrize(("arguments", "slots"), [((), 3), (("--resources", "gpu=2"), 2)])

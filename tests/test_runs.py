@@ -247,7 +247,7 @@ def test_every_method_is_kept_with_all_its_state(name, state, told, root):
         for selection in ("best", "last"):
             assert state | {"head.weight"} <= set(models.under(f"{run.key}/{selection}"))
             assert outputs.under(f"{run.key}/{selection}").keys() == {"z", "logits"}
-        assert set(about[run.key]) - {"seconds", "steps", "best_step", "training_images", "trained_parameters"} == told
+        assert set(about[run.key]) - {"seconds", "steps", "best_step", "compiled", "training_images", "trained_parameters"} == told
 
 
 def assert_same_arrays(first, second, prefix_of_first, prefix_of_second):

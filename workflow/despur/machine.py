@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from despur import distributed
+from despur import compiling, distributed
 from despur.training import Machine
 
 
@@ -19,11 +19,19 @@ def precision(text: str) -> str:
     return text
 
 
+def compiled(text: str) -> str:
+    """How training steps are run, also as the environment names it."""
+    if text not in ("off", *compiling.MODES):
+        raise argparse.ArgumentTypeError(f"{text!r} (--compile or DESPUR_COMPILE) must be off, {' or '.join(compiling.MODES)}")
+    return text
+
+
 # What is asked for in the environment reaches the jobs of every profile.
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
     ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that digits do not depend on it)"}),
     ("--precision", {"type": precision, "default": os.environ.get("DESPUR_PRECISION", "fp32"), "help": "of training steps: fp32 or bf16"}),
+    ("--compile", {"type": compiled, "default": os.environ.get("DESPUR_COMPILE", "off"), "help": "steps: off, default or reduce-overhead"}),
     ("--deterministic", {"action": "store_true", "default": bool(os.environ.get("DESPUR_DETERMINISTIC")), "help": "same digits on a GPU"}),
     ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
 )
@@ -35,18 +43,19 @@ def machine(arguments: argparse.Namespace) -> Machine:
     if arguments.deterministic:
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # cuBLAS reads it when it starts
         torch.use_deterministic_algorithms(True)
-    spare_compiler()
+    if arguments.compile == "off":
+        spare_compiler()
     name = arguments.device
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda") and not torch.cuda.is_available():
         sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
-    return Machine(torch.device(distributed.join(name)), arguments.precision, arguments.checkpoint_seconds)
+    return Machine(torch.device(distributed.join(name)), arguments.precision, arguments.checkpoint_seconds, arguments.compile)
 
 
 def spare_compiler() -> None:
-    """Torch's optimisers import its compiler (a second: more than a small run takes) only to be told that it leaves them alone. Nothing is
-    compiled here, so they are told at once. Where torch no longer has what this looks for, it imports the compiler: slower, not wrong."""
+    """Torch's optimisers import its compiler (a second: more than a small run takes) only to be told that it leaves them alone. Where
+    nothing is compiled, they are told at once. If torch no longer has what this looks for, it imports the compiler: slower, not wrong."""
     for function in vars(torch.optim.Optimizer).values():
         if inner := getattr(function, "__wrapped__", None):
             inner.__dict__.setdefault("__dynamo_disable", inner)

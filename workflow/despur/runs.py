@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 from scipy.special import log_softmax
 
-from despur import distributed
+from despur import compiling, distributed
 from despur.digest import question
 from despur.machine import device_name, machine
 from despur.methods.base import Method
@@ -146,6 +146,7 @@ class Folder:
             "seconds": round(progress.seconds + found[id(best)][2], 2),
             "steps": progress.step,
             "best_step": progress.best_step,
+            "compiled": compiling.mode_of(method, self.machine.compile),
             "training_images": progress.images,
             "trained_parameters": sum(p.numel() for p in method.networks.parameters() if p.requires_grad),
             **method.facts(),

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from despur import distributed
+from despur import compiling, distributed
 from despur.methods.base import Method
 from despur.randomness import generator, number, seed_torch
 from despur.store import atomic
@@ -28,11 +28,12 @@ class TrainingError(RuntimeError):
 
 @dataclass
 class Machine:
-    """Facts of the machine that change no digit (precision aside, which about.json records)."""
+    """Facts of the machine that change no digit (but by rounding: precision and compiled steps, which about.json records)."""
 
     device: torch.device
     precision: str = "fp32"
     checkpoint_seconds: float = 30.0
+    compile: str = "off"
 
     @property
     def autocast(self) -> torch.autocast:
@@ -75,6 +76,7 @@ class Trainer:
     def __init__(self, method: Method, key: str, evaluate: Evaluate, machine: Machine, checkpoint: Path) -> None:
         self.method, self.key, self.evaluate, self.machine, self.checkpoint = method, key, evaluate, machine, checkpoint
         self.progress = Progress()
+        self.compiled = compiling.compile_steps(method, machine.compile, key)
         self.resume()
 
     def run(self) -> Progress:
@@ -120,7 +122,7 @@ class Trainer:
         p = self.progress
         seed_torch(number(self.key, p.epoch, p.step_in_epoch))
         self.method.set_rate(p.epoch + p.step_in_epoch * self.share)
-        with self.machine.autocast:
+        with self.machine.autocast, compiling.step(self.compiled):
             parallel = (distributed.rank(),) if distributed.processes() > 1 else ()
             losses = self.method.step(distributed.part(batch), generator(self.key, p.epoch, p.step_in_epoch, *parallel))
         p.step, p.step_in_epoch, p.since = p.step + 1, p.step_in_epoch + 1, p.since + 1

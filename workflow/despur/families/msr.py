@@ -86,6 +86,10 @@ class MSR(Pairs):
         self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64))
         self.msr_optimizer = torch.optim.Adam(self.networks["msr"].parameters(), s["beta"])
 
+    def costly(self) -> list[nn.Module]:
+        """None: what torch.compile makes can be differentiated once, and not in forward mode."""
+        return []
+
     @property
     def second_stage(self) -> bool:
         """Whether the next step is one of f_msr."""

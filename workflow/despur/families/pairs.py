@@ -87,6 +87,9 @@ class WithTarget(Pairs):
     def target(self, name: str) -> nn.Module:
         return self.networks["target"][name]  # type: ignore[index]
 
+    def costly(self) -> list[nn.Module]:
+        return [*super().costly(), self.target("encoder")]
+
     def momentum(self) -> float:
         """Share of the past after ``done`` epochs: constant, or 1 - (1 - ema) (cos(pi share of training) + 1) / 2 (Grill et al. 2020)."""
         s = self.settings

@@ -94,6 +94,10 @@ class CIM(Method):
         bottleneck = Bottleneck(Transformation(shape[0], s["width"]), backbone, s["latent"])
         return nn.ModuleDict({"encoder": bottleneck, "head": nn.Linear(s["latent"], num_classes)})
 
+    def costly(self) -> list[nn.Module]:
+        """What :meth:`losses` calls of the bottleneck."""
+        return [self.networks["encoder"].transformation, self.networks["encoder"].backbone]  # type: ignore[list-item]
+
     def triplet(self, changed: Tensor, labels: Tensor) -> Tensor:
         """Mean over anchors of max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
         anchors, positives, negatives = (changed[rows] for rows in triplets(labels))

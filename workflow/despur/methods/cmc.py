@@ -62,6 +62,9 @@ class CMC(SimCLR):
         view = lab((self.augment(images, rng) + 1) / 2)
         return view, view
 
+    def costly(self) -> list[nn.Module]:
+        return [self.networks["encoder"].backbone]  # type: ignore[list-item]
+
     def represent(self, anchors: Tensor, positives: Tensor) -> tuple[Tensor, Tensor]:
         backbone: nn.Module = self.networks["encoder"].backbone  # type: ignore[assignment]
         h = torch.cat(backbone(positives).chunk(2, dim=1))

@@ -14,7 +14,7 @@ from torch import nn
 
 from despur.losses.groups import group_means
 from despur.losses.invariance import scale_gradient
-from despur.methods.base import Losses
+from despur.methods.base import Losses, fused
 from despur.methods.gdro import GroupDRO
 from despur.settings import choice, part, real, sgd, whole
 from despur.store import Array
@@ -53,10 +53,10 @@ class EIIL(GroupDRO):
         """Of IRM, weight decay is in the loss."""
         if not self.irm:
             return super().build_optimizer()
-        s, parameters = self.settings, self.networks.parameters()
+        s, parameters = self.settings, list(self.networks.parameters())
         if s["irm_optimizer"] == "sgd":
-            return torch.optim.SGD(parameters, s["learning_rate"], momentum=s["momentum"])
-        return torch.optim.Adam(parameters, s["learning_rate"])
+            return torch.optim.SGD(parameters, s["learning_rate"], momentum=s["momentum"], fused=fused(parameters))
+        return torch.optim.Adam(parameters, s["learning_rate"], fused=fused(parameters))
 
     def facts(self) -> dict[str, Any]:
         return {"environment_sizes": self.sizes.tolist()}

@@ -41,6 +41,9 @@ class LfF(Method):
         for name in ("running_biased", "running_debiased"):
             self.networks.register_buffer(name, torch.full((len(self.task),), -1.0, device=self.task.device))
 
+    def costly(self) -> list[nn.Module]:
+        return [*super().costly(), self.networks["biased"]]
+
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Generalised cross-entropy of the biased network, plus weighted cross-entropy of the debiased one: they share no parameter."""
         s, labels = self.settings, self.task.labels[batch]

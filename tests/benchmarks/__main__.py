@@ -1,0 +1,45 @@
+"""Speed, measured: writes a CSV of (name, value, unit, goal, note). Not a test: machines are noisy; compare ratios within one run.
+
+PYTHONPATH=tests python -m benchmarks results/benchmarks.csv            all; or only those that are named: ... cnc gpu
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+from benchmarks import adapters, cnc, domain_temperature, fair_cl, gpu, icl_msr, pipeline
+from benchmarks.common import Row
+
+from despur.store import write_csv
+
+MEASURES = {
+    measure.__name__: measure
+    for measure in (
+        cnc.cnc,
+        fair_cl.fair_cl,
+        adapters.adapters,
+        domain_temperature.domain_temperature,
+        icl_msr.icl_msr,
+        gpu.gpu,
+        pipeline.scorecard,
+        pipeline.imports,
+        pipeline.bundled_run,
+    )
+}
+
+
+def main() -> None:
+    """Measure; each row is written as it comes. What was not measured has no value, and says why."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("target", type=Path)
+    parser.add_argument("names", nargs="*", default=list(MEASURES), choices=MEASURES)
+    asked, rows = parser.parse_args(), list[Row]()
+    for name in asked.names:
+        rows += MEASURES[name]()
+        table = pd.DataFrame(rows, columns=["name", "value", "unit", "goal", "note"]).round({"value": 2})
+        write_csv(asked.target, table)
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

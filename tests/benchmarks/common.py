@@ -1,0 +1,35 @@
+"""What the benchmarks share."""
+
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent.parent
+Row = tuple[str, float, str, str, str]  # name, value, unit, goal, note
+
+
+def random_dataset(rng: Any, kind: Any, train: int = 48_000, held_out: int = 12_000, correlated: float = 0.995) -> Any:
+    """Random images in the shape of CMNIST*; the attribute follows the class in this share of them."""
+    import numpy as np
+    import pandas as pd
+
+    count = train + held_out
+    y = rng.integers(0, 5, count)
+    a = np.where(rng.random(count) < correlated, y, (y + rng.integers(1, 5, count)) % 5)
+    about = {"classes": list("abcde"), "attributes": list("vwxyz"), "size": 32, "select": "val", "test_crop": "centre"}
+    inputs = rng.integers(0, 256, (count, 40, 40, 3), dtype=np.uint8)
+    return kind(inputs, pd.DataFrame({"split": np.repeat(["train", "val"], [train, held_out]), "y": y, "a": a}), about)
+
+
+def timed(work: Any) -> float:
+    """Core seconds: other work on the machine counts less than in wall time, which is half of it where two threads are used."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def seconds_of(command: list[str], folder: Path, environment: dict[str, str]) -> float:
+    started = time.perf_counter()
+    subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - started

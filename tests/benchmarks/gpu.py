@@ -1,0 +1,193 @@
+"""Training steps on a GPU, at the published settings on random data. Without a GPU each row is there, without a value.
+
+The same functions run on a CPU at a small size (tests/test_benchmarks.py), so that they are known to work; no number is kept of that.
+"""
+
+import math
+import time
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from benchmarks.common import Row, random_dataset
+from torch.utils.flop_counter import FlopCounterMode
+
+from despur.compiling import MODES
+from despur.machine import device_name
+from despur.provenance import gpu_memory_mb
+from despur.randomness import generator
+from despur.runs import Evaluator, method_class
+from despur.spec import resolve
+from despur.store import Dataset
+from despur.task import Presentation, Task, present
+from despur.training import Machine, Trainer
+
+Found = dict[str, tuple[float, str]]  # by row: value and note
+Ways = tuple[tuple[str, str], ...]  # precision, and how steps are compiled
+
+FULL = {"train": 48_000, "correlated": 0.995, "digits": 6_930, "objects": 50_000, "steps": 100, "warm": 20}
+EVERY: Ways = tuple((precision, mode) for precision in ("fp32", "bf16") for mode in ("off", *MODES))
+PLAIN: Ways = (("fp32", "off"), ("fp32", "reduce-overhead"))
+# TFLOP/s of dense products by NVIDIA's data sheets: in bf16, and in TF32, which torch's convolutions take for fp32.
+PEAKS = {"H200": (989, 494), "H100 80GB HBM3": (989, 494), "H100 PCIe": (756, 378), "A100": (312, 156)}
+COLUMN = ("erm", "cvar_dro", "lff", "george", "pgi", "cim", "eiil", "jtt", "supcon", "cnc", "gdro")  # of Zhang et al.'s Table 1
+DIGITS = ("simclr", "same_domain_negatives", "cl_mmd", "cl_dann", "domain_weighted_negatives", "domain_weighted_pairs",
+          "simclr+augment.color_jitter=2.5")  # fmt: skip
+
+
+def at_work(name: str, data: str, task: Task, machine: Machine, size: dict[str, Any]) -> tuple[Trainer, float]:
+    """A run in the training loop, and the seconds that a step of it takes; compiling, capturing and the first steps are not counted."""
+    torch.manual_seed(0)
+    point = resolve("methods", name, data).points[0]
+    trainer = Trainer(method_class(point.base)(task, point), "bench", lambda method: {}, machine, Path("no checkpoint"))
+    trainer.share = 0.0
+    batches = cycle(trainer.method.epoch(generator("bench")))
+    for count in (size["warm"], size["steps"]):
+        wait(machine)
+        started = time.perf_counter()
+        for batch in islice(batches, count):
+            trainer.step(batch)
+        wait(machine)
+    return trainer, (time.perf_counter() - started) / size["steps"]
+
+
+def wait(machine: Machine) -> None:
+    """Until the GPU has done what it was given."""
+    if machine.device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def steps_of(trainer: Trainer) -> int:
+    """Steps of a whole run."""
+    return sum(1 for _ in trainer.method.epoch(generator("bench"))) * trainer.method.settings["epochs"]
+
+
+def digits(device: torch.device, size: dict[str, Any]) -> tuple[Dataset, Task]:
+    """CMNIST*'s shape: 48,000 images of 40x40, cropped to 32x32; a fourth as many to select on."""
+    dataset = random_dataset(np.random.default_rng(0), Dataset, size["train"], size["train"] // 4, size["correlated"])
+    rows = dataset.rows("train")
+    groups = dataset.table["a"].to_numpy()[rows]
+    return dataset, Task(present(dataset, rows, "image", device), dataset.y[rows], 5, device, groups)
+
+
+def random_task(count: int, side: int, classes: int, device: torch.device) -> Task:
+    """Random images (N,side,side,3) of two domains."""
+    rng = np.random.default_rng(0)
+    images = torch.from_numpy(rng.integers(0, 256, (count, side, side, 3), dtype=np.uint8)).to(device)
+    return Task(Presentation(images, side), rng.integers(0, classes, count), classes, device, rng.integers(0, 2, count))
+
+
+def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> Found:
+    """Seconds of a seed of CNC's stage 2, with its evaluations, and peak memory."""
+    (dataset, task), found = digits(device, size), Found()
+    for precision, mode in ways:
+        machine = Machine(device, precision, compile=mode)
+        reset_peak(device)
+        trainer, step = at_work("cnc", "cmnist", task, machine, size)
+        evaluate = Evaluator(dataset, machine, "bench")
+        evaluate(trainer.method)
+        started = time.perf_counter()
+        evaluate(trainer.method)
+        look, steps = time.perf_counter() - started, steps_of(trainer)
+        looks = steps // trainer.method.settings["evaluate_every"] + trainer.method.settings["epochs"]
+        note = f"{steps:,} steps of {1000 * step:.2f} ms, {looks} evaluations of {look:.2f} s"
+        found[f"cnc, a seed, {precision}, {mode}"] = steps * step + looks * look, note
+        found[f"cnc, peak memory, {precision}, {mode}"] = gpu_memory_mb().get("gpu_memory_mb", math.nan), "CMNIST*'s shape"
+        del trainer
+    return found
+
+
+def column(device: torch.device, size: dict[str, Any], ways: Ways = PLAIN) -> Found:
+    """Minutes of the steps of CMNIST*'s column of Table 1: 11 methods, 3 seeds one after the other."""
+    (_, task), found = digits(device, size), Found()
+    assert task.groups is not None
+    environments = replace(task, groups=(task.groups == task.y).astype(int))
+    for precision, mode in ways:
+        each = {}
+        for name in COLUMN:
+            of = environments if name in ("eiil", "pgi") else task
+            trainer, step = at_work(name, "cmnist", of, Machine(device, precision, compile=mode), size)
+            each[name] = steps_of(trainer) * step
+            found[f"{name}, a step, {precision}, {mode}"] = 1000 * step, f"{steps_of(trainer):,} in a run"
+        note = f"steps alone; a seed of {max(each, key=lambda name: each[name])} takes most: {max(each.values()):.0f} s"
+        found[f"column of Table 1, {precision}, {mode}"] = 3 * sum(each.values()) / 60, note
+    return found
+
+
+def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> Found:
+    """Images per second of pre-training at Lewis et al.'s size; minutes of Table 1's 35 runs and hours of the grid's 950."""
+    task, found = random_task(size["digits"], 28, 2, device), Found()
+    for precision, mode in ways:
+        runs = {}
+        for name in DIGITS if (precision, mode) in PLAIN else ("simclr", "domain_weighted_pairs"):
+            trainer, step = at_work(name, "cmnist_3v5", task, Machine(device, precision, compile=mode), size)
+            runs[name] = steps_of(trainer) * step
+            shown = trainer.method.presentations(next(iter(trainer.method.epoch(generator("bench"))))) / 2
+            found[f"{name}, {precision}, {mode}"] = shown / step, f"batch {shown:.0f}, two views of each image"
+        if len(runs) == len(DIGITS):
+            found[f"Table 1 of 35 runs, {precision}, {mode}"] = 5 * sum(runs.values()) / 60, "400 epochs, steps alone, one after the other"
+            hours = 950 * runs["domain_weighted_pairs"] / 3600
+            found[f"grid of 190 x 5 runs, {precision}, {mode}"] = hours, "400 epochs, steps alone, one after the other"
+    return found
+
+
+def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> Found:
+    """Augmented views per second of SimCLR's ResNet-18 in CIFAR-10's shape, the share of the card's peak, and peak memory."""
+    task, found = random_task(size["objects"], 32, 10, device), Found()
+    for precision, mode in ways:
+        reset_peak(device)
+        trainer, step = at_work("simclr", "cifar10", task, Machine(device, precision, compile=mode), size)
+        batch = next(iter(trainer.method.epoch(generator("bench"))))
+        views, way = trainer.method.presentations(batch) / step, f"{precision}, {mode}"
+        found[f"simclr resnet18, {way}"] = views, f"batch {len(batch)}, channels_last, augmentation on the device"
+        found[f"simclr resnet18, peak memory, {way}"] = gpu_memory_mb().get("gpu_memory_mb", math.nan), f"batch {len(batch)}"
+        with torch.compiler.set_stance("force_eager"), FlopCounterMode(display=False) as counter:
+            trainer.method.step(batch, generator("bench"))
+        rate, card = counter.get_total_flops() / step / 1e12, device_name(trainer.machine)
+        found[f"simclr resnet18, share of peak, {way}"] = rate / peak(device, precision), f"{rate:.2f} TFLOP/s on {card}"
+        del trainer
+    return found
+
+
+MEASURES = (cnc_seed, column, domains, objects)
+
+
+def reset_peak(device: torch.device) -> None:
+    """Peak memory counts from here, without what the run before this one has captured."""
+    if device.type == "cuda":
+        torch.compiler.reset()
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def peak(device: torch.device, precision: str) -> float:
+    """TFLOP/s of a card; not a number if the table has it not."""
+    name = device_name(Machine(device))
+    return next((both[precision == "fp32"] for card, both in PEAKS.items() if card in name), math.nan)
+
+
+def declared() -> dict[str, tuple[str, str]]:
+    """Unit and goal of each row."""
+    rows = {}
+    for way in (f"{precision}, {mode}" for precision, mode in EVERY):
+        rows |= {f"cnc, a seed, {way}": ("s", "< 30"), f"cnc, peak memory, {way}": ("MB", "")}
+        rows |= {f"{name}, {way}": ("images/s", "") for name in ("simclr", "domain_weighted_pairs")}
+        rows |= {f"simclr resnet18, {way}": ("views/s", ">= 25000"), f"simclr resnet18, peak memory, {way}": ("MB", "")}
+        rows[f"simclr resnet18, share of peak, {way}"] = ("", "")
+    for way in (f"{precision}, {mode}" for precision, mode in PLAIN):
+        rows |= {f"{name}, a step, {way}": ("ms", "") for name in COLUMN} | {f"{name}, {way}": ("images/s", "") for name in DIGITS}
+        rows |= {f"column of Table 1, {way}": ("min", "< 15"), f"Table 1 of 35 runs, {way}": ("min", "< 20")}
+        rows[f"grid of 190 x 5 runs, {way}"] = ("h", "")
+    return rows
+
+
+def gpu() -> list[Row]:
+    """All of it, on the first GPU."""
+    found = Found()
+    if torch.cuda.is_available():
+        for measure in MEASURES:
+            found |= measure(torch.device("cuda"), FULL)
+    nothing = math.nan, "no GPU here"
+    return [(f"gpu: {name}", found.get(name, nothing)[0], *row, found.get(name, nothing)[1]) for name, row in declared().items()]
