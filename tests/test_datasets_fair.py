@@ -326,6 +326,16 @@ def test_imsitu_photographs(imsitu):
         build("imsitu_images", imsitu)
 
 
+def test_a_resnet50_is_fine_tuned_in_two_phases_and_then_represents_the_photographs(tmp_path):
+    """Experiment 4: the last layer with 1e-4 and batches of 128, then all with 1e-5 and 64, at most 60 epochs each."""
+    (base,) = place(tmp_path, "data/imsitu+features=embedded").upstream("stage1")
+    assert base == place(tmp_path, "stage1/imsitu_images/head_first/s0")
+    (run,) = base.runs()
+    stated = {"head_learning_rate": 1e-4, "head_batch_size": 128, "head_epochs": 60, "learning_rate": 1e-5, "batch_size": 64, "epochs": 60}
+    stated |= {"optimizer": "adam", "patience": 5, "encoder": "resnet50"}
+    assert run.spec.settings.items() >= stated.items() and run.spec.parts["encoder"].settings == {"weights": "imagenet"}
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "words"),
     [
