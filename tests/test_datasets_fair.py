@@ -172,6 +172,15 @@ def test_bios_as_words(bios):
     assert dataset.inputs[0].tolist() == [3, 4, 2, 0, 0]  # a, accountant, .
 
 
+def test_missing_vectors_of_bert_are_named_with_their_address(bios):
+    (bios / "bios/dev_cls.npy").unlink()
+    with pytest.raises(InputError, match=r"dev_cls.npy.*bert_encode_biasbios.*features=tokens"):
+        build("bios", bios)
+    np.save(bios / "bios/dev_cls.npy", np.full((56, 6), np.nan))
+    with pytest.raises(InputError, match=r"bios: sample 56 .*finite"):
+        build("bios", bios)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
