@@ -51,7 +51,7 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
 
 
 def vectors(folder: Path, split: str, count: int) -> tuple[Path, Array]:
-    path = raw.found(folder, f"{split}_cls.npy", remedy=f"Download it from {VECTORS}, encode the texts with BERT, or ask for features=tokens")
+    path = raw.found(folder, f"{split}_cls.npy", remedy=f"{VECTORS} has them; or ask for features=tokens")
     found = raw.read_vectors(path)
     if len(found) != count:
         raise InputError(f"{path} has {len(found)} rows, but there are {count} biographies")
