@@ -172,6 +172,15 @@ def test_bios_as_words(bios):
     assert dataset.inputs[0].tolist() == [3, 4, 2, 0, 0]  # a, accountant, .
 
 
+def test_missing_vectors_of_bert_are_named_with_their_address(bios):
+    (bios / "bios/dev_cls.npy").unlink()
+    with pytest.raises(InputError, match=r"dev_cls.npy.*bert_encode_biasbios.*features=tokens"):
+        build("bios", bios)
+    np.save(bios / "bios/dev_cls.npy", np.full((56, 6), np.nan))
+    with pytest.raises(InputError, match=r"bios: sample 56 .*finite"):
+        build("bios", bios)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -324,6 +333,16 @@ def test_imsitu_photographs(imsitu):
     (imsitu / "imsitu/images/dev1.png").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"dev1.png"):
         build("imsitu_images", imsitu)
+
+
+def test_a_resnet50_is_fine_tuned_in_two_phases_and_then_represents_the_photographs(tmp_path):
+    """Experiment 4: the last layer with 1e-4 and batches of 128, then all with 1e-5 and 64, at most 60 epochs each."""
+    (base,) = place(tmp_path, "data/imsitu+features=embedded").upstream("stage1")
+    assert base == place(tmp_path, "stage1/imsitu_images/head_first/s0")
+    (run,) = base.runs()
+    stated = {"head_learning_rate": 1e-4, "head_batch_size": 128, "head_epochs": 60, "learning_rate": 1e-5, "batch_size": 64, "epochs": 60}
+    stated |= {"optimizer": "adam", "patience": 5, "encoder": "resnet50"}
+    assert run.spec.settings.items() >= stated.items() and run.spec.parts["encoder"].settings == {"weights": "imagenet"}
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def row_of(table, **keys):
     return row
 
 
-@pytest.mark.parametrize("name", ["table_1", "table_2", "table_beyond", "table_selection", "prose", "claims"])
+@pytest.mark.parametrize("name", ["table_1", "table_2", "table_beyond", "table_selection", "table_tuning", "prose", "claims"])
 def test_without_runs_every_table_says_so(scripts, name, tmp_path):
     assert set(made(scripts, name, [], tmp_path)["verdict"]) == {"not run here"}
 

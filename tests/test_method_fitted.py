@@ -90,6 +90,21 @@ def test_leace_changes_less_than_the_orthogonal_projection():
     np.testing.assert_allclose(weight @ weight, weight, atol=1e-9)
 
 
+@pytest.mark.parametrize("values", [2, 3])
+def test_leace_is_the_constrained_least_squares_of_its_theorem(values):
+    """Row i of the map is the a that minimises (a - e_i) Sigma_xx (a - e_i)' subject to a Sigma_xz = 0: one linear system (KKT)."""
+    rng = RNG(values)
+    a = rng.integers(0, values, 400)
+    x = rng.normal(size=(400, 7)) @ rng.normal(size=(7, 7)) + rng.normal(size=(values, 7))[a] + 3
+    one_hot, centred = np.eye(values)[a][:, 1:], x - x.mean(0)  # the first column follows from the others
+    within, cross = centred.T @ centred / 400, centred.T @ (one_hot - one_hot.mean(0)) / 400
+    system = np.block([[within, cross], [cross.T, np.zeros((values - 1, values - 1))]])
+    expected = np.linalg.solve(system, np.vstack([within, np.zeros((values - 1, 7))]))[:7].T
+    weight, bias = erasure(x, a)
+    np.testing.assert_allclose(weight, expected, atol=1e-9)
+    np.testing.assert_allclose(bias, x.mean(0) - expected @ x.mean(0), atol=1e-9)
+
+
 def test_leace_leaves_alone_what_knows_nothing_and_stands_constant_directions():
     x = RNG(0).normal(size=(100, 5))
     x[:, 4] = 2.0

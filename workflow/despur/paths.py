@@ -44,11 +44,11 @@ class Place:
     def upstream(self, part: str) -> list["Place"]:
         """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where nothing is drawn.
 
-        Of data that are other data as a model represents them: the folder of that model, CE of seed 0.
+        Of data that are other data as a model represents them: the folder of that model, of seed 0: CE, or the BASE that they declare.
         """
         if self.stage == "data":
-            sources = [point.source.name for point in self.datasets.points if point.source and part == "stage1"]
-            return [Place(self.root, "stage1", name, "erm", "s0") for name in dict.fromkeys(sources)]
+            sources = dict.fromkeys((p.source.name, p.source.base) for p in self.datasets.points if p.source and part == "stage1")
+            return [Place(self.root, "stage1", name, declared("datasets", base).get("BASE", "erm"), "s0") for name, base in sources]
         drawn = at_seeds(self.dataset, seed_list(self.seeds)) != self.dataset
         return [
             Place(self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0")

@@ -19,7 +19,7 @@ from despur.settings import SettingError, spell
 
 PACKAGE = Path(__file__).parent
 LONGEST = 200  # characters: file systems allow 255 bytes
-DECLARATIONS = {"SETTINGS", "PUBLISHED", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"}
+DECLARATIONS = {"SETTINGS", "PUBLISHED", "BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"}
 
 
 def available(kind: str) -> list[str]:

@@ -28,6 +28,7 @@ PUBLISHED = {
 }
 
 SOURCE = "https://storage.googleapis.com/ai2i/nullspace/biasbios/"
+VECTORS = "https://storage.googleapis.com/ai2i/nullspace/bert_encode_biasbios/"  # of the same texts: BERT's [CLS]
 PROFESSIONS = [
     *("accountant", "architect", "attorney", "chiropractor", "comedian", "composer", "dentist", "dietitian", "dj", "filmmaker"),
     *("interior_designer", "journalist", "model", "nurse", "painter", "paralegal", "pastor", "personal_trainer", "photographer"),
@@ -50,7 +51,7 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
 
 
 def vectors(folder: Path, split: str, count: int) -> tuple[Path, Array]:
-    path = raw.found(folder, f"{split}_cls.npy", remedy="Encode the texts with BERT, or ask for features=tokens")
+    path = raw.found(folder, f"{split}_cls.npy", remedy=f"{VECTORS} has them; or ask for features=tokens")
     found = raw.read_vectors(path)
     if len(found) != count:
         raise InputError(f"{path} has {len(found)} rows, but there are {count} biographies")

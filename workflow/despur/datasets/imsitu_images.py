@@ -17,7 +17,9 @@ from despur.store import Array, Dataset, InputError
 
 SETTINGS = {"size": whole(224, "side of the square that an encoder sees; ResNet-50", at_least=8)}
 
-# Experiment 4 trains the last layer first (1e-4, batches of 128, at most 60 epochs); here all layers are fine-tuned from the start.
+BASE = "head_first"  # what represents them in ``imsitu``; the other methods train all layers from the start
+
+# Experiment 4, second phase. Patience 5 is of all experiments; "the best-performing snapshot evaluated on the dev set".
 PUBLISHED = {
     "*": {
         "encoder": "resnet50",

@@ -1,7 +1,8 @@
 """LEACE (Belrose et al. 2023): the smallest affine change of representations after which no linear classifier beats chance at an attribute.
 
-The closed form is so short that it stands here: the library ``concept-erasure`` has had no release since January 2024, and its
-defaults (shrunk covariance, singular values below .01 dropped) leave correlations in.
+The closed form is so short that it stands here. The authors' library, ``concept-erasure``, has had no release since January 2024, and by
+default gives another map: of a shrunk covariance, without correlations below .01. With ``shrinkage=False, svd_tol=1e-6`` its version 0.2.4
+agrees with this file to 1e-12 (made-up data, 2 and 3 values, 6 and 20 dimensions). Tests compare with the least squares that both solve.
 """
 
 import numpy as np

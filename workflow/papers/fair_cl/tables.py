@@ -80,7 +80,7 @@ def table_beyond(cells: list[Cell], output: Path) -> None:
 
 
 def table_selection(cells: list[Cell], output: Path) -> None:
-    """Other rules of selection."""
+    """What rules select: from the sweeps of Table 1, or from those of learning rate and batch size."""
     table = selections(cells)
     write_table(output, table, shown_selections(table))
 
@@ -103,6 +103,7 @@ ARTIFACTS = {
     "table_2": table_2,
     "table_beyond": table_beyond,
     "table_selection": table_selection,
+    "table_tuning": table_selection,
     "prose": numbers_of_the_text,
     "claims": judged,
 }

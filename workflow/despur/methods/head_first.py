@@ -1,0 +1,60 @@
+"""Fine-tuning in two phases (Shen et al. 2021, Experiment 4, after Wang et al. 2019): a new last layer on a pretrained encoder that stays
+as it is, then both together.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.methods.base import Losses, Method
+from despur.settings import adam, part, real, whole
+from despur.store import Array
+
+SETTINGS = {
+    **adam(learning_rate=1e-5, weight_decay=0.0, batch_size=64, epochs=60, source="Experiment 4: second phase"),
+    "encoder": part("encoders", "resnet50", "Experiment 4"),
+    "head_learning_rate": real(1e-4, "Experiment 4: first phase", above=0),
+    "head_batch_size": whole(128, "Experiment 4: first phase", at_least=1),
+    "head_epochs": whole(60, "Experiment 4: first phase, at most 60; here all of them: no method sees validation data", at_least=0),
+}
+
+
+class HeadFirst(Method):
+    """Cross-entropy in both phases. The first is one step before the others: its encoder is fixed, so each sample is encoded once."""
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        """The mini-batches of the second phase; an empty one before them all is the first phase."""
+        if self.epochs_done == 0 and self.settings["head_epochs"]:
+            yield np.empty(0, int)
+        yield from super().epoch(rng)
+
+    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        return super().step(batch, rng) if len(batch) else {"loss": self.fit_head(rng)}
+
+    def fit_head(self, rng: np.random.Generator) -> Tensor:
+        """The first phase, by Adam; the mean loss of its last epoch."""
+        s, head, mean = self.settings, self.networks["head"], torch.zeros(())
+        z = self.representations(rng)
+        optimizer = torch.optim.Adam(head.parameters(), s["head_learning_rate"])
+        for _ in range(s["head_epochs"]):
+            losses = []
+            for rows in torch.from_numpy(rng.permutation(len(z))).to(z.device).split(s["head_batch_size"]):
+                loss = nn.functional.cross_entropy(head(z[rows]).float(), self.task.labels[rows])
+                optimizer.zero_grad(set_to_none=True)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.detach() * len(rows))
+            mean = torch.stack(losses).sum() / len(z)
+        return mean
+
+    @torch.no_grad()
+    def representations(self, rng: np.random.Generator) -> Tensor:
+        """Of all training samples (N,D), in evaluation mode: batch norm keeps the statistics that it was pretrained with."""
+        self.networks.eval()
+        shown = self.task.presentation
+        return torch.cat([self.networks["encoder"](x) for x in shown.batches(shown.at_once, rng)])
+
+    def presentations(self, batch: Array) -> int:
+        return len(batch) or len(self.task)
