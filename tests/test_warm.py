@@ -156,15 +156,42 @@ def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):
     assert Path(tmp_path / "despur-12345-1").exists()
 
 
-def test_soon_a_successor_serves_that_has_compiled_umap(owner, tmp_path):
-    (tmp_path / "compiled.py").write_text("import os, umap\nprint(len(umap.umap_.smooth_knn_dist.signatures), os.getppid())")
+PROJECT = """
+import hashlib, os, sys
+import numba, numpy as np, umap
+print(len(umap.umap_.smooth_knn_dist.signatures), os.getppid())
+from despur.manifold import project
+print(hashlib.md5(project(np.random.default_rng(0).standard_normal((200, 8)).astype("float32"), 0).tobytes()).hexdigest())
+"""
+
+
+def succeeded(owner, tmp_path):
+    """The process id of the successor, once it serves, and the projection that a command of its makes."""
+    (tmp_path / "project.py").write_text(PROJECT)
 
     def served():
-        compiled, server = map(int, answer(owner, tmp_path / "compiled.py")[1].split())
-        return compiled and server
+        compiled, server, digest = answer(owner, tmp_path / "project.py")[1].split()
+        return int(compiled) and (int(server), digest)
 
+    return waits(served, 120)
+
+
+def test_soon_a_successor_serves_that_has_compiled_umap_and_gives_the_same_digits(owner, tmp_path):
     def servers():
         return [p.pid for p in psutil.process_iter(["cmdline"]) if (p.info["cmdline"] or [])[-2:] == ["despur.warm.server", str(owner)]]
 
-    server = waits(served, 90)
-    assert server and waits(lambda: servers() == [server])
+    server, digest = succeeded(owner, tmp_path)
+    assert waits(lambda: servers() == [server])
+    assert answer(None, tmp_path / "project.py")[1].split()[2] == digest
+
+
+def test_if_the_successor_is_killed_while_the_first_server_is_at_work_another_server_starts(tmp_path, script):
+    with subprocess.Popen(["sleep", "600"]) as own:
+        process, child = started(own.pid, tmp_path)
+        successor, _ = succeeded(own.pid, tmp_path)
+        assert successor != psutil.Process(child).ppid()
+        os.kill(successor, signal.SIGKILL)
+        assert answer(own.pid, script)[0] == 0 and process.poll() is None
+        own.kill()
+        process.kill()
+        process.communicate()

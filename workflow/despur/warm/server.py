@@ -4,23 +4,19 @@ What UMAP needs is compiled, for seven seconds, in each process that uses it. So
 then takes over; until then it serves itself.
 """
 
-import atexit
-import ctypes
 import importlib
 import json
 import os
-import runpy
 import selectors
 import shutil
 import signal
 import socket
 import sys
-import traceback
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from despur.warm import alive, folder
+from despur.warm.child import become, finish
 
 LIBRARIES = """
 torch scipy.io scipy.linalg scipy.optimize scipy.spatial scipy.special scipy.stats sklearn.cluster sklearn.datasets sklearn.decomposition
@@ -28,7 +24,6 @@ sklearn.gaussian_process sklearn.kernel_approximation sklearn.linear_model sklea
 sklearn.multiclass sklearn.neighbors sklearn.preprocessing sklearn.svm pyarrow.dataset pyarrow.parquet pyarrow.pandas_compat pandas
 safetensors.numpy yaml jsonschema matplotlib.pyplot seaborn PIL.Image umap
 """
-PR_SET_PDEATHSIG = 1
 
 
 def receive(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -36,18 +31,6 @@ def receive(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
     size, files, *_ = socket.recv_fds(client, 8, 3)
     with client.makefile("rb") as stream:
         return json.loads(stream.read(int.from_bytes(size, "big"))), files
-
-
-def become(request: dict[str, Any], files: list[int]) -> None:
-    """Make this process one that a shell has started."""
-    for target, file in enumerate(files):
-        os.dup2(file, target)
-        os.close(file)
-    if sys.platform == "linux":  # if the server is killed, so is this
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    os.chdir(request["folder"])
-    os.environ.clear()
-    os.environ.update(request["environment"])
 
 
 class Server:
@@ -59,8 +42,10 @@ class Server:
         for other in self.place.parent.glob(f"despur-{os.getuid()}-*"):  # of servers that were killed
             if not alive(int(other.name.rpartition("-")[2])):
                 shutil.rmtree(other, ignore_errors=True)
+        address = self.place / "socket"
+        address.unlink(missing_ok=True)  # of a server that was killed: clients start one at a time
         self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(str(self.place / "socket"))
+        self.listener.bind(str(address))
         self.listener.listen(64)
         self.listener.setblocking(False)
 
@@ -93,6 +78,9 @@ class Server:
                     self.events.unregister(key.fileobj)
                     os.kill(key.data, signal.SIGKILL)
             self.reap()
+            if self.retired and self.listener.fileno() >= 0:
+                self.events.unregister(self.listener)
+                self.listener.close()
         if not self.retired:
             if self.successor:
                 os.kill(self.successor, signal.SIGKILL)
@@ -100,10 +88,11 @@ class Server:
         return []
 
     def accept(self) -> list[str]:
-        """Start what the next client asks, unless the successor is to do it; in the child, the command."""
-        if not self.retired:
-            with suppress(BlockingIOError):  # the successor was faster
-                return self.start(self.listener.accept()[0])
+        """Start what the next client asks; in the child, the command."""
+        with suppress(BlockingIOError):  # the successor was faster
+            client = self.listener.accept()[0]
+            client.setblocking(True)  # not so everywhere
+            return self.start(client)
         return []
 
     def bell(self) -> int:
@@ -150,38 +139,6 @@ class Server:
                 with client, suppress(BrokenPipeError):
                     code = os.waitstatus_to_exitcode(status)
                     client.sendall(bytes([code if code >= 0 else 128 - code]))
-
-
-def run(command: list[str]) -> None:
-    """What ``python COMMAND`` does: ``-m MODULE ...`` or ``SCRIPT ...``."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "despur"]:
-        del sys.modules[name]  # it may be edited while the server runs
-    if command[0] == "-m":
-        sys.argv = command[1:]
-        sys.path[0] = str(Path.cwd())
-        runpy.run_module(command[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = command
-        sys.path[0] = str(Path(command[0]).resolve().parent)
-        runpy.run_path(command[0], run_name="__main__")
-
-
-def finish(command: list[str]) -> None:
-    """Run a command and end this process as Python would, but leave it to the system to free its memory, which takes Python a second."""
-    status: Any = 0
-    try:
-        run(command)
-    except SystemExit as end:
-        status = end.code
-    except BaseException:
-        traceback.print_exc()
-        status = 1
-    if isinstance(status, str):
-        print(status, file=sys.stderr)
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(status if isinstance(status, int) else int(status is not None))
 
 
 def compile_umap() -> None:
