@@ -195,6 +195,21 @@ def test_points_on_the_pareto_front_are_marked_method_by_method(scripts, cell):
     front = table.set_index("method")["pareto"].to_dict()
     assert front == {"con+ratio=0.1": True, "con+ratio=1": True, "con+ratio=10": False, "adv+discriminators=1": True}
     assert set(table["printed"]) == {"con", "adv_single"} and table["average_accuracy"].max() == pytest.approx(80)
+    assert table.set_index("method")["strength"].to_dict() == {
+        "con+ratio=0.1": 0.1,
+        "con+ratio=1": 1,
+        "con+ratio=10": 10,
+        "adv+discriminators=1": 0.8,  # as stated for Moji
+    }
+
+
+def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare(scripts):
+    told = scripts["figures"].told
+    table = pd.DataFrame(
+        {"role": ["moji", "moji", "bios", "bios"], "played": "x", "printed": ["con", "con", "con", "ce"], "method": list("abca")}
+    )
+    assert [key for key, _ in told(table, ["con"], 2)] == [("moji", "x")]
+    assert len(told(table, ["con"], 3)) == 2
 
 
 def test_prose_reads_con_s_leakage(scripts, moji):

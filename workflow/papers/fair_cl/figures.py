@@ -13,6 +13,7 @@ from despur.experiments import Cell
 from despur.metrics.selection import on_pareto_front
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
 from despur.reporting.tables import headline, main
+from despur.spec import parse, resolve
 from despur.store import write_csv
 
 ACCURACY, GAP, LEAKAGE, LOGITS = chosen.MEASURED
@@ -25,28 +26,37 @@ def points(cells: list[Cell]) -> pd.DataFrame:
     """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto front."""
     test = headline(chosen.everything(cells))
     test = test[(test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["printed"].isin(["ce", *STRENGTH])]
-    keys = ["role", "played", "printed", "method"]
+    keys = ["role", "played", "data", "printed", "method"]
     table = (100 * test.groupby([*keys, "metric"], sort=False)["value"].mean()).unstack("metric").reset_index()
     by_method = table.groupby(keys[:-1], sort=False)
     fronts = [pd.Series(on_pareto_front(own[ACCURACY].to_numpy(), own[LEAKAGE].to_numpy()), own.index) for _, own in by_method]
-    strengths = {(row.printed, row.method): row[STRENGTH[row.printed]] for _, row in test.iterrows() if row.printed in STRENGTH}
-    return table.assign(
-        pareto=pd.concat(fronts), strength=[strengths.get(key, "") for key in zip(table["printed"], table["method"], strict=True)]
-    )
+    return table.assign(pareto=pd.concat(fronts), strength=[strength(*row) for row in table[keys[2:]].itertuples(index=False)])
+
+
+def strength(data: str, printed: str, method: str) -> float:
+    """Of a specification, the value that Figure 2 varies; CE has none."""
+    return resolve("methods", method, parse(data)[0]).points[0].value(STRENGTH[printed]) if printed in STRENGTH else float("nan")
+
+
+def told(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[Any, pd.DataFrame]]:
+    """The data sets on which one of these methods has at least so many points; all, if there is none."""
+    played = list(table.groupby(["role", "played"], sort=False))
+    shown = [part[part["printed"].isin(compared)].groupby("printed")["method"].nunique().ge(fewest).any() for _, part in played]
+    return [each for each, here in zip(played, shown, strict=True) if here] or played
 
 
 def figure_2(cells: list[Cell], output: Path) -> None:
     """Test accuracy against Leakage@h over the strength of each method; circled: on the Pareto front of the method."""
     table = points(cells)
-    played = [(key, part) for key, part in table.groupby(["role", "played"], sort=False) if part["printed"].isin(STRENGTH).any()]
+    played = told(table, list(STRENGTH), 2)
     figure, axes = panels(len(played), COLUMN * max(len(played), 1.4), 2.6)
     for axis, (key, part) in zip(axes, played, strict=True):
         for method in ordered(part["printed"]):
-            mine = part[part["printed"] == method].assign(order=lambda rows: pd.to_numeric(rows["strength"])).sort_values("order")
+            mine = part[part["printed"] == method].sort_values("strength")
             axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o")
             for row in mine.itertuples() if method != "ce" else ():
                 axis.annotate(
-                    f"{row.order:g}", (getattr(row, LEAKAGE), getattr(row, ACCURACY)), (3, 3), textcoords="offset points", fontsize=5
+                    f"{row.strength:g}", (getattr(row, LEAKAGE), getattr(row, ACCURACY)), (3, 3), textcoords="offset points", fontsize=5
                 )
         front = part[part["pareto"] & (part["printed"] != "ce")]
         axis.scatter(front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3)
@@ -64,7 +74,7 @@ def figure_3(cells: list[Cell], output: Path) -> None:
     test = headline(chosen.load(cells)[0])
     values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["printed"].isin(PARTS)].copy()
     values["value"] *= 100
-    played = list(values.groupby(["role", "played"], sort=False))
+    played = told(values, ["con_ce_scl", "con_ce_fcl"], 1)
     figure, axes = named_rows([data_name(*key) for key, _ in played], len(LABELS), 2 * COLUMN, 1.75)
     for row, (_, part) in zip(axes, played, strict=True):
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
