@@ -37,10 +37,10 @@ def scripts():
         del sys.modules[name]
 
 
-def rows(worst, seed, **settings):
+def rows(worst, seed, base="cnc", **settings):
     """What the evaluation writes of one run: average accuracy is .2 above the worst group, class by class, validation .1 below."""
     found = []
-    point = "+".join(["cnc", *(f"{key}={value}" for key, value in settings.items())])  # as if all were CNC's: nobody reads it of others
+    point = "+".join([base, *(f"{key}={value}" for key, value in settings.items())])  # as if all were CNC's, where nobody reads it
     for split, shift in (("test", 0.0), ("val", -0.1)):
         values = [("worst_group_accuracy", "", worst), ("average_accuracy", "", worst + 0.2), ("samples", "0,1, red", 50.0)]
         values += [
@@ -146,6 +146,29 @@ def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_p
     default = resolve("methods", "cnc", "colored_digits").points[0].value("lambda")
     assert own["selected"] == f"lambda={default}, accumulation=16, temperature=0.2"
     assert (own["validation_worst_group"], own["test_worst_group"], own["test_average"]) == pytest.approx((70.0, 80.0, 100.0))
+
+
+def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world, tmp_path):
+    constant = [r for factor, worst in ((10, 0.4), (100, 0.8)) for r in rows(worst, 0, "jtt", factor=factor, upsampling="constant")]
+    epochs = [r for n, worst in ((1, 0.5), (2, 0.6)) for r in rows(worst, 0, "jtt", **{"stage1.epochs": n})]
+    cells = [
+        world("cmnist", "jtt", "table_a7_a11", name=f"jtt+{grid}", values=values)
+        for grid, values in (("stage1.epochs=1~2", epochs), ("factor=10~100+upsampling=constant", constant))
+    ]
+    own = row_of(made(scripts, "table_a7_a11", cells, tmp_path)[0], data="colored_digits")
+    default = resolve("methods", "jtt", "colored_digits").points[0].value("stage1.epochs")
+    assert own["hyperparameter"] == "stage1.epochs or factor, upsampling"
+    assert own["tried"] == "1; 2 or 10; 100 x constant"
+    assert own["selected"] == f"stage1.epochs={default}, factor=100, upsampling=constant"
+
+
+def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(scripts, package):
+    package.write("datasets/toy.py", 'PUBLISHED = {"cnc": {"epochs": 3, "stage1.epochs": 5}}\n')
+    package.write("inference/toy.py", 'from despur.settings import whole\nSETTINGS = {"epochs": whole(7, "made up", at_least=1)}\n')
+    source = scripts["sweeps"].source
+    assert source(resolve("methods", "cnc", "toy").points[0], "epochs", "toy") == "datasets/toy.py"
+    assert source(resolve("methods", "cnc", "toy").points[0], "groups.stage1.epochs", "toy") == "datasets/toy.py"
+    assert source(resolve("methods", "cnc+groups=toy", "toy").points[0], "groups.epochs", "toy") == "made up"
 
 
 def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts):

@@ -126,6 +126,7 @@ def test_con_ft_fits_its_classifier_once_for_each_model_that_is_kept(root, monke
 
 
 def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
+    torch.manual_seed(0)
     run = place(root, f"runs/colored_digits/{FT}/s0-1").runs()[0]
     folder = runs.Folder(place(root, f"runs/colored_digits/{FT}/s0-1"), Machine(torch.device("cpu")))
     method = con_ft.ConFT(folder.task(run, dataset), run.spec)
@@ -135,7 +136,7 @@ def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
     z = torch.from_numpy(runs.encode(method.networks["encoder"], None, shown, np.random.default_rng(0))["z"]).float()
     y, a = (torch.from_numpy(dataset.table[name].to_numpy()[val]) for name in ("y", "a"))
     scores = runs.Evaluator(dataset, folder.machine, "key", "objective")(method)
-    assert scores == {"val_objective": pytest.approx(-method.contrast(z, y, a)["loss"].item(), rel=1e-5)}
+    assert scores == {"val_objective": pytest.approx(-method.contrast(z, y, a)["loss"].item(), rel=1e-4)}
 
 
 STEPS = """

@@ -100,6 +100,16 @@ def refusal(kind, text, dataset=""):
     return str(error.value)
 
 
+def reads(dataset, name):
+    """The inferences that a run reads, each with the stage 1 that it reads; every name canonical, every run made by what it reads."""
+    place = locate(f"results/runs/{dataset}/{name}/s0")
+    assert place.sweep.name == name
+    found = {groups: base for groups in place.upstream("groups") for base in groups.upstream("stage1")}
+    assert {run.of("groups") for run in place.runs()} == {run.key for groups in found for run in groups.runs()}
+    assert {run.of("stage1") for groups in found for run in groups.runs()} == {run.key for base in found.values() for run in base.runs()}
+    return {groups.name: base.name for groups, base in found.items()}
+
+
 @quick
 @given(questions())
 def test_a_canonical_name_is_a_fixed_point_that_means_the_same(question):
@@ -265,23 +275,80 @@ def test_a_data_set_states_the_stage_1_of_a_method(package):
         (inference,) = sweep.part("groups")
         assert [p.name for p in inference.points] == [p.parts["groups"].name for p in sweep.points]
     assert resolve("methods", "jtt+groups=oracle", "toy").name == "jtt+groups=oracle"  # it has none
+    for other in ("simclr", "zero_shot"):  # theirs are not those of erm; zero_shot has none
+        (found,) = resolve("methods", f"jtt+stage1={other}", "toy").points
+        assert found.name == f"jtt+stage1={other}"
+        assert found.parts["groups"].parts["stage1"] == point(other, "toy", "stage1")
+    upstream = {name: reads("toy", f"jtt+stage1={name}") for name in ("erm~simclr", "simclr~zero_shot", "erm~zero_shot")}
+    assert upstream == {
+        "erm~simclr": {"predictions+stage1.epochs=9": "erm+epochs=9", "predictions+stage1=simclr": "simclr"},
+        "simclr~zero_shot": {"predictions+stage1=simclr": "simclr", "predictions+stage1=zero_shot": "zero_shot"},
+        "erm~zero_shot": {"predictions+stage1.epochs=9": "erm+epochs=9", "predictions+stage1=zero_shot": "zero_shot"},
+    }
+    assert reads("toy", "jtt+stage1=erm~simclr+stage1.epochs=2~9") == {
+        "predictions+stage1.epochs=2~9": "erm+epochs=2~9",
+        "predictions+stage1=simclr+stage1.epochs=2~9": "simclr+epochs=2~9",
+    }
+
+
+def test_a_stage_1_can_be_stated_for_all(package):
+    package.write("datasets/toy.py", TOY_DATASET.replace('"learning_rate": 0.5', '"stage1.epochs": 9', 1))
+    epochs = {name: point(name, "toy").value("stage1.epochs") for name in ("jtt", "cnc", "dfr", "linear_probe+stage1=erm")}
+    assert epochs == {"jtt": 9, "cnc": 9, "dfr": 9, "linear_probe+stage1=erm": 3}  # zero_shot, which linear_probe names, has none
+    assert [resolve("methods", name, "toy").name for name in ("erm", "gdro", "linear_probe")] == ["erm", "gdro", "linear_probe"]
+    assert reads("toy", "jtt") == {"predictions": "erm+epochs=9"}
+    assert reads("toy", "jtt+stage1.epochs=3") == {"predictions+stage1.epochs=3": "erm"}
+    for name in ("dfr_inferred", "dfr_inferred+stage1=erm", "dfr_inferred+stage1.epochs=3+stage1=erm", "inlp+groups=clusters"):
+        parts = point(name, "toy").parts  # the stage 1 of the method and of its groups is one
+        assert parts["stage1"] == parts["groups"].parts["stage1"]
+
+
+def refused(dataset):
+    """What a data set's file states in vain: layer and key of settings that nobody has, or that may not have this value."""
+    kinds = ("methods", "inference", "encoders", "augment")
+    known = {key for kind in kinds for base in available(kind) for key in declared(kind, base)["SETTINGS"]}
+    found = []
+    for layer, values in declared("datasets", dataset).get("PUBLISHED", {}).items():
+        role, _, base = layer.rpartition("/")
+        if layer == "*":
+            found += [(layer, key) for key in values if key.removeprefix("stage1.") not in known]
+            continue
+        kind = next(kind for kind in kinds if base in available(kind))
+        for key, value in values.items():
+            try:
+                if resolve(kind, base, dataset, role).points[0].value(key) != value:
+                    found.append((layer, key))
+            except (SettingError, KeyError):
+                found.append((layer, key))
+    return found
 
 
 @pytest.mark.parametrize("dataset", available("datasets"))
 def test_published_settings_exist_and_are_allowed(dataset):
-    folders = ("methods", "inference", "encoders", "augment")
-    known = {key for kind in folders for base in available(kind) for key in declared(kind, base)["SETTINGS"]}
-    for layer, values in declared("datasets", dataset).get("PUBLISHED", {}).items():
-        base = layer.rpartition("/")[2]
-        kinds = [kind for kind in folders if base in available(kind)]
-        settings_by_key = declared(kinds[0], base)["SETTINGS"] if layer != "*" else known
-        for key, value in values.items():
-            if key.startswith("stage1."):
-                assert resolve("methods", base, dataset).points[0].value(key) == value
-                continue
-            assert key in settings_by_key
-            if layer != "*":
-                assert settings_by_key[key].parse(key, spell(value)) == value
+    assert refused(dataset) == []
+
+
+def test_what_is_published_in_vain_is_found(package):
+    package.write(
+        "datasets/toy.py",
+        """
+PUBLISHED = {
+    "*": {"learning_rate": 0.5, "stage1.epochs": 3, "stage1.epoch": 3},
+    "erm": {"epochs": 2, "stage1.epochs": 3},
+    "simclr": {"epoch": 3},
+    "gdro": {"stage1.epochs": 3},
+    "cnc": {"stage1.epochs": 2},
+    "mmd": {"stage1.epoch": 2},
+    "jtt": {"stage1.batch_size": 0},
+    "groups/clusters": {"stage1.epochs": 5},
+    "groups/eiil": {"stage1.epoch": 5},
+}
+""",
+    )
+    assert refused("toy") == [
+        ("*", "stage1.epoch"), ("erm", "stage1.epochs"), ("simclr", "epoch"), ("gdro", "stage1.epochs"), ("mmd", "stage1.epoch"),
+        ("jtt", "stage1.batch_size"), ("groups/eiil", "stage1.epoch"),
+    ]  # fmt: skip
 
 
 def test_a_draw_per_seed():

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from despur import settings
-from despur.settings import SettingError, spell
+from despur.settings import SettingError, Settings, spell
 
 PACKAGE = Path(__file__).parent
 LONGEST = 200  # characters: file systems allow 255 bytes
@@ -112,19 +112,14 @@ class Sweep:
         return [key for key in sorted(self.overrides) if len({p.value(key) for p in self.points}) > 1]
 
     def part(self, key: str) -> list["Sweep"]:
-        """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names."""
-        if key not in self.points[0].parts:
-            return []
-        overrides = {k: [v] for k, v in _stated_of_stage1(published(self.dataset, self.base, self.role)).items()} | self.overrides
-        asked = {k.removeprefix(f"{key}."): v for k, v in overrides.items() if k.startswith(f"{key}.")}
-        kind = self.points[0].parts[key].kind
+        """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names and of its stage 1."""
+        parts: dict[tuple[str, str], list[Spec]] = {}
+        for part in (p.parts[key] for p in self.points if key in p.parts):
+            parts.setdefault((part.base, part.parts["stage1"].base if "stage1" in part.parts else ""), []).append(part)
         found = []
-        for base in dict.fromkeys(p.parts[key].base for p in self.points):
-            here = dict(asked)
-            if key == "groups" and "stage1" in declared(kind, base)["SETTINGS"]:
-                own = {"stage1": [self.points[0].parts["stage1"].base]} if "stage1" in self.points[0].parts else {}
-                here |= own | {k: v for k, v in overrides.items() if _of_stage1(k)}
-            found.append(resolve(kind, join(base, {k: "~".join(v) for k, v in here.items()}), self.dataset, key))
+        for alike in parts.values():
+            changed = {k: "~".join(dict.fromkeys(spell(p.value(k)) for p in alike)) for p in alike for k in p.changes}
+            found.append(resolve(alike[0].kind, join(alike[0].base, changed), self.dataset, key))
         return found
 
 
@@ -176,16 +171,15 @@ def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str,
         values[key] = setting.parse(path + key, asked.pop(key), default) if key in asked else default
         if values[key] != default:
             changes[key] = spell(values[key])
-    of_stage1 = _stated_of_stage1(stated)
-    if of_stage1 and "stage1" not in declaration and "stage1" not in declared("inference", values["groups"])["SETTINGS"]:
-        of_stage1 = {}  # groups=oracle reads none
+    of_stage1 = _stated_of_stage1(declaration, stated, values | asked, dataset)
     asked |= {key: value for key, value in of_stage1.items() if key not in asked}
     for key in sorted((key for key in declaration if declaration[key].folder), key=lambda key: key == "groups"):
         below = {k.removeprefix(f"{key}."): asked.pop(k) for k in list(asked) if k.startswith(f"{key}.")}
         if key == "groups" and "stage1" not in parts:
             below |= {k: asked.pop(k) for k in list(asked) if _of_stage1(k)}
         elif key == "groups" and "stage1" in declared("inference", values[key])["SETTINGS"]:  # they are inferred from the same stage 1
-            below |= {"stage1": parts["stage1"].base} | {f"stage1.{k}": v for k, v in parts["stage1"].changes.items()}
+            same = parts["stage1"]
+            below |= {"stage1": same.base} | {f"stage1.{k}": spell(same.value(k)) for k in (*same.settings, *same.changes)}
         parts[key] = _point(declaration[key].folder, values[key], below, dataset, key, "stage1." if key == "stage1" else f"{path}{key}.")
         for k, v in parts[key].changes.items():
             of_groups = key == "groups" and _of_stage1(k)
@@ -206,8 +200,17 @@ def _of_stage1(key: str) -> bool:
     return key.split(".")[0] == "stage1"
 
 
-def _stated_of_stage1(stated: dict[str, Any]) -> dict[str, str]:
-    return {key: spell(value) for key, value in stated.items() if key.startswith("stage1.")}
+def _stated_of_stage1(declaration: Settings, stated: Settings, asked: Settings, dataset: str) -> dict[str, str]:
+    """What a data set's file states of the stage 1 of a component, of those settings that it has. Nothing where another is asked for than
+    the one that declaration or file name (for this, or for the inference of its groups), or where none is read (``groups=oracle``)."""
+    of_stage1 = {key: spell(value) for key, value in stated.items() if key.startswith("stage1.")}
+    if of_stage1 and "stage1" not in declaration and "groups" in asked:
+        declaration, stated = declared("inference", asked["groups"])["SETTINGS"], published(dataset, asked["groups"], "groups")
+    if not of_stage1 or "stage1" not in declaration:
+        return {}
+    named = stated.get("stage1", declaration["stage1"].default)
+    known = declared("methods", named)["SETTINGS"] if asked.get("stage1", named) == named else {}
+    return {key: value for key, value in of_stage1.items() if key.split(".")[1] in known}
 
 
 @cache

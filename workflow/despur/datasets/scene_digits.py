@@ -50,13 +50,27 @@ PUBLISHED = {
     # are not cut: else a class with few minority samples would decide M, N and the number of anchors. Its lambda of .75 and temperature of
     # .05 are for tens of times as many steps: in a few hundred, little is learned of the class. Of 32 settings (these, rate, accumulation,
     # clusters or predictions: App. E.2.3 chooses likewise), this one has the best worst group on validation data, five seeds: .91; JTT .86.
-    **{
-        method: {
-            **own,  # type: ignore[dict-item]
-            **{"num_positives": 8, "num_negatives": 8, "truncate": False, "anchor_fraction": 0.1},
-            **{"temperature": 0.5, "lambda": 0.25, "accumulation": 1},
-        }
-        for method, own in {"cnc": {"groups": "predictions", "shrink": False, "epochs": 4}, "supcon": {"epochs": 3}}.items()
+    "cnc": {
+        "groups": "predictions",
+        "shrink": False,
+        "epochs": 4,
+        "num_positives": 8,
+        "num_negatives": 8,
+        "truncate": False,
+        "anchor_fraction": 0.1,
+        "temperature": 0.5,
+        "lambda": 0.25,
+        "accumulation": 1,
+    },
+    "supcon": {  # as cnc
+        "epochs": 3,
+        "num_positives": 8,
+        "num_negatives": 8,
+        "truncate": False,
+        "anchor_fraction": 0.1,
+        "temperature": 0.5,
+        "lambda": 0.25,
+        "accumulation": 1,
     },
     **for_each("jtt dann", epochs=5),
     "eiil": {"epochs": 60, "annealing": 50},

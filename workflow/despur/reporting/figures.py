@@ -24,7 +24,7 @@ NAMES = {
     "dann_spurious_attribute": "DANN, attribute", "dann_majority_minority": "DANN, majority",
     "cnc_negatives_by_class": "CNC, negatives by class",
     "cnc_negatives_by_prediction": "CNC, negatives by prediction", "cnc_projection_head": "CNC, projection head",
-    "cnc_one_sided": "CNC, one-sided", "cnc_train_finetune": "CNC, train then finetune", 
+    "cnc_one_sided": "CNC, one-sided", "cnc_train_finetune": "CNC, train then finetune",
     "cnc_sizes": "CNC, M and N", "cnc_pseudo_labels": "CNC, pseudo-labels", "cnc_clustering": "CNC, clustering",
     "zero_shot": "Zero-shot", "group_prompt": "Group prompt", "linear_probe": "Linear probe", "adapter": "Adapter", "wise_ft": "WiSE-FT",
     "dfr": "DFR", "dfr_subsample": "DFR, subsampled", "dfr_upsample": "DFR, upsampled", "contrastive_adapter": "Contrastive adapter",

@@ -53,7 +53,8 @@ def taken(dataset: str, method: str, hyperparameter: str) -> dict[str, str]:
 
 def source(spec: Spec, key: str, dataset: str, role: str = "") -> str:
     """Where the value of a setting comes from: the data set's file, or the place that its declaration names."""
-    if key.removeprefix("groups.") in published(dataset, spec.base, role):
+    stated = key.removeprefix("groups.") if key.startswith("groups.stage1.") else key
+    if stated in published(dataset, spec.base, role):
         return f"datasets/{dataset}.py"
     head, _, rest = key.partition(".")
     return source(spec.parts[head], rest, dataset, head) if rest else declared(spec.kind, spec.base)["SETTINGS"][key].source
@@ -78,9 +79,9 @@ def best(role: str, printed: str, dataset: str, cells: list[Cell]) -> dict[str, 
     validation = means["val", "worst_group_accuracy"]
     (point,) = resolve("methods", chosen := validation.idxmax(), parse(dataset)[0]).points
     return {
-        "dataset": role, "method": printed, "hyperparameter": " or ".join(", ".join(grid.swept) for grid in grids),
-        "tried": " or ".join(" x ".join(map(levels, repeat(grid), grid.swept)) for grid in grids),
-        "selected": ", ".join(f"{key}={spell(point.value(key))}" for key in dict.fromkeys(key for grid in grids for key in grid.swept)),
+        "dataset": role, "method": printed, "hyperparameter": " or ".join(", ".join(grid.overrides) for grid in grids),
+        "tried": " or ".join(" x ".join(map(levels, repeat(grid), grid.overrides)) for grid in grids),
+        "selected": ", ".join(f"{key}={spell(point.value(key))}" for key in dict.fromkeys(key for grid in grids for key in grid.overrides)),
         "place": "selected by this run on validation data", "data": dataset, "seeds": metrics["seed"].nunique(),
         "validation_worst_group": 100 * validation[chosen],
         "test_worst_group": 100 * means["test", "worst_group_accuracy", chosen],
