@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.compiling import eager
 from despur.losses.adversarial import reverse_gradient
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import domains
@@ -114,7 +115,8 @@ class Adv(Method):
     @torch.no_grad()
     def representations(self, rng: np.random.Generator) -> Tensor:
         self.networks.eval()
-        return torch.cat([self.networks["encoder"](x) for x in self.task.presentation.batches(2048, rng)])
+        with eager():
+            return torch.cat([self.networks["encoder"](x) for x in self.task.presentation.batches(2048, rng)])
 
     def refit(self, rng: np.random.Generator) -> Tensor:
         """Released code: the discriminators alone, until their loss no longer falls. Representations stay, so they are computed once."""

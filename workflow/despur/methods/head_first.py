@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.compiling import eager
 from despur.methods.base import Losses, Method
 from despur.settings import adam, part, real, whole
 from despur.store import Array
@@ -54,7 +55,8 @@ class HeadFirst(Method):
         """Of all training samples (N,D), in evaluation mode: batch norm keeps the statistics that it was pretrained with."""
         self.networks.eval()
         shown = self.task.presentation
-        return torch.cat([self.networks["encoder"](x) for x in shown.batches(shown.at_once, rng)])
+        with eager():
+            return torch.cat([self.networks["encoder"](x) for x in shown.batches(shown.at_once, rng)])
 
     def presentations(self, batch: Array) -> int:
         return len(batch) or len(self.task)
