@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from despur.compiling import eager
 from despur.losses.adversarial import reverse_gradient
-from despur.methods.base import Losses, Method
+from despur.methods.base import Losses, Method, fused
 from despur.samplers.domains import domains
 from despur.settings import adam, part, real, whole
 from despur.store import Array
@@ -64,7 +64,8 @@ class Adv(Method):
         self.attribute = torch.from_numpy(domains(self.task.y, self.task.groups)).to(self.task.device)
         sizes = self.dim, s["hidden"], int(self.attribute.max()) + 1
         self.adversary = nn.ModuleList(Discriminator(*sizes) for _ in range(s["discriminators"])).to(self.task.device)
-        self.rival = torch.optim.Adam(self.adversary.parameters(), s["learning_rate"] * s["discriminator_rate"])
+        parameters = list(self.adversary.parameters())
+        self.rival = torch.optim.Adam(parameters, s["learning_rate"] * s["discriminator_rate"], fused=fused(parameters))
 
     def build_optimizer(self) -> torch.optim.Optimizer:
         """Of encoder and head; the discriminators, which are added below it, have their own."""

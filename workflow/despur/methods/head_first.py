@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.compiling import eager
-from despur.methods.base import Losses, Method
+from despur.methods.base import Losses, Method, fused
 from despur.settings import adam, part, real, whole
 from despur.store import Array
 
@@ -38,7 +38,7 @@ class HeadFirst(Method):
         """The first phase, by Adam; the mean loss of its last epoch."""
         s, head, mean = self.settings, self.networks["head"], torch.zeros(())
         z = self.representations(rng)
-        optimizer = torch.optim.Adam(head.parameters(), s["head_learning_rate"])
+        optimizer = torch.optim.Adam(head.parameters(), s["head_learning_rate"], fused=fused(list(head.parameters())))
         for _ in range(s["head_epochs"]):
             losses = []
             for rows in torch.from_numpy(rng.permutation(len(z))).to(z.device).split(s["head_batch_size"]):
