@@ -1,10 +1,12 @@
 """What `make bench` measures on a GPU runs, too, where there is none: at a small size, where no number means anything."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
 import torch
+from benchmarks import __main__ as command
 from benchmarks import gpu
 from helpers import CPU
 
@@ -46,3 +48,28 @@ def test_the_share_of_a_cards_peak_is_what_its_data_sheet_says(monkeypatch):
 def test_without_a_gpu_rows_have_no_value_and_say_so():
     rows = gpu.gpu()
     assert len(rows) == len(gpu.declared()) and all(math.isnan(row[1]) and row[4] == "no GPU here" for row in rows)
+
+
+@pytest.fixture
+def measure(monkeypatch, tmp_path):
+    """The command with two measures of one row each; returns the names of the rows that it wrote."""
+    rows = {name: lambda name=name: [(f"{name}: steps", 1.234, "ms", "", "")] for name in ("first", "second")}
+    monkeypatch.setattr(command, "MEASURES", rows)
+
+    def run(*names):
+        monkeypatch.setattr(sys, "argv", ["benchmarks", str(tmp_path / "b.csv"), *names])
+        command.main()
+        return [line.split(",")[0] for line in (tmp_path / "b.csv").read_text().splitlines()[1:]]
+
+    return run
+
+
+@pytest.mark.parametrize(("names", "rows"), [([], ["first", "second"]), (["second"], ["second"])])
+def test_all_is_measured_or_what_is_named(names, rows, measure):
+    assert measure(*names) == [f"{name}: steps" for name in rows]
+
+
+def test_a_measure_that_is_not_there_is_refused_with_those_that_are(measure, capsys):
+    with pytest.raises(SystemExit):
+        measure("second", "third")
+    assert "no measure third; there are first, second" in capsys.readouterr().err

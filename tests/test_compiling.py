@@ -5,14 +5,21 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from helpers import CPU
+from helpers import CPU, build, embedded
 from test_method_state import HEADED, METHODS, SMALL, method, score
 
 from despur.compiling import compile_steps, mode_of
-from despur.training import Machine, Trainer
+from despur.machine import Machine
+from despur.training import Trainer
 
 compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 ERM, CNC, BYOL = "erm+batch_size=12", f"cnc{SMALL}", f"byol{HEADED}"  # batches of one size; of every size; a target called first, dropout
+
+WHOLE = (  # those that encode all samples within a step
+    "head_first+batch_size=12+encoder=lenet+head_epochs=2",
+    "adv+batch_size=12+discriminator_epochs=2+encoder=lenet",
+    "domain_weighted_pairs+batch_size=12+encoder.width=4",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -61,9 +68,10 @@ def test_an_interrupted_run_goes_on_either_way(modes, tmp_path):
 
 
 @compiler
-def test_only_steps_are_compiled(tmp_path):
-    """Evaluations have another size and mode: a graph of their own if they were."""
-    one, before = method(ERM), graphs()
+@pytest.mark.parametrize("name", [ERM, *WHOLE])
+def test_only_steps_are_compiled(name, tmp_path):
+    """Evaluations and passes over all samples have another size and mode: a graph of their own if they were."""
+    one, before = method(name), graphs()
     Trainer(one, "key", score, Machine(CPU, compile="default"), tmp_path / "one.pt").run()
     score(one)
     assert graphs() == before + 1
@@ -83,13 +91,31 @@ def test_what_is_compiled_is_what_a_step_calls(name):
 def test_a_method_that_cannot_be_compiled_says_so_and_trains_as_it_does(tmp_path, capsys):
     name = f"simclr_msr{HEADED}"
     (eager, _), (asked, _) = (losses(name, tmp_path / f"{mode}.pt", compile=mode) for mode in ("off", "default"))
-    assert asked == eager and "key: steps of simclr_msr are not compiled: it differentiates derivatives" in capsys.readouterr().err
+    assert asked == eager and "key: steps of simclr_msr are not compiled: it names no network to compile" in capsys.readouterr().err
     assert compile_steps(method(name), "off", "key") == "off" and not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        ("inlp", "off"),
+        ("leace", "off"),
+        ("dfr+groups=oracle", "off"),
+        ("logistic_classifier", "off"),
+        ("prompting", "off"),
+        ("zero_shot+classes=means+encoder=identity", "off"),
+        ("linear_classifier", "off"),  # its encoder hands on what it is given
+        ("erm+encoder=mlp", "default"),
+    ],
+)
+def test_methods_that_train_no_network_are_left_alone(name, mode):
+    y = np.arange(40) % 2
+    assert mode_of(build(name, embedded(y, y)), "default") == mode
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("mode", ["default", "reduce-overhead"])
-@pytest.mark.parametrize("name", [ERM, CNC, f"{CNC}+at_once=1", "lff+batch_size=8", "cim+batch_size=8", BYOL, f"cmc{HEADED}"])
+@pytest.mark.parametrize("name", [ERM, CNC, f"{CNC}+at_once=1", "lff+batch_size=8", "cim+batch_size=8", BYOL, f"cmc{HEADED}", *WHOLE])
 def test_a_gpu_trains_the_same_compiled_and_captured(name, mode, tmp_path):
     gpu = torch.device("cuda")
     eager, compiled = (losses(name, tmp_path / f"{each}.pt", gpu, compile=each)[0] for each in ("off", mode))

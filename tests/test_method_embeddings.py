@@ -10,6 +10,7 @@ from despur.evaluate import evaluate
 from despur.inference import ssa
 from despur.inference.base import Evidence, Labelled
 from despur.linear import logistic
+from despur.machine import Machine
 from despur.methods.dfr import equal_groups
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.model import load
@@ -17,7 +18,6 @@ from despur.runs import Folder, make, method_class
 from despur.spec import declared
 from despur.store import Container
 from despur.task import Base, Presentation, Task
-from despur.training import Machine
 
 RNG = np.random.default_rng
 

@@ -181,8 +181,8 @@ def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loade
 
 
 def test_a_task_with_a_stage_1_presents_its_training_representations(root):
+    from despur.machine import Machine
     from despur.runs import Folder
-    from despur.training import Machine
 
     at = place(root, "runs/colored_digits/leace+stage1.epochs=2/s0-1")
     run = at.runs()[1]

@@ -5,11 +5,12 @@ import pytest
 import torch
 from helpers import CPU, OPTIONS, build, labels, place, save_tiny, task
 
+from despur.machine import Machine
 from despur.model import load
 from despur.runs import make
 from despur.store import Container
 from despur.task import encode
-from despur.training import Machine, Trainer
+from despur.training import Trainer
 
 SMALL = "+accumulation=2+num_negatives=3+num_positives=3"
 NARROW = "+batch_size=8+encoder.width=4"

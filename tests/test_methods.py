@@ -1,15 +1,17 @@
 """ERM, JTT, Group DRO and the training side of CNC."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from helpers import build, labels, quick, task
+from helpers import build, embedded, labels, quick, task
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from despur.methods.base import fused
 from despur.methods.jtt import repeats
 from despur.samplers.contrastive import ContrastiveSampler
 
@@ -352,6 +354,33 @@ def test_an_optimiser_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, 
         states.append(of.networks.state_dict())
     for name, value in states[0].items():
         torch.testing.assert_close(states[1][name], value, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("on_gpu", "processes", "one"), [((True, True), 1, True), ((True, False), 1, None), ((False, False), 1, None), ((True, True), 2, None)]
+)
+def test_an_optimiser_has_one_kernel_where_all_is_on_a_gpu_of_one_process(on_gpu, processes, one, monkeypatch):
+    monkeypatch.setattr("despur.distributed.processes", lambda: processes)
+    assert fused([SimpleNamespace(is_cuda=each) for each in on_gpu]) is one
+
+
+@pytest.mark.parametrize(
+    ("name", "batch", "kernels"),
+    [
+        ("head_first+encoder=mlp+head_epochs=1", 0, [True]),  # its own phase; the other's optimiser takes no step
+        ("adv+discriminator_epochs=1", 0, [True]),
+        ("adv", 20, [True, True]),
+    ],
+)
+def test_the_other_optimisers_of_a_method_take_one_kernel_too(name, batch, kernels, monkeypatch):
+    for module in ("base", name.split("+")[0]):
+        monkeypatch.setattr(f"despur.methods.{module}.fused", lambda parameters: True)
+    y, found = np.arange(40) % 2, []
+    method = build(name, embedded(y, y))
+    for kind in (torch.optim.SGD, torch.optim.Adam):
+        monkeypatch.setattr(kind, "step", lambda self, step=kind.step: (found.append(self.defaults["fused"]), step(self))[1])
+    method.step(np.arange(batch), np.random.default_rng(0))
+    assert found == kernels
 
 
 def test_adamw_spares_biases():

@@ -13,10 +13,11 @@ from despur import experiments
 from despur.augment.base import lab
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.whitening import whiten
+from despur.machine import Machine
 from despur.randomness import generator
 from despur.spec import available, declared, resolve
 from despur.task import encode
-from despur.training import Machine, Trainer
+from despur.training import Trainer
 
 RNG = np.random.default_rng
 N = 6

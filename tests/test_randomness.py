@@ -57,3 +57,14 @@ def test_torch_is_seeded_as_by_its_own_function(device):
     torch.randn(3, device=device)
     seed_torch(2**62 + 5)
     assert torch.equal(torch.randn(7, device=device), asked)
+
+
+def test_every_gpu_is_seeded_not_only_the_current_one(monkeypatch):
+    """With generators of the CPU in the place of those of two GPUs."""
+    gpus = [torch.Generator(), torch.Generator()]
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "default_generators", gpus)
+    monkeypatch.setattr(torch.cuda.random, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda.random, "current_device", lambda: 0)
+    seed_torch(7)
+    assert [gpu.initial_seed() for gpu in gpus] == [7, 7]

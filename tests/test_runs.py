@@ -12,12 +12,12 @@ from helpers import OPTIONS, place, save_tiny
 from safetensors.numpy import save_file
 
 from despur import evaluate, runs, stage1
+from despur.machine import Machine
 from despur.methods import con_ft
 from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
 from despur.metrics.groups import worst_group_accuracy
 from despur.store import Container
-from despur.training import Machine
 
 ERM_NAME = "erm+batch_size=8+epochs=4"
 SWEEP = "erm+epochs=1+learning_rate=0.02~0.05"

@@ -9,8 +9,9 @@ import torch
 from helpers import CPU, build, labels, task
 from torch import nn
 
+from despur.machine import Machine
 from despur.task import encode
-from despur.training import Machine, Trainer, TrainingError
+from despur.training import Trainer, TrainingError
 
 FIRST = {(0, 0): 12, (0, 1): 6, (1, 1): 11, (1, 0): 7}
 CNC = "cnc+accumulation=2+num_negatives=3+num_positives=3"

@@ -17,13 +17,13 @@ from despur import groups, model, runs, stage1
 from despur.embedding import embed
 from despur.encoders import clip, sentence
 from despur.families import prompted
+from despur.machine import Machine
 from despur.methods.zero_shot import Frozen
 from despur.settings import SettingError
 from despur.sources import prompts
 from despur.spec import resolve
 from despur.store import Container, InputError, load_dataset, save_dataset
 from despur.task import Presentation
-from despur.training import Machine
 
 TINY = {
     "embed_dim": 16,

@@ -32,9 +32,11 @@ def main() -> None:
     """Measure; each row is written as it comes. What was not measured has no value, and says why."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", type=Path)
-    parser.add_argument("names", nargs="*", default=list(MEASURES), choices=MEASURES)
+    parser.add_argument("names", nargs="*", help=f"some of: {', '.join(MEASURES)}; without names, all")
     asked, rows = parser.parse_args(), list[Row]()
-    for name in asked.names:
+    if unknown := [name for name in asked.names if name not in MEASURES]:
+        parser.error(f"no measure {', '.join(unknown)}; there are {', '.join(MEASURES)}")
+    for name in asked.names or MEASURES:
         rows += MEASURES[name]()
         table = pd.DataFrame(rows, columns=["name", "value", "unit", "goal", "note"]).round({"value": 2})
         write_csv(asked.target, table)

@@ -12,6 +12,7 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     import numpy as np
     import torch
 
+    from despur.machine import Machine
     from despur.methods.cnc import CNC
     from despur.provenance import peak_memory_mb
     from despur.randomness import generator
@@ -19,7 +20,6 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     from despur.spec import resolve
     from despur.store import Dataset
     from despur.task import Task, present
-    from despur.training import Machine
 
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)

@@ -16,14 +16,14 @@ from benchmarks.common import Row, random_dataset
 from torch.utils.flop_counter import FlopCounterMode
 
 from despur.compiling import MODES
-from despur.machine import device_name
+from despur.machine import Machine, device_name
 from despur.provenance import gpu_memory_mb
 from despur.randomness import generator
 from despur.runs import Evaluator, method_class
 from despur.spec import resolve
 from despur.store import Dataset
 from despur.task import Presentation, Task, present
-from despur.training import Machine, Trainer
+from despur.training import Trainer
 
 Found = dict[str, tuple[float, str]]  # by row: value and note
 Ways = tuple[tuple[str, str], ...]  # precision, and how steps are compiled

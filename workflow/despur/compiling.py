@@ -22,7 +22,8 @@ MODES: dict[str, dict[str, Any]] = {
 
 
 def mode_of(method: Method, asked: str) -> str:
-    """How a method's steps are run where this is asked for: uncompiled if it cannot be (MSR), or if several processes share its batches."""
+    """How a method's steps are run where this is asked for: uncompiled if it names no network for that, or if several processes share its
+    batches."""
     return asked if asked != "off" and distributed.processes() == 1 and method.costly() else "off"
 
 
@@ -35,7 +36,7 @@ def compile_steps(method: Method, asked: str, key: str) -> str:
         for network in method.costly():
             network.compile(options=MODES[mode])
     elif asked != "off":
-        why = "several processes share it" if distributed.processes() > 1 else "it differentiates derivatives"
+        why = "several processes share it" if distributed.processes() > 1 else "it names no network to compile"
         print(f"{key}: steps of {method.spec.base} are not compiled: {why}", file=sys.stderr, flush=True)
     return mode
 
@@ -46,3 +47,11 @@ def step(mode: str) -> AbstractContextManager[Any]:
         return nullcontext()
     torch.compiler.cudagraph_mark_step_begin()
     return torch.compiler.set_stance("default")
+
+
+def eager() -> AbstractContextManager[Any]:
+    """Around passes over all samples within a step: compiled, they would be graphs of their own, and captured outputs would pile up.
+
+    Where torch's compiler was not imported, nothing is compiled; to be told so, it would be imported.
+    """
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()

@@ -4,12 +4,26 @@ import argparse
 import inspect
 import os
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from despur import compiling, distributed
-from despur.training import Machine
+
+
+@dataclass
+class Machine:
+    """Facts of the machine that change no digit (but by rounding: precision and compiled steps, which about.json records)."""
+
+    device: torch.device
+    precision: str = "fp32"
+    checkpoint_seconds: float = 30.0
+    compile: str = "off"
+
+    @property
+    def autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16")
 
 
 def precision(text: str) -> str:

@@ -17,7 +17,7 @@ def generator(purpose: str, *counts: int) -> np.random.Generator:
 
 
 def seed_torch(seed: int) -> None:
-    """What torch draws next, on the CPU and on a GPU if one is in use.
+    """What torch draws next, on the CPU and on every GPU if one is in use, be it the current one or not.
 
     torch.manual_seed does so for every kind of device, absent or not, and formats its caller's stack each time: a sixth of a small step.
     """
@@ -25,4 +25,4 @@ def seed_torch(seed: int) -> None:
 
     torch.default_generator.manual_seed(seed)
     if torch.cuda.is_initialized():
-        torch.cuda.manual_seed(seed)
+        torch.cuda.manual_seed_all(seed)

@@ -19,7 +19,7 @@ from scipy.special import log_softmax
 
 from despur import compiling, distributed
 from despur.digest import question
-from despur.machine import device_name, machine
+from despur.machine import Machine, device_name, machine
 from despur.methods.base import Method
 from despur.metrics.groups import worst_group_accuracy
 from despur.paths import Place, Run
@@ -28,7 +28,7 @@ from despur.randomness import generator, number
 from despur.settings import SettingError
 from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
 from despur.task import Base, Task, encode, head_of, present
-from despur.training import Machine, Progress, State, Trainer
+from despur.training import Progress, State, Trainer
 
 HISTORY = ["epoch", "step", "name", "value"]
 

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from despur import compiling, distributed
+from despur.machine import Machine
 from despur.methods.base import Method
 from despur.randomness import generator, number, seed_torch
 from despur.store import atomic
@@ -24,20 +25,6 @@ State = dict[str, torch.Tensor]
 
 class TrainingError(RuntimeError):
     """A loss that is not a number; the message names the steps and the settings."""
-
-
-@dataclass
-class Machine:
-    """Facts of the machine that change no digit (but by rounding: precision and compiled steps, which about.json records)."""
-
-    device: torch.device
-    precision: str = "fp32"
-    checkpoint_seconds: float = 30.0
-    compile: str = "off"
-
-    @property
-    def autocast(self) -> torch.autocast:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16")
 
 
 @dataclass

@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from despur import logistic
+from despur.compiling import eager
 from despur.families.selfsupervised import WithDomains
 from despur.losses.infonce import candidates, positives, two_view_contrast
 from despur.methods.base import Losses
@@ -42,7 +43,9 @@ class DomainWeighted(WithDomains):
     def fit_on_all(self, rng: np.random.Generator) -> None:
         """On the training samples as they are, not augmented, by the encoder as it predicts."""
         self.networks.eval()
-        self.fit(torch.cat([self.embed(images).float() for images in self.task.presentation.batches(256, rng)]), self.domain)
+        with eager():
+            z = torch.cat([self.embed(images).float() for images in self.task.presentation.batches(256, rng)])
+        self.fit(z, self.domain)
 
     def temperature(self, z: Tensor, domain: Tensor, positive: Tensor) -> Tensor:
         """tau_ij (2N,2N), tau_alpha for the positives."""

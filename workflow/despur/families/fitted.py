@@ -43,6 +43,10 @@ class Fitted(Method):
     def facts(self) -> dict[str, Any]:
         return self.found
 
+    def costly(self) -> list[nn.Module]:
+        """None: the one step is a fit, and calls them once."""
+        return []
+
     def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
         """All training samples at once."""
         yield np.arange(len(self.task))

@@ -12,8 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.compiling import eager
 from despur.losses.adversarial import reverse_gradient
-from despur.methods.base import Losses, Method
+from despur.methods.base import Losses, Method, fused
 from despur.samplers.domains import domains
 from despur.settings import adam, part, real, whole
 from despur.store import Array
@@ -63,7 +64,8 @@ class Adv(Method):
         self.attribute = torch.from_numpy(domains(self.task.y, self.task.groups)).to(self.task.device)
         sizes = self.dim, s["hidden"], int(self.attribute.max()) + 1
         self.adversary = nn.ModuleList(Discriminator(*sizes) for _ in range(s["discriminators"])).to(self.task.device)
-        self.rival = torch.optim.Adam(self.adversary.parameters(), s["learning_rate"] * s["discriminator_rate"])
+        parameters = list(self.adversary.parameters())
+        self.rival = torch.optim.Adam(parameters, s["learning_rate"] * s["discriminator_rate"], fused=fused(parameters))
 
     def build_optimizer(self) -> torch.optim.Optimizer:
         """Of encoder and head; the discriminators, which are added below it, have their own."""
@@ -114,7 +116,8 @@ class Adv(Method):
     @torch.no_grad()
     def representations(self, rng: np.random.Generator) -> Tensor:
         self.networks.eval()
-        return torch.cat([self.networks["encoder"](x) for x in self.task.presentation.batches(2048, rng)])
+        with eager():
+            return torch.cat([self.networks["encoder"](x) for x in self.task.presentation.batches(2048, rng)])
 
     def refit(self, rng: np.random.Generator) -> Tensor:
         """Released code: the discriminators alone, until their loss no longer falls. Representations stay, so they are computed once."""

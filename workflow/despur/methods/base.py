@@ -77,8 +77,10 @@ class Method:
         return torch.optim.AdamW(groups, rate, fused=one)
 
     def costly(self) -> list[nn.Module]:
-        """The networks that steps spend their time in, as they call them: what is compiled where that is asked for. None: it cannot be."""
-        return [self.networks["encoder"]]
+        """The networks that steps spend their time in, as they call them: what is compiled where that is asked for. None: it cannot be, or
+        is not worth it, as where the encoder only hands on what it is given."""
+        encoder = self.networks["encoder"]
+        return [encoder] if list(encoder.parameters()) else []
 
     def rate(self, epoch: float) -> float:
         """The learning rate after so many epochs, as a share of the first one; the loop sets it before each step."""

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.methods.base import Losses, Method
+from despur.compiling import eager
+from despur.methods.base import Losses, Method, fused
 from despur.settings import adam, part, real, whole
 from despur.store import Array
 
@@ -37,7 +38,7 @@ class HeadFirst(Method):
         """The first phase, by Adam; the mean loss of its last epoch."""
         s, head, mean = self.settings, self.networks["head"], torch.zeros(())
         z = self.representations(rng)
-        optimizer = torch.optim.Adam(head.parameters(), s["head_learning_rate"])
+        optimizer = torch.optim.Adam(head.parameters(), s["head_learning_rate"], fused=fused(list(head.parameters())))
         for _ in range(s["head_epochs"]):
             losses = []
             for rows in torch.from_numpy(rng.permutation(len(z))).to(z.device).split(s["head_batch_size"]):
@@ -54,7 +55,8 @@ class HeadFirst(Method):
         """Of all training samples (N,D), in evaluation mode: batch norm keeps the statistics that it was pretrained with."""
         self.networks.eval()
         shown = self.task.presentation
-        return torch.cat([self.networks["encoder"](x) for x in shown.batches(shown.at_once, rng)])
+        with eager():
+            return torch.cat([self.networks["encoder"](x) for x in shown.batches(shown.at_once, rng)])
 
     def presentations(self, batch: Array) -> int:
         return len(batch) or len(self.task)
