@@ -86,7 +86,7 @@ def scorecard(seeds: int = 220) -> list[Row]:
                 )
         command = [sys.executable, "-m", "despur.reporting.scorecard", "--configfile", "many.yaml", "--output", "results/scorecard"]
         seconds = seconds_of(command, root, dict(os.environ))
-    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of the largest child so far: run this one alone to be sure
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     shape = f"{len(folders):,} run folders"
     return [("scorecard", seconds, "s", "< 60", shape), ("scorecard: peak memory", memory, "MB", "< 1000", shape)]
 
