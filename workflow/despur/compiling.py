@@ -6,12 +6,14 @@ checkpoint goes on either way. What evaluates stays eager, and dropout draws wha
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from despur import distributed
-from despur.methods.base import Method
+
+if TYPE_CHECKING:
+    from despur.methods.base import Method
 
 # Options of torch's inductor. reduce-overhead captures CUDA graphs, but not of batches whose size varies (CNC's do): one for each size.
 DRAWS: dict[str, Any] = {"fallback_random": True}
@@ -21,13 +23,13 @@ MODES: dict[str, dict[str, Any]] = {
 }
 
 
-def mode_of(method: Method, asked: str) -> str:
+def mode_of(method: "Method", asked: str) -> str:
     """How a method's steps are run where this is asked for: uncompiled if it names no network for that, or if several processes share its
     batches."""
     return asked if asked != "off" and distributed.processes() == 1 and method.costly() else "off"
 
 
-def compile_steps(method: Method, asked: str, key: str) -> str:
+def compile_steps(method: "Method", asked: str, key: str) -> str:
     """Compile a run's networks, from nothing, so that its digits do not depend on the runs before it; how its steps are run."""
     mode = mode_of(method, asked)
     if mode != "off":

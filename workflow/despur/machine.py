@@ -4,6 +4,7 @@ import argparse
 import inspect
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,26 +27,25 @@ class Machine:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16")
 
 
-def precision(text: str) -> str:
-    """The arithmetic of training steps, also as the environment names it."""
-    if text not in ("fp32", "bf16"):
-        raise argparse.ArgumentTypeError(f"{text!r} (--precision or DESPUR_PRECISION) must be fp32 or bf16")
-    return text
+def one_of(option: str, *known: str) -> Callable[[str], str]:
+    """Reads an option that the environment names, too: its default is checked as what is typed."""
+
+    def read(text: str) -> str:
+        if text not in known:
+            asked = f"{text!r} (--{option} or DESPUR_{option.upper()})"
+            raise argparse.ArgumentTypeError(f"{asked} must be {', '.join(known[:-1])} or {known[-1]}")
+        return text
+
+    return read
 
 
-def compiled(text: str) -> str:
-    """How training steps are run, also as the environment names it."""
-    if text not in ("off", *compiling.MODES):
-        raise argparse.ArgumentTypeError(f"{text!r} (--compile or DESPUR_COMPILE) must be off, {' or '.join(compiling.MODES)}")
-    return text
-
-
+PRECISION, COMPILE = one_of("precision", "fp32", "bf16"), one_of("compile", "off", *compiling.MODES)
 # What is asked for in the environment reaches the jobs of every profile.
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
     ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that digits do not depend on it)"}),
-    ("--precision", {"type": precision, "default": os.environ.get("DESPUR_PRECISION", "fp32"), "help": "of training steps: fp32 or bf16"}),
-    ("--compile", {"type": compiled, "default": os.environ.get("DESPUR_COMPILE", "off"), "help": "steps: off, default or reduce-overhead"}),
+    ("--precision", {"type": PRECISION, "default": os.environ.get("DESPUR_PRECISION", "fp32"), "help": "of training steps: fp32 or bf16"}),
+    ("--compile", {"type": COMPILE, "default": os.environ.get("DESPUR_COMPILE", "off"), "help": "steps: off, default or reduce-overhead"}),
     ("--deterministic", {"action": "store_true", "default": bool(os.environ.get("DESPUR_DETERMINISTIC")), "help": "same digits on a GPU"}),
     ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
 )

@@ -170,9 +170,11 @@ def on_embeddings(source: str) -> dict[str, Setting]:
     return {**kept, **on_stage1("zero_shot", "last", "Sec. 3.2: a foundation model's embeddings of samples and class prompts")}
 
 
-def for_each(methods: str, **stated: Any) -> dict[str, dict[str, Any]]:
-    """What a data set's file states for several methods alike, named with blanks between them."""
-    return dict.fromkeys(methods.split(), stated)
+def for_each(methods: str | Mapping[str, Mapping[str, Any]], **stated: Any) -> dict[str, dict[str, Any]]:
+    """What a data set's file states for several methods alike, named with blanks between them. Of some it may state
+    more; what is said of all counts."""
+    own = {methods: {}} if isinstance(methods, str) else methods
+    return {method: {**more, **stated} for names, more in own.items() for method in names.split()}
 
 
 def adam(learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0) -> dict[str, Setting]:

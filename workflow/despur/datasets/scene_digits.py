@@ -50,28 +50,12 @@ PUBLISHED = {
     # are not cut: else a class with few minority samples would decide M, N and the number of anchors. Its lambda of .75 and temperature of
     # .05 are for tens of times as many steps: in a few hundred, little is learned of the class. Of 32 settings (these, rate, accumulation,
     # clusters or predictions: App. E.2.3 chooses likewise), this one has the best worst group on validation data, five seeds: .91; JTT .86.
-    "cnc": {
-        "groups": "predictions",
-        "shrink": False,
-        "epochs": 4,
-        "num_positives": 8,
-        "num_negatives": 8,
-        "truncate": False,
-        "anchor_fraction": 0.1,
-        "temperature": 0.5,
-        "lambda": 0.25,
-        "accumulation": 1,
-    },
-    "supcon": {  # as cnc
-        "epochs": 3,
-        "num_positives": 8,
-        "num_negatives": 8,
-        "truncate": False,
-        "anchor_fraction": 0.1,
-        "temperature": 0.5,
-        "lambda": 0.25,
-        "accumulation": 1,
-    },
+    # SupCon as CNC.
+    **for_each(
+        {"cnc": {"groups": "predictions", "shrink": False, "epochs": 4}, "supcon": {"epochs": 3}},
+        **{"num_positives": 8, "num_negatives": 8, "truncate": False, "anchor_fraction": 0.1},
+        **{"temperature": 0.5, "lambda": 0.25, "accumulation": 1},
+    ),
     **for_each("jtt dann", epochs=5),
     "eiil": {"epochs": 60, "annealing": 50},
     # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training is short.
@@ -89,23 +73,22 @@ PUBLISHED = {
         "anchors_per_step": 16,
     },
     # Methods without labels (Qiang et al. 2022): a small encoder and projector, few steps, so no drops of the rate; digits are not flipped.
-    **{
-        method: {
-            **own,  # type: ignore[dict-item]
-            **{"encoder": "convnet", "learning_rate": 3e-3, "batch_size": 128, "epochs": 3, "warmup": 10, "decay": "none"},
-            **{"projector_dim": 32, "projector_width": 64},
-            **({"msr_width": 8} if method.endswith("_msr") else {}),
-        }
-        for methods, own in {
+    **for_each(
+        {
             "simclr": NT_XENT,
             "wmse": {"slice": 128},
-            "moco ressl ressl_msr": {"queue": 512},
-            "swav swav_msr": {"prototypes": 64, "frozen_epochs": 0},
-            "dcl dcl_msr": {"class_prior": 0.1},
-            "byol lmcl ssl_hsic relic barlow_twins cmc simclr_msr byol_msr lmcl_msr cmc_msr": {},
-        }.items()
-        for method in methods.split()
-    },
+            "moco ressl": {"queue": 512},
+            "ressl_msr": {"queue": 512, "msr_width": 8},
+            "swav": {"prototypes": 64, "frozen_epochs": 0},
+            "swav_msr": {"prototypes": 64, "frozen_epochs": 0, "msr_width": 8},
+            "dcl": {"class_prior": 0.1},
+            "dcl_msr": {"class_prior": 0.1, "msr_width": 8},
+            "byol lmcl ssl_hsic relic barlow_twins cmc": {},
+            "simclr_msr byol_msr lmcl_msr cmc_msr": {"msr_width": 8},
+        },
+        **{"encoder": "convnet", "learning_rate": 3e-3, "batch_size": 128, "epochs": 3, "warmup": 10, "decay": "none"},
+        **{"projector_dim": 32, "projector_width": 64},
+    ),
     "convnet": {"width": 8, "dim": 32, "dropout": 0.0},
     "images": {"crop_scale": 0.4, "blur": 0.0, "grayscale": 0.8},  # colour jitter would take two thirds of the time
     "linear_classifier": {"epochs": 100, "batch_size": 500},

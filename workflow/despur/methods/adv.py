@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.compiling import eager
 from despur.losses.adversarial import reverse_gradient
 from despur.methods.base import Losses, Method, fused
 from despur.samplers.domains import domains
@@ -112,12 +111,6 @@ class Adv(Method):
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
         return super().step(batch, rng) if len(batch) else {"loss": self.refit(rng)}
-
-    @torch.no_grad()
-    def representations(self, rng: np.random.Generator) -> Tensor:
-        self.networks.eval()
-        with eager():
-            return torch.cat([self.networks["encoder"](x) for x in self.task.presentation.batches(2048, rng)])
 
     def refit(self, rng: np.random.Generator) -> Tensor:
         """Released code: the discriminators alone, until their loss no longer falls. Representations stay, so they are computed once."""

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from despur import distributed
+from despur.compiling import eager
 from despur.settings import Settings
 from despur.spec import Spec
 from despur.store import Array
@@ -134,6 +135,14 @@ class Method:
         if self.settings["clip"]:
             nn.utils.clip_grad_norm_(self.networks.parameters(), self.settings["clip"])
         self.optimizer.step()
+
+    @torch.no_grad()
+    def representations(self, rng: np.random.Generator) -> Tensor:
+        """Of all training samples (N,D), by the encoder as it predicts."""
+        self.networks.eval()
+        shown = self.task.presentation
+        with eager():
+            return torch.cat([self.networks["encoder"](x) for x in shown.batches(shown.at_once, rng)])
 
     def settle(self, rng: np.random.Generator) -> None:
         """Set what no step trains; called before each evaluation."""

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.compiling import eager
 from despur.methods.base import Losses, Method, fused
 from despur.settings import adam, part, real, whole
 from despur.store import Array
@@ -49,14 +48,6 @@ class HeadFirst(Method):
                 losses.append(loss.detach() * len(rows))
             mean = torch.stack(losses).sum() / len(z)
         return mean
-
-    @torch.no_grad()
-    def representations(self, rng: np.random.Generator) -> Tensor:
-        """Of all training samples (N,D), in evaluation mode: batch norm keeps the statistics that it was pretrained with."""
-        self.networks.eval()
-        shown = self.task.presentation
-        with eager():
-            return torch.cat([self.networks["encoder"](x) for x in shown.batches(shown.at_once, rng)])
 
     def presentations(self, batch: Array) -> int:
         return len(batch) or len(self.task)
