@@ -126,12 +126,16 @@ def test_a_command_has_a_device_of_its_own_as_long_as_it_lives(tmp_path):
 
 
 def test_a_command_on_several_devices_runs_once_for_each(tmp_path):
+    # Each writes to a file of its own: lines that two processes print at once can mix.
     (tmp_path / "shown.py").write_text(
-        "import os, sys\nprint(os.environ['LOCAL_RANK'], os.environ['WORLD_SIZE'], os.environ['CUDA_VISIBLE_DEVICES'], *sys.argv[1:])"
+        "import os, sys\n"
+        "words = os.environ['LOCAL_RANK'], os.environ['WORLD_SIZE'], os.environ['CUDA_VISIBLE_DEVICES'], *sys.argv[1:]\n"
+        "open(words[0] + '.txt', 'w').write(' '.join(words))"
     )
     process = launch(tmp_path, "--gpus", "2", "--jobs-per-gpu", "1", sys.executable, "-m", "shown", "path", cwd=tmp_path)
-    text, errors = process.communicate("")
-    assert sorted(text.splitlines()) == ["0 2 0,1 path --device cuda", "1 2 0,1 path --device cuda"], errors
+    errors = process.communicate("")[1]
+    shown = [path.read_text() for path in sorted(tmp_path.glob("*.txt"))]
+    assert shown == ["0 2 0,1 path --device cuda", "1 2 0,1 path --device cuda"], errors
 
 
 def test_where_gpus_are_shared_a_command_without_one_sees_none(tmp_path):
