@@ -1,6 +1,8 @@
 """Invariant risk minimisation (Arjovsky et al. 2019)."""
 
-from torch import Tensor
+from torch import Tensor, nn
+
+from despur.losses.groups import group_means
 
 
 def scale_gradient(logits: Tensor, labels: Tensor) -> Tensor:
@@ -10,3 +12,15 @@ def scale_gradient(logits: Tensor, labels: Tensor) -> Tensor:
     """
     expected = (logits.softmax(dim=1) * logits).sum(dim=1)
     return expected - logits.gather(1, labels[:, None])[:, 0]
+
+
+def irm(logits: Tensor, labels: Tensor, environment: Tensor, count: int, weight: float) -> dict[str, Tensor]:
+    """IRMv1: mean cross-entropy of the environments in a mini-batch + ``weight`` x their mean penalty, in all divided by the weight where
+    it is above 1 (released code of Creager et al. 2021).
+
+    ``logits`` (B,C), ``labels`` (B,), ``environment`` (B,) below ``count``; each loss a scalar. A mini-batch's penalty is biased upwards by
+    the variance of its slope.
+    """
+    cross = group_means(nn.functional.cross_entropy(logits, labels, reduction="none"), environment, count).mean()
+    penalty = group_means(scale_gradient(logits, labels), environment, count).square().mean()
+    return {"loss": (cross + weight * penalty) / max(weight, 1.0), "cross_entropy": cross.detach(), "penalty": penalty.detach()}

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
-from torch import nn
 
-from despur.losses.groups import group_means
-from despur.losses.invariance import scale_gradient
+from despur.losses.invariance import irm
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
 from despur.settings import choice, part, real, sgd, whole
@@ -20,34 +18,25 @@ SETTINGS = {
     **sgd(learning_rate=1e-2, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"),
     "groups": part("inference", "oracle", "EIIL infers them"),
     "penalty_weight": real(100.0, "App. E.2.5", at_least=0),
-    "annealing": whole(80, "App. E.2.5, Table A.9: iterations in which the penalty weighs 1", at_least=0),
+    "annealing": whole(80, "App. E.2.5, Table A.9: first epochs, in which the penalty weighs 1: see eiil", at_least=0),
     "sampler": choice("shuffled", "mini-batches are not described; balanced: each environment equally often", "shuffled", "balanced"),
 }
 
 
 class IRM(Method):
-    """Mean risk of the environments, plus the mean of their penalties."""
+    """Mean cross-entropy of the environments, plus the mean of their penalties."""
 
     def setup(self) -> None:
         assert self.task.groups is not None
         self.rows = domains(self.task.y, self.task.groups)
         self.environment = torch.from_numpy(self.rows).to(self.task.device)
-        self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64, device=self.task.device))
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
         even = self.settings["sampler"] == "balanced"
         return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """IRMv1 over the environments in the batch; divided by the penalty's weight where that is above 1 (released code of EIIL)."""
-        s, labels, environment, count = self.settings, self.task.labels[batch], self.environment[batch], int(self.rows.max()) + 1
+        s = self.settings
+        weight = s["penalty_weight"] if self.epochs_done >= s["annealing"] else 1.0
         logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
-        risk = group_means(nn.functional.cross_entropy(logits, labels, reduction="none"), environment, count).mean()
-        penalty = group_means(scale_gradient(logits, labels), environment, count).square().mean()
-        weight = s["penalty_weight"] if int(self.networks.get_buffer("steps")) >= s["annealing"] else 1.0
-        return {"loss": (risk + weight * penalty) / max(weight, 1.0), "risk": risk.detach(), "penalty": penalty.detach()}
-
-    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        losses = super().step(batch, rng)
-        self.networks.get_buffer("steps").add_(1)
-        return losses
+        return irm(logits, self.task.labels[batch], self.environment[batch], int(self.rows.max()) + 1, weight)
