@@ -248,11 +248,12 @@ def test_open_choices_stand_side_by_side(scripts, world, tmp_path):
     table, text = made(scripts, "table_choices", [cell], tmp_path)
     run = table[table["seeds"] > 0]
     assert len(run) == 2 * 2 * 2 * 4 and table[table["seeds"] == 0]["printed"].tolist() == ["standard_cl"]
-    row = row_of(run, data="domain_digits+coloring=replace", negatives="both_views", tau_min=0.01, metric="test_id_accuracy")
+    row = row_of(run, data="domain_digits+coloring=replace", choices="negatives=both_views, tau_min=0.01", metric="test_id_accuracy")
     own = world.table[world.table["dataset"].str.contains("replace")]
     known = own[(own["negatives"] == "both_views") & (own["tau_min"] == 0.01) & (own["split"] == "test_id") & (own["group"] == "8 labels")]
     assert row["ours"] == pytest.approx(100 * known["value"].mean()) and len(known) == 2
     assert text.count("domain_weighted_pairs") == 8
+    assert set(run["choices"]) == {"defaults", "negatives=both_views", "tau_min=0.01", "negatives=both_views, tau_min=0.01"}
 
 
 def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_path):

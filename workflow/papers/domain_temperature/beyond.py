@@ -8,6 +8,7 @@ from sweep import FAMILY, PRINTED, RULES, as_printed, choose, load, selected
 
 from despur.experiments import Cell, room
 from despur.reporting.tables import spread, write_table
+from despur.spec import parse, resolve
 
 PAPER = Path(__file__).parent.name
 ACCURACIES = {
@@ -65,11 +66,18 @@ def table_selection(cells: list[Cell], output: Path) -> None:
     write_table(output, table, side_by_side(table, [*keys, "verdict"]))
 
 
+def choices(data: str, method: str) -> str:
+    """In what a method differs from its defaults on these data, its length aside."""
+    changes = resolve("methods", method, parse(data)[0]).points[0].changes
+    return ", ".join(f"{key}={value}" for key, value in sorted(changes.items()) if key != "epochs") or "defaults"
+
+
 def table_choices(cells: list[Cell], output: Path) -> None:
-    """Accuracies of every combination of the choices that this run has."""
+    """Accuracies under each of the choices that this run has."""
     runs = load(cells)
-    keys = ["printed", "data", "negatives", "tau_min", "epochs"]
-    table = summary(runs, keys).assign(verdict="not in the paper")
+    named = [choices(*pair) for pair in zip(runs["data"], runs["method"], strict=True)]
+    keys = ["printed", "data", "choices", "epochs"]
+    table = summary(runs.assign(choices=named), keys).assign(verdict="not in the paper")
     missing = [name for name in room(PAPER)["artifacts"]["table_choices"]["methods"] if name not in set(table["printed"])]
     parts = [table, pd.DataFrame([not_run(printed=name) for name in missing])]
     table = pd.concat([part for part in parts if len(part)], ignore_index=True).reindex(columns=table.columns)
