@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from despur import digest, spec
+from despur import declarations, digest, resolution
 
-SOURCE = spec.PACKAGE
+SOURCE = declarations.PACKAGE
 
 
 def forget() -> None:
     """Empty every cache of what was read from the package's files."""
-    for module in (spec, digest):
+    for module in (declarations, resolution, digest):
         for function in vars(module).values():
             if hasattr(function, "cache_clear"):
                 function.cache_clear()
 
 
 class Package:
-    """A copy of the package that spec and digest read instead of the installed one."""
+    """A copy of the package that declarations and digest read instead of the installed one."""
 
     def __init__(self, patch: pytest.MonkeyPatch, root: Path) -> None:
         self.patch = patch
@@ -28,7 +28,7 @@ class Package:
 
     def use(self, root: Path) -> None:
         self.root = root
-        self.patch.setattr(spec, "PACKAGE", root)
+        self.patch.setattr(declarations, "PACKAGE", root)
         self.patch.setattr(digest, "PACKAGE", root)
         forget()
 

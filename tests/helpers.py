@@ -10,8 +10,9 @@ from hypothesis import settings
 
 from despur.methods.base import Method
 from despur.paths import Place, locate
+from despur.resolution import resolve
 from despur.runs import method_class
-from despur.spec import Spec, resolve
+from despur.spec import Spec
 from despur.store import Dataset, save_dataset
 from despur.task import Presentation, Task
 

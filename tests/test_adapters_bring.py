@@ -8,8 +8,8 @@ from helpers import OPTIONS, place
 from despur import groups, stage1
 from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
+from despur.resolution import resolve
 from despur.runs import make
-from despur.spec import resolve
 from despur.store import Container, InputError, save_dataset
 
 DATA = "bring_your_own+name=mine"

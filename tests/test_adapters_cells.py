@@ -10,9 +10,10 @@ import pytest
 import yaml
 
 from despur import experiments
+from despur.names import parse
 from despur.paths import locate
 from despur.reporting.claims import read
-from despur.spec import parse, resolve
+from despur.resolution import resolve
 
 CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
 ROOM = experiments.room("adapters")

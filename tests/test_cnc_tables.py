@@ -12,7 +12,7 @@ from helpers import save_tiny
 from despur import experiments
 from despur.experiments import Cell
 from despur.paths import locate
-from despur.spec import resolve
+from despur.resolution import resolve
 from despur.store import Dataset, load_dataset, save_dataset
 
 ROOM = experiments.PAPERS / "cnc"

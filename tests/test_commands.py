@@ -13,8 +13,8 @@ import pytest
 from despur import commands, experiments
 from despur.check import check, licence
 from despur.datasets import waterbirds
+from despur.declarations import available
 from despur.settings import SettingError
-from despur.spec import available
 from despur.store import Dataset, InputError, Lazy, write_json
 
 RUN = "results/runs/colored_digits/cnc+lambda=0.5~0.9/s0-2"

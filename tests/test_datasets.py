@@ -15,9 +15,9 @@ import pytest
 
 from despur.datasets import cmnist
 from despur.datasets.cmnist import read_idx
+from despur.resolution import resolve
 from despur.sources import coloring
 from despur.sources.coloring import rgb
-from despur.spec import resolve
 from despur.store import InputError
 
 NOWHERE = Path("no raw data needed")

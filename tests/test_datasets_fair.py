@@ -17,9 +17,9 @@ from despur import data
 from despur.datasets.bios import PROFESSIONS
 from despur.encoders import bigru
 from despur.evaluate import evaluate
+from despur.resolution import resolve
 from despur.runs import make
 from despur.sources import text
-from despur.spec import resolve
 from despur.store import Container, InputError, load_dataset, save_dataset
 
 RNG = np.random.default_rng

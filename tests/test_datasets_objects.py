@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from despur.datasets import cifar10, cifar100, coco30, stl10
-from despur.spec import resolve
+from despur.resolution import resolve
 from despur.store import InputError, load_dataset, save_dataset
 
 RNG = np.random.default_rng

@@ -24,7 +24,8 @@ TOY = '''
 from despur.losses.toy import penalty
 from despur.methods.base import Losses, Method
 from despur.samplers.toy import order
-from despur.settings import part, real, sgd
+from despur.settings import part, real
+from despur.shared_settings import sgd
 
 SETTINGS = {
     **sgd(learning_rate=0.1, momentum=0.9, weight_decay=0.0, batch_size=8, epochs=3, source="made up"),

@@ -10,8 +10,8 @@ import torch
 from helpers import OPTIONS, build, place, save_tiny, task
 
 from despur import distributed, runs
+from despur.declarations import declared
 from despur.settings import SettingError
-from despur.spec import declared
 from despur.store import Container
 
 METHODS = ["simclr", "byol", "moco", "swav", "cmc", "dcl", "relic", "ssl_hsic", "lmcl", "ressl", "simclr_msr", "byol_msr+mask_at=embedding"]

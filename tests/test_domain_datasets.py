@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from despur.datasets import cmnist
+from despur.resolution import resolve
 from despur.sources.domain_coloring import DOMAINS, OF_SPLIT, inks, paint
-from despur.spec import resolve
 
 RNG = np.random.default_rng
 MU = np.array(list(DOMAINS.values()))

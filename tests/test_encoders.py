@@ -15,8 +15,8 @@ import despur
 from despur import data, evaluate, runs
 from despur.encoders import bert, resnet50
 from despur.methods.cnc import CNC
+from despur.resolution import resolve
 from despur.settings import SettingError
-from despur.spec import resolve
 from despur.store import Container, InputError, load_dataset
 from despur.task import Presentation, Task
 

@@ -8,7 +8,7 @@ from helpers import tiny_dataset
 from despur.evaluate import counts, evaluate_run, theorem
 from despur.metrics import bound, fairness
 from despur.paths import Run
-from despur.spec import resolve
+from despur.resolution import resolve
 
 RUN = Run(resolve("datasets", "colored_digits").points[0], resolve("methods", "erm", "colored_digits").points[0], 0)
 

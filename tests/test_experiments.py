@@ -4,10 +4,11 @@ import pytest
 import yaml
 
 from despur import experiments
+from despur.declarations import available
 from despur.experiments import Cell, artifacts, cells, check, files, folders, label, outputs, papers, players, room
 from despur.paths import locate
+from despur.resolution import resolve
 from despur.settings import SettingError
-from despur.spec import available, resolve
 
 REPOSITORY = Path(__file__).parent.parent
 CONFIGS = [REPOSITORY / "config.yaml", *sorted((REPOSITORY / "config").glob("*.yaml"))]

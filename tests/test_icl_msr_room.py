@@ -14,7 +14,7 @@ from despur import experiments
 from despur.experiments import Cell
 from despur.paths import identity, locate
 from despur.reporting.claims import read
-from despur.spec import resolve
+from despur.resolution import resolve
 
 ROOM = experiments.PAPERS / "icl_msr"
 MODULES = ("rows", "beyond", "statements", "tables", "figures")

@@ -14,10 +14,11 @@ from sklearn.datasets import make_blobs
 from umap import UMAP
 
 from despur import groups
+from despur.declarations import available, declared
 from despur.inference import clusters, oracle, predictions
 from despur.inference.base import Evidence, match_labels
 from despur.manifold import draw
-from despur.spec import available, declared, resolve
+from despur.resolution import resolve
 from despur.store import Container
 
 

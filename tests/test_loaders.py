@@ -10,7 +10,8 @@ import pooch
 import pytest
 from PIL import Image
 
-from despur.spec import available, declared, resolve
+from despur.declarations import available, declared
+from despur.resolution import resolve
 from despur.store import InputError, load_dataset, save_dataset
 
 SPLITS = ["train", "val", "test"]

@@ -9,10 +9,11 @@ from helpers import CPU, build, images, task
 from torch.distributions import Normal, kl_divergence
 from torch.nn.functional import cross_entropy
 
+from despur.declarations import available
 from despur.losses import similarity
 from despur.methods import cim
+from despur.resolution import resolve
 from despur.settings import SettingError
-from despur.spec import available, resolve
 from despur.task import Presentation, Task, encode
 
 RNG = np.random.default_rng

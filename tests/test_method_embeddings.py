@@ -6,6 +6,7 @@ import torch
 from helpers import CPU, OPTIONS, place, save_tiny, spec
 
 from despur import groups
+from despur.declarations import declared
 from despur.evaluate import evaluate
 from despur.inference import ssa
 from despur.inference.base import Evidence, Labelled
@@ -15,7 +16,6 @@ from despur.methods.dfr import equal_groups
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.model import load
 from despur.runs import Folder, make, method_class
-from despur.spec import declared
 from despur.store import Container
 from despur.task import Base, Presentation, Task
 

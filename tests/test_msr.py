@@ -7,10 +7,10 @@ import pytest
 import torch
 from helpers import build, task
 
+from despur.declarations import available
 from despur.families.msr import SemanticWeights, backdoor, uniformity
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods import swav
-from despur.spec import available
 
 RNG = np.random.default_rng
 N = 6

@@ -7,9 +7,9 @@ import yaml
 from project import SOURCE
 
 from despur import needs
+from despur.declarations import available
 from despur.paths import locate
 from despur.runs import method_class
-from despur.spec import available
 
 PUBLISHED = {"results/runs/waterbirds/erm/s0": (4_795 * 300, 4_795 * 300 / 128)}
 

@@ -11,11 +11,12 @@ from torch.nn.functional import normalize
 
 from despur import experiments
 from despur.augment.base import lab
+from despur.declarations import available, declared
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.whitening import whiten
 from despur.machine import Machine
 from despur.randomness import generator
-from despur.spec import available, declared, resolve
+from despur.resolution import resolve
 from despur.task import encode
 from despur.training import Trainer
 

@@ -13,8 +13,8 @@ from helpers import OPTIONS, place
 from despur import groups
 from despur.datasets import scene_digits, scene_embeddings
 from despur.evaluate import evaluate
+from despur.resolution import resolve
 from despur.runs import make
-from despur.spec import resolve
 from despur.store import save_dataset
 
 PAIR = "scene_embeddings+classes=8-3+copies=1+dims=4"

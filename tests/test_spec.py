@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from despur.declarations import available, declared, published
+from despur.names import join, parse
 from despur.paths import locate
+from despur.resolution import at_seeds, canonical, resolve
 from despur.settings import SettingError, spell
-from despur.spec import at_seeds, available, canonical, declared, join, parse, published, resolve
 
 quick = settings(deadline=None, max_examples=60, derandomize=True, database=None)
 
@@ -16,7 +18,8 @@ DATASETS = available("datasets")
 BASES = [(kind, base) for kind in ("datasets", "inference", "methods") for base in available(kind)]
 
 TOY_METHOD = """
-from despur.settings import part, real, sgd
+from despur.settings import part, real
+from despur.shared_settings import sgd
 SETTINGS = {
     **sgd(learning_rate=0.1, momentum=0.9, weight_decay=0.0, batch_size=8, epochs=7, source="made up"),
     "groups": part("inference", "clusters", "made up"),
@@ -435,8 +438,8 @@ def test_parse_takes_apart_what_join_puts_together():
 def test_names_resolve_fast_and_without_heavy_imports():
     script = """
 import sys, time
-from despur import digest, experiments, paths, spec
-spec.resolve("methods", "cnc+lambda=0.2~0.4+stage1.epochs=1", "cmnist")
+from despur import digest, experiments, paths, resolution
+resolution.resolve("methods", "cnc+lambda=0.2~0.4+stage1.epochs=1", "cmnist")
 assert time.process_time() < 1
 print(*sorted({"torch", "torchvision", "pandas", "numpy", "sklearn", "scipy", "umap", "matplotlib"} & set(sys.modules)))
 """

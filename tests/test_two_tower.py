@@ -11,9 +11,9 @@ from despur.datasets import scene_digits, scene_subclasses
 from despur.losses.image_text import image_text_contrast
 from despur.methods.two_tower import TwoTower
 from despur.metrics.groups import group_accuracies, weighted_average, worst_group_accuracy
+from despur.resolution import resolve
 from despur.settings import SettingError
 from despur.sources import captions, prompts, text
-from despur.spec import resolve
 from despur.store import Container, save_dataset
 from despur.task import Presentation, Task
 

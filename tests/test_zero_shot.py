@@ -19,9 +19,9 @@ from despur.encoders import clip, sentence
 from despur.families import prompted
 from despur.machine import Machine
 from despur.methods.zero_shot import Frozen
+from despur.resolution import resolve
 from despur.settings import SettingError
 from despur.sources import prompts
-from despur.spec import resolve
 from despur.store import Container, InputError, load_dataset, save_dataset
 from despur.task import Presentation
 

@@ -14,8 +14,8 @@ def adapters(anchors: int = 480) -> list[Row]:
 
     from despur.neighbors import nearest
     from despur.provenance import peak_memory_mb
+    from despur.resolution import resolve
     from despur.runs import method_class
-    from despur.spec import resolve
     from despur.task import Base, Presentation, Task
 
     torch.set_num_threads(1)

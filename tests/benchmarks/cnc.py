@@ -16,8 +16,8 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     from despur.methods.cnc import CNC
     from despur.provenance import peak_memory_mb
     from despur.randomness import generator
+    from despur.resolution import resolve
     from despur.runs import Evaluator
-    from despur.spec import resolve
     from despur.store import Dataset
     from despur.task import Task, present
 

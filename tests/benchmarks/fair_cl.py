@@ -25,8 +25,8 @@ def _fair_step(name: str, task: Any, steps: int = 8) -> float:
     import numpy as np
     import torch
 
+    from despur.resolution import resolve
     from despur.runs import method_class
-    from despur.spec import resolve
 
     torch.manual_seed(0)
     point = resolve("methods", name, "moji").points[0]
@@ -45,8 +45,8 @@ def fair_cl() -> list[Row]:
     from despur.methods.leace import erasure
     from despur.metrics.fairness import leakage
     from despur.provenance import peak_memory_mb
+    from despur.resolution import resolve
     from despur.runs import method_class
-    from despur.spec import resolve
 
     torch.set_num_threads(1)
     task = _embeddings(100_000, 2304)

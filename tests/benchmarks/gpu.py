@@ -19,8 +19,8 @@ from despur.compiling import MODES
 from despur.machine import Machine, device_name
 from despur.provenance import gpu_memory_mb
 from despur.randomness import generator
+from despur.resolution import resolve
 from despur.runs import Evaluator, method_class
-from despur.spec import resolve
 from despur.store import Dataset
 from despur.task import Presentation, Task, present
 from despur.training import Trainer

@@ -12,8 +12,8 @@ def icl_msr(epochs: int = 4) -> list[Row]:
     import torch
 
     from despur.randomness import generator
+    from despur.resolution import resolve
     from despur.runs import method_class
-    from despur.spec import resolve
     from despur.task import Presentation, Task
 
     torch.set_num_threads(1)

@@ -8,7 +8,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from despur.commands import documentation
-from despur.spec import PACKAGE, resolve
+from despur.declarations import PACKAGE
+from despur.resolution import resolve
 
 
 def check(dataset: str) -> Iterator[str]:

@@ -10,9 +10,11 @@ from typing import Any
 import yaml
 
 from despur import experiments, matrix
+from despur.declarations import PACKAGE, available, declared, published
+from despur.names import parse
 from despur.paths import Place, locate
 from despur.settings import SettingError, spell
-from despur.spec import PACKAGE, Spec, available, declared, parse, published
+from despur.spec import Spec
 
 LISTS = ("methods", "datasets", "encoders", "inference", "papers", "claims")
 MEANING = {

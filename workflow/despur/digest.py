@@ -6,8 +6,9 @@ import json
 from functools import cache
 from pathlib import Path
 
+from despur.declarations import PACKAGE
 from despur.paths import Place, seed_list
-from despur.spec import PACKAGE, Spec
+from despur.spec import Spec
 
 RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK"}  # declarations that are in the specification, or decide no digit
 ENTRY = {

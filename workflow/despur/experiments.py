@@ -23,9 +23,10 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from despur.names import join, parse, unknown
 from despur.paths import KINDS, Place, chunk_size, chunks, locate
+from despur.resolution import canonical, resolve
 from despur.settings import SettingError
-from despur.spec import canonical, join, parse, resolve, unknown
 
 PAPERS = Path(__file__).parent.parent / "papers"
 RESULTS = Path("results")

@@ -10,7 +10,7 @@ from typing import Any
 from despur import experiments
 from despur.experiments import RESULTS, Cell
 from despur.paths import locate
-from despur.spec import canonical
+from despur.resolution import canonical
 
 KINDS = ("png", "csv", "pdf")
 FILES = ("metrics.csv", "resamples.parquet", "about.json")

@@ -12,9 +12,10 @@ from typing import Any
 
 import yaml
 
+from despur.names import parse
 from despur.paths import Place, locate
 from despur.settings import SettingError
-from despur.spec import Spec, parse
+from despur.spec import Spec
 
 FACTS = Path(__file__).parent.parent / "needs.yaml"
 REFERENCE = Path("results/reference")

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from despur.declarations import declared
+from despur.names import parse
+from despur.resolution import at_seeds, canonical, resolve
 from despur.settings import SettingError, spell
-from despur.spec import Spec, Sweep, at_seeds, canonical, declared, parse, resolve
+from despur.spec import Spec, Sweep
 
 NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
 SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.settings import Settings, choice, stated_in, whole
+from despur.declarations import declared
+from despur.settings import Settings, choice, whole
 from despur.sources import raw, text
 from despur.store import Array, Dataset, InputError
 
@@ -23,7 +24,7 @@ SETTINGS = {
 }
 
 PUBLISHED = {
-    "*": stated_in("moji"),
+    "*": declared("datasets", "moji")["PUBLISHED"]["*"],
     "inlp": {"min_accuracy": 0.0},  # released code
 }
 

@@ -5,7 +5,8 @@ From ``cifar-10-batches-py/`` under DESPUR_DATA_ROOT, the Python version as torc
 
 from pathlib import Path
 
-from despur.settings import NT_XENT, Settings
+from despur.settings import Settings
+from despur.shared_settings import NT_XENT
 from despur.sources.objects import read_cifar
 from despur.store import Dataset
 

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.settings import NT_XENT, Settings, choice, whole
+from despur.settings import Settings, choice, whole
+from despur.shared_settings import NT_XENT
 from despur.sources import rawfiles
 from despur.sources.objects import dataset
 from despur.sources.scenes import without_background

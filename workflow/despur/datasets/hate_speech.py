@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.hate_speech_tweets import tweets
-from despur.settings import Settings, choice, part, stated_in
+from despur.declarations import declared
+from despur.settings import Settings, choice, part
 from despur.sources import raw
 from despur.store import Dataset, InputError
 
@@ -18,7 +19,7 @@ SETTINGS = {
     "source": part("datasets", "hate_speech_tweets", "with features=embedded: what the model behind them is trained on, and encodes"),
 }
 
-PUBLISHED = {"*": stated_in("moji")}
+PUBLISHED = {"*": declared("datasets", "moji")["PUBLISHED"]["*"]}
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.settings import NT_XENT, Settings, choice, whole
+from despur.settings import Settings, choice, whole
+from despur.shared_settings import NT_XENT
 from despur.sources import rawfiles
 from despur.sources.objects import class_folders, dataset, images_in, squared
 from despur.store import Array, Dataset, InputError

@@ -6,7 +6,8 @@ From ImageNet's folders (imagenet.py); which classes is a list of synsets, one a
 from pathlib import Path
 
 from despur.datasets.imagenet import built
-from despur.settings import NT_XENT, Settings, whole, word
+from despur.settings import Settings, whole, word
+from despur.shared_settings import NT_XENT
 from despur.sources import rawfiles
 from despur.store import Dataset, InputError
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.imsitu_images import SPLITS, photographs
-from despur.settings import Settings, choice, part, stated_in
+from despur.declarations import declared
+from despur.settings import Settings, choice, part
 from despur.sources import raw
 from despur.store import Dataset
 
@@ -19,7 +20,7 @@ SETTINGS = {
     "source": part("datasets", "imsitu_images", "with features=embedded: what the model behind them is trained on, and encodes"),
 }
 
-PUBLISHED = {"*": stated_in("moji")}
+PUBLISHED = {"*": declared("datasets", "moji")["PUBLISHED"]["*"]}
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

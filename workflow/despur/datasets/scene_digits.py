@@ -17,7 +17,8 @@ import pandas as pd
 from sklearn.datasets import load_digits
 
 from despur.randomness import generator
-from despur.settings import NT_XENT, Settings, choice, digit_classes, draw, flag, for_each, real, whole
+from despur.settings import Settings, choice, digit_classes, draw, flag, for_each, real, whole
+from despur.shared_settings import NT_XENT
 from despur.sources import scenes
 from despur.sources.subsets import fewer
 from despur.store import Array, Dataset

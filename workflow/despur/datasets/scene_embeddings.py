@@ -13,11 +13,12 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from despur.datasets import scene_digits
-from despur.settings import Settings, as_in, real, whole
+from despur.declarations import declared
+from despur.settings import Settings, real, whole, without
 from despur.store import Dataset
 
 SETTINGS = {
-    **as_in("datasets", "scene_digits", "train", "foreground", "crop", "test_crop"),
+    **without(declared("datasets", "scene_digits")["SETTINGS"], "train", "foreground", "crop", "test_crop"),
     "class_share": real(0.5, "Moji: balanced classes; 0: as it comes", at_least=0, below=1),
     "p_corr": real(0.8, "Experiment 1: 40/10/10/40", at_least=0, at_most=1),
     "dims": whole(32, "components; more are mostly noise of the textures", at_least=2),

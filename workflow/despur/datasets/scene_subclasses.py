@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets import scene_digits
-from despur.settings import SettingError, Settings, as_in, for_each, real
+from despur.declarations import declared
+from despur.settings import SettingError, Settings, for_each, real, without
 from despur.sources.captions import WORDS
 from despur.store import Dataset
 
 SETTINGS = {
-    **as_in("datasets", "scene_digits", "skew", "test", "train", "foreground"),
+    **without(declared("datasets", "scene_digits")["SETTINGS"], "skew", "test", "train", "foreground"),
     "class_share": real(0.0, "BREEDS: balanced, classes as they come", at_least=0, below=1),
     "p_corr": real(0.5, "share of a class on its background: no shortcut", at_least=0, at_most=1),
 }

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from despur.settings import NT_XENT, Settings, whole
+from despur.settings import Settings, whole
+from despur.shared_settings import NT_XENT
 from despur.sources.objects import checked, dataset
 from despur.store import Array, Dataset, InputError, Lazy
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from despur.settings import NT_XENT, Settings
+from despur.settings import Settings
+from despur.shared_settings import NT_XENT
 from despur.sources import rawfiles
 from despur.sources.objects import Files, class_folders, dataset, images_in
 from despur.store import Dataset, InputError

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
-from despur.spec import declared
+from despur.declarations import declared
 from despur.store import Array
 from despur.task import Base, Task
 

@@ -8,7 +8,8 @@ from torch import nn
 
 from despur.families.embeddings import Bottleneck, base_of, freeze
 from despur.methods.base import Method
-from despur.settings import flag, on_embeddings, real, whole
+from despur.settings import flag, real, whole
+from despur.shared_settings import on_embeddings
 from despur.spec import Spec
 from despur.store import Array
 

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from despur.losses.adversarial import reverse_gradient
 from despur.methods.base import Losses, Method, fused
 from despur.samplers.domains import domains
-from despur.settings import adam, part, real, whole
+from despur.settings import part, real, whole
+from despur.shared_settings import adam
 from despur.store import Array
 
 SETTINGS = {

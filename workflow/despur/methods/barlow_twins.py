@@ -5,7 +5,8 @@ import numpy as np
 from despur.families.selfsupervised import SelfSupervised
 from despur.losses.correlation import redundancy
 from despur.methods.base import Losses
-from despur.settings import real, siamese
+from despur.settings import real
+from despur.shared_settings import siamese
 from despur.store import Array
 
 SETTINGS = {

@@ -6,7 +6,7 @@ from torch import Tensor
 from despur.families.pairs import WithTarget, rowwise
 from despur.families.selfsupervised import projector
 from despur.losses.infonce import cosine
-from despur.settings import siamese, target
+from despur.shared_settings import siamese, target
 
 SETTINGS = {
     **siamese(),

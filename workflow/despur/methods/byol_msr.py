@@ -1,11 +1,12 @@
 """BYOL + MSR (Qiang et al. 2022)."""
 
+from despur.declarations import declared
 from despur.families.msr import MSR
 from despur.methods.byol import BYOL
-from despur.settings import as_in, semantic_regulariser
+from despur.shared_settings import semantic_regulariser
 
 SETTINGS = {
-    **as_in("methods", "byol"),
+    **declared("methods", "byol")["SETTINGS"],
     **semantic_regulariser(0.1, 1.0, "Sec. 6.3, Tables 1 and 3"),
 }
 

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from despur.losses.similarity import smallest_side, structural_distance, triplets
 from despur.methods.base import Losses, Method
-from despur.settings import SettingError, choice, real, sgd, whole
+from despur.settings import SettingError, choice, real, whole
+from despur.shared_settings import sgd
 from despur.spec import Spec
 from despur.store import Array
 

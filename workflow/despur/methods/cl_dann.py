@@ -7,7 +7,8 @@ from torch import nn
 from despur.families.selfsupervised import WithDomains
 from despur.losses.adversarial import ramp, reverse_gradient
 from despur.methods.base import Losses
-from despur.settings import contrast, part, real, two_views
+from despur.settings import part, real
+from despur.shared_settings import contrast, two_views
 from despur.store import Array
 
 SETTINGS = {

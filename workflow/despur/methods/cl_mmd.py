@@ -5,7 +5,8 @@ import numpy as np
 from despur.families.selfsupervised import WithDomains
 from despur.losses.discrepancy import mmd
 from despur.methods.base import Losses
-from despur.settings import contrast, part, real, two_views, whole
+from despur.settings import part, real, whole
+from despur.shared_settings import contrast, two_views
 from despur.store import Array
 
 SETTINGS = {

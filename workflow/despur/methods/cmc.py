@@ -8,7 +8,7 @@ from despur.augment.base import lab
 from despur.families.pairs import rowwise
 from despur.methods.base import build_encoder
 from despur.methods.simclr import SimCLR
-from despur.settings import contrast, siamese
+from despur.shared_settings import contrast, siamese
 from despur.spec import Spec
 from despur.store import Array
 

@@ -1,11 +1,12 @@
 """CMC + MSR (Qiang et al. 2022)."""
 
+from despur.declarations import declared
 from despur.families.msr import MSR
 from despur.methods.cmc import CMC
-from despur.settings import as_in, semantic_regulariser
+from despur.shared_settings import semantic_regulariser
 
 SETTINGS = {
-    **as_in("methods", "cmc"),
+    **declared("methods", "cmc")["SETTINGS"],
     **semantic_regulariser(0.1, 0.1, "Sec. 6.3, Table 2"),
 }
 

@@ -14,7 +14,8 @@ from despur.losses.contrastive import contrast
 from despur.methods.base import Losses
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.samplers.distinct import distinct
-from despur.settings import choice, flag, part, real, sgd, whole
+from despur.settings import choice, flag, part, real, whole
+from despur.shared_settings import sgd
 from despur.store import Array
 
 SETTINGS = {

@@ -4,16 +4,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from despur.declarations import declared
 from despur.linear import logistic
 from despur.methods.base import Losses
 from despur.methods.con import Con
-from despur.settings import as_in, choice, flag, real
+from despur.settings import choice, flag, real, without
 from despur.store import Array
 from despur.task import encode
 
 # No criterion: there is no classifier until training is over, so the loss itself decides which step is best, and when patience is over.
 SETTINGS = {
-    **as_in("methods", "con", "ratio", "criterion"),
+    **without(declared("methods", "con")["SETTINGS"], "ratio", "criterion"),
     "within": choice("batch", "Eq. 2, and the released code of this variant", "batch", "class"),
     "strength": real(1.0, "released code: C of the logistic regression", above=0),
     "intercept": flag(False, "released code"),

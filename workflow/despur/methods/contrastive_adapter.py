@@ -13,18 +13,19 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
+from despur.declarations import declared
 from despur.families.embeddings import Bottleneck, predicted
 from despur.losses.contrastive import one_positive_contrast
 from despur.methods.adapter import Adapter
 from despur.methods.base import Losses
 from despur.neighbors import nearest
 from despur.samplers import hard
-from despur.settings import as_in, choice, flag, part, real, whole
+from despur.settings import choice, flag, part, real, whole
 from despur.store import Array
 
 # The paper's appendix C is missing: what Sec. 4.2 does not say is as in the released code.
 SETTINGS = {
-    **as_in("methods", "adapter"),
+    **declared("methods", "adapter")["SETTINGS"],
     "groups": part("inference", "predictions", "Sec. 4.2: zero-shot; released code on Waterbirds and CelebA: clusters (UMAP, k-means)"),
     "contrastive": flag(True, "Table 5"),
     "sampling": choice("hard", "Sec. 4.2; Table 5 (ablation), also of cross-entropy: random, as many anchors", "hard", "random"),

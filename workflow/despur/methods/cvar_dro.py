@@ -5,7 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from despur.methods.base import Losses, Method
-from despur.settings import real, sgd
+from despur.settings import real
+from despur.shared_settings import sgd
 from despur.store import Array
 
 SETTINGS = {

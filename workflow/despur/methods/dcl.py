@@ -5,7 +5,8 @@ from torch import Tensor
 from despur.families.pairs import Pairs
 from despur.losses.debiased import debiased_contrast
 from despur.losses.infonce import cosine, negatives
-from despur.settings import contrast, real, siamese
+from despur.settings import real
+from despur.shared_settings import contrast, siamese
 
 SETTINGS = {
     **siamese(),

@@ -7,7 +7,8 @@ import numpy as np
 
 from despur.families.fitted import Affine, Fitted
 from despur.linear import logistic
-from despur.settings import choice, on_stage1, part, real, whole
+from despur.settings import choice, part, real, whole
+from despur.shared_settings import on_stage1
 from despur.store import Array
 
 SETTINGS = {

@@ -4,13 +4,15 @@ Samples that zero-shot classification gets right, and wrong, are a class's two g
 here the logistic regression of DFR is fitted.
 """
 
+from despur.declarations import declared
 from despur.families.embeddings import predicted
 from despur.methods.dfr import DFR
-from despur.settings import as_in, choice, on_stage1, part, whole
+from despur.settings import choice, part, whole
+from despur.shared_settings import on_stage1
 from despur.store import Array
 
 SETTINGS = {
-    **as_in("methods", "dfr"),
+    **declared("methods", "dfr")["SETTINGS"],
     **on_stage1("zero_shot", "last", "Sec. 5.1: embeddings of a pretrained model"),
     "groups": part("inference", "predictions", "Sec. 5.1: zero-shot classification"),
     "penalty": choice("l2", "Zhang & Re: a linear probe; not stated", "l1", "l2"),

@@ -2,11 +2,12 @@
 
 from torch import Tensor
 
+from despur.declarations import declared
 from despur.families.domain_weighted import DomainWeighted
-from despur.settings import as_in, real
+from despur.settings import real
 
 SETTINGS = {
-    **as_in("methods", "domain_weighted_pairs"),
+    **declared("methods", "domain_weighted_pairs")["SETTINGS"],
     "tau_alpha": real(0.075, "Tables 3-8: selected at sigma = 50; App. D: swept over .05 to 1", above=0),
     "tau_beta": real(0.5, "Tables 3-8: selected at sigma = 50; App. D: swept over .1, .25, .5, 1", at_least=0),
 }

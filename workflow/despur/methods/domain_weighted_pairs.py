@@ -3,7 +3,8 @@
 from torch import Tensor
 
 from despur.families.domain_weighted import DomainWeighted
-from despur.settings import choice, part, real, two_views
+from despur.settings import choice, part, real
+from despur.shared_settings import two_views
 
 SETTINGS = {
     **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),

@@ -16,7 +16,8 @@ import torch
 from despur.losses.invariance import irm
 from despur.methods.base import Losses
 from despur.methods.gdro import GroupDRO
-from despur.settings import choice, part, real, sgd, whole
+from despur.settings import choice, part, real, whole
+from despur.shared_settings import sgd
 from despur.store import Array
 
 SETTINGS = {

@@ -12,7 +12,8 @@ from torch import nn
 from despur.methods.base import Losses, Method, build_encoder
 from despur.randomness import generator
 from despur.samplers.labelled import label_ranks
-from despur.settings import criterion, from_stage1, part, real, sgd, without
+from despur.settings import part, real, without
+from despur.shared_settings import criterion, from_stage1, sgd
 from despur.spec import Spec
 from despur.store import Array
 

@@ -11,7 +11,8 @@ import torch
 from torch import nn
 
 from despur.methods.base import Losses, Method
-from despur.settings import choice, part, real, sgd
+from despur.settings import choice, part, real
+from despur.shared_settings import sgd
 from despur.store import Array
 
 SETTINGS = {

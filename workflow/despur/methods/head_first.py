@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from despur.methods.base import Losses, Method, fused
-from despur.settings import adam, part, real, whole
+from despur.settings import part, real, whole
+from despur.shared_settings import adam
 from despur.store import Array
 
 SETTINGS = {

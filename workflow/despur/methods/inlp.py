@@ -5,7 +5,8 @@ import numpy as np
 
 from despur.families.fitted import Affine, Fitted
 from despur.linear import logistic, support_vectors
-from despur.settings import flag, on_stage1, part, real, whole
+from despur.settings import flag, part, real, whole
+from despur.shared_settings import on_stage1
 from despur.store import Array
 
 SETTINGS = {

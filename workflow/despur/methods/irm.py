@@ -11,7 +11,8 @@ import torch
 from despur.losses.invariance import irm
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
-from despur.settings import choice, part, real, sgd, whole
+from despur.settings import choice, part, real, whole
+from despur.shared_settings import sgd
 from despur.store import Array
 
 SETTINGS = {

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from despur.methods.base import Method
-from despur.settings import choice, part, real, sgd
+from despur.settings import choice, part, real
+from despur.shared_settings import sgd
 from despur.store import Array
 
 SETTINGS = {

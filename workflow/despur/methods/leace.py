@@ -9,7 +9,8 @@ import numpy as np
 
 from despur.families.fitted import Affine, Fitted
 from despur.linear import logistic
-from despur.settings import on_stage1, part, real
+from despur.settings import part, real
+from despur.shared_settings import on_stage1
 from despur.store import Array
 
 SETTINGS = {

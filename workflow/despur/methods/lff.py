@@ -5,7 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from despur.methods.base import Losses, Method
-from despur.settings import choice, real, sgd
+from despur.settings import choice, real
+from despur.shared_settings import sgd
 from despur.spec import Spec
 from despur.store import Array
 

@@ -3,7 +3,8 @@
 from torch import Tensor, nn
 
 from despur.methods.base import Method
-from despur.settings import adam, criterion, flag, on_stage1, real, whole, without
+from despur.settings import flag, real, whole, without
+from despur.shared_settings import adam, criterion, on_stage1
 from despur.spec import Spec
 
 SETTINGS = {

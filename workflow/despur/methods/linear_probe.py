@@ -7,7 +7,7 @@ from torch import nn
 
 from despur.families.embeddings import Probe, Unchanged, base_of
 from despur.methods.base import Method
-from despur.settings import on_embeddings
+from despur.shared_settings import on_embeddings
 from despur.spec import Spec
 
 SETTINGS = {**on_embeddings("released code; the paper's appendix is missing")}

@@ -1,11 +1,12 @@
 """LMCL + MSR (Qiang et al. 2022)."""
 
+from despur.declarations import declared
 from despur.families.msr import MSR
 from despur.methods.lmcl import LMCL
-from despur.settings import as_in, semantic_regulariser
+from despur.shared_settings import semantic_regulariser
 
 SETTINGS = {
-    **as_in("methods", "lmcl"),
+    **declared("methods", "lmcl")["SETTINGS"],
     **semantic_regulariser(0.1, 1.0, "Sec. 6.3, Table 1; lambda = 1 in Table 2"),
 }
 

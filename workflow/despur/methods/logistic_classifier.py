@@ -7,7 +7,8 @@ import numpy as np
 
 from despur.families.fitted import Affine, Fitted
 from despur.linear import logistic
-from despur.settings import criterion, on_stage1, real, whole
+from despur.settings import real, whole
+from despur.shared_settings import criterion, on_stage1
 from despur.store import Array
 
 SETTINGS = {

@@ -13,7 +13,8 @@ from torch import nn
 from despur.losses.discrepancy import mmd
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
-from despur.settings import choice, part, real, sgd, whole
+from despur.settings import choice, part, real, whole
+from despur.shared_settings import sgd
 from despur.store import Array
 
 SETTINGS = {

@@ -6,7 +6,8 @@ from torch.nn.functional import normalize
 
 from despur.families.pairs import WithQueue
 from despur.losses.infonce import cosine, precise, tell_apart
-from despur.settings import real, siamese, target, whole
+from despur.settings import real, whole
+from despur.shared_settings import siamese, target
 
 SETTINGS = {
     **siamese(),

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from despur.methods.base import Losses, Method
 from despur.samplers.contrastive import ContrastiveSampler
-from despur.settings import choice, part, real, sgd, whole
+from despur.settings import choice, part, real, whole
+from despur.shared_settings import sgd
 from despur.store import Array
 
 SETTINGS = {

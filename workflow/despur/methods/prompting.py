@@ -13,7 +13,8 @@ from torch.nn.functional import cross_entropy
 from despur.families.embeddings import Unchanged, base_of
 from despur.families.fitted import Fitted
 from despur.methods.base import Losses
-from despur.settings import choice, on_stage1, real
+from despur.settings import choice, real
+from despur.shared_settings import on_stage1
 from despur.spec import Spec
 from despur.store import Array
 

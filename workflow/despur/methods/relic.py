@@ -5,7 +5,8 @@ from torch import Tensor
 from despur.losses.infonce import similarities
 from despur.losses.relations import divergence
 from despur.methods.simclr import SimCLR
-from despur.settings import contrast, real, siamese
+from despur.settings import real
+from despur.shared_settings import contrast, siamese
 
 SETTINGS = {
     **siamese(),

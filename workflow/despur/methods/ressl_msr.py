@@ -1,11 +1,12 @@
 """ReSSL + MSR (Qiang et al. 2022)."""
 
+from despur.declarations import declared
 from despur.families.msr import MSR
 from despur.methods.ressl import ReSSL
-from despur.settings import as_in, semantic_regulariser
+from despur.shared_settings import semantic_regulariser
 
 SETTINGS = {
-    **as_in("methods", "ressl"),
+    **declared("methods", "ressl")["SETTINGS"],
     **semantic_regulariser(0.01, 1.0, "Sec. 6.3, Table 1"),
 }
 

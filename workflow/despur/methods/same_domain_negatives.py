@@ -5,7 +5,8 @@ import numpy as np
 from despur.families.selfsupervised import WithDomains
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods.base import Losses
-from despur.settings import contrast, part, two_views
+from despur.settings import part
+from despur.shared_settings import contrast, two_views
 from despur.store import Array
 
 SETTINGS = {

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from despur.families.pairs import Pairs
 from despur.losses.infonce import cosine, negatives, tell_apart
-from despur.settings import contrast, two_views
+from despur.shared_settings import contrast, two_views
 
 SETTINGS = {
     **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),

@@ -2,7 +2,7 @@
 
 from despur.families.msr import MSR
 from despur.methods.simclr import SimCLR
-from despur.settings import contrast, semantic_regulariser, siamese
+from despur.shared_settings import contrast, semantic_regulariser, siamese
 
 SETTINGS = {
     **siamese("mlp_bn_bn"),

@@ -7,7 +7,8 @@ import numpy as np
 from torch import nn
 
 from despur.methods.base import Losses, Method
-from despur.settings import real, sgd
+from despur.settings import real
+from despur.shared_settings import sgd
 from despur.store import Array
 
 SETTINGS = {

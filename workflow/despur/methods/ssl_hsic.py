@@ -4,7 +4,8 @@ from torch import Tensor
 
 from despur.losses.hsic import dependence_on_identity, hsic, inverse_multiquadric
 from despur.methods.byol import BYOL
-from despur.settings import real, siamese, target
+from despur.settings import real
+from despur.shared_settings import siamese, target
 
 SETTINGS = {
     **siamese(),

@@ -1,10 +1,12 @@
 """SupCon* of Zhang et al. 2022 (Table 1, App. A.3): Correct-N-Contrast without stage 1, so that classes alone say what to contrast."""
 
+from despur.declarations import declared
 from despur.methods.cnc import CNC
 from despur.samplers.contrastive import ContrastiveSampler
-from despur.settings import as_in
+from despur.settings import without
 
-SETTINGS = as_in("methods", "cnc", "groups", "anchors", "positives_by", "negatives_by", "shrink")  # App. A.3 changes the sampling only
+# App. A.3 changes the sampling only.
+SETTINGS = without(declared("methods", "cnc")["SETTINGS"], "groups", "anchors", "positives_by", "negatives_by", "shrink")
 
 
 class SupCon(CNC):

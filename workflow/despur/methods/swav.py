@@ -8,7 +8,8 @@ from despur.families.pairs import Pairs
 from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
 from despur.losses.sinkhorn import sinkhorn
-from despur.settings import real, siamese, whole
+from despur.settings import real, whole
+from despur.shared_settings import siamese
 
 SETTINGS = {
     **siamese(),

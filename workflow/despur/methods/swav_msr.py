@@ -1,11 +1,12 @@
 """SwAV + MSR (Qiang et al. 2022)."""
 
+from despur.declarations import declared
 from despur.families.msr import MSR
 from despur.methods.swav import SwAV
-from despur.settings import as_in, semantic_regulariser
+from despur.shared_settings import semantic_regulariser
 
 SETTINGS = {
-    **as_in("methods", "swav"),
+    **declared("methods", "swav")["SETTINGS"],
     **semantic_regulariser(0.1, 1.0, "not stated; Sec. 6.3: those of most on ImageNet-100 and ImageNet"),
 }
 

@@ -15,7 +15,8 @@ from torch.nn.functional import normalize
 from despur.families.prompted import Unit, cosine_head, hold_prompts
 from despur.losses.image_text import image_text_contrast
 from despur.methods.base import Losses, Method, build_encoder
-from despur.settings import SettingError, adam, part, real, whole
+from despur.settings import SettingError, part, real, whole
+from despur.shared_settings import adam
 from despur.sources import text
 from despur.sources.captions import LONGEST, VOCABULARY, captioned_scenes
 from despur.spec import Spec

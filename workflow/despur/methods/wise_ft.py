@@ -8,14 +8,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.declarations import declared
 from despur.families.embeddings import Probe, Unchanged, base_of, freeze
 from despur.methods.base import Losses, Method
-from despur.settings import as_in, choice, real
+from despur.settings import choice, real
 from despur.spec import Spec
 from despur.store import Array
 
 SETTINGS = {
-    **as_in("methods", "linear_probe"),
+    **declared("methods", "linear_probe")["SETTINGS"],
     "alpha": real(0.5, "of the zero-shot classifier; Wortsman et al.: 0, .1, ..., 1, and .5 where nothing selects", at_least=0, at_most=1),
     "space": choice("weight", "released code: of logits, which is the same; Sec. 5.1: outputs", "weight", "output"),
     "temperature": real(0.01, "released code: tau of the zero-shot classifier", above=0),

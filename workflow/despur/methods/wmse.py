@@ -7,7 +7,8 @@ from despur.families.selfsupervised import SelfSupervised
 from despur.losses.infonce import cosine
 from despur.losses.whitening import whiten
 from despur.methods.base import Losses
-from despur.settings import real, siamese, whole
+from despur.settings import real, whole
+from despur.shared_settings import siamese
 from despur.store import Array
 
 SETTINGS = {

@@ -23,11 +23,11 @@ import yaml
 from scipy import stats
 
 from despur.experiments import Cell
+from despur.names import unknown
 from despur.randomness import generator
 from despur.reporting.evidence import DRAWS, Evidence, Missing
 from despur.reporting.tables import load_metrics, load_resamples
 from despur.settings import SettingError
-from despur.spec import unknown
 from despur.store import Array
 
 COLUMNS = [

@@ -19,13 +19,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from despur.declarations import declared
 from despur.experiments import Cell
 from despur.matrix import papers_of
 from despur.paths import Place, locate
 from despur.randomness import generator
 from despur.reporting.evidence import DRAWS, Evidence, Missing
 from despur.reporting.tables import cells_from, load_metrics, load_resamples
-from despur.spec import declared
 from despur.store import Array, write_csv
 
 BASELINE = "erm"

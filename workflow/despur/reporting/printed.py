@@ -6,10 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from despur.declarations import declared
 from despur.experiments import Cell, room, specifications
+from despur.names import parse
 from despur.paths import KINDS, locate
+from despur.resolution import resolve
 from despur.settings import spell
-from despur.spec import Spec, declared, parse, resolve
+from despur.spec import Spec
 
 
 def printed_settings(text: Any) -> dict[str, str]:

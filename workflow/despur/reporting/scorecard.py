@@ -19,8 +19,8 @@ import pandas as pd
 import yaml
 
 from despur import experiments, matrix
+from despur.declarations import PACKAGE
 from despur.reporting import cost, origin, tally
-from despur.spec import PACKAGE
 from despur.store import atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"

@@ -11,9 +11,10 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from despur.experiments import Cell
+from despur.names import parse
 from despur.reporting.printed import weighted_averages
 from despur.reporting.tables import load_metrics, load_resamples
-from despur.spec import parse, resolve
+from despur.resolution import resolve
 
 VARIANTS = {  # what points of a job are besides its printed method: the job, and the point's settings
     "group_prompt": ("zero_shot", {"prompts": "group"}),

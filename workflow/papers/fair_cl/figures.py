@@ -11,9 +11,10 @@ from tsne import figure_4
 
 from despur.experiments import Cell
 from despur.metrics.selection import on_pareto_front
+from despur.names import parse
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
 from despur.reporting.tables import headline, main
-from despur.spec import parse, resolve
+from despur.resolution import resolve
 from despur.store import write_csv
 
 ACCURACY, GAP, LEAKAGE, LOGITS = chosen.MEASURED
