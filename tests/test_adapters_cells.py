@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from despur import experiments
+from despur import configuration, experiments
 from despur.names import parse
 from despur.paths import locate
 from despur.reporting.claims import read
@@ -94,7 +94,7 @@ def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
 
 
 def test_in_the_bundled_run_table_6_and_figure_3_cost_nothing():
-    bundled = experiments.configuration(Path("config.yaml"))
+    bundled = configuration.read(Path("config.yaml"))
     own = {(cell.printed, cell.role) for cell in experiments.cells(bundled, "adapters", "table_6") if cell.artifact == "table_6"}
     assert own == {("jtt", "waterbirds"), ("cnc", "waterbirds"), ("jtt", "celeba"), ("cnc", "celeba")}
     others = {folder for cell in experiments.cells(bundled, "cnc", "table_1") for folder in cell.folders}

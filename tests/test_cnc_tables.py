@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from helpers import save_tiny
 
-from despur import experiments
+from despur import configuration, experiments
 from despur.experiments import Cell
 from despur.paths import locate
 from despur.resolution import resolve
@@ -172,7 +172,7 @@ def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(scripts, pa
 
 
 def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts):
-    config = experiments.configuration(experiments.PAPERS.parents[1] / "config/published.yaml")
+    config = configuration.read(experiments.PAPERS.parents[1] / "config/published.yaml")
 
     def grids(sweep):
         return [cell for cell in experiments.cells({**config, "sweep": sweep}, "cnc", "table_a7_a11") if cell.artifact == "table_a7_a11"]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur import commands, experiments
+from despur import commands, configuration, experiments
 from despur.check import check, licence
 from despur.datasets import waterbirds
 from despur.declarations import available
@@ -165,7 +165,7 @@ def test_the_licence_of_a_data_set_is_known_without_its_files(dataset):
 
 
 def test_what_no_configuration_asks_for_is_listed_and_kept(here):
-    kept = [*(cell.folders[0] for cell in experiments.cells(experiments.configuration(Path("config.yaml")), "cnc", "table_1")), RUN,
+    kept = [*(cell.folders[0] for cell in experiments.cells(configuration.read(Path("config.yaml")), "cnc", "table_1")), RUN,
             "results/runs/colored_digits/con/s0-2", "results/groups/colored_digits/oracle/s0-2", "results/stage1/colored_digits/erm/s0-2",
             "results/data/colored_digits"]  # fmt: skip
     alone = ["results/runs/colored_digits/erm+epochs=1/s0", "results/data/cmnist"]

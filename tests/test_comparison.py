@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from project import SOURCE
 
-from despur import experiments, matrix, plan
+from despur import configuration, experiments, matrix, plan
 from despur.experiments import Cell
 from despur.reporting import comparison
 from despur.reporting.comparison import METRICS, cell_text, compare, ranks
@@ -46,7 +46,7 @@ def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
 
 @pytest.mark.parametrize("name", ["mnist", "published"])
 def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
-    config = experiments.configuration(SOURCE / f"config/{name}.yaml")
+    config = configuration.read(SOURCE / f"config/{name}.yaml")
     artifacts = [(paper, artifact) for paper in config["papers"] for artifact in experiments.artifacts(config, paper)]
     papers = plan.behind(file for pair in artifacts for file in experiments.files(config, *pair))
     own = plan.behind(matrix.files(config))
@@ -54,7 +54,7 @@ def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
 
 
 def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further_processes():
-    config = experiments.configuration(experiments.PAPERS.parent.parent / "config.yaml")
+    config = configuration.read(experiments.PAPERS.parent.parent / "config.yaml")
     found = matrix.cells(config)
     assert len({paper for cell in found for paper in matrix.papers_of(cell)}) >= 3
     assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {cell.printed for cell in found}

@@ -3,9 +3,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from despur import experiments
+from despur import configuration, experiments
+from despur.configuration import check
 from despur.declarations import available
-from despur.experiments import Cell, artifacts, cells, check, files, folders, label, outputs, papers, players, room
+from despur.experiments import Cell, artifacts, cells, files, folders, label, outputs, papers, players, room
 from despur.paths import locate
 from despur.resolution import resolve
 from despur.settings import SettingError
@@ -249,7 +250,7 @@ def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypat
              "change.yaml": "seeds: 5\n"}  # fmt: skip
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    read = {name: experiments.configuration(tmp_path / name) for name in files}
+    read = {name: configuration.read(tmp_path / name) for name in files}
     assert read["config.yaml"] == {"papers": ["cnc"], "datasets": {"cmnist": "colored_digits"}, "seeds": 3, "outputs": "results"}
     assert read["alone.yaml"] == {"papers": ["fair_cl"], "datasets": {}, "seeds": 3, "outputs": "results"}
     assert read["change.yaml"] == read["config.yaml"] | {"seeds": 5}

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from project import SOURCE
 
-from despur import experiments
+from despur import configuration, experiments
 from despur.experiments import Cell
 from despur.paths import identity, locate
 from despur.reporting.claims import read
@@ -243,7 +243,7 @@ def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
 
 def bundled(cell, artifact):
     """Made-up runs of the cells of config.yaml."""
-    asked = experiments.cells(experiments.configuration(SOURCE / "config.yaml"), "icl_msr", artifact)
+    asked = experiments.cells(configuration.read(SOURCE / "config.yaml"), "icl_msr", artifact)
     places = [(each, locate(folder)) for each in asked for folder in each.folders]
     return [cell(place.name, each.artifact, each.role, each.dataset, each.printed, place.seeds) for each, place in places]
 

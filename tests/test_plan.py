@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from project import Project
 
-from despur import experiments, needs, plan
+from despur import configuration, experiments, needs, plan
 from despur.paths import locate
 
 PUBLISHED = "config/published.yaml"
@@ -46,7 +46,7 @@ def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_g
     assert child.returncode == 0, text
     assert float(re.findall(r"^peak (\d+) kB$", text, re.MULTILINE)[0]) < 1e6
     counted = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
-    config = experiments.configuration(Path(PUBLISHED))
+    config = configuration.read(Path(PUBLISHED))
     files = [f for paper in config["papers"] for a in experiments.artifacts(config, paper) for f in experiments.files(config, paper, a)]
     stages = Counter(STAGES[place.stage] for place in plan.behind(files))
     assert {rule: counted[rule] for rule in STAGES.values()} == stages
@@ -79,7 +79,7 @@ def test_the_bill_says_what_was_measured_and_what_is_a_guess():
 
 
 def test_grids_run_only_when_they_are_asked_for():
-    config = experiments.configuration(Path(PUBLISHED))
+    config = configuration.read(Path(PUBLISHED))
     point, grid = (
         {
             cell.printed: locate(cell.folders[0]).sweep
@@ -93,5 +93,5 @@ def test_grids_run_only_when_they_are_asked_for():
 
 def test_a_configuration_s_own_methods_come_before_the_selected_ones():
     changed = {"artifacts": {"domain_temperature": {"figure_1": {"methods": {"mmd": "cl_mmd+weight=5"}}}}}
-    config = {**experiments.configuration(Path(PUBLISHED)), **changed}
+    config = {**configuration.read(Path(PUBLISHED)), **changed}
     assert {cell.printed for cell in experiments.cells(config, "domain_temperature", "figure_1")} == {"mmd"}

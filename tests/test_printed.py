@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from project import SOURCE
 
-from despur import experiments
+from despur import configuration, experiments
 from despur.experiments import Cell
 from despur.paths import locate
 from despur.reporting.printed import changed
@@ -41,7 +41,7 @@ def test_what_differs_from_the_room_is_named(where, data, method, found):
 @pytest.mark.parametrize("sweep", [False, True])
 def test_the_published_configuration_changes_nothing(sweep, monkeypatch):
     monkeypatch.chdir(SOURCE)
-    config = experiments.configuration(Path("config/published.yaml")) | {"sweep": sweep}
+    config = configuration.read(Path("config/published.yaml")) | {"sweep": sweep}
     cells = [cell for cell in experiments.of_papers(config) if cell.artifact != "figure_1" or not sweep]  # 190 settings: asked above
     runs = [(cell, run) for cell in cells for run in locate(cell.folders[0]).runs()]
     assert not any(cell.stand_in for cell in cells)

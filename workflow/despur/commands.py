@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from despur import experiments, matrix
+from despur import configuration, experiments, matrix
 from despur.declarations import PACKAGE, available, declared, published
 from despur.names import parse
 from despur.paths import Place, locate
@@ -186,7 +186,7 @@ def unused() -> Iterator[str]:
 def configurations() -> dict[Path, dict[str, Any]]:
     """Every configuration here."""
     files = [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
-    return {file: experiments.configuration(file) for file in files}
+    return {file: configuration.read(file) for file in files}
 
 
 def asked(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:

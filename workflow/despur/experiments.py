@@ -20,13 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
 from despur.names import join, parse, unknown
 from despur.paths import KINDS, Place, chunk_size, chunks, locate
-from despur.resolution import canonical, resolve
-from despur.settings import SettingError
+from despur.resolution import resolve
 
 PAPERS = Path(__file__).parent.parent / "papers"
 RESULTS = Path("results")
@@ -84,13 +81,6 @@ def room(paper: str) -> dict[str, Any]:
     return yaml.safe_load((PAPERS / paper / "experiments.yaml").read_text())
 
 
-def configuration(file: Path) -> dict[str, Any]:
-    """A configuration as Snakemake takes it: one that names papers and data sets stands alone, any other changes config.yaml."""
-    own = yaml.safe_load(file.read_text()) or {}
-    alone = {"papers", "datasets"} <= set(own)
-    return {"seeds": 3, "outputs": str(RESULTS), **({} if alone else yaml.safe_load(Path("config.yaml").read_text())), **own}
-
-
 def players(config: Mapping[str, Any], role: str) -> list[str]:
     """What the configuration lets play a data set's part; none: not run."""
     cast = config["datasets"].get(role, [])
@@ -110,46 +100,6 @@ def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, Any]) ->
     chosen = config.get("methods", methods)
     here = cast.get("methods", methods) if isinstance(cast, Mapping) else methods
     return [method for method, name in methods.items() if method in chosen and (method in here or "/" in name)]
-
-
-def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Refuse unknown keys and values of the wrong type or range; the message says what the key is for."""
-    known = schema["properties"]
-    for key in config:
-        if key not in known:
-            raise unknown("config key", key, known)
-    error = best_match(Draft202012Validator(schema).iter_errors(dict(config)))
-    if error is not None:
-        named = str(next(iter(error.absolute_path), "missing"))
-        purpose = f" ({named}: {known[named]['description'].strip()})" if named in known else ""
-        raise SettingError(f"config key {named}: {error.message}{purpose}")
-
-
-def check(config: Mapping[str, Any]) -> None:
-    """Refuse papers, data sets and methods that do not exist, before any job starts; the message names the nearest that does."""
-    asked = [room(paper) for paper in config["papers"]]
-    roles, methods = ({name for here in asked for name in here[key]} for key in ("datasets", "methods"))
-    for role in config["datasets"]:
-        if role not in roles:
-            raise unknown("config key datasets: data set", role, roles)
-        for name in players(config, role):
-            canonical("datasets", name)
-    try:
-        chunks(config["seeds"], 1)
-    except SettingError as error:
-        raise SettingError(f"config key seeds: {error}") from None
-    chosen = {"methods": config, **{f"datasets: {role}": cast for role, cast in config["datasets"].items() if isinstance(cast, Mapping)}}
-    for key, holder in chosen.items():
-        for method in holder.get("methods", []):
-            if method not in methods:
-                raise unknown(f"config key {key}: method", method, methods)
-    for paper, changed in config.get("artifacts", {}).items():
-        known = room(paper)["artifacts"]
-        for artifact in changed:
-            if artifact not in known:
-                raise unknown(f"config key artifacts: artifact of {paper}", artifact, known)
-            if "datasets" not in known[artifact]:
-                raise SettingError(f"config key artifacts: {artifact} shows the runs of {', '.join(known[artifact]['from'])}: change those")
 
 
 def asked(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur import experiments, matrix, needs
+from despur import configuration, experiments, matrix, needs
 from despur.paths import Place, locate
 
 EVALUATED = {"metrics.csv": "evaluate", "resamples.parquet": "evaluate", "saliency.csv": "saliency", "saliency.safetensors": "saliency"}
@@ -69,8 +69,8 @@ def row(name: str, jobs: set[Place], artifacts: int, device: str) -> str:
 
 def plan(configfile: Path, device: str) -> Iterator[str]:
     """what a configuration costs before it runs: jobs, hours, disk and the longest chain of jobs, by paper"""
-    config: Mapping[str, Any] = experiments.configuration(configfile)
-    experiments.check(config)
+    config: Mapping[str, Any] = configuration.read(configfile)
+    configuration.check(config)
     files = {
         paper: [file for name in experiments.artifacts(config, paper) for file in experiments.files(config, paper, name)]
         for paper in config["papers"]

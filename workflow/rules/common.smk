@@ -10,15 +10,15 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from despur import devices, experiments, locks, matrix, needs, paths
+from despur import configuration, devices, experiments, locks, matrix, needs, paths
 from despur.digest import declarations_digest, question, script_digest
 from despur.settings import SettingError
 
 SCHEMA = Path(workflow.basedir) / "workflow/schemas/config.schema.yaml"
 try:
-    experiments.check_keys(config, yaml.safe_load(SCHEMA.read_text()))
+    configuration.check_keys(config, yaml.safe_load(SCHEMA.read_text()))
     validate(config, str(SCHEMA))  # fills in defaults
-    experiments.check(config)
+    configuration.check(config)
     matrix.cells(config)
 except SettingError as error:
     raise WorkflowError(f"configuration: {error}")

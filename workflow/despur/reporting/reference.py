@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur import experiments
+from despur import configuration, experiments
 from despur.reporting import origin
 from despur.store import write_csv, write_json
 
@@ -33,7 +33,7 @@ def shown(folder: Path) -> list[Path]:
 def keep(configfile: Path) -> None:
     """Copy each paper's tables and figures that were made. Beside them: what made them (of each run specification, code digest, seconds,
     device, memory), and training histories."""
-    config = experiments.configuration(configfile)
+    config = configuration.read(configfile)
     made_by = {**origin.code(), "config": config}  # before this writes into the tree
     for paper in config["papers"]:
         source, target = Path(config["outputs"]) / "papers" / paper, Path("results/reference") / configfile.stem / paper

@@ -18,7 +18,7 @@ import jinja2
 import pandas as pd
 import yaml
 
-from despur import experiments, matrix
+from despur import configuration, experiments, matrix
 from despur.declarations import PACKAGE
 from despur.reporting import cost, origin, tally
 from despur.store import atomic, write_csv
@@ -184,7 +184,7 @@ def main() -> None:
     source.add_argument("--config", help="the same, as JSON")
     parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
     arguments = parser.parse_args()
-    config = experiments.configuration(arguments.configfile) if arguments.configfile else json.loads(arguments.config)
+    config = configuration.read(arguments.configfile) if arguments.configfile else json.loads(arguments.config)
     write(config, arguments.output)
 
 
