@@ -18,6 +18,8 @@ from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
 from despur.metrics.groups import worst_group_accuracy
 from despur.store import Container
+from despur.task import encode, present
+from despur.validation import Evaluator
 
 ERM_NAME = "erm+batch_size=8+epochs=4"
 SWEEP = "erm+epochs=1+learning_rate=0.02~0.05"
@@ -132,10 +134,10 @@ def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
     method = con_ft.ConFT(folder.task(run, dataset), run.spec)
     val = dataset.rows("val")
     method.settings = {**method.settings, "batch_size": len(val)}
-    shown = runs.present(dataset, val, "centre", torch.device("cpu"))
-    z = torch.from_numpy(runs.encode(method.networks["encoder"], None, shown, np.random.default_rng(0))["z"]).float()
+    shown = present(dataset, val, "centre", torch.device("cpu"))
+    z = torch.from_numpy(encode(method.networks["encoder"], None, shown, np.random.default_rng(0))["z"]).float()
     y, a = (torch.from_numpy(dataset.table[name].to_numpy()[val]) for name in ("y", "a"))
-    scores = runs.Evaluator(dataset, folder.machine, "key", "objective")(method)
+    scores = Evaluator(dataset, folder.machine, "key", "objective")(method)
     assert scores == {"val_objective": pytest.approx(-method.contrast(z, y, a)["loss"].item(), rel=1e-4)}
 
 

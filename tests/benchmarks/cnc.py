@@ -17,9 +17,9 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     from despur.provenance import peak_memory_mb
     from despur.randomness import generator
     from despur.resolution import resolve
-    from despur.runs import Evaluator
     from despur.store import Dataset
     from despur.task import Task, present
+    from despur.validation import Evaluator
 
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)

@@ -20,10 +20,11 @@ from despur.machine import Machine, device_name
 from despur.provenance import gpu_memory_mb
 from despur.randomness import generator
 from despur.resolution import resolve
-from despur.runs import Evaluator, method_class
+from despur.runs import method_class
 from despur.store import Dataset
 from despur.task import Presentation, Task, present
 from despur.training import Trainer
+from despur.validation import Evaluator
 
 Found = dict[str, tuple[float, str]]  # by row: value and note
 Ways = tuple[tuple[str, str], ...]  # precision, and how steps are compiled
