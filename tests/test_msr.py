@@ -8,8 +8,9 @@ import torch
 from helpers import build, task
 
 from despur.declarations import available
-from despur.families.msr import SemanticWeights, backdoor, uniformity
+from despur.families.msr import SemanticWeights
 from despur.losses.infonce import candidates, two_view_contrast
+from despur.losses.semantic import backdoor, uniformity
 from despur.methods import swav
 
 RNG = np.random.default_rng

@@ -17,6 +17,7 @@ from torch.func import functional_call
 from despur.distributed import average, gather, mean
 from despur.families.pairs import Pairs
 from despur.losses.infonce import precise
+from despur.losses.semantic import backdoor, uniformity
 from despur.methods.base import Losses
 from despur.randomness import seed_torch
 from despur.store import Array
@@ -39,19 +40,6 @@ class SemanticWeights(nn.Module):
         weights = precise(self.layers(images)).unflatten(1, self.size)
         weights = weights.sigmoid() if self.squash else weights
         return nn.functional.normalize(weights, dim=2) if self.unit else weights
-
-
-def backdoor(losses: Tensor) -> Tensor:
-    """L_msr (Eq. 4 and 6), mean over anchors: -log of the mean of P_t = exp(-loss), Eq. 3, for losses (n,B) of n weightings.
-
-    Where a method's loss is no -log of a probability (BYOL's is not), it is taken as one.
-    """
-    return (math.log(len(losses)) - (-losses).logsumexp(dim=0)).mean()
-
-
-def uniformity(weights: Tensor, t: float) -> Tensor:
-    """L_uni (Eq. 9) of A_s (B,n,c), mean over images; each vector is paired with all n, itself too, as printed."""
-    return (2 * t * weights @ weights.transpose(1, 2) - 2 * t).flatten(1).logsumexp(dim=1).mean()
 
 
 def free(parameters: Parameters) -> Parameters:
