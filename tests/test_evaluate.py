@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from helpers import tiny_dataset
 
-from despur.evaluate import counts, evaluate_run, theorem
+from despur.evaluate import counts, evaluate_run
 from despur.metrics import bound, fairness
+from despur.metrics.rows import theorem
 from despur.paths import Run
 from despur.resolution import resolve
 
