@@ -44,28 +44,26 @@ def counts(dataset: Dataset, name: str, split: str, resamples: int) -> Array:
 def evaluate_run(
     dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0, known: Known | None = None
 ) -> list[tuple[str, Row]]:
-    """All (split, row) of one run and selection.
+    """All (split, row) of one run and selection. Probes where there are no logits, or where the data set says on how many labels.
 
     ``outputs``: ``z`` and (with a head) ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where the model has one.
     ``known``: what was found of representations, which many heads may share; filled here.
-    Probes where there are no logits, or where the data set says on how many labels they are fitted.
     """
     splits = [split for split in dataset.splits if split != "unlabelled"]
     tested = [split for split in splits if split not in ("train", dataset.about["select"])]
     weights = {split: counts(dataset, run.data.base, split, resamples if split in tested else 0) for split in splits}
     outputs = outputs | {name: outputs[name].astype(np.float32) for name in ("z", "logits") if name in outputs}
+    logits = outputs.get("logits")
     same = (hashlib.sha256(outputs["z"].tobytes()).hexdigest(), run.data.name, run.seed, resamples)
     known = {} if known is None else known
     found: list[tuple[str, Row]] = []
     for split in splits:
         rows = dataset.rows(split)
-        if "logits" not in outputs:
-            found += [(split, row) for row in sizes(dataset, rows)]
-            continue
-        found += [(split, row) for row in accuracies(dataset, rows, outputs["logits"][rows], weights[split])]
-        if split in tested:
+        told = accuracies(dataset, rows, logits[rows], weights[split]) if logits is not None else sizes(dataset, rows)
+        found += [(split, row) for row in told]
+        if logits is not None and split in tested:
             found += [(split, row) for row in held_out(dataset, rows, run, outputs, weights[split], known, (split, *same))]
-    if "logits" not in outputs or "label_fractions" in dataset.about:
+    if logits is None or "label_fractions" in dataset.about:
         found += probes.probe_rows(dataset, outputs["z"], weights)
     return found
 

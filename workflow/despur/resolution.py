@@ -7,6 +7,7 @@ inferred from the component's. Each name has one canonical spelling: keys sorted
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -26,22 +27,16 @@ def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str,
     values, changes = _own(declaration, stated, asked, path)
     of_stage1 = _stated_of_stage1(declaration, stated, values | asked, dataset)
     dotted = of_stage1 | {key: text for key, text in asked.items() if key not in values}
-    parts: dict[str, Spec] = {}
-    for key in sorted((key for key in declaration if declaration[key].folder), key=lambda key: key == "groups"):
-        below = {k.removeprefix(f"{key}."): text for k, text in dotted.items() if _part_of(k, declaration) == key}
-        if key == "groups" and "stage1" in parts:
-            below |= _same_stage1(parts["stage1"], values[key])
-        parts[key] = _point(declaration[key].folder, values[key], below, dataset, key, "stage1." if key == "stage1" else f"{path}{key}.")
-        changes |= _changes_of(key, parts[key], declaration)
+    parts = _parts(declaration, values, dotted, dataset, path)
     if vain := [key for key in dotted if _part_of(key, declaration) not in parts]:
         known = [f"{k}.{sub}" for k, p in parts.items() for sub in declared(p.kind, p.base)["SETTINGS"]]
         raise unknown(f"setting of {base}:", path + min(vain), [path + key for key in (*declaration, *known)])
+    for key, part in parts.items():
+        changes |= _changes_of(key, part, declaration)
     spec = Spec(kind, base, values, parts, changes)
-    for key, default in of_stage1.items():  # a part's own name says what differs from its own defaults, this one's what differs from these
-        changes.pop(key, None)
-        if (value := spell(spec.value(key))) != default:
-            changes[key] = value
-    return spec
+    # A part's own name says what differs from its own defaults; the name of what reads it, what differs from what is stated of it there.
+    unlike_stated = {key: text for key, default in of_stage1.items() if (text := spell(spec.value(key))) != default}
+    return replace(spec, changes={key: text for key, text in changes.items() if key not in of_stage1} | unlike_stated)
 
 
 def _declaration(kind: str, base: str, role: str, path: str) -> Declaration:
@@ -65,6 +60,18 @@ def _own(declaration: Declaration, stated: Settings, asked: Mapping[str, str], p
         if values[key] != default:
             changes[key] = spell(values[key])
     return values, changes
+
+
+def _parts(declaration: Declaration, values: Settings, dotted: Mapping[str, str], dataset: str, path: str) -> dict[str, Spec]:
+    """The parts of a component, each with what is asked of it; groups last, as they are inferred from the stage 1 beside them."""
+    parts: dict[str, Spec] = {}
+    for key in sorted((key for key in declaration if declaration[key].folder), key=lambda key: key == "groups"):
+        asked = {k.removeprefix(f"{key}."): text for k, text in dotted.items() if _part_of(k, declaration) == key}
+        if key == "groups" and "stage1" in parts:
+            asked |= _same_stage1(parts["stage1"], values[key])
+        below = "stage1." if key == "stage1" else f"{path}{key}."
+        parts[key] = _point(declaration[key].folder, values[key], asked, dataset, key, below)
+    return parts
 
 
 def _part_of(key: str, declaration: Declaration) -> str:
