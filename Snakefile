@@ -3,7 +3,7 @@
 snakemake --cores all                                    the bundled run (config.yaml)
 snakemake --cores all --configfile config/mnist.yaml     real MNIST
 snakemake --cores all cnc                                one paper
-snakemake --cores all results/runs/colored_digits/cnc+temperature=0.1/s0-2/metrics.csv
+snakemake --cores all results/runs/colored_digits/cnc+temperature=0.05/s0-2/metrics.csv
 """
 
 from snakemake.utils import min_version
