@@ -75,6 +75,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     if features.dtype.kind not in "uifb":
         raise InputError(f"{path}: features are {features.dtype}; they must be numbers")
     if image:
+        if settings["size"] > min(features.shape[1:3]):
+            raise InputError(
+                f"{path}: images are {features.shape[1]}x{features.shape[2]} pixels; no square of {settings['size']} can be cropped"
+            )
         about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
     for column, names in (("y", "classes"), ("a", "attributes")):
         if table[column].isna().any():
