@@ -1,4 +1,5 @@
 import ast
+import hashlib
 import json
 import re
 import shutil
@@ -190,6 +191,31 @@ def test_whether_an_inference_sees_true_groups_is_part_of_the_question(toy):
     before = ask(path)
     toy.edit("inference/oracle.py", "READS_TRUE_GROUPS = True", "READS_TRUE_GROUPS = False")
     assert ask(path) != before
+
+
+def test_raw_files_are_part_of_the_question_where_a_data_set_declares_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path / "raw"))
+    place = locate(tmp_path / "results/data/bring_your_own+name=mine")
+    file = tmp_path / "raw/bring_your_own/mine.npz"
+
+    def raw():
+        question.cache_clear()
+        return json.loads(question(place)).get("raw")
+
+    assert raw() is None
+    file.parent.mkdir(parents=True)
+    file.write_text("one")
+    one = raw()
+    assert one == {"bring_your_own+name=mine": {"bring_your_own/mine.npz": hashlib.sha256(b"one").hexdigest()}}
+    (file.parent / "other.npz").write_text("of another data set")
+    assert raw() == one
+    file.write_text("two")
+    assert raw() != one
+    place.folder.mkdir(parents=True)  # made from one; the raw files are elsewhere now
+    (place.folder / "about.json").write_text(json.dumps({name: {"raw": files} for name, files in one.items()}))
+    assert raw() != one
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path / "nowhere"))
+    assert raw() == one
 
 
 def test_settings_that_a_data_set_states_are_part_of_the_question(toy):

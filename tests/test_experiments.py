@@ -247,10 +247,44 @@ def test_labels(name, shown):
 def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     files = {"config.yaml": "papers: [cnc]\ndatasets: {cmnist: colored_digits}\n", "alone.yaml": "papers: [fair_cl]\ndatasets: {}\n",
-             "change.yaml": "seeds: 5\n"}  # fmt: skip
+             "change.yaml": "seeds: 5\ndatasets: {moji: scene_embeddings}\n"}  # fmt: skip
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     read = {name: configuration.read(tmp_path / name) for name in files}
     assert read["config.yaml"] == {"papers": ["cnc"], "datasets": {"cmnist": "colored_digits"}, "seeds": 3, "outputs": "results"}
     assert read["alone.yaml"] == {"papers": ["fair_cl"], "datasets": {}, "seeds": 3, "outputs": "results"}
-    assert read["change.yaml"] == read["config.yaml"] | {"seeds": 5}
+    assert read["change.yaml"] == read["config.yaml"] | {"seeds": 5, "datasets": {"cmnist": "colored_digits", "moji": "scene_embeddings"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("results/runs/colored_digits/cnc/0-2/metrics.csv", "SEEDS as in s0"),
+        ("results/runs/colored_digits/cnc/s2-0/metrics.csv", "SEEDS as in s0"),
+        ("results/runs/colored_digits/cnc/s2-1/metrics.csv", "the last seed must come after the first"),
+        ("results/runs/colored_digits/cnc+lambda/s0/metrics.csv", "NAME as in cnc"),
+        ("results/runs/colored_digits/cncc/s0/metrics.csv", "did you mean cnc"),
+        ("results/data/colored_digit/inputs.npy", "did you mean colored_digits"),
+        ("results/runs/colored_digits/cnc/s0-2", "cnc/s0-2/metrics.csv"),
+        ("results/papers/cnc/table_9.md", "did you mean table_1"),
+        ("results/papers/cncc/table_1.md", "did you mean cnc"),
+    ],
+)
+def test_a_path_that_nothing_makes_is_refused_with_a_reason(path, message):
+    with pytest.raises(SettingError, match=message):
+        configuration.check_target({"outputs": "results"}, Path(path))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "cnc",
+        "--cores",
+        "mine.csv",
+        "results/runs/colored_digits/cnc/s0-2/metrics.csv",
+        "results/papers/cnc/table_1.md",
+        "results/matrix.csv",
+    ],
+)
+def test_other_words_of_a_command_line_are_not_looked_at(path):
+    configuration.check_target({"outputs": "results"}, Path(path))

@@ -11,7 +11,7 @@ from jsonschema.exceptions import best_match
 from despur import experiments
 from despur.experiments import room
 from despur.names import unknown
-from despur.paths import chunks
+from despur.paths import chunks, locate
 from despur.resolution import canonical
 from despur.settings import SettingError
 
@@ -20,7 +20,19 @@ def read(file: Path) -> dict[str, Any]:
     """A configuration as Snakemake takes it: one that names papers and data sets stands alone, any other changes config.yaml."""
     own = yaml.safe_load(file.read_text()) or {}
     alone = {"papers", "datasets"} <= set(own)
-    return {"seeds": 3, "outputs": str(experiments.RESULTS), **({} if alone else yaml.safe_load(Path("config.yaml").read_text())), **own}
+    return {
+        "seeds": 3,
+        "outputs": str(experiments.RESULTS),
+        **(own if alone else _merged(yaml.safe_load(Path("config.yaml").read_text()), own)),
+    }
+
+
+def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Mappings are merged key by key, all else is replaced: as Snakemake does."""
+    both = {
+        key: _merged(first[key], new) for key, new in second.items() if isinstance(new, Mapping) and isinstance(first.get(key), Mapping)
+    }
+    return {**first, **second, **both}
 
 
 def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
@@ -34,6 +46,20 @@ def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
         named = str(next(iter(error.absolute_path), "missing"))
         purpose = f" ({named}: {known[named]['description'].strip()})" if named in known else ""
         raise SettingError(f"config key {named}: {error.message}{purpose}")
+
+
+def check_target(config: Mapping[str, Any], path: Path) -> None:
+    """Refuse a path below results/ that nothing makes, with a reason: Snakemake knows none."""
+    paper = path.parent.name
+    if path.parent.parent == Path(config["outputs"]) / "papers":
+        known = {Path(file).stem for name in room(paper)["artifacts"] for file in experiments.outputs(config, paper, name)}
+        if path.stem not in known:
+            raise unknown(f"artifact of {paper}", path.stem, known)
+    elif path.parts[:2] in [("results", stage) for stage in ("data", "stage1", "groups", "runs")]:
+        place = locate(path)
+        if not (place.datasets if place.stage == "data" else place.runs()) or path == place.folder:
+            made = "metrics.csv" if place.stage == "runs" else "about.json"
+            raise SettingError(f"{path} is a folder: ask for a file in it, {path / made}")
 
 
 def check(config: Mapping[str, Any]) -> None:

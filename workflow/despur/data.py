@@ -5,13 +5,13 @@ python -m despur.data results/data/colored_digits
 
 import argparse
 import dataclasses
-import os
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
-from despur.paths import Place
+from despur.digest import raw_files
+from despur.paths import Place, data_root
 from despur.provenance import entry_point
 from despur.spec import Spec
 from despur.store import Container, Dataset, load_dataset, save_dataset
@@ -23,13 +23,12 @@ def build(place: Place, arguments: argparse.Namespace) -> None:
     """Build every point that the name asks for, one after the other."""
     sweep = place.datasets
     module = import_module(f"despur.datasets.{sweep.base}")
-    save_dataset(
-        place.folder,
-        {
-            point.name: embedded(place, point.source) if point.source else module.build(point.settings, arguments.data_root)
-            for point in sweep.points
-        },
-    )
+    points: dict[str, Dataset] = {}
+    for point in sweep.points:
+        raw = raw_files(point, arguments.data_root)
+        points[point.name] = embedded(place, point.source) if point.source else module.build(point.settings, arguments.data_root)
+        points[point.name].about["raw"] = raw
+    save_dataset(place.folder, points)
 
 
 def embedded(place: Place, source: Spec) -> Dataset:
@@ -47,6 +46,6 @@ if __name__ == "__main__":
         build,
         (
             "--data-root",
-            {"type": Path, "default": Path(os.environ.get("DESPUR_DATA_ROOT", "data")), "help": "where raw data lies (default: data)"},
+            {"type": Path, "default": data_root(), "help": "where raw data lies (default: DESPUR_DATA_ROOT, or data)"},
         ),
     )

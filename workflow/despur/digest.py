@@ -5,12 +5,13 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from despur.declarations import PACKAGE
-from despur.paths import Place, seed_list
+from despur.declarations import PACKAGE, declared
+from despur.paths import Place, data_root, seed_list
 from despur.spec import Spec
 
-RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK"}  # declarations that are in the specification, or decide no digit
+RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK", "RAW"}  # declarations that are in the specification, or decide no digit
 ENTRY = {
     "data": "data.py",
     "stage1": "stage1.py",
@@ -98,17 +99,39 @@ def _components(spec: Spec) -> set[Path]:
     return own.union(*(_components(part) for key, part in spec.parts.items() if key not in ("stage1", "groups")))
 
 
+def sha256(path: Path) -> str:
+    """Checksum of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def raw_files(point: Spec, root: Path) -> dict[str, str]:
+    """Checksums of the raw files that a data set declares to be made from (``RAW``: patterns below ``root``), by path; those that exist."""
+    patterns = [pattern.format(**point.settings) for pattern in declared("datasets", point.base).get("RAW", ())]
+    return {str(file.relative_to(root)): sha256(file) for pattern in patterns for file in sorted(root.glob(pattern))}
+
+
+def _raw(place: Place) -> dict[str, dict[str, str]]:
+    """The raw files of each point of a data set; of one that was made and whose files are elsewhere now, those that it was made from."""
+    about = place.folder / "about.json"
+    made = json.loads(about.read_text()) if about.exists() else {}
+    found = {p.name: raw_files(p, data_root()) or made.get(p.name, {}).get("raw", {}) for p in place.datasets.points}
+    return {name: files for name, files in found.items() if files}
+
+
 @cache
 def question(place: Place) -> str:
-    """The canonical string behind a result folder: specification, seeds, and a digest of the code. JSON, keys sorted."""
+    """The canonical string behind a result folder: specification, seeds, digests of the code and of raw data. JSON, keys sorted."""
     sweep = place.datasets if place.stage == "data" else place.sweep
     built = sweep.points if place.stage not in READERS else []
     files = {PACKAGE / ENTRY[place.stage]}.union(*(_components(point) for point in built))
-    asked = {
+    asked: dict[str, Any] = {
         "stage": place.stage,
         "dataset": [point.resolved() for point in place.datasets.points],
         "points": [point.resolved() for point in sweep.points],
         "seeds": seed_list(place.seeds) if place.seeds else [],
         "code": code_digest(*sorted(files)),
     }
+    if place.stage == "data" and (raw := _raw(place)):
+        asked["raw"] = raw
     return json.dumps(asked, sort_keys=True)

@@ -1,5 +1,6 @@
 """A path is a question: where each result lies, and what a path asks for."""
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,11 @@ from despur.spec import Spec, Sweep
 NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
 SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"
 KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods", "evaluate": "methods", "saliency": "methods"}
+
+
+def data_root() -> Path:
+    """Where raw data lies."""
+    return Path(os.environ.get("DESPUR_DATA_ROOT", "data"))
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,10 @@ def locate(path: str | Path) -> Place:
     """What a path asks for; the folder of a result or any file in it. Raises SettingError if it is none."""
     match = re.fullmatch(rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path))
     if not match:
-        raise SettingError(f"{path}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS")
+        raise SettingError(
+            f"{path}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a NAME as in cnc+lambda=0.5 "
+            "and SEEDS as in s0 (one) or s0-2 (0 to 2)"
+        )
     root, data, stage, dataset, name, seeds = match.groups()
     return Place(Path(root or "."), "data", data) if data else Place(Path(root or "."), stage, dataset, name, seeds)
 

@@ -1,7 +1,6 @@
 """Results on disk: atomic writes, one form for every data set, containers keyed by run. No torch here."""
 
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -54,12 +53,6 @@ def refused(error: Exception, folder: Path) -> str:
     full = folder.exists() and shutil.disk_usage(folder).free < 2**16
     said = [why for code, why in reasons.items() if getattr(error, "errno", None) == code or why in str(error)]
     return next(iter(said), reasons[errno.ENOSPC] if full else "")
-
-
-def sha256(path: Path) -> str:
-    """Checksum of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_json(path: Path, content: Any) -> None:

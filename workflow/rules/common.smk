@@ -4,6 +4,7 @@ import json
 import math
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import yaml
@@ -20,8 +21,10 @@ try:
     validate(config, str(SCHEMA))  # fills in defaults
     configuration.check(config)
     matrix.cells(config)
+    for word in sys.argv[1:]:  # a workflow does not see its targets before it has been read
+        configuration.check_target(config, Path(word))
 except SettingError as error:
-    raise WorkflowError(f"configuration: {error}")
+    raise WorkflowError(str(error))
 
 OUT = config["outputs"]
 SUMMARY = "★ Summary"  # the report sorts categories: this one comes first

@@ -4,8 +4,9 @@ import torch
 from torch import Tensor, nn
 from torchvision.models import resnet50
 
+from despur.digest import sha256
 from despur.settings import SettingError, Settings, choice
-from despur.store import InputError, sha256
+from despur.store import InputError
 from despur.weights import fetch, remedy
 
 SEED_CHUNK = 1

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.digest import sha256
 from despur.randomness import generator
 from despur.sources import rawfiles
 from despur.sources.objects import class_folders
-from despur.store import Dataset, InputError, sha256
+from despur.store import Dataset, InputError
 
 ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
 IMAGENET = "Get ImageNet (https://image-net.org/challenges/LSVRC/2012/) and unpack it, with a folder for each class in train/ and in val/"
