@@ -1,12 +1,14 @@
 """ERM, JTT, Group DRO and the training side of CNC."""
 
 import math
-from types import SimpleNamespace
+import re
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from helpers import build, embedded, labels, quick, task
+from helpers import build, embedded, labels, quick, spec, task
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -395,3 +397,14 @@ def test_clipped_step_is_no_longer_than_clip_times_rate():
     method.step(np.arange(10), np.random.default_rng(0))
     length = sum(float((p.detach() - b).square().sum()) for p, b in zip(method.networks.parameters(), before, strict=True)) ** 0.5
     assert length == pytest.approx(0.01, rel=1e-3)
+
+
+def test_the_method_that_contributing_shows_is_whole(package):
+    text = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text()
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
+    package.write("methods/gce.py", code)
+    module = ModuleType("gce")
+    exec(compile(code, "gce.py", "exec"), vars(module))
+    method = blind(module.GCE(task(*labels({(0, 0): 6, (1, 0): 2})), spec("gce+batch_size=8+q=0.5")), [0.0, math.log(3)])
+    expected = (6 * (1 - 0.25**0.5) + 2 * (1 - 0.75**0.5)) / 8 / 0.5
+    assert method.step(np.arange(8), RNG(0))["loss"].item() == pytest.approx(expected, rel=1e-5)
