@@ -7,8 +7,9 @@ import pandas as pd
 from sweep import FAMILY, PRINTED, RULES, as_printed, choose, load, selected
 
 from despur.experiments import Cell, room
+from despur.names import parse
 from despur.reporting.tables import spread, write_table
-from despur.spec import parse, resolve
+from despur.resolution import resolve
 
 PAPER = Path(__file__).parent.name
 ACCURACIES = {
