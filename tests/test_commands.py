@@ -152,7 +152,8 @@ def test_a_check_decodes_images_of_each_split(monkeypatch):
         return np.zeros((1, 4, 4, 3), np.uint8)
 
     table = pd.DataFrame({"split": ["train"] * 9 + ["test"], "y": 0, "a": 0, "original": range(10)})
-    made = Dataset(Lazy((10, 4, 4, 3), np.uint8, make), table, {"classes": ["0"], "attributes": ["0"]})
+    about = {"size": 4, "classes": ["0"], "attributes": ["0"], "select": "val", "headline": "test"}
+    made = Dataset(Lazy((10, 4, 4, 3), np.uint8, make), table, about)
     monkeypatch.setattr(waterbirds, "build", lambda *_: made)
     with pytest.raises(InputError, match=r"9\.jpg"):
         list(check("waterbirds"))

@@ -400,11 +400,27 @@ def test_your_own_images(folder):
     assert build("bring_your_own+size=32", folder.parent).about["size"] == 32
 
 
+@pytest.mark.parametrize("shape", [(12, 9, 8), (12, 9, 8, 1)])
+def test_your_own_grey_images_have_three_equal_channels(folder, shape):
+    grey = RNG(0).integers(0, 256, shape, dtype=np.uint8)
+    np.savez(folder / "task.npz", **own(features=grey))
+    dataset = well_formed(build("bring_your_own", folder.parent))
+    assert dataset.about["input"] == "image" and (dataset.inputs == grey.reshape(12, 9, 8, 1)).all() and dataset.inputs.shape[3] == 3
+
+
+def test_words_for_splits_have_no_case(folder):
+    np.savez(folder / "task.npz", **own(split=np.array(["Train", "TRAIN", "Valid", "Test"] * 3)))
+    assert well_formed(build("bring_your_own", folder.parent)).table["split"][:4].tolist() == ["train", "train", "val", "test"]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"features": np.zeros((11, 3))}, ["11 inputs", "12 labels"]),
         ({"features": np.zeros((12, 3, 2))}, ["(12, 3, 2)", "(N,D)"]),
+        ({"features": np.zeros((12, 3, 8, 8), np.uint8)}, ["uint8 (12, 3, 8, 8)", "(N,H,W,3)"]),
+        ({"features": np.zeros((12, 8, 8, 3))}, ["float64 (12, 8, 8, 3)", "uint8"]),
+        ({"class_embeddings": np.zeros((3, 3))}, ["class_embeddings are (3, 3)", "2 classes"]),
         ({"features": np.full((12, 3), np.nan)}, ["sample 0", "finite"]),
         ({"features": np.array([["a"]] * 12)}, ["numbers"]),
         ({"a": np.zeros(12, int)}, ["same attribute"]),

@@ -3,10 +3,10 @@
 import os
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
 
+from despur.border import built
 from despur.commands import documentation
 from despur.declarations import PACKAGE
 from despur.resolution import resolve
@@ -21,7 +21,7 @@ def check(dataset: str) -> Iterator[str]:
     for point in sweep.points:
         raw = point.source or point
         with patch("pooch.retrieve", side_effect=RuntimeError("this check downloads nothing; the run will")):
-            made = import_module(f"despur.datasets.{raw.base}").build(raw.settings, root)
+            made = built(raw, root)
         sizes = ", ".join(f"{len(made.rows(split)):,} {split}" for split in made.splits)
         for rows in map(made.rows, made.splits):
             for row in rows[:: 1 + len(rows) // 4]:

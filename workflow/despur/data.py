@@ -5,11 +5,11 @@ python -m despur.data results/data/colored_digits
 
 import argparse
 import dataclasses
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
+from despur.border import built, checked, source_of
 from despur.digest import raw_files
 from despur.paths import Place, data_root
 from despur.provenance import entry_point
@@ -22,12 +22,12 @@ OF_INPUTS = ("size", "train_crop", "test_crop", "words")  # what is known of inp
 def build(place: Place, arguments: argparse.Namespace) -> None:
     """Build every point that the name asks for, one after the other."""
     sweep = place.datasets
-    module = import_module(f"despur.datasets.{sweep.base}")
     points: dict[str, Dataset] = {}
     for point in sweep.points:
         raw = raw_files(point, arguments.data_root)
-        points[point.name] = embedded(place, point.source) if point.source else module.build(point.settings, arguments.data_root)
-        points[point.name].about["raw"] = raw
+        made = checked(source_of(point), embedded(place, point.source)) if point.source else built(point, arguments.data_root)
+        made.about["raw"] = raw
+        points[point.name] = made
     save_dataset(place.folder, points)
 
 

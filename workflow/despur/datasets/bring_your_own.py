@@ -1,6 +1,5 @@
 """Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split (README, "Your own data")."""
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -72,21 +71,18 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     path = raw.found(folder, f"{name}.parquet", f"{name}.npz", remedy="See 'Your own data' in the README")
     features, table, of_classes = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
     about: dict[str, Any] = {"attribute": "a", "source": str(path.name), "licence": "yours", "sha256": raw.sha256(path)}
-    image = features.dtype == np.uint8 and features.ndim == 4
-    if features.dtype.kind not in "uifb":
-        raise InputError(f"{path}: features are {features.dtype}; they must be numbers")
+    if features.dtype == np.uint8 and (features.ndim == 3 or features.shape[3:] == (1,)):  # grey: all encoders of images take colours
+        features = np.repeat(features.reshape(*features.shape[:3], 1), 3, axis=3)
+    image = features.dtype == np.uint8 and features.shape[3:] == (3,)
+    if features.dtype.kind not in "uifb" or not (image or features.ndim == 2):
+        told = "images as uint8 (N,H,W,3), grey ones as uint8 (N,H,W), embeddings as numbers (N,D)"
+        raise InputError(f"{path}: features are {features.dtype} {features.shape}; bring {told}")
     if image:
-        if settings["size"] > min(features.shape[1:3]):
-            raise InputError(
-                f"{path}: images are {features.shape[1]}x{features.shape[2]} pixels; no square of {settings['size']} can be cropped"
-            )
         about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
     for column, names in (("y", "classes"), ("a", "attributes")):
         if table[column].isna().any():
             raise InputError(f"{path}: {column} of sample {int(table[column].isna().argmax())} is missing")
         numbers, about[names] = numbered(table[column])
         table = table.assign(**{column: numbers})
-    if of_classes is not None and len(of_classes) != len(about["classes"]):
-        raise InputError(f"{path}: class_embeddings have {len(of_classes)} rows, but there are {len(about['classes'])} classes")
-    dataset = raw.dataset(path, features if image else features.astype(np.float32), table, {"input": "embedding", **about})
-    return dataclasses.replace(dataset, class_embeddings=None if of_classes is None else of_classes.astype(np.float32))
+    inputs, given = features if image else features.astype(np.float32), None if of_classes is None else of_classes.astype(np.float32)
+    return raw.dataset(path, inputs, table, {"input": "embedding", **about}, given)

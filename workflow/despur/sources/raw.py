@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.border import checked
 from despur.store import Array, Dataset, InputError
 
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
@@ -83,30 +84,19 @@ def coded(values: Sequence[Any] | Array, names: Sequence[str], what: str, source
     return np.array([position[v] for v in texts], np.int64)
 
 
-def dataset(source: Path, inputs: Array, table: pd.DataFrame, about: dict[str, Any]) -> Dataset:
+def dataset(source: Path, inputs: Array, table: pd.DataFrame, about: dict[str, Any], class_embeddings: Array | None = None) -> Dataset:
     """A data set of checked samples: ``table`` has ``split``, ``y`` and ``a``; ``original`` where samples share one.
 
-    Raises InputError, naming ``source``, for lengths that differ, numbers that are not finite, a class or attribute with a single
-    value in training, or a split that is missing.
+    Raises InputError, naming ``source``, for what the border refuses, a class or attribute with a single value in training, or a
+    split that is missing.
     """
-    if len(inputs) != len(table):
-        raise InputError(f"{source}: {len(inputs)} inputs, but {len(table)} labels")
-    if inputs.ndim != (4 if inputs.dtype == np.uint8 else 2) or inputs.dtype.kind not in "uif":
-        raise InputError(f"{source}: inputs are {inputs.dtype} {inputs.shape}; images are uint8 (N,H,W,3), embeddings float (N,D)")
-    for start in range(0, len(inputs), 10_000) if inputs.dtype.kind == "f" else ():
-        bad = ~np.isfinite(inputs[start : start + 10_000]).all(axis=1)
-        if bad.any():
-            raise InputError(f"{source}: sample {start + int(bad.argmax())} holds a value that is not a finite number")
-    table = table.assign(split=table["split"].replace(SPLITS)).reset_index(drop=True)
-    if "original" not in table:
-        table["original"] = np.arange(len(table))
-    for split in ("train", "val", "test"):
-        if not (table["split"] == split).any():
-            raise InputError(f"{source}: no sample of the split {split}; there are {', '.join(map(str, table['split'].unique()))}")
+    split = table["split"].map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
+    table = table.assign(split=split, original=table.get("original", np.arange(len(table)))).reset_index(drop=True)
+    about = {"select": "val", "headline": "test", **about}
+    found = checked(source, Dataset(inputs, table, about, class_embeddings=class_embeddings))
+    if not len(found.rows("val")):
+        raise InputError(f"{source}: no sample of the split val; there are {', '.join(map(str, found.splits))}")
     for column, what in (("y", "class"), ("a", "attribute")):
-        if table.loc[table["split"] == "train", column].nunique() < 2:
+        if table.loc[found.rows("train"), column].nunique() < 2:
             raise InputError(f"{source}: all training samples have the same {what}: nothing can be learned or compared")
-    shared = table.groupby("original")["split"].nunique()
-    if (shared > 1).any():
-        raise InputError(f"{source}: original {shared.idxmax()} is in several splits")
-    return Dataset(inputs, table, {"select": "val", "headline": "test", **about})
+    return found
