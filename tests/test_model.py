@@ -7,7 +7,7 @@ from helpers import OPTIONS, place, save_tiny
 import despur
 from despur import runs
 from despur.settings import SettingError
-from despur.store import Container
+from despur.store import Container, InputError
 
 NAME = "erm+batch_size=8+epochs=2+learning_rate=0.02~0.05"
 FOLDER = f"runs/colored_digits/{NAME}/s0-1"
@@ -45,3 +45,17 @@ def test_a_run_that_is_not_there_is_an_error_that_lists_what_is(finished):
     root, _ = finished
     with pytest.raises(SettingError, match=r"no run with seed 7.*s0.*s1"):
         despur.load(root / FOLDER, seed=7)
+
+
+def test_a_run_that_is_not_made_is_an_error_that_says_how_to_make_it(finished):
+    folder = finished[0] / "runs/colored_digits/gdro/s0"
+    with pytest.raises(InputError, match=rf"make it with snakemake {folder}/about\.json"):
+        despur.load(folder)
+
+
+@pytest.mark.parametrize("shape", [(5, 28, 36, 3), (5, 36, 28, 3), (5, 3, 36, 36), (5, 36, 36, 1), (36, 36, 3), (5, 84)])
+def test_inputs_of_another_shape_are_refused_with_the_one_that_is_expected(finished, shape):
+    model = despur.load(finished[0] / FOLDER)
+    for inputs in (np.zeros(shape, np.uint8), np.zeros((5, 36, 36, 3), np.float32)):
+        with pytest.raises(ValueError, match=r"^inputs are .*\(N,H,W,3\) of at least 32x32 pixels"):
+            model.predict(inputs)

@@ -135,7 +135,7 @@ def test_masks_are_cropped_as_images_are():
     rng = np.random.default_rng(0)
     masks = rng.random((3, 37, 35)) < 0.5
     images = np.repeat(np.where(masks, 255, 0).astype(np.uint8)[..., None], 3, axis=3)
-    seen = saliency.look(Model(nn.ModuleDict({"encoder": LeNet(), "head": nn.Linear(84, 2)}), 32, ["a", "b"]), images)
+    seen = saliency.look(Model(nn.ModuleDict({"encoder": LeNet(), "head": nn.Linear(84, 2)}), (3, 32, 32), ["a", "b"]), images)
     assert np.array_equal(saliency.cropped(masks, 32), seen["images"][..., 0] == 255)
 
 

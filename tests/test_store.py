@@ -214,6 +214,12 @@ def test_a_container_gives_all_arrays_under_a_prefix(container):
     assert container.under("toy/erm/s1") == {}
 
 
+@pytest.mark.parametrize("read", [Container, lambda path: load_dataset(path.parent, "tiny")])
+def test_what_is_read_before_it_is_made_is_an_error_that_says_how_to_make_it(tmp_path, read):
+    with pytest.raises(InputError, match=rf"make it with snakemake {tmp_path}/(arrays\.safetensors|table\.parquet)"):
+        read(tmp_path / "arrays.safetensors")
+
+
 def test_a_run_that_a_container_does_not_hold_is_an_error_that_names_both(container):
     with pytest.raises(InputError) as error:
         container["toy/erm/s1/best/z"]

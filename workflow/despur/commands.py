@@ -151,12 +151,9 @@ def headline(path: Path) -> str:
 
 def about_of(path: Path) -> Path:
     """about.json of the folder of a result. Raises InputError where it is not made."""
-    from despur.store import InputError
+    from despur.store import made
 
-    file = locate(path).folder / "about.json"
-    if not file.exists():
-        raise InputError(f"{file} is not there: make it with snakemake {file}")
-    return file
+    return made(locate(path).folder / "about.json")
 
 
 def flat(value: Any, prefix: str = "") -> dict[str, Any]:

@@ -13,7 +13,7 @@ from despur.randomness import generator
 from despur.runs import method_class
 from despur.settings import SettingError
 from despur.spec import Spec
-from despur.store import Array, Container
+from despur.store import Array, Container, made
 from despur.task import Presentation, encode, head_of
 
 
@@ -21,13 +21,22 @@ class Model:
     """Encoder and head (if it has one) of one run, on the CPU; where the run reads stage-1 representations, the encoder starts with
     that model's."""
 
-    def __init__(self, networks: nn.ModuleDict, size: int, classes: list[str]) -> None:
-        self.networks, self.size, self.classes = networks.eval(), size, classes
+    def __init__(self, networks: nn.ModuleDict, shape: tuple[int, ...], classes: list[str]) -> None:
+        self.networks, self.shape, self.classes = networks.eval(), shape, classes
 
     def outputs(self, inputs: Array) -> dict[str, Array]:
         """Representations ``z`` (N,D) and (with a head) ``logits`` (N,C) of inputs as a data set stores them: uint8 images (N,H,W,C),
-        cropped at the centre, float embeddings (N,D) or int tokens (N,T)."""
-        shown = Presentation(torch.from_numpy(np.array(inputs)), self.size)
+        cropped at the centre, float32 embeddings (N,D) or int tokens (N,T). Raises ValueError, saying which, for others."""
+        given, channels, size = np.array(inputs), self.shape[0], self.shape[-1]
+        if len(self.shape) == 3:
+            fits = given.dtype == np.uint8 and given.ndim == 4 and given.shape[3] == channels and min(given.shape[1:3]) >= size
+            wanted = f"uint8 images (N,H,W,{channels}) of at least {size}x{size} pixels"
+        else:
+            fits = given.dtype in (np.float32, np.int32, np.int64) and given.shape[1:] == self.shape
+            wanted = f"float32 embeddings or int tokens (N,{size})"
+        if not fits:
+            raise ValueError(f"inputs are {given.dtype} {given.shape}; this model takes {wanted}, as its data set stores them")
+        shown = Presentation(torch.from_numpy(given), size)
         return encode(self.networks["encoder"], head_of(self.networks), shown, generator("predict"))
 
     def predict(self, inputs: Array) -> Array:
@@ -54,7 +63,7 @@ def load(folder: str | Path, seed: int | None = None, method: str | None = None,
 
 def model_of(place: Place, run: Run, selection: str = "best") -> Model:
     """The model of one run of a folder."""
-    about = json.loads((place.folder / "about.json").read_text())["data"][run.data.name]
+    about = json.loads(made(place.folder / "about.json").read_text())["data"][run.data.name]
     networks = method_class(run.spec.base).build_networks(without_pretrained(run.spec), tuple(about["shape"]), len(about["classes"]))
     weights = Container(place.folder / "models.safetensors").under(f"{run.key}/{selection}")
     own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
@@ -64,7 +73,8 @@ def model_of(place: Place, run: Run, selection: str = "best") -> Model:
         source = next(p for p in place.upstream("stage1") if p.sweep.base == base.base)
         below = load(source.folder, base.seed(run.seed), base.name, run.spec.settings["stage1_selection"], run.data.name)
         networks["encoder"] = stacked(below.networks["encoder"], networks["encoder"])
-    return Model(networks, about.get("size", 0), about["classes"])
+        return Model(networks, below.shape, about["classes"])
+    return Model(networks, tuple(about["shape"]), about["classes"])
 
 
 def stacked(below: nn.Module, above: nn.Module) -> nn.Sequential:

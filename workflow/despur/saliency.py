@@ -65,7 +65,7 @@ def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tenso
 
 def look(model: Model, images: Array) -> dict[str, Array]:
     """What a model sees of stored images uint8 (N,H,W,C): ``images`` (as presented: uint8, cropped), ``maps`` and ``predicted``."""
-    shown = Presentation(torch.from_numpy(np.array(images)), model.size)
+    shown = Presentation(torch.from_numpy(np.array(images)), model.shape[-1])
     parts: dict[str, list[Tensor]] = {"images": [], "maps": [], "predicted": []}
     for batch in shown.batches(BATCH, generator("saliency")):
         maps, predicted = grad_cam(model.networks["encoder"], model.networks["head"], batch)

@@ -55,6 +55,13 @@ def refused(error: Exception, folder: Path) -> str:
     return next(iter(said), reasons[errno.ENOSPC] if full else "")
 
 
+def made(path: Path) -> Path:
+    """A result's file. Raises InputError, saying how it is made, where it is not there."""
+    if not path.exists():
+        raise InputError(f"{path} is not there: make it with snakemake {path}")
+    return path
+
+
 def write_json(path: Path, content: Any) -> None:
     with atomic(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
@@ -157,7 +164,7 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
 
 def load_dataset(folder: Path, point: str) -> Dataset:
     """One point of a data set; inputs and masks stay on disk, memory-mapped (changes are never written back)."""
-    table = pd.read_parquet(folder / "table.parquet")
+    table = pd.read_parquet(made(folder / "table.parquet"))
     where = np.flatnonzero(table["point"].to_numpy() == point)
     if not len(where):
         raise InputError(f"{folder} holds no {point}; delete the folder and let Snakemake make it again")
@@ -181,7 +188,7 @@ class Container:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.file = safe_open(path, framework="np")
+        self.file = safe_open(made(path), framework="np")
         self.keys = set(self.file.keys())
 
     def __getitem__(self, key: str) -> Array:
