@@ -39,7 +39,7 @@ def test_dropout_and_batch_statistics_are_for_training_only():
 
 
 def test_what_cannot_be_encoded_is_refused():
-    with pytest.raises(ValueError, match="kernel=4 must be odd"):
+    with pytest.raises(ValueError, match="kernel=4: must be odd"):
         convnet(kernel=4)
     with pytest.raises(ValueError, match="takes images"):
         convnet((64,))

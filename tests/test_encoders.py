@@ -13,7 +13,7 @@ from test_loaders import civilcomments, waterbirds
 
 import despur
 from despur import data, evaluate, runs
-from despur.encoders import bert, resnet50
+from despur.encoders import bert, identity, lenet, resnet50
 from despur.methods.cnc import CNC
 from despur.resolution import resolve
 from despur.settings import SettingError
@@ -130,6 +130,12 @@ def test_weights_that_do_not_fill_the_network_are_an_error(tiny, offline, change
 def test_encoders_refuse_inputs_of_another_kind():
     with pytest.raises(SettingError, match="three channels"):
         resnet50.build({"weights": "random"}, (300,))
+    with pytest.raises(SettingError, match=r"lenet takes images of 3x32x32, not vectors or tokens of 300: \+encoder=NAME .*mlp takes"):
+        lenet.build({}, (300,))
+    with pytest.raises(SettingError, match=r"not images of 3x28x28: .*convnet .*nothing is enlarged"):
+        lenet.build({}, (3, 28, 28))
+    with pytest.raises(SettingError, match=r"identity takes embeddings, not images of 3x28x28: .*; clip takes images"):
+        identity.build({}, (3, 28, 28))
     with pytest.raises(SettingError, match="takes tokens"):
         bert.build(TINY, (3, 64, 64))
     with pytest.raises(SettingError, match="hidden=100"):

@@ -36,7 +36,7 @@ def test_a_path_that_asks_for_nothing_is_one_clear_line(monkeypatch):
     assert error.value.code.startswith("error: results/runs/cmnist: ")
 
 
-@pytest.mark.parametrize("problem", [InputError("mnist.gz: wrong checksum"), SettingError("unknown methods 'cnd'")])
+@pytest.mark.parametrize("problem", [InputError("mnist.gz: wrong checksum"), SettingError("unknown method 'cnd'")])
 def test_bad_input_is_one_clear_line(monkeypatch, problem):
     def work(place, arguments):
         raise problem

@@ -369,7 +369,8 @@ def test_a_fixed_draw_is_the_same_for_every_seed(name):
 @pytest.mark.parametrize(
     ("kind", "text", "words"),
     [
-        ("methods", "cncc", ["'cncc'", "did you mean cnc?", "erm", "gdro", "jtt"]),
+        ("methods", "cncc", ["unknown method 'cncc'; did you mean cnc? Known: ", "erm", "gdro", "jtt"]),
+        ("datasets", "nope", ["unknown data set 'nope'. Known: amazon, "]),
         ("datasets", "colored_digit", ["'colored_digit'", "did you mean colored_digits?", "cmnist"]),
         ("inference", "cluster", ["'cluster'", "did you mean clusters?", "oracle"]),
         ("methods", "cnc+temprature=0.1", ["cnc", "'temprature'", "did you mean temperature?", "lambda"]),

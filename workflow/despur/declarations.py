@@ -25,7 +25,7 @@ def declared(kind: str, name: str) -> dict[str, Any]:
     They may name those of another file: ``**declared("methods", "cnc")["SETTINGS"]``, where a variant follows what it varies.
     """
     if name not in available(kind):
-        raise unknown(kind, name, available(kind))
+        raise unknown({"datasets": "data set", "encoders": "encoder", "methods": "method"}.get(kind, kind), name, available(kind))
     tree = ast.parse((PACKAGE / kind / f"{name}.py").read_text())
     known = {**vars(settings), **vars(shared_settings), "declared": declared}
     found: dict[str, Any] = {"SETTINGS": {}}

@@ -32,5 +32,5 @@ def unknown(what: str, name: str, known: Iterable[str]) -> SettingError:
     """The error for a name that does not exist: says what exists and what is nearest."""
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = f"; did you mean {near[0]}?" if near else "."
     return SettingError(f"unknown {what} {name!r}{hint} Known: {', '.join(known) or 'none'}")

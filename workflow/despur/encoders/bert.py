@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from despur.encoders.base import misfit
 from despur.settings import SettingError, Settings, choice, whole
 from despur.store import InputError
 from despur.weights import BERT, fetch, remedy
@@ -40,7 +41,7 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Bert:
     """Raises SettingError for inputs that are not tokens or a width that is no multiple of 64, InputError for weights that do not fit."""
     hidden = settings["hidden"]
     if len(input_shape) != 1:
-        raise SettingError(f"bert takes tokens, not inputs of shape {input_shape}: choose another encoder")
+        raise misfit("bert", "tokens", input_shape)
     if hidden % 64:
         raise SettingError(f"encoder.hidden={hidden}: must be a multiple of 64")
     from transformers import BertConfig, BertModel

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from despur.encoders.base import misfit
 from despur.settings import Settings, real, whole
 
 SEED_CHUNK = 1
@@ -33,7 +34,7 @@ class BiGRU(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> BiGRU:
-    """With PyTorch's default initialisation; ``input_shape`` must be (T,), of numbers of words."""
+    """With PyTorch's default initialisation. Raises SettingError for inputs that are not numbers of words (T,)."""
     if len(input_shape) != 1:
-        raise ValueError(f"bigru takes texts as numbers of words, not {input_shape}: choose another encoder")
+        raise misfit("bigru", "texts as numbers of words", input_shape)
     return BiGRU(settings)

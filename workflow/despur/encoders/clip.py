@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from despur.digest import sha256
+from despur.encoders.base import misfit
 from despur.settings import SettingError, Settings, word
 from despur.store import InputError
 from despur.weights import fetch, remedy, weights_root
@@ -57,7 +58,9 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
     """Raises SettingError for inputs that are not (3,H,W) or unknown names, InputError for weights that do not fit or are not there."""
     model, checkpoint = settings["model"], settings["checkpoint"]
     if len(input_shape) != 3 or input_shape[0] != 3:
-        raise SettingError(f"clip takes images of three channels, not inputs of shape {input_shape}: choose another encoder")
+        raise misfit(
+            "clip", "images of three channels", input_shape, "identity takes embeddings, sentence tokens", "or bring images in colours"
+        )
     if open_clip.get_model_config(model) is None:
         raise SettingError(f"encoder.model={model}: open_clip has no such model; it has {', '.join(open_clip.list_models())}")
     published = open_clip.get_pretrained_cfg(model, checkpoint)

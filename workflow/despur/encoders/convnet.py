@@ -2,7 +2,8 @@
 
 from torch import Tensor, nn
 
-from despur.settings import Settings, real, whole
+from despur.encoders.base import misfit
+from despur.settings import SettingError, Settings, real, whole
 
 SEED_CHUNK = 5
 
@@ -42,9 +43,9 @@ class ConvNet(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> ConvNet:
-    """With PyTorch's default initialisation. Raises ValueError for an even kernel and for what is no image (C,H,W)."""
+    """With PyTorch's default initialisation. Raises SettingError for an even kernel and for what is no image (C,H,W)."""
     if len(input_shape) != 3:
-        raise ValueError(f"convnet takes images (C,H,W), not {input_shape}")
+        raise misfit("convnet", "images", input_shape)
     if settings["kernel"] % 2 == 0:
-        raise ValueError(f"convnet: kernel={settings['kernel']} must be odd")
+        raise SettingError(f"encoder.kernel={settings['kernel']}: must be odd, so that a cell of the kernel is its middle")
     return ConvNet(settings, input_shape)

@@ -2,7 +2,8 @@
 
 from torch import Tensor, nn
 
-from despur.settings import SettingError, Settings
+from despur.encoders.base import misfit
+from despur.settings import Settings
 
 SETTINGS: dict[str, object] = {}
 
@@ -21,5 +22,5 @@ class Identity(nn.Module):
 def build(settings: Settings, input_shape: tuple[int, ...]) -> Identity:
     """Raises SettingError for samples that are no vectors (D,)."""
     if len(input_shape) != 1:
-        raise SettingError(f"identity takes embeddings, not samples of shape {input_shape}: choose another encoder, such as clip")
+        raise misfit("identity", "embeddings", input_shape, images="clip takes images")
     return Identity(input_shape[0])

@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from despur.encoders.base import misfit
 from despur.settings import Settings
 
 SEED_CHUNK = 5
@@ -27,7 +28,7 @@ class LeNet(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> LeNet:
-    """A LeNet with PyTorch's default initialisation; ``input_shape`` must be (3,32,32)."""
+    """With PyTorch's default initialisation. Raises SettingError for inputs that are not (3,32,32)."""
     if input_shape != (3, 32, 32):
-        raise ValueError(f"lenet takes 3x32x32 images, not {input_shape}: choose another encoder or size=32")
+        raise misfit("lenet", "images of 3x32x32", input_shape)
     return LeNet()

@@ -3,7 +3,8 @@
 from torch import Tensor, nn
 from torchvision.models import resnet18
 
-from despur.settings import SettingError, Settings, flag
+from despur.encoders.base import misfit
+from despur.settings import Settings, flag
 
 SEED_CHUNK = 1
 SETTINGS = {"pool": flag(True, "W-MSE's released code: max-pooling after the first layer, but not on CIFAR")}
@@ -31,5 +32,5 @@ class ResNet18(nn.Module):
 def build(settings: Settings, input_shape: tuple[int, ...]) -> ResNet18:
     """With torchvision's random weights. Raises SettingError for inputs that are not (3,H,W)."""
     if len(input_shape) != 3 or input_shape[0] != 3:
-        raise SettingError(f"resnet18 takes images of three channels, not inputs of shape {input_shape}: choose another encoder")
+        raise misfit("resnet18", "images of three channels", input_shape)
     return ResNet18(settings["pool"])

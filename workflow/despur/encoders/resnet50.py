@@ -5,7 +5,8 @@ from torch import Tensor, nn
 from torchvision.models import resnet50
 
 from despur.digest import sha256
-from despur.settings import SettingError, Settings, choice
+from despur.encoders.base import misfit
+from despur.settings import Settings, choice
 from despur.store import InputError
 from despur.weights import fetch, remedy
 
@@ -39,7 +40,7 @@ class ResNet50(nn.Module):
 def build(settings: Settings, input_shape: tuple[int, ...]) -> ResNet50:
     """With ImageNet weights or torchvision's random ones. Raises SettingError for inputs that are not (3,H,W)."""
     if len(input_shape) != 3 or input_shape[0] != 3:
-        raise SettingError(f"resnet50 takes images of three channels, not inputs of shape {input_shape}: choose another encoder")
+        raise misfit("resnet50", "images of three channels", input_shape)
     network = ResNet50()
     if settings["weights"] == "imagenet":
         network.layers.load_state_dict({name: value for name, value in imagenet().items() if not name.startswith("fc.")})

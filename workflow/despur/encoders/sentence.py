@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from despur.settings import SettingError, Settings, choice, word
+from despur.encoders.base import misfit
+from despur.settings import Settings, choice, word
 from despur.store import InputError
 from despur.weights import BERT, fetch, remedy
 
@@ -49,7 +50,7 @@ class Sentence(nn.Module):
 def build(settings: Settings, input_shape: tuple[int, ...]) -> Sentence:
     """Raises SettingError for inputs that are not tokens, InputError for files that do not fit or are not there."""
     if len(input_shape) != 1:
-        raise SettingError(f"sentence takes tokens, not inputs of shape {input_shape}: choose another encoder")
+        raise misfit("sentence", "tokens", input_shape, images="clip takes images")
     from transformers import BertModel, BertTokenizerFast
 
     url = f"{HUB}{settings['model']}/resolve/main/"

@@ -83,7 +83,9 @@ class ZeroShot(Method):
     def from_prompts(self) -> None:
         network = self.networks["encoder"].hidden[0]  # type: ignore[index]
         if not hasattr(network, "texts"):
-            raise SettingError(f"encoder={self.spec.parts['encoder'].base} embeds no prompts: classes=given or classes=means")
+            raise SettingError(
+                f"encoder={self.spec.parts['encoder'].base} embeds no prompts: classes=given or classes=means (of stage 1: stage1.classes)"
+            )
         hold_prompts(self.networks, network.texts, self.task.about, self.settings["templates"])
 
     def from_data(self) -> None:
@@ -91,8 +93,8 @@ class ZeroShot(Method):
         if given is None:
             raise InputError(
                 f"{self.task.about['dataset']} has no class_embeddings (classes, dimensions), so nothing is predicted without training. "
-                "Add them to the data (a .npz can hold them, a .parquet cannot), or ask for zero_shot+classes=means: the mean of each "
-                "class's training samples"
+                "Add them to the data (a .npz can hold them, a .parquet cannot), or let each class be the mean of its training samples: by "
+                "METHOD+stage1.classes=means, where a method reads this as its stage 1, or by zero_shot+classes=means"
             )
         if given.shape != shape:
             raise InputError(f"{self.task.about['dataset']}: class_embeddings are {given.shape}, but classes and embeddings say {shape}")
