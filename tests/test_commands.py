@@ -15,7 +15,7 @@ from despur.check import check, licence
 from despur.datasets import waterbirds
 from despur.declarations import available
 from despur.settings import SettingError
-from despur.store import Dataset, InputError, Lazy, write_json
+from despur.store import Dataset, InputError, Lazy
 
 RUN = "results/runs/colored_digits/cnc+lambda=0.5~0.9/s0-2"
 
@@ -82,36 +82,6 @@ def test_an_artifact_is_explained_with_its_runs_in_each_configuration(here):
 def test_what_does_not_exist_is_refused(here, path):
     with pytest.raises(SettingError):
         list(commands.explain(path))
-
-
-def made(name, value, **question):
-    """A finished folder with one metric."""
-    folder = Path(f"results/runs/colored_digits/{name}/s0")
-    write_json(
-        folder / "about.json", {"question": {"points": [{"name": "erm", **question}], "code": "abc"}, "device": "cpu", "versions": {}}
-    )
-    row = {"split": "test", "selection": "best", "metric": "gap", "group": np.nan, "value": value}
-    pd.DataFrame([row, row | {"split": "train", "value": 9.0}]).to_csv(folder / "metrics.csv", index=False)
-    return folder
-
-
-def test_two_runs_differ_in_settings_and_metrics(here):
-    text = said(commands.diff(made("erm", 0.25, epochs=12, decay="none"), made("erm+epochs=3", 0.75, epochs=3, decay="none")))
-    assert text.splitlines()[0] == "points.0.epochs: 12 | 3"
-    assert "code: the same" in text and "decay" not in text and "9" not in text
-    assert text.splitlines()[-1].split() == ["gap", "0.25", "0.75", "+0.5"]
-
-
-def test_runs_differ_in_the_metrics_of_their_headline_split(here):
-    folders = [made("erm", 0.25), made("erm+epochs=3", 0.75)]
-    write_json(Path("results/data/colored_digits/about.json"), {"colored_digits": {"headline": "train"}})
-    title, last = said(commands.diff(*folders)).splitlines()[-2:]
-    assert title.startswith("train metric") and last.split() == ["gap", "9", "9", "+0"]
-
-
-def test_a_run_that_is_not_made_cannot_differ(here):
-    with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/about\.json"):
-        list(commands.diff(made("erm", 0.25), Path("results/runs/colored_digits/erm/s1")))
 
 
 def test_raw_data_is_checked(here, monkeypatch):

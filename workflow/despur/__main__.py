@@ -1,7 +1,8 @@
-"""despur at the command line: what there is, what a path means, how two runs differ, whether raw data is right, what nobody asks for.
+"""despur at the command line: what there is, what a path means, what a run measured, how two differ, is raw data right, what nobody asks for.
 
 python -m despur list methods
 python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
+python -m despur show results/runs/colored_digits/cnc/s0-2
 python -m despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
 python -m despur check waterbirds
 python -m despur unused
@@ -14,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from despur import commands
+from despur import commands, measured
 from despur.check import check
 from despur.plan import plan
 from despur.settings import SettingError
@@ -33,7 +34,8 @@ def main() -> None:
 
     action(commands.list_, ("what", {"choices": commands.LISTS}))
     action(commands.explain, ("path", {"help": "a result, or its folder"}))
-    action(commands.diff, ("first", {"type": Path}), ("second", {"type": Path}))
+    action(measured.show, ("path", {"type": Path, "help": "a finished run's folder, or a file in it"}))
+    action(measured.diff, ("first", {"type": Path}), ("second", {"type": Path}))
     action(check, ("dataset", {"help": "a name, with settings if you like"}))
     action(commands.unused)
     action(

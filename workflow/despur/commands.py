@@ -1,7 +1,6 @@
-"""What ``python -m despur`` answers, line by line. No torch; numpy and pandas only where arrays and numbers are read."""
+"""What ``python -m despur`` answers of names and paths, line by line. No torch, numpy or pandas. Of numbers: despur/measured.py."""
 
 import ast
-import json
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -113,55 +112,6 @@ def explain_artifact(path: Path) -> Iterator[str]:
             for cell in experiments.cells(config, paper, artifact):
                 part = f" in the part of {cell.role}" if cell.stand_in else ""
                 yield f"  {cell.printed} on {cell.dataset}{part}: {', '.join(cell.folders)}"
-
-
-def diff(first: Path, second: Path) -> Iterator[str]:
-    """how two runs differ: settings, code, versions, and the metrics of the headline split"""
-    import pandas as pd
-
-    abouts = [json.loads(about_of(path).read_text()) for path in (first, second)]
-    left, right = (flat({key: value for key, value in about["question"].items() if key != "code"}) for about in abouts)
-    for key in sorted({*left, *right}):
-        if left.get(key) != right.get(key):
-            yield f"{key}: {left.get(key, '–')} | {right.get(key, '–')}"
-    for key in ("device", "precision", "versions"):
-        if abouts[0].get(key) != abouts[1].get(key):
-            yield f"{key}: {abouts[0].get(key)} | {abouts[1].get(key)}"
-    yield f"code: {'the same' if abouts[0]['question']['code'] == abouts[1]['question']['code'] else 'differs'}"
-    files = [about_of(path).parent / "metrics.csv" for path in (first, second)]
-    if all(file.exists() for file in files):
-        means = []
-        splits = [headline(path) for path in (first, second)]
-        for file, split in zip(files, splits, strict=True):
-            table = pd.read_csv(file)
-            chosen = table[(table["split"] == split) & (table["selection"] == "best") & table["group"].isna()]
-            means.append(chosen.groupby("metric")["value"].mean())
-        both = pd.concat(means, axis=1, keys=["first", "second"]).dropna()
-        title = f"{' | '.join(dict.fromkeys(splits))} metric, mean over runs"
-        yield f"\n{title:<40}{'first':>10}{'second':>10}{'change':>10}"
-        yield from (f"{row.Index:<40}{row.first:>10.4g}{row.second:>10.4g}{row.second - row.first:>+10.3g}" for row in both.itertuples())
-
-
-def headline(path: Path) -> str:
-    """The split of a result's data whose metrics are in tables."""
-    file = locate(path).data.folder / "about.json"
-    abouts = json.loads(file.read_text()) if file.exists() else {}
-    return next((about["headline"] for about in abouts.values() if "headline" in about), "test")
-
-
-def about_of(path: Path) -> Path:
-    """about.json of the folder of a result. Raises InputError where it is not made."""
-    from despur.store import made
-
-    return made(locate(path).folder / "about.json")
-
-
-def flat(value: Any, prefix: str = "") -> dict[str, Any]:
-    """``{"a": {"b": [1, 2]}}`` -> ``{"a.b.0": 1, "a.b.1": 2}``."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    if not isinstance(value, dict | list):
-        return {prefix: value}
-    return {k: v for key, each in items for k, v in flat(each, f"{prefix}.{key}" if prefix else str(key)).items()}
 
 
 def unused() -> Iterator[str]:
