@@ -95,3 +95,25 @@ def test_a_configuration_s_own_methods_come_before_the_selected_ones():
     changed = {"artifacts": {"domain_temperature": {"figure_1": {"methods": {"mmd": "cl_mmd+weight=5"}}}}}
     config = {**configuration.read(Path(PUBLISHED)), **changed}
     assert {cell.printed for cell in experiments.cells(config, "domain_temperature", "figure_1")} == {"mmd"}
+
+
+def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_hours():
+    place = locate("results/stage1/imagenet/simclr/s0")
+    assert needs.elapsed(place) * 8 == needs.seconds(place)[0] and needs.elapsed(place, "cpu") == needs.seconds(place, "cpu")[0]
+    assert plan.longest([place], "gpu")[0] < needs.seconds(place)[0]
+
+
+def test_a_job_that_the_profile_does_not_try_often_enough_is_said_to_fail_and_how_not_to():
+    longest, allowed = needs.facts()["longest"], needs.retries()
+    assert list(plan.tried(longest)) == []
+    assert [line.split()[-2:] for line in plan.tried(longest * 1.5)] == [["1", "retries."]]
+    assert len(list(plan.tried(longest * (allowed + 1)))) == 1
+    minutes = longest * (allowed + 2.5)
+    _, warning = plan.tried(minutes)
+    assert f"within the {allowed} retries" in warning and f"set retries there to {allowed + 2}" in warning
+    enough = int(re.search(r"longest to ([\d,]+)", warning)[1].replace(",", ""))
+    assert enough * (allowed + 1) >= minutes > (enough - 1) * (allowed + 1)
+
+
+def test_the_published_configuration_can_finish_on_the_profile_for_slurm():
+    assert not any("CANNOT" in line for line in bill()[0])

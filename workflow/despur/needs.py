@@ -18,6 +18,7 @@ from despur.settings import SettingError
 from despur.spec import Spec
 
 FACTS = Path(__file__).parent.parent / "needs.yaml"
+PROFILE = FACTS.parent.parent / "profiles/slurm/profile.yaml"
 REFERENCE = Path("results/reference")
 TRAINED = ("stage1", "runs")
 
@@ -131,9 +132,19 @@ def processes(place: Place) -> int:
     return count if all(p.base in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
 
 
+def elapsed(place: Place, device: str = "gpu") -> float:
+    """Seconds until a job is done that has all the GPUs that it shares its batches out to."""
+    return seconds(place, device)[0] / (processes(place) if device == "gpu" else 1)
+
+
 def attempts(place: Place, device: str = "gpu") -> int:
     """How often a job that is expected to take longer than a job may is tried until it is done."""
-    return math.ceil(seconds(place, device)[0] / 60 / facts()["longest"])
+    return math.ceil(elapsed(place, device) / 60 / facts()["longest"])
+
+
+def retries() -> int:
+    """How often profiles/slurm tries a job again."""
+    return yaml.safe_load(PROFILE.read_text()).get("retries", 0)
 
 
 @cache

@@ -3,6 +3,7 @@
 Seconds are those of :mod:`despur.needs`: measured speeds where results/reference has them, else stated guesses.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -46,12 +47,12 @@ def behind(files: Iterable[str]) -> set[Place]:
 
 
 def longest(jobs: Iterable[Place], device: str) -> tuple[float, list[Place]]:
-    """Seconds of the chain of jobs that takes longest, and its jobs: no number of machines is faster."""
+    """Seconds of the chain of jobs that takes longest, each on all GPUs that it can use, and its jobs: no number of machines is faster."""
 
     @cache
     def chain(place: Place) -> tuple[float, tuple[Place, ...]]:
         seconds, path = max(map(chain, before(place)), key=lambda each: each[0], default=(0.0, ()))
-        return seconds + needs.seconds(place, device)[0], (*path, place)
+        return seconds + needs.elapsed(place, device), (*path, place)
 
     seconds, path = max(map(chain, jobs), key=lambda each: each[0], default=(0.0, ()))
     return seconds, list(path)
@@ -65,6 +66,18 @@ def row(name: str, jobs: set[Place], artifacts: int, device: str) -> str:
     return f"{name:<20}{len(jobs) + artifacts:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}" + (
         f"{longest(jobs, device)[0] / 3600:>12,.1f}"
     )
+
+
+def tried(minutes: float) -> Iterator[str]:
+    """Of the longest job, which takes so many minutes, more than a job may ask for: whether the profile tries it often enough."""
+    longest, allowed = needs.facts()["longest"], needs.retries()
+    asked = math.ceil(minutes / longest) - 1
+    if asked > 0:
+        yield f"No job asks for more than {longest:,} minutes (longest in workflow/needs.yaml): one of {minutes:,.0f} needs {asked:,} retries."
+    if asked > allowed:
+        enough = math.ceil(minutes / (allowed + 1))
+        yield (f"It CANNOT FINISH within the {allowed} retries of profiles/slurm: set retries there to {asked:,}, or longest to "
+               f"{enough:,}, where your partition gives a job so many minutes.")  # fmt: skip
 
 
 def plan(configfile: Path, device: str) -> Iterator[str]:
@@ -85,9 +98,7 @@ def plan(configfile: Path, device: str) -> Iterator[str]:
     training = [place for place in every if needs.resources(place)["gpu"]]
     measured = sum(needs.seconds(place, device)[1] for place in training)
     yield f"\nSpeeds are measured (results/reference) for {measured} of {len(training)} training jobs, else guessed (workflow/needs.yaml)."
-    if (tries := max((needs.attempts(place, device) for place in every), default=1)) > 1:
-        allowed = needs.facts()["longest"]
-        yield f"No job asks for more than {allowed:,} minutes (workflow/needs.yaml): the longest needs {tries - 1} retries."
+    yield from tried(max((needs.elapsed(place, device) for place in every), default=0.0) / 60)
     yield "Times are at most: nothing is known of early stopping. The longest chain:"
     for place in longest(every, device)[1]:
-        yield f"  {needs.seconds(place, device)[0] / 3600:>10,.2f} h  {place.stage:<9} {place.folder.relative_to(place.root)}"
+        yield f"  {needs.elapsed(place, device) / 3600:>10,.2f} h  {place.stage:<9} {place.folder.relative_to(place.root)}"
