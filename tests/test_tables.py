@@ -266,6 +266,8 @@ def test_a_table_is_written_in_four_forms(table, tmp_path):
     assert again["verdict"].tolist() == ["agrees", "not run here"]
     for form in ("md", "tex", "html"):
         text = (tmp_path / f"table_1.{form}").read_text()
+        line = "2 printed numbers: 1 agree, 0 differ, 0 stand-in, 1 not run here."
+        assert (line in text.splitlines()[0]) == (form != "tex")
         for shown_text in ("77.4 (3.0)", "74.0 (4.0)", "-3.4", "agrees", "not run here"):
             assert shown_text in text
     assert sorted(path.suffix for path in tmp_path.glob("table_1*")) == [".csv", ".html", ".md", ".tex"]

@@ -13,7 +13,7 @@ from scipy import stats
 from test_claims import WORST, judged, runs
 
 from despur import experiments
-from despur.reporting import tally
+from despur.reporting import tally, verdicts
 from despur.reporting.claims import holm
 
 PAPERS = experiments.papers()
@@ -65,7 +65,7 @@ def test_every_printed_number_appears_once_with_a_unit_and_a_place(paper):
 def test_without_runs_nothing_is_compared_and_nothing_holds(paper, outputs):
     numbers, claims = tally.numbers(outputs, paper), tally.claims(outputs, paper)
     assert set(numbers["verdict"]) == set(claims["verdict"]) == {"not run here"}
-    assert tally.counts(numbers)["not run here"] == len(tally.printed(paper)) == len(numbers)
+    assert verdicts.counts(numbers)["not run here"] == len(tally.printed(paper)) == len(numbers)
     asked = yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text())
     assert len(claims) == sum(len(claim["datasets"]) for claim in asked)
 
@@ -74,10 +74,10 @@ def test_a_number_counts_once_and_differs_where_any_data_differs(outputs):
     finish(outputs, "table_a4", beside(ROWS))
     table = tally.numbers(outputs, "cnc")
     assert len(table[table["artifact"] == "table_a4"]) == 7  # six are printed legibly, one of them is measured twice
-    assert {k: n for k, n in tally.counts(table[table["artifact"] == "table_a4"]).items() if n} == {
+    assert {k: n for k, n in verdicts.counts(table[table["artifact"] == "table_a4"]).items() if n} == {
         "differs": 1, "agrees": 1, "undecided": 1, "stand-in": 1, "not compared": 1, "not run here": 1,
     }  # fmt: skip
-    assert sum(tally.counts(table).values()) == len(tally.printed("cnc"))
+    assert sum(verdicts.counts(table).values()) == len(tally.printed("cnc"))
 
 
 def test_tables_of_papers_that_the_configuration_leaves_out_do_not_count(outputs):

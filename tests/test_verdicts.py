@@ -1,6 +1,9 @@
+import math
+
+import pandas as pd
 import pytest
 
-from despur.reporting.verdicts import agrees
+from despur.reporting.verdicts import agrees, summary
 
 # 3^2/3 + 1.5^2/3 + 1e4 * .75 * .25 / 400 = 3 + 0.75 + 4.6875 = 8.4375; two standard deviations are 5.8095
 CASE = {"reported_std": 3.0, "reported_seeds": 3, "ours": 75.0, "ours_std": 1.5, "seeds": 3, "samples": 400}
@@ -49,3 +52,23 @@ def test_a_larger_difference_never_turns_into_agreement():
 def test_direction_does_not_matter():
     for gap in (1.0, 5.8, 5.82, 20.0):
         assert agrees(75.0 + gap, **CASE) is agrees(75.0 - gap, **CASE)
+
+
+def row(method, verdict, reported=1.0):
+    return {"paper_dataset": "cmnist", "method": method, "setting": math.nan, "metric": "gap", "reported": reported, "verdict": verdict}
+
+
+def test_a_comparison_is_summed_up_in_one_line_that_counts_each_printed_number_once():
+    rows = [row("erm", "agrees"), row("erm", "differs"), row("cnc", "stand-in: not compared"), row("jtt", "not run here"),
+            row("gdro", "one seed: undecided"), row("eiil", "nothing printed", math.nan)]  # fmt: skip
+    expected = "4 printed numbers: 0 agree, 1 differ, 1 undecided (one seed), 1 stand-in, 1 not run here."
+    assert summary(pd.DataFrame(rows)) == expected
+    assert summary(pd.DataFrame([row("erm", "agrees")])) == "1 printed numbers: 1 agree, 0 differ, 0 stand-in, 0 not run here."
+
+
+def test_what_compares_no_printed_numbers_has_no_such_line():
+    assert (
+        summary(pd.DataFrame([row("eiil", "nothing printed", math.nan)]))
+        == summary(pd.DataFrame({"claim": ["a"], "verdict": ["holds"]}))
+        == ""
+    )

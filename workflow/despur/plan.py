@@ -73,7 +73,7 @@ def tried(minutes: float) -> Iterator[str]:
     longest, allowed = needs.facts()["longest"], needs.retries()
     asked = math.ceil(minutes / longest) - 1
     if asked > 0:
-        yield f"No job asks for more than {longest:,} minutes (longest in workflow/needs.yaml): one of {minutes:,.0f} needs {asked:,} retries."
+        yield f"No job asks for more than {longest:,} minutes (workflow/needs.yaml); one of {minutes:,.0f} needs {asked:,} retries."
     if asked > allowed:
         enough = math.ceil(minutes / (allowed + 1))
         yield (f"It CANNOT FINISH within the {allowed} retries of profiles/slurm: set retries there to {asked:,}, or longest to "

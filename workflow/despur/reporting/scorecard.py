@@ -20,11 +20,11 @@ import yaml
 
 from despur import configuration, experiments, matrix
 from despur.declarations import PACKAGE
-from despur.reporting import cost, origin, tally
+from despur.reporting import cost, origin, tally, verdicts
 from despur.store import atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"
-VERDICTS = ("holds", "fails", "undecided", tally.NOT_RUN)
+VERDICTS = ("holds", "fails", "undecided", verdicts.NOT_RUN)
 COLUMNS = ["paper", "kind_of_row", "place", "artifact", "paper_dataset", "method", "setting", "metric", "unit", "reported", "reported_std",
            "ours", "ours_std", "difference", "claim", "statement", "effect", "low", "high", "margin", "p_seeds", "p_holm", "seeds", "data",
            "verdict", "settle"]  # fmt: skip
@@ -49,7 +49,7 @@ class Page:
         numbers["link"] = [self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in numbers["artifact"]]
         numbers["runs"] = [runs.get((r.artifact, r.paper_dataset, r.method), []) for r in numbers.itertuples()]
         claims["link"] = [self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in claims["artifact"]]
-        order = [numbers["kind"].map(tally.KINDS.index), -numbers["relative"].fillna(0)]
+        order = [numbers["kind"].map(verdicts.KINDS.index), -numbers["relative"].fillna(0)]
         shown = [a for a in room["artifacts"] if not experiments.outputs(self.config, name, a)[0].endswith(".parquet")]
         return {
             "name": name,
@@ -60,7 +60,7 @@ class Page:
                 for file in first_of_each(experiments.outputs(self.config, name, a))
             ],
             "numbers": numbers.assign(first=order[0], second=order[1]).sort_values(["first", "second"], kind="stable"),
-            "counts": tally.counts(numbers),
+            "counts": verdicts.counts(numbers),
             "claims": claims.sort_values("verdict", key=lambda v: v.map(VERDICTS.index), kind="stable"),
             "verdicts": Counter(claims["verdict"]),
             "command": command(name, self.config),
@@ -166,7 +166,9 @@ def render(page: Page) -> str:
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters |= {"number": number, "duration": duration, "breakable": breakable}
     template = environment.get_template("scorecard.html.jinja")
-    return template.render(page=page, kinds=tally.KINDS, verdicts=VERDICTS, matrix=page.matrix(), cost=page.cost(), made=page.provenance())
+    return template.render(
+        page=page, kinds=verdicts.KINDS, verdicts=VERDICTS, matrix=page.matrix(), cost=page.cost(), made=page.provenance()
+    )
 
 
 def write(config: Mapping[str, Any], prefix: Path) -> None:

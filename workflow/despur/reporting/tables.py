@@ -12,7 +12,7 @@ import pandas as pd
 from despur.experiments import Cell
 from despur.paths import locate
 from despur.reporting.printed import at_settings, changed, changes, not_compared
-from despur.reporting.verdicts import agrees
+from despur.reporting.verdicts import agrees, summary
 from despur.store import atomic, write_csv
 
 COLUMNS = [
@@ -32,11 +32,6 @@ COLUMNS = [
 ]
 RUN_COLUMNS = ["role", "played", "printed", "data", "stand_in", "artifact", "seed", "split", "selection", "metric", "group", "value"]
 OF_SMALLEST_GROUP = ("worst_group_accuracy", "tpr_gap")  # metrics with the binomial variance of the smallest group
-STYLE = """<style>
-table { border-collapse: collapse; font: 14px sans-serif; } td, th { padding: 2px 10px; text-align: left; }
-th { border-bottom: 1px solid; } tr:nth-child(even) { background: #f4f4f4; }
-</style>
-"""
 
 
 def cells_from(text: str) -> list[Cell]:
@@ -176,13 +171,14 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 
 def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None = None) -> None:
-    """``prefix``.csv (all digits), .md, .tex and .html (as people read it), each atomically."""
+    """``prefix``.csv (all digits), .md, .tex and .html (as people read it; .md and .html say first how many numbers agree), atomically."""
     display = shown(table) if display is None else display
+    line = summary(table)
     write_csv(prefix.with_suffix(".csv"), table)
     texts = {
-        ".md": to_markdown(display),
+        ".md": (f"{line}\n\n" if line else "") + to_markdown(display),
         ".tex": display.to_latex(index=False, escape=True),
-        ".html": display.to_html(index=False, border=0),
+        ".html": (f"<p>{line}</p>\n" if line else "") + display.to_html(index=False, border=0),
     }
     for suffix, text in texts.items():
         with atomic(prefix.with_suffix(suffix)) as temporary:

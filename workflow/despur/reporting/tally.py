@@ -10,12 +10,10 @@ import yaml
 from scipy import stats
 
 from despur import experiments
+from despur.reporting.verdicts import NOT_RUN, kind
 
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
 OURS = ["ours", "ours_std", "difference", "seeds", "data", "verdict"]
-NOT_RUN = "not run here"
-# How a number counts that several data sets play a part in: the first kind that any of them has.
-KINDS = ("differs", "agrees", "undecided", "stand-in", "not compared", NOT_RUN)
 
 
 def printed(paper: str) -> pd.DataFrame:
@@ -73,21 +71,6 @@ def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     larger = table[["reported", "ours"]].abs().max(axis=1)
     return table.assign(paper=paper, kind=table["verdict"].map(kind), seeds=table["seeds"].fillna(0).astype(int),
                         relative=table["difference"].abs() / larger.where(larger > 0, 1)).drop(columns="shown")  # fmt: skip
-
-
-def kind(verdict: str) -> str:
-    """The kind of a verdict: agrees, differs, undecided (one seed), stand-in, not compared (other settings, ...), not run here."""
-    if verdict in ("agrees", "differs"):
-        return verdict
-    return next(
-        (k for word, k in (("undecided", "undecided"), ("stand-in", "stand-in"), (NOT_RUN, NOT_RUN)) if word in verdict), "not compared"
-    )
-
-
-def counts(table: pd.DataFrame) -> dict[str, int]:
-    """How many printed numbers are of each kind; each counts once, and where any data set differs, it differs."""
-    each = table.groupby("number")["kind"].agg(lambda kinds: min(kinds, key=KINDS.index))
-    return {name: int((each == name).sum()) for name in KINDS}
 
 
 def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
