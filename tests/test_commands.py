@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from despur import commands, configuration, experiments
-from despur.check import check, licence
+from despur.check import LICENCE, SOURCE, TABLE, check, files, stated
 from despur.datasets import waterbirds
 from despur.declarations import available
+from despur.resolution import resolve
 from despur.settings import SettingError
 from despur.store import Dataset, InputError, Lazy
 
@@ -132,7 +134,50 @@ def test_a_check_decodes_images_of_each_split(monkeypatch):
 @pytest.mark.parametrize("dataset", available("datasets"))
 def test_the_licence_of_a_data_set_is_known_without_its_files(dataset):
     known = {"cifar10", "cifar100", "cifar10_001", "cifar10_02", "stl10"}  # whose authors state none
-    assert licence(dataset).startswith("not stated") == (dataset in known)
+    assert stated(dataset, LICENCE).startswith("not stated") == (dataset in known)
+
+
+@pytest.mark.parametrize("dataset", available("datasets"))
+def test_the_table_of_raw_files_has_the_data_sets_that_cannot_be_made_without(dataset, here, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
+    (point,) = resolve("datasets", dataset).points
+    raw = point.source or point
+    needed = files(raw, yaml.safe_load(TABLE.read_text())["files"])
+    try:
+        list(check(dataset))
+        lacking = False
+    except InputError:
+        lacking = True
+    assert lacking == bool(needed)
+    if needed and dataset != "bring_your_own":
+        assert stated(raw.base, SOURCE).startswith("http")
+
+
+def test_the_raw_data_of_a_configuration_is_looked_for_and_not_read(here, monkeypatch):
+    Path("own.yaml").write_text(
+        "papers: [cnc]\nseeds: 1\nmethods: [erm]\ndatasets: {waterbirds: waterbirds, celeba: celeba, cmnist: cmnist}\n"
+    )
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
+    for name in ("waterbirds_v1.0/metadata.csv", "celeba/Anno/list_attr_celeba.txt", "celeba/img_align_celeba/1.jpg"):
+        (here / "raw" / name).parent.mkdir(parents=True)
+        (here / "raw" / name).touch()
+    lines = []
+    with pytest.raises(SettingError, match=r"1 of \d+ data sets are missing: celeba"):
+        for line in check(configfile=Path("own.yaml")):
+            lines.append(line)
+    assert "present   waterbirds" in lines
+    (celeba,) = (line for line in lines if line.startswith("missing"))
+    assert celeba.startswith("missing   celeba: celeba/list_eval_partition.*; from https://mmlab")
+    assert any(line.startswith("download  cmnist: mnist/train-images") for line in lines)
+    (here / "raw/celeba/list_eval_partition.csv").touch()
+    assert not any(line.startswith("missing") for line in check(configfile=Path("own.yaml")))
+
+
+def test_a_bundled_configuration_needs_no_raw_data_and_one_of_both_is_asked_for(here):
+    assert {line.split()[0] for line in list(check(configfile=Path("config.yaml")))[1:]} == {"bundled"}
+    for asked in ({}, {"dataset": "cmnist", "configfile": Path("config.yaml")}):
+        with pytest.raises(SettingError, match="name a data set"):
+            list(check(**asked))
 
 
 def test_what_no_configuration_asks_for_is_listed_and_kept(here):

@@ -5,6 +5,7 @@ python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
 python -m despur show results/runs/colored_digits/cnc/s0-2
 python -m despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
 python -m despur check waterbirds
+python -m despur check --configfile config/published.yaml
 python -m despur unused
 python -m despur plan --configfile config/published.yaml
 """
@@ -36,7 +37,11 @@ def main() -> None:
     action(commands.explain, ("path", {"help": "a result, or its folder"}))
     action(measured.show, ("path", {"type": Path, "help": "a finished run's folder, or a file in it"}))
     action(measured.diff, ("first", {"type": Path}), ("second", {"type": Path}))
-    action(check, ("dataset", {"help": "a name, with settings if you like"}))
+    action(
+        check,
+        ("dataset", {"nargs": "?", "help": "a name, with settings if you like"}),
+        ("--configfile", {"type": Path, "help": "in the place of a name: whether all that this configuration needs is there"}),
+    )
     action(commands.unused)
     action(
         plan,

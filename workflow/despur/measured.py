@@ -122,9 +122,6 @@ def headline(path: Path) -> str:
 
 def of_result(path: Path, name: str) -> Path:
     """A file of the folder of a result. Raises InputError where it is not made."""
-    from despur.store import InputError
+    from despur.store import made
 
-    file = locate(path).folder / name
-    if not file.exists():
-        raise InputError(f"{file} is not there: make it with snakemake {file}")
-    return file
+    return made(locate(path).folder / name)

@@ -46,6 +46,16 @@ def behind(files: Iterable[str]) -> set[Place]:
     return found
 
 
+def jobs_of(config: Mapping[str, Any]) -> dict[str, set[Place]]:
+    """Every job behind the artifacts of each paper of a configuration, and behind its matrix. Raises SettingError for a wrong one."""
+    configuration.check(config)
+    files = {
+        paper: [file for name in experiments.artifacts(config, paper) for file in experiments.files(config, paper, name)]
+        for paper in config["papers"]
+    }
+    return {paper: behind(own) for paper, own in files.items()} | ({"matrix": behind(matrix.files(config))} if config.get("matrix") else {})
+
+
 def longest(jobs: Iterable[Place], device: str) -> tuple[float, list[Place]]:
     """Seconds of the chain of jobs that takes longest, each on all GPUs that it can use, and its jobs: no number of machines is faster."""
 
@@ -83,15 +93,10 @@ def tried(minutes: float) -> Iterator[str]:
 def plan(configfile: Path, device: str) -> Iterator[str]:
     """what a configuration costs before it runs: jobs, hours, disk and the longest chain of jobs, by paper"""
     config: Mapping[str, Any] = configuration.read(configfile)
-    configuration.check(config)
-    files = {
-        paper: [file for name in experiments.artifacts(config, paper) for file in experiments.files(config, paper, name)]
-        for paper in config["papers"]
-    }
-    jobs = {paper: behind(own) for paper, own in files.items()} | ({"matrix": behind(matrix.files(config))} if config.get("matrix") else {})
+    jobs = jobs_of(config)
     every = set().union(*jobs.values())
     yield f"{'':<20}{'jobs':>8}{'training':>10}{f'{device.upper()} hours':>16}{'other hours':>13}{'GB':>10}{'longest (h)':>12}"
-    counts = {paper: len(experiments.artifacts(config, paper)) if paper in files else 1 for paper in jobs}
+    counts = {paper: len(experiments.artifacts(config, paper)) if paper in config["papers"] else 1 for paper in jobs}
     for paper, own in jobs.items():
         yield row(paper, own, counts[paper], device)
     yield row("all, shared once", every, sum(counts.values()) + 2, device)  # the scorecard, and `all`
