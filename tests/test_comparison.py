@@ -89,6 +89,14 @@ def test_methods_that_share_their_noise_are_told_apart():
     assert (found["cnc"]["rank_low"], found["cnc"]["rank_high"], found["cnc"]["versus_erm"]) == (1, 1, "helps")
 
 
+@pytest.mark.parametrize(
+    ("seeds", "resampled", "verdict"), [(1, True, "undecided"), (2, True, "helps"), (4, False, "undecided"), (5, False, "helps")]
+)
+def test_a_method_helps_by_the_rule_of_claims(seeds, resampled, verdict):
+    found = {name: np.concatenate([series(value, [-1.0, 1.0])[: 1 + DRAWS], [value] * seeds]) for name, value in (("erm", 1), ("far", 20))}
+    assert ranks(found, True, resampled)["far"]["versus_erm"] == verdict
+
+
 @quick
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=6), st.booleans())
 def test_ranks_sum_to_what_they_must_and_ties_share(values, higher):
@@ -163,6 +171,7 @@ def test_the_command_line_writes_table_and_heat_map(cells, tmp_path, monkeypatch
         ((1234.5, math.nan, math.nan), "1,234"),
         ((math.nan, math.nan, math.nan), "–"),
         ((0.5, 1, 1), "0.5\n1–1"),
+        ((0.5, 3.5, 4), "0.5\n3.5–4"),
     ],
 )
 def test_what_a_cell_of_the_heat_map_says(cell, text):

@@ -25,7 +25,7 @@ from scipy import stats
 from despur.experiments import Cell
 from despur.names import unknown
 from despur.randomness import generator
-from despur.reporting.evidence import DRAWS, Evidence, Missing
+from despur.reporting.evidence import DRAWS, Evidence, Missing, decide
 from despur.reporting.tables import load_metrics, load_resamples
 from despur.settings import SettingError
 from despur.store import Array
@@ -49,7 +49,6 @@ COLUMNS = [
 ]
 
 
-SEEDS_ALONE = 5  # as many decide a claim that no test data enters
 OF_EVIDENCE = ("value", "best", "least", "over", "rise", "spread", "classes", "gap", "slack")
 Measure = Callable[[Sequence[Cell]], tuple[pd.DataFrame, pd.DataFrame]]
 ARITHMETIC: dict[str, Callable[..., Any]] = {
@@ -100,17 +99,10 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
 
 def decided(claim: dict[str, Any], found: Array, asked: Evidence) -> dict[str, Any]:
     """The verdict on an effect's value, draws and values by seed."""
-    drawn, alone, seeds = found[1 : DRAWS + 1], found[DRAWS + 1 :], asked.seeds
-    low, high = np.nanpercentile(drawn, [2.5, 97.5]) if asked.resampled else interval(alone)
-    verdict = "holds" if low > claim["margin"] else "fails" if high < claim["margin"] else "undecided"
-    evidence = {"effect": found[0], "low": low, "high": high, "seeds": len(seeds), "p_seeds": p_value(alone, claim["margin"])}
-    if claim.get("counted"):
-        return evidence | {"verdict": verdict}
-    if len(seeds) < 2:
-        return evidence | {"verdict": "undecided", "reason": "one seed: the interval is over test originals only"}
-    if not asked.resampled and len(seeds) < SEEDS_ALONE:
-        return evidence | {"verdict": "undecided", "reason": f"no test data in it: less than {SEEDS_ALONE} seeds decide nothing"}
-    return evidence | {"verdict": verdict}
+    alone = found[DRAWS + 1 :]
+    side, evidence = decide(found, claim["margin"], asked.resampled, bool(claim.get("counted")))
+    of_all = {"effect": found[0], "seeds": len(asked.seeds), "p_seeds": p_value(alone, claim["margin"])}
+    return of_all | evidence | {"verdict": {"above": "holds", "below": "fails"}.get(side, side)}
 
 
 def effect(expression: str, evidence: Evidence) -> Array:
@@ -121,14 +113,6 @@ def effect(expression: str, evidence: Evidence) -> Array:
     if found.shape != (1 + DRAWS + len(evidence.seeds),):
         raise SettingError(f"effect {expression!r} is not one number: reduce it with mean, lowest or highest")
     return found
-
-
-def interval(alone: Array) -> tuple[float, float]:
-    """Student's 95 % interval of a mean over seeds."""
-    if len(alone) < 2 or np.ptp(alone) == 0:
-        return alone.mean(), alone.mean()
-    low, high = stats.t.interval(0.95, len(alone) - 1, alone.mean(), stats.sem(alone))
-    return float(low), float(high)
 
 
 def p_value(alone: Array, margin: float) -> float:

@@ -4,8 +4,9 @@
 
 matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods (1: best) with the
 95 % interval of that rank; ``versus_erm``, whether the 95 % interval of the difference from ERM lies on the better side (helps), on the
-worse (hurts) or on both (undecided). Intervals are over seeds and test originals, both drawn with replacement and the same for all methods.
-Nothing is corrected for the number of comparisons.
+worse (hurts) or on both (undecided), by the rule of claims: always undecided from one seed and, where no test data enters (seconds), from
+less than five. Intervals are over seeds and test originals, both drawn with replacement and the same for all methods; from one seed, over
+test originals alone. Nothing is corrected for the number of comparisons.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from despur.experiments import Cell
 from despur.matrix import papers_of
 from despur.paths import Place, locate
 from despur.randomness import generator
-from despur.reporting.evidence import DRAWS, Evidence, Missing
+from despur.reporting.evidence import DRAWS, Evidence, Missing, decide
 from despur.reporting.tables import cells_from, load_metrics, load_resamples
 from despur.store import Array, write_csv
 
@@ -88,8 +89,10 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
     evidence = Evidence(metrics, load_resamples(cells), seeds, draws)
     rows = []
     for metric in METRICS:
+        evidence.resampled = False
         found = {cell.printed: ask(evidence, cell.printed, metric) for cell in cells}
-        ranked = ranks({method: values for method, values in found.items() if values is not None}, metric.higher_is_better)
+        measured = {method: values for method, values in found.items() if values is not None}
+        ranked = ranks(measured, metric.higher_is_better, evidence.resampled)
         for cell in cells:
             fixed = {"method": cell.printed, "papers": " ".join(papers_of(cell)), "data": cell.dataset, "metric": metric.name,
                      "sees_attribute": sees_attribute(cell)}  # fmt: skip
@@ -121,7 +124,7 @@ def summary(values: Array, seeds: int) -> dict[str, float | str]:
     return {"value": values[0], "std": alone.std(ddof=1) if np.ptp(alone) else float("nan"), "seeds": seeds}
 
 
-def ranks(found: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str, float | str]]:
+def ranks(found: dict[str, Array], higher_is_better: bool, resampled: bool = True) -> dict[str, dict[str, float | str]]:
     """Rank of each method (1: best; ties share the mean), its 95 % interval, and what its difference from the baseline says.
 
     Where nothing varies over seeds and test originals, as the memory of a process, ranks have no interval.
@@ -136,17 +139,17 @@ def ranks(found: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str
     named = zip(scores, points, low, high, strict=True)
     base = scores.get(BASELINE)
     return {
-        method: {"rank": rank, "rank_low": first, "rank_high": last, "versus_erm": versus(scores[method], base, method)}
+        method: {"rank": rank, "rank_low": first, "rank_high": last, "versus_erm": versus(scores[method], base, method, resampled)}
         for method, rank, first, last in named
     }
 
 
-def versus(scores: Array, base: Array | None, method: str) -> str:
+def versus(scores: Array, base: Array | None, method: str, resampled: bool) -> str:
     """helps, hurts or undecided; nothing for the baseline or without it."""
     if base is None or method == BASELINE:
         return ""
-    low, high = np.nanpercentile((scores - base)[1 : 1 + DRAWS], [2.5, 97.5])
-    return "helps" if low > 0 else "hurts" if high < 0 else "undecided"
+    side, _ = decide(scores - base, 0.0, resampled)
+    return {"above": "helps", "below": "hurts"}.get(side, side)
 
 
 def draw(table: pd.DataFrame, prefix: Path) -> None:
@@ -178,7 +181,7 @@ def cell_text(value: float, low: float, high: float) -> str:
     if np.isnan(value):
         return "–"
     shown = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-    return shown if np.isnan(low) else f"{shown}\n{low:.0f}–{high:.0f}"
+    return shown if np.isnan(low) else f"{shown}\n{low:g}–{high:g}"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What a claim's effect may ask of the runs behind it."""
+"""What a claim's effect may ask of the runs behind it, and what an answer decides."""
 
 import math
 from collections.abc import Sequence
@@ -7,16 +7,42 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from despur.reporting.printed import same
 from despur.settings import SettingError
 from despur.store import Array
 
 DRAWS = 2000
+SEEDS_ALONE = 5  # as many decide what no test data enters
 
 
 class Missing(LookupError):
     """A claim needs what was not run or measured here; the message says what."""
+
+
+def decide(found: Array, margin: float, resampled: bool, counted: bool = False) -> tuple[str, dict[str, Any]]:
+    """On which side of a margin an effect lies (above, below, undecided), with its 95 % interval and, if no verdict is due, the reason.
+
+    ``found``: as :class:`Evidence` answers. Of percentiles over seeds and test originals where ``resampled``, else Student's over seeds.
+    What is ``counted`` is the same from every seed.
+    """
+    drawn, alone = found[1 : DRAWS + 1], found[DRAWS + 1 :]
+    low, high = np.nanpercentile(drawn, [2.5, 97.5]) if resampled else interval(alone)
+    evidence = {"low": low, "high": high}
+    if not counted and len(alone) < 2:
+        return "undecided", evidence | {"reason": "one seed: the interval is over test originals only"}
+    if not counted and not resampled and len(alone) < SEEDS_ALONE:
+        return "undecided", evidence | {"reason": f"no test data in it: less than {SEEDS_ALONE} seeds decide nothing"}
+    return "above" if low > margin else "below" if high < margin else "undecided", evidence
+
+
+def interval(alone: Array) -> tuple[float, float]:
+    """Student's 95 % interval of a mean over seeds."""
+    if len(alone) < 2 or np.ptp(alone) == 0:
+        return alone.mean(), alone.mean()
+    low, high = stats.t.interval(0.95, len(alone) - 1, alone.mean(), stats.sem(alone))
+    return float(low), float(high)
 
 
 @dataclass
