@@ -21,7 +21,8 @@ try:
     validate(config, str(SCHEMA))  # fills in defaults
     configuration.check(config)
     matrix.cells(config)
-    for word in sys.argv[1:]:  # a workflow does not see its targets before it has been read
+    # A workflow does not see its targets before it has been read.
+    for word in sys.argv[1:]:
         configuration.check_target(config, Path(word))
 except SettingError as error:
     raise WorkflowError(str(error))
