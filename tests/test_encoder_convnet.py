@@ -31,6 +31,13 @@ def test_three_blocks_and_one_linear_layer(kernel):
     assert convnet(kernel=kernel)(torch.rand(2, 3, 28, 28)).shape == (2, 16)
 
 
+@pytest.mark.parametrize(("dropped", "whole"), [("channels", True), ("units", False)])
+def test_dropout_takes_whole_channels_or_single_units(dropped, whole):
+    (dropout, *_) = [layer for layer in convnet(dropped=dropped, dropout=0.5).layers if isinstance(layer, nn.Dropout2d | nn.Dropout)]
+    kept = dropout(torch.ones(8, 16, 5, 5)) > 0
+    assert bool((kept == kept[:, :, :1, :1]).all()) is whole and 0.3 < kept.float().mean() < 0.7
+
+
 def test_dropout_and_batch_statistics_are_for_training_only():
     encoder, images = convnet(dropout=0.5), torch.rand(4, 3, 28, 28)
     assert not torch.equal(encoder(images), encoder(images))

@@ -10,7 +10,8 @@ SEED_CHUNK = 5
 SETTINGS = {
     "width": whole(32, "not stated: channels of the first block; each next block has twice as many", at_least=1),
     "kernel": whole(3, "not stated", at_least=1),
-    "dropout": real(0.1, "App. D: in each block; rate and kind are not stated: whole channels, as is usual", at_least=0, below=1),
+    "dropout": real(0.1, "App. D: in each block; the rate is not stated", at_least=0, below=1),
+    "dropped": choice("channels", "not stated: whole channels, as is usual for convolutions; or single units", "channels", "units"),
     "dim": whole(16, "Sec. 3, App. D: representations", at_least=1),
 }
 
@@ -25,6 +26,7 @@ class ConvNet(nn.Module):
         self.dim: int = settings["dim"]
         channels = [shape[0], *(settings["width"] * 2**i for i in range(3))]
         sides = [-(-side // 8) for side in shape[1:]]
+        dropout = nn.Dropout2d if settings["dropped"] == "channels" else nn.Dropout
         blocks = [
             layer
             for i in range(3)
@@ -32,7 +34,7 @@ class ConvNet(nn.Module):
                 # No pooling is stated: the convolutions go in steps of two pixels. Batch norm makes a bias useless.
                 nn.Conv2d(channels[i], channels[i + 1], settings["kernel"], stride=2, padding=settings["kernel"] // 2, bias=False),
                 nn.BatchNorm2d(channels[i + 1]),
-                nn.Dropout2d(settings["dropout"]),
+                dropout(settings["dropout"]),
                 nn.ReLU(),
             )
         ]
