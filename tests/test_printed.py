@@ -20,6 +20,7 @@ def of(paper, artifact, role, printed, data, method):
     [
         (("cnc", "table_1", "waterbirds", "erm"), "waterbirds", "erm", ""),
         (("cnc", "table_1", "waterbirds", "erm"), "waterbirds+size=64", "erm", "size=64"),
+        (("cnc", "table_1", "waterbirds", "erm"), "waterbirds", "erm+snapshots=50", ""),  # more is kept, nothing else
         (("cnc", "table_1", "waterbirds", "erm"), "waterbirds", "erm+encoder.weights=random", "encoder.weights=random"),
         (("cnc", "table_1", "waterbirds", "cnc"), "waterbirds", "cnc+stage1.epochs=1", "groups.stage1.epochs=1"),
         (("cnc", "table_1", "cmnist", "cnc"), "cmnist+colors=released", "cnc", ""),

@@ -76,12 +76,13 @@ def changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
 def changed(cell: Cell, data: str, method: str) -> str:
     """The settings, ``size=64;epochs=1``, in which a run of a cell is not as its paper's room and its data set's file have it.
 
-    A method is held against the nearest of the points that its room states. A draw, and what the room calls a reading, may differ.
+    A method is held against the nearest of the points that its room states. A draw, what is kept beside the model (snapshots) and what the
+    room calls a reading may differ.
     """
     if not cell.paper or cell.stand_in:
         return ""
     own, *others = [point for text in (method, *stated(cell)) for point in _points(cell, text, data)]
-    nearest = min(([key for key in own if own[key] != other.get(key)] for other in others), key=len, default=[])
+    nearest = min(([key for key in own if own[key] != other.get(key) and key != "snapshots"] for other in others), key=len, default=[])
     items = [*_changed_data(cell, data), *(f"{key}={own[key]}" for key in nearest)]
     return ";".join(item for item in items if item not in room(cell.paper).get("readings", []))
 
