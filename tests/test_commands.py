@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
-from despur import commands, configuration, experiments
-from despur.check import LICENCE, SOURCE, TABLE, check, files, stated
+from despur import commands, configuration, experiments, rawdata
+from despur.check import LICENCE, SOURCE, check, stated
 from despur.datasets import waterbirds
 from despur.declarations import available
 from despur.resolution import resolve
@@ -142,7 +141,7 @@ def test_the_table_of_raw_files_has_the_data_sets_that_cannot_be_made_without(da
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
     (point,) = resolve("datasets", dataset).points
     raw = point.source or point
-    needed = files(raw, yaml.safe_load(TABLE.read_text())["files"])
+    needed = rawdata.needed(raw)
     try:
         list(check(dataset))
         lacking = False

@@ -216,6 +216,8 @@ def test_raw_files_are_part_of_the_question_where_a_data_set_declares_them(tmp_p
     assert raw() != one
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path / "nowhere"))
     assert raw() == one
+    (tmp_path / "nowhere/bring_your_own/mine.parquet").mkdir(parents=True)  # not a file
+    assert raw() == one
 
 
 def test_settings_that_a_data_set_states_are_part_of_the_question(toy):

@@ -5,18 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
-import yaml
-
-from despur import configuration, plan
+from despur import configuration, plan, rawdata
 from despur.border import built
 from despur.commands import documentation
 from despur.declarations import PACKAGE
 from despur.paths import Place, data_root
 from despur.resolution import resolve
-from despur.settings import SettingError, spell
-from despur.spec import Spec
+from despur.settings import SettingError
 
-TABLE = PACKAGE.parent / "rawdata.yaml"
 LICENCE = r"""licence"?[=:] ?"([^"]+)"""
 SOURCE = r"""(?:^SOURCE|^URL|"source")(?: = |: )"(http[^"]+)"""
 
@@ -30,19 +26,19 @@ def check(dataset: str | None = None, configfile: Path | None = None) -> Iterato
 
 def here(configfile: Path) -> Iterator[str]:
     """Of each data set that a configuration needs: whether its raw files are there; none is read. Raises SettingError if some are not."""
-    root, table = data_root(), yaml.safe_load(TABLE.read_text())
+    root = data_root()
     yield f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: python -m despur check NAME does. Pretrained weights: README.\n"
     needed: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
     for place in set().union(*plan.jobs_of(configuration.read(configfile)).values()):
         for point in place.datasets.points if place.stage == "data" else ():
             raw = point.source or point
-            needed.setdefault((raw.base, files(raw, table["files"])), []).append(place)
+            needed.setdefault((raw.base, rawdata.needed(raw)), []).append(place)
     lost = []
     for (name, patterns), places in sorted(needed.items()):
-        missing = [each for each in patterns if not any(next(root.glob(part.strip()), None) for part in each.split("|"))]
+        missing = [each for each in patterns if not rawdata.present(each, root)]
         made = all((place.folder / "about.json").exists() for place in places)
         state = "bundled" if not patterns else "present" if not missing else "made" if made else "missing"
-        if state == "missing" and name in table["downloaded"]:
+        if state == "missing" and name in rawdata.table()["downloaded"]:
             state = "download"
         lost += [name] if state == "missing" else []
         yield f"{state:<10}{name}" + (
@@ -52,12 +48,6 @@ def here(configfile: Path) -> Iterator[str]:
         )
     if lost:
         raise SettingError(f"{len(lost)} of {len(needed)} data sets are missing: {', '.join(dict.fromkeys(lost))}")
-
-
-def files(point: Spec, table: dict[str, list[str]]) -> tuple[str, ...]:
-    """The patterns of all raw files that a data set needs."""
-    rows = [point.base, *(f"{point.base}+{key}={spell(value)}" for key, value in point.settings.items())]
-    return tuple(pattern.format(**point.settings) for row in rows for pattern in table.get(row, []))
 
 
 def right(dataset: str) -> Iterator[str]:

@@ -49,7 +49,7 @@ def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
 
 
 def check_target(config: Mapping[str, Any], path: Path) -> None:
-    """Refuse a path below results/ that nothing makes, with a reason: Snakemake knows none."""
+    """Refuse a path of a paper or of a stage whose name, artifact or seeds cannot be, with a reason: Snakemake knows none."""
     paper = path.parent.name
     if path.parent.parent == Path(config["outputs"]) / "papers":
         known = {Path(file).stem for name in room(paper)["artifacts"] for file in experiments.outputs(config, paper, name)}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from despur import rawdata
 from despur.border import built, checked, source_of
-from despur.digest import raw_files
 from despur.paths import Place, data_root
 from despur.provenance import entry_point
 from despur.spec import Spec
@@ -24,7 +24,7 @@ def build(place: Place, arguments: argparse.Namespace) -> None:
     sweep = place.datasets
     points: dict[str, Dataset] = {}
     for point in sweep.points:
-        raw = raw_files(point, arguments.data_root)
+        raw = rawdata.versions(point, arguments.data_root)
         made = checked(source_of(point), embedded(place, point.source)) if point.source else built(point, arguments.data_root)
         made.about["raw"] = raw
         points[point.name] = made

@@ -10,7 +10,7 @@ from despur import settings, shared_settings
 from despur.names import unknown
 
 PACKAGE = Path(__file__).parent
-DECLARATIONS = {"SETTINGS", "PUBLISHED", "BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS", "RAW"}
+DECLARATIONS = {"SETTINGS", "PUBLISHED", "BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"}
 
 
 def available(kind: str) -> list[str]:

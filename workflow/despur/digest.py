@@ -7,11 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur.declarations import PACKAGE, declared
+from despur import rawdata
+from despur.declarations import PACKAGE
 from despur.paths import Place, data_root, seed_list
 from despur.spec import Spec
 
-RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK", "RAW"}  # declarations that are in the specification, or decide no digit
+RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK"}  # declarations that are in the specification, or decide no digit
 ENTRY = {
     "data": "data.py",
     "stage1": "stage1.py",
@@ -99,23 +100,14 @@ def _components(spec: Spec) -> set[Path]:
     return own.union(*(_components(part) for key, part in spec.parts.items() if key not in ("stage1", "groups")))
 
 
-def sha256(path: Path) -> str:
-    """Checksum of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def raw_files(point: Spec, root: Path) -> dict[str, str]:
-    """Checksums of the raw files that a data set declares to be made from (``RAW``: patterns below ``root``), by path; those that exist."""
-    patterns = [pattern.format(**point.settings) for pattern in declared("datasets", point.base).get("RAW", ())]
-    return {str(file.relative_to(root)): sha256(file) for pattern in patterns for file in sorted(root.glob(pattern))}
-
-
 def _raw(place: Place) -> dict[str, dict[str, str]]:
-    """The raw files of each point of a data set; of one that was made and whose files are elsewhere now, those that it was made from."""
-    about = place.folder / "about.json"
+    """The raw files of each point of a data set; those that it was made from and that are not there any more count as they were."""
+    about, root = place.folder / "about.json", data_root()
     made = json.loads(about.read_text()) if about.exists() else {}
-    found = {p.name: raw_files(p, data_root()) or made.get(p.name, {}).get("raw", {}) for p in place.datasets.points}
+    found = {}
+    for point in place.datasets.points:
+        gone = {file: known for file, known in made.get(point.name, {}).get("raw", {}).items() if not (root / file).exists()}
+        found[point.name] = gone | rawdata.versions(point, root)
     return {name: files for name, files in found.items() if files}
 
 

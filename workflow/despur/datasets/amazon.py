@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.civilcomments import tokenise
-from despur.digest import sha256
+from despur.rawdata import sha256
 from despur.settings import Settings, choice, whole
 from despur.sources import rawfiles
 from despur.store import Dataset, InputError
 
-RAW = ("amazon_v2.*/reviews.csv", "amazon_v2.*/splits/{split}.csv")
 SETTINGS = {
     "tokens": whole(512, "Koh et al. 2021: a review is cut after so many", at_least=8, at_most=512),
     "split": choice("category_subpopulation", "not stated; user: WILDS's official one", "category_subpopulation", "user"),

@@ -14,7 +14,6 @@ from despur.settings import Settings, choice, whole
 from despur.sources import raw, text
 from despur.store import Array, Dataset, InputError
 
-RAW = ("bios/*.pickle", "bios/*.parquet", "bios/*.npy")
 SETTINGS = {
     "professions": choice("all", "Experiment 3: 28; Table 2: nurse and surgeon alone", "all", "nurse_surgeon"),
     "features": choice(

@@ -10,7 +10,6 @@ from despur.settings import Settings, whole, word
 from despur.sources import raw
 from despur.store import Array, Dataset, InputError
 
-RAW = ("bring_your_own/{name}.parquet", "bring_your_own/{name}.npz")
 SETTINGS = {
     "name": word("task", "NAME.parquet or NAME.npz under bring_your_own/ in the data root"),
     "size": whole(0, "images: side of the square that an encoder sees; 0: the shorter side", at_least=0),

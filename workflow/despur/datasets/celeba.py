@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.digest import sha256
+from despur.rawdata import sha256
 from despur.settings import Settings, for_each, whole
 from despur.sources import rawfiles
 from despur.store import Dataset, InputError
 
-RAW = tuple(f"[cC]eleb[aA]*/{folder}list_*" for folder in ("", "data/", "Anno/", "Eval/", "data/Anno/", "data/Eval/"))
 SETTINGS = {"size": whole(224, "released code: pixels a side, enlarged from 178", at_least=32)}
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as the text, the

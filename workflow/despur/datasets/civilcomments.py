@@ -13,13 +13,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.digest import sha256
+from despur.rawdata import sha256
 from despur.settings import Settings, choice, for_each, whole
 from despur.sources import rawfiles
 from despur.store import Array, Dataset, InputError, Lazy
 from despur.weights import BERT, fetch, remedy
 
-RAW = ("civilcomments_v1.0/all_data_with_identities.csv",)
 SETTINGS = {
     "tokens": whole(300, "App. E.2.2: a comment is cut after so many", at_least=8, at_most=512),
     "attribute": choice("any", "Sec. 5: mentions an identity; black: as WILDS trains Group DRO", "any", "black"),

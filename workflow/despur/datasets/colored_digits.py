@@ -46,7 +46,7 @@ PUBLISHED = {
     "supcon": {"epochs": 4, "accumulation": 8, "anchor_fraction": 0.5, "num_positives": 4, "num_negatives": 4, "temperature": 0.1},
     "cvar_dro": {"epochs": 10},
     "lff": {"epochs": 8},
-    "eiil": {"epochs": 10, "annealing": 8},
+    "eiil": {"epochs": 10},
     "pgi": {"epochs": 20, "learning_rate": 0.03},
     "george": {"epochs": 10},
     "cim": {"epochs": 2},

@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.digest import sha256
+from despur.rawdata import sha256
 from despur.settings import Settings, whole
 from despur.sources import rawfiles
 from despur.store import Array, Dataset, InputError
 
-RAW = ("fmow_v1.1/*.csv",)
 SETTINGS = {"size": whole(224, "Koh et al. 2021: pixels a side, as published", at_least=32)}
 
 # Zhang & Re 2022: not stated here; released code: on all its data but Waterbirds.

@@ -14,7 +14,6 @@ from despur.settings import Settings, choice, part
 from despur.sources import raw
 from despur.store import Dataset, InputError
 
-RAW = ("hate_speech/*.tsv", "hate_speech/*.npy")
 SETTINGS = {
     "features": choice("embedded", "Experiment 2: by a bi-GRU that is trained first; vectors: SPLIT.npy", "embedded", "vectors"),
     "source": part("datasets", "hate_speech_tweets", "with features=embedded: what the model behind them is trained on, and encodes"),

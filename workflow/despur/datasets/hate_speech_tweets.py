@@ -14,7 +14,6 @@ from despur.settings import Settings, whole
 from despur.sources import raw, text
 from despur.store import Array, Dataset, InputError
 
-RAW = ("hate_speech/*.tsv",)
 SETTINGS = {
     "length": whole(40, "Huang et al., released code: words of a tweet", at_least=1),
     "words": whole(15_000, "Huang et al., released code: most frequent words", at_least=1),

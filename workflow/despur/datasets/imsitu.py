@@ -15,7 +15,6 @@ from despur.settings import Settings, choice, part
 from despur.sources import raw
 from despur.store import Dataset
 
-RAW = ("imsitu/*.npy", "imsitu/*.csv", "imsitu/*.parquet")
 SETTINGS = {
     "features": choice("vectors", "Experiment 4: of a ResNet-50; embedded: by one that is fine-tuned here first", "vectors", "embedded"),
     "source": part("datasets", "imsitu_images", "with features=embedded: what the model behind them is trained on, and encodes"),

@@ -15,7 +15,6 @@ from despur.settings import Settings, whole
 from despur.sources import raw
 from despur.store import Array, Dataset, InputError
 
-RAW = ("imsitu/*.csv", "imsitu/*.parquet")
 SETTINGS = {"size": whole(224, "side of the square that an encoder sees; ResNet-50", at_least=8)}
 
 BASE = "head_first"  # what represents them in ``imsitu``; the other methods train all layers from the start

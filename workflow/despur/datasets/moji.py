@@ -14,7 +14,6 @@ from despur.settings import Settings, draw, real, whole
 from despur.sources import raw
 from despur.store import Dataset, InputError
 
-RAW = ("moji/*.npy",)
 SETTINGS = {
     "ratio": real(
         0.8, "Experiment 1: 40/10/10/40, the share of a sentiment's training samples in its more frequent dialect", at_least=0, at_most=1

@@ -58,7 +58,7 @@ PUBLISHED = {
         **{"temperature": 0.5, "lambda": 0.25, "accumulation": 1},
     ),
     **for_each("jtt dann", epochs=5),
-    "eiil": {"epochs": 10, "annealing": 8},
+    "eiil": {"epochs": 10},
     # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training is short.
     **for_each("prompting dfr_inferred", stage1="two_tower"),
     **for_each("linear_probe wise_ft", stage1="two_tower", learning_rate=1.0, epochs=12),

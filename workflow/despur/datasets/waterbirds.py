@@ -11,13 +11,12 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.digest import sha256
+from despur.rawdata import sha256
 from despur.settings import Settings, choice, for_each, whole
 from despur.sources import rawfiles
 from despur.sources.subsets import fewer
 from despur.store import Dataset
 
-RAW = ("waterbird*/metadata.csv", "cub/data/waterbird*/metadata.csv")
 SETTINGS = {
     "size": whole(224, "released code: pixels a side, out of 256", at_least=32),
     "fit": choice("stretch", "released code; clip: the shape is kept, as Zhang & Re 2022 embed images", "stretch", "clip"),

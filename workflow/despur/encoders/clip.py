@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
-from despur.digest import sha256
 from despur.encoders.base import misfit
+from despur.rawdata import sha256
 from despur.settings import SettingError, Settings, word
 from despur.store import InputError
 from despur.weights import fetch, remedy, weights_root

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor, nn
 from torchvision.models import resnet50
 
-from despur.digest import sha256
 from despur.encoders.base import misfit
+from despur.rawdata import sha256
 from despur.settings import Settings, choice
 from despur.store import InputError
 from despur.weights import fetch, remedy

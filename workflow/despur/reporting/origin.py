@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from despur import experiments, matrix
-from despur.digest import sha256
 from despur.paths import Place, locate
 from despur.provenance import versions
+from despur.rawdata import sha256
 
 LARGEST = 256 * 2**20  # bytes: larger inputs have the checksums of their raw files only
 

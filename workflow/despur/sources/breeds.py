@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.digest import sha256
 from despur.randomness import generator
+from despur.rawdata import sha256
 from despur.sources import rawfiles
 from despur.sources.objects import class_folders
 from despur.store import Dataset, InputError

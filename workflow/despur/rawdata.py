@@ -1,0 +1,54 @@
+"""Raw files of data sets, as workflow/rawdata.yaml lists them: which are there, and what tells one version of them from another."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from despur.settings import spell
+from despur.spec import Spec
+
+TABLE = Path(__file__).parent.parent / "rawdata.yaml"
+LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
+
+
+@cache
+def table() -> dict[str, Any]:
+    return yaml.safe_load(TABLE.read_text())
+
+
+def needed(point: Spec) -> tuple[str, ...]:
+    """The patterns of all raw files that a data set needs."""
+    rows = [point.base, *(f"{point.base}+{key}={spell(value)}" for key, value in point.settings.items())]
+    return tuple(pattern.format(**point.settings) for row in rows for pattern in table()["files"].get(row, []))
+
+
+def present(pattern: str, root: Path) -> list[Path]:
+    """What the first of a pattern's alternatives that something matches stands for; nothing, if none does."""
+    found = (sorted(root.glob(each.strip())) for each in pattern.split("|"))
+    return next(filter(None, found), [])
+
+
+def versions(point: Spec, root: Path) -> dict[str, str]:
+    """What identifies each raw file of a data set that is there, by its path below ``root``.
+
+    Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data set is made from.
+    """
+    read = () if point.source or point.base in table()["downloaded"] else needed(point)
+    several = [present(pattern, root) for pattern in read if not pattern.endswith(("/*", "/n*"))]
+    found = [(file, file.stat()) for files in several for file in files if file.is_file()]
+    return {str(file.relative_to(root)): version(file, known.st_size, known.st_mtime_ns) for file, known in found}
+
+
+@cache
+def version(file: Path, size: int, changed: int) -> str:
+    """The checksum of a file; of a large one its size (bytes) and the time when it was changed."""
+    return f"{size} bytes of {changed}" if size > LARGE else sha256(file)
+
+
+def sha256(path: Path) -> str:
+    """Checksum of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
