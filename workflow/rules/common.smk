@@ -22,8 +22,10 @@ try:
     configuration.check(config)
     matrix.cells(config)
     # A workflow does not see its targets before it has been read.
-    for word in sys.argv[1:]:
-        configuration.check_target(config, Path(word))
+    # A workflow does not see its targets before it has been read. Values of these options look like targets, and may have old names.
+    if not {"--report", "--archive", "--cleanup-metadata"} & set(sys.argv):
+        for word in sys.argv[1:]:
+            configuration.check_target(config, Path(word))
 except SettingError as error:
     raise WorkflowError(str(error))
 
