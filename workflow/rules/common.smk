@@ -21,7 +21,6 @@ try:
     validate(config, str(SCHEMA))  # fills in defaults
     configuration.check(config)
     matrix.cells(config)
-    # A workflow does not see its targets before it has been read.
     # A workflow does not see its targets before it has been read. Values of these options look like targets, and may have old names.
     if not {"--report", "--archive", "--cleanup-metadata"} & set(sys.argv):
         for word in sys.argv[1:]:
