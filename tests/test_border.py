@@ -12,6 +12,7 @@ from helpers import place, tiny_dataset
 from despur import data
 from despur.border import checked
 from despur.datasets import colored_digits
+from despur.sources import raw
 from despur.store import Dataset, InputError, Lazy
 
 HERE = Path("mine.py")
@@ -55,6 +56,11 @@ def test_what_no_stage_could_use_is_refused_by_name():
         "36x36 pixels; no square of 40": {"about": {"size": 40}},
         "no square of 0": {"about": {"size": None}},
         "sample 100 holds a value that is not a finite": {"inputs": nan},
+        "'size'. is '32'; it must be a whole number": {"about": {"size": "32"}},
+        "inputs are list; they must be a numpy array": {"inputs": EMBEDDED["inputs"].tolist()},
+        "class_embeddings are list": {**EMBEDDED, "class_embeddings": [[0.0] * 4] * 5},
+        "original holds values that cannot be told apart .*'list'": {"table": {"original": [[i] for i in range(120)]}},
+        "split holds values that cannot be told apart": {"table": {"split": [["train"]] * 120}},
         "groups are float64": {"groups": np.ones((120, 2))},
         "masks are bool": {"masks": np.ones((120, 4, 4), bool)},
         "class_embeddings are .3, 4.*5 classes": {**EMBEDDED, "class_embeddings": np.ones((3, 4))},
@@ -66,6 +72,24 @@ def test_what_no_stage_could_use_is_refused_by_name():
     for words, changes in faulty.items():
         with pytest.raises(InputError, match=rf"^mine\.py: .*{words}"):
             checked(HERE, changed(**changes))
+
+
+def test_a_size_of_none_is_refused():
+    given = changed()
+    given.about["size"] = None
+    with pytest.raises(InputError, match=r"about\['size'\] is None; it must be a whole number"):
+        checked(HERE, given)
+
+
+@pytest.mark.filterwarnings("error")
+def test_raw_splits_may_be_categories_and_a_table_without_them_is_refused_by_name():
+    given = tiny_dataset()
+    table = given.table.assign(split=given.table["split"].replace("val", "Dev").astype("category"))
+    found = raw.dataset(HERE, given.inputs, table, given.about)
+    assert found.table["split"].tolist() == given.table["split"].tolist() and found.table["split"].dtype == object
+    for column in ("split", "y"):
+        with pytest.raises(InputError, match=rf"^mine\.py: the table has no column {column}:"):
+            raw.dataset(HERE, given.inputs, table.drop(columns=column), given.about)
 
 
 def test_what_stages_can_use_is_not_refused():

@@ -53,6 +53,30 @@ def test_what_has_no_metrics_is_refused():
         said(show(Path("results/stage1/colored_digits/erm/s0")))
     with pytest.raises(InputError, match="make it with snakemake"):
         said(show(Path("results/runs/colored_digits/erm/s0")))
+    with pytest.raises(SettingError, match="only results/runs"):
+        said(show(Path("results/data/colored_digits")))
+
+
+def test_a_split_that_was_not_measured_is_named_with_those_that_were():
+    folder, about = made("erm", {None: {0: 0.1}}), Path("results/data/colored_digits/about.json")
+    table = pd.read_csv(folder / "metrics.csv", keep_default_na=False)
+    table.replace({"split": {"test": "test_ood"}}).to_csv(folder / "metrics.csv", index=False)
+    with pytest.raises(InputError, match=r"no metrics of the split test, .*splits: test_ood, train; .*about\.json, .* is not there"):
+        said(show(folder))
+    write_json(about, {"colored_digits": {"headline": "val"}})
+    with pytest.raises(InputError, match=r"no metrics of the split val, .*splits: test_ood, train$"):
+        said(show(folder))
+    write_json(about, {"colored_digits": {"headline": "test_ood"}})
+    assert said(show(folder)).startswith("results/runs/colored_digits/erm/s0: split test_ood")
+
+
+def test_data_cannot_differ():
+    folders = [Path(f"results/data/{name}") for name in ("colored_digits", "domain_digits")]
+    for folder in folders:
+        write_json(folder / "about.json", {folder.name: {"headline": "test"}})
+    for pair in (folders, [made("erm", {None: {0: 0.1}}), folders[0]]):
+        with pytest.raises(SettingError, match=r"results/data/colored_digits.*: data, which no run is"):
+            said(diff(*pair))
 
 
 def test_two_runs_differ_in_settings_and_metrics():

@@ -86,9 +86,6 @@ def test_no_job_asks_for_more_minutes_than_a_partition_gives_however_often_it_is
     path, longest = "stage1/imagenet/simclr/s0", needs.facts()["longest"]
     assert [asked(path, attempt)["runtime"] for attempt in (1, 10)] == [longest] * 2
     assert asked(path, 10)["mem_mb"] == asked(path, 3)["mem_mb"]  # it is tried again for its minutes
-    place = locate(f"results/{path}")
-    assert needs.attempts(place) * longest * 60 >= needs.elapsed(place) > (needs.attempts(place) - 1) * longest * 60
-    assert needs.attempts(locate("results/runs/cmnist/erm/s0")) == 1
 
 
 def test_a_job_without_a_gpu_asks_for_the_minutes_of_a_cpu():

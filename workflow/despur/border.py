@@ -8,7 +8,7 @@ import numpy as np
 
 from despur.declarations import PACKAGE
 from despur.spec import Spec
-from despur.store import Dataset, InputError
+from despur.store import Dataset, InputError, Lazy
 
 COLUMNS = ("split", "y", "a", "original")
 ABOUT = ("classes", "attributes", "select", "headline")
@@ -39,6 +39,10 @@ def faults(dataset: Dataset) -> Iterator[str]:
 
 
 def _parts(dataset: Dataset) -> Iterator[str]:
+    for name in ("inputs", "groups", "masks", "class_embeddings"):
+        part = getattr(dataset, name)
+        if not isinstance(part, np.ndarray | Lazy) and (part is not None or name == "inputs"):
+            yield f"{name} are {type(part).__name__}; they must be a numpy array (or, of many images, a store.Lazy): np.asarray makes one"
     if missing := [name for name in COLUMNS if name not in dataset.table]:
         yield f"the table has no column {', '.join(missing)}: it needs split, y, a, and original (np.arange(N): each sample its own)"
     if missing := [key for key in ABOUT if key not in dataset.about]:
@@ -48,6 +52,11 @@ def _parts(dataset: Dataset) -> Iterator[str]:
     for column in COLUMNS:
         if (unknown := dataset.table[column].isna()).any():
             yield f"{column} of sample {int(unknown.argmax())} is missing: say what it is, or leave the sample out"
+    for column in ("split", "original"):
+        try:
+            dataset.table[column].nunique()
+        except TypeError as error:
+            yield f"{column} holds values that cannot be told apart ({error}): it must be numbers or texts"
 
 
 def _labels(dataset: Dataset) -> Iterator[str]:
@@ -74,9 +83,12 @@ def _inputs(dataset: Dataset) -> Iterator[str]:
         yield f"inputs are {np.dtype(inputs.dtype)} {inputs.shape}; {told}: convert them"
     if about.get("input", form) != form:
         yield f"about['input'] is {about['input']!r}, but inputs are {np.dtype(inputs.dtype)} {inputs.shape}, which is {form!r}"
-    if form == "image" and not 1 <= about.get("size", 0) <= min(inputs.shape[1:3]):
+    size = about.get("size", 0)
+    if form == "image" and not isinstance(size, int | np.integer):
+        yield f"about['size'] is {size!r}; it must be a whole number: pixels a side of the square that is cropped"
+    if form == "image" and not 1 <= size <= min(inputs.shape[1:3]):
         height, width = inputs.shape[1:3]
-        yield f"images are {height}x{width} pixels; no square of {about.get('size', 0)} can be cropped (about['size'])"
+        yield f"images are {height}x{width} pixels; no square of {size} can be cropped (about['size'])"
     for start in range(0, len(inputs), ROWS) if form == "embedding" else ():
         bad = ~np.isfinite(inputs[start : start + ROWS]).all(axis=1)
         if bad.any():

@@ -18,7 +18,7 @@ def show(path: Path) -> Iterator[str]:
     """what a finished run measured: the headline split's metrics, mean (std) over seeds, a row for each point of a sweep"""
     import pandas as pd
 
-    split, points = headline(path), measured(path)
+    points, split = measured(path), headline(path)
     first = next(iter(points.values()))
     yield f"{locate(path).folder}: split {split}, selection best, {seeds(first.columns)}; mean (std) over seeds, shares as in metrics.csv\n"
     table = pd.DataFrame({name: {metric: spread(row.dropna()) for metric, row in point.iterrows()} for name, point in points.items()})
@@ -28,6 +28,8 @@ def show(path: Path) -> Iterator[str]:
 
 def diff(first: Path, second: Path) -> Iterator[str]:
     """how two runs differ: settings, seeds, code, versions, and the metrics of the headline split, point by point"""
+    if data := [str(path) for path in (first, second) if locate(path).stage == "data"]:
+        raise SettingError(f"{', '.join(data)}: data, which no run is; results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS can differ")
     abouts = [json.loads(of_result(path, "about.json").read_text()) for path in (first, second)]
     yield from differences(*abouts)
     if all((locate(path).folder / "metrics.csv").exists() for path in (first, second)):
@@ -68,14 +70,22 @@ def changes(first: dict[str, "pd.DataFrame"], second: dict[str, "pd.DataFrame"],
 
 
 def measured(path: Path) -> dict[str, "pd.DataFrame"]:
-    """By the settings that a sweep varies (``lambda=0.5``; nothing, where it varies none): metrics of no group, and of probes, by seeds."""
+    """By the settings that a sweep varies (``lambda=0.5``; nothing, where it varies none): metrics of no group, and of probes, by seeds.
+    Raises InputError where there are none of the headline split."""
     import pandas as pd
+
+    from despur.store import InputError
 
     if locate(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
     table = pd.read_csv(of_result(path, "metrics.csv"), keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False)
     of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
-    chosen = table[(table["split"] == headline(path)) & (table["selection"] == "best") & of_all]
+    best, split = table[(table["selection"] == "best") & of_all], headline(path)
+    chosen = best[best["split"] == split]
+    if chosen.empty:
+        there, about = ", ".join(best["split"].unique()) or "none", locate(path).data.folder / "about.json"
+        remedy = "" if about.exists() else f"; {about}, which says the split that tables show, is not there: make or copy it"
+        raise InputError(f"{of_result(path, 'metrics.csv')} has no metrics of the split {split}, selection best; splits: {there}{remedy}")
     varied = list(table.columns[2 : table.columns.get_loc("seed")])
     points = [", ".join(f"{key}={spell(v)}" for key, v in zip(varied, row, strict=True)) for row in chosen[varied].to_numpy(object)]
     named = chosen.assign(point=points, metric=(chosen["metric"] + " " + chosen["group"]).str.strip())

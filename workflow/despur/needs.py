@@ -137,11 +137,6 @@ def elapsed(place: Place, device: str = "gpu") -> float:
     return seconds(place, device)[0] / (processes(place) if device == "gpu" else 1)
 
 
-def attempts(place: Place, device: str = "gpu") -> int:
-    """How often a job that is expected to take longer than a job may is tried until it is done."""
-    return math.ceil(elapsed(place, device) / 60 / facts()["longest"])
-
-
 def retries() -> int:
     """How often profiles/slurm tries a job again."""
     return yaml.safe_load(PROFILE.read_text()).get("retries", 0)

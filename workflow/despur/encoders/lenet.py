@@ -6,6 +6,10 @@ from despur.encoders.base import misfit
 from despur.settings import Settings
 
 SEED_CHUNK = 5
+LARGER = (  # what to do about larger images
+    "size=32 of the data set, where it has that setting: photographs (celeba, waterbirds, ...) are resized to it, bring_your_own only "
+    "crops squares of 32, so bring resized images; convnet takes images of any form"
+)
 
 
 class LeNet(nn.Module):
@@ -30,5 +34,6 @@ class LeNet(nn.Module):
 def build(settings: Settings, input_shape: tuple[int, ...]) -> LeNet:
     """With PyTorch's default initialisation. Raises SettingError for inputs that are not (3,32,32)."""
     if input_shape != (3, 32, 32):
-        raise misfit("lenet", "images of 3x32x32", input_shape)
+        larger = {"images": LARGER} if input_shape[0] == 3 and min(input_shape[1:], default=0) > 32 else {}
+        raise misfit("lenet", "images of 3x32x32", input_shape, **larger)
     return LeNet()

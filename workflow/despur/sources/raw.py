@@ -90,8 +90,10 @@ def dataset(source: Path, inputs: Array, table: pd.DataFrame, about: dict[str, A
     Raises InputError, naming ``source``, for what the border refuses, a class or attribute with a single value in training, or a
     split that is missing.
     """
-    split = table["split"].map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
-    table = table.assign(split=split, original=table.get("original", np.arange(len(table)))).reset_index(drop=True)
+    table = table.assign(original=table.get("original", np.arange(len(table)))).reset_index(drop=True)
+    if "split" in table:  # else the border says that it is missing
+        names = table["split"].astype(object)
+        table["split"] = names.map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
     about = {"select": "val", "headline": "test", **about}
     found = checked(source, Dataset(inputs, table, about, class_embeddings=class_embeddings))
     if not len(found.rows("val")):
