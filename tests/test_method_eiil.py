@@ -53,7 +53,7 @@ def test_irm_takes_a_batch_of_one_environment():
 
 @pytest.mark.parametrize(("epochs_done", "weight"), [(0, 1), (1, 1), (2, 100), (3, 100)])
 def test_penalty_weighs_1_while_annealing(epochs_done, weight):
-    method = blind(eiil(annealing=0.5, epochs=4, weight_decay=0))
+    method = blind(eiil(annealing=50, epochs=4, weight_decay=0))
     method.epochs_done = epochs_done
     found = method.losses(np.arange(24), RNG(0))
     assert found["loss"].item() == pytest.approx((found["cross_entropy"] + weight * found["penalty"]).item() / weight, rel=1e-5)

@@ -68,7 +68,7 @@ def expected_loss(logits, y, environment, batch, weight):
 
 
 @pytest.mark.parametrize(
-    ("weight", "annealing", "epochs_done", "in_effect"), [(100, 0.3, 29, 1), (100, 0.3, 30, 100), (0.5, 0, 0, 0.5), (0.5, 1, 99, 1)]
+    ("weight", "annealing", "epochs_done", "in_effect"), [(100, 30, 29, 1), (100, 30, 30, 100), (0.5, 0, 0, 0.5), (0.5, 100, 99, 1)]
 )
 def test_the_loss_is_the_mean_over_environments_with_an_annealed_penalty(weight, annealing, epochs_done, in_effect):
     logits, y = random_case(7)

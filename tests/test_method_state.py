@@ -19,14 +19,14 @@ METHODS = [
     "cvar_dro+batch_size=8",
     "spectral_decoupling+batch_size=8",
     "lff+batch_size=8",
-    "irm+annealing=0.5+batch_size=8",
+    "irm+annealing=50+batch_size=8",
     "irm+annealing=0+batch_size=8+sampler=balanced",
     "dann+batch_size=8+ramp=2",
     "dann+batch_size=8+domain=majority+sampler=balanced",
     "mmd+batch_size=8",
     "mmd+batch_size=8+domain=majority+sampler=balanced",
-    "eiil+annealing=0.5+batch_size=8",
-    "eiil+annealing=0.5+batch_size=8+optimizer=adam+sampler=shuffled",
+    "eiil+annealing=50+batch_size=8",
+    "eiil+annealing=50+batch_size=8+optimizer=adam+sampler=shuffled",
     "eiil+batch_size=8+second=gdro",
     "pgi+num_negatives=1+num_positives=1",
     "pgi+batch_size=8+batches=shuffled",
@@ -136,7 +136,7 @@ def test_a_batch_presents_the_images_that_are_counted(name):
 
 @pytest.mark.parametrize("name", ["irm", "eiil+weight_decay=0"])
 def test_the_penalty_of_irm_sets_in_after_its_share_of_the_epochs(name, tmp_path):
-    history = Trainer(method(f"{name}+annealing=0.5+batch_size=8"), "key", score, Machine(CPU), tmp_path / "it.pt").run().history
+    history = Trainer(method(f"{name}+annealing=50+batch_size=8"), "key", score, Machine(CPU), tmp_path / "it.pt").run().history
     for epoch, weight in ((1, 1), (2, 100)):
         found = {row["name"]: row["value"] for row in history if row["epoch"] == epoch}
         assert found["loss"] == pytest.approx((found["cross_entropy"] + weight * found["penalty"]) / weight, rel=1e-5)

@@ -16,7 +16,7 @@ import torch
 from despur.losses.invariance import irm
 from despur.methods.base import Losses
 from despur.methods.gdro import GroupDRO
-from despur.settings import choice, part, real
+from despur.settings import choice, part, real, whole
 from despur.shared_settings import sgd
 from despur.store import Array
 
@@ -25,7 +25,9 @@ SETTINGS = {
     "groups": part("inference", "eiil", "App. E.2.5: environments from the outputs of CNC's stage-1 model"),
     "second": choice("irm", "App. E.2.5: IRM on CMNIST*, GDRO elsewhere", "irm", "gdro"),
     "penalty_weight": real(100.0, "IRM: App. E.2.5", at_least=0),
-    "annealing": real(0.8, "IRM: App. E.2.5: 80, of 100 epochs: first share of them, in which the penalty weighs 1", at_least=0, at_most=1),
+    "annealing": whole(
+        80, "IRM: App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1", at_least=0, at_most=100
+    ),
     "irm_batches": choice("mini", "IRM: App. E.2.6: as JTT; full: all samples at once, released code", "mini", "full"),
     "step_size": real(0.01, "GDRO: as gdro", above=0),
     "adjustment": real(0.0, "GDRO: Table A.9 sweeps it on CelebA", at_least=0),
@@ -70,7 +72,7 @@ class EIIL(GroupDRO):
         if not self.irm:
             return super().losses(batch, rng)
         s = self.settings
-        weight = s["penalty_weight"] if self.epochs_done >= s["annealing"] * s["epochs"] else 1.0
+        weight = s["penalty_weight"] if 100 * self.epochs_done >= s["annealing"] * s["epochs"] else 1.0
         logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
         found = irm(logits, self.task.labels[batch], self.environment[batch], 2, weight)
         squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()

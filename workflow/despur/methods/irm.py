@@ -11,7 +11,7 @@ import torch
 from despur.losses.invariance import irm
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
-from despur.settings import choice, part, real
+from despur.settings import choice, part, real, whole
 from despur.shared_settings import sgd
 from despur.store import Array
 
@@ -19,7 +19,7 @@ SETTINGS = {
     **sgd(learning_rate=1e-2, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"),
     "groups": part("inference", "oracle", "EIIL infers them"),
     "penalty_weight": real(100.0, "App. E.2.5", at_least=0),
-    "annealing": real(0.8, "App. E.2.5: 80, of 100 epochs: first share of them, in which the penalty weighs 1", at_least=0, at_most=1),
+    "annealing": whole(80, "App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1", at_least=0, at_most=100),
     "sampler": choice("shuffled", "mini-batches are not described; balanced: each environment equally often", "shuffled", "balanced"),
 }
 
@@ -38,6 +38,6 @@ class IRM(Method):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         s = self.settings
-        weight = s["penalty_weight"] if self.epochs_done >= s["annealing"] * s["epochs"] else 1.0
+        weight = s["penalty_weight"] if 100 * self.epochs_done >= s["annealing"] * s["epochs"] else 1.0
         logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
         return irm(logits, self.task.labels[batch], self.environment[batch], int(self.rows.max()) + 1, weight)
