@@ -14,6 +14,11 @@ def scale_gradient(logits: Tensor, labels: Tensor) -> Tensor:
     return expected - logits.gather(1, labels[:, None])[:, 0]
 
 
+def annealed(weight: float, percent: int, done: int, epochs: int) -> float:
+    """The penalty's weight after ``done`` of ``epochs``: 1 in the first ``percent`` of them."""
+    return weight if 100 * done >= percent * epochs else 1.0
+
+
 def irm(logits: Tensor, labels: Tensor, environment: Tensor, count: int, weight: float) -> dict[str, Tensor]:
     """IRMv1: mean cross-entropy of the environments in a mini-batch + ``weight`` x their mean penalty, in all divided by the weight where
     it is above 1 (released code of Creager et al. 2021).

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from despur.losses.invariance import irm
+from despur.losses.invariance import annealed, irm
 from despur.methods.base import Losses
 from despur.methods.gdro import GroupDRO
 from despur.settings import choice, part, real, whole
@@ -72,7 +72,7 @@ class EIIL(GroupDRO):
         if not self.irm:
             return super().losses(batch, rng)
         s = self.settings
-        weight = s["penalty_weight"] if 100 * self.epochs_done >= s["annealing"] * s["epochs"] else 1.0
+        weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
         logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
         found = irm(logits, self.task.labels[batch], self.environment[batch], 2, weight)
         squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from despur.losses.invariance import irm
+from despur.losses.invariance import annealed, irm
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
 from despur.settings import choice, part, real, whole
@@ -38,6 +38,6 @@ class IRM(Method):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         s = self.settings
-        weight = s["penalty_weight"] if 100 * self.epochs_done >= s["annealing"] * s["epochs"] else 1.0
+        weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
         logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
         return irm(logits, self.task.labels[batch], self.environment[batch], int(self.rows.max()) + 1, weight)

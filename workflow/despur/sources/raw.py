@@ -1,6 +1,5 @@
 """Raw files of other people: read carefully, checked at the border."""
 
-import hashlib
 import pickle
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur import rawdata
 from despur.border import checked
 from despur.store import Array, Dataset, InputError
 
@@ -25,11 +25,7 @@ def found(folder: Path, *names: str, remedy: str) -> Path:
 
 def sha256(*paths: Path) -> dict[str, str]:
     """Checksums by file name."""
-    sums = {}
-    for path in paths:
-        with path.open("rb") as file:
-            sums[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return sums
+    return {path.name: rawdata.sha256(path) for path in paths}
 
 
 def read_vectors(path: Path) -> Array:
