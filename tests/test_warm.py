@@ -191,6 +191,7 @@ def test_if_the_successor_is_killed_while_the_first_server_is_at_work_another_se
         successor, _ = succeeded(own.pid, tmp_path)
         assert successor != psutil.Process(child).ppid()
         os.kill(successor, signal.SIGKILL)
+        assert waits(lambda: not psutil.pid_exists(successor) or psutil.Process(successor).status() == psutil.STATUS_ZOMBIE)
         assert answer(own.pid, script)[0] == 0 and process.poll() is None
         own.kill()
         process.kill()
