@@ -1,6 +1,7 @@
 """What several test files share: tiny made-up data, tasks and methods. Deterministic, one thread."""
 
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,15 @@ def build(name: str, of: Task, seed: int = 0) -> Method:
     torch.set_num_threads(1)  # again: importing UMAP after scikit-learn's clusterings undoes it
     torch.manual_seed(seed)
     return method_class(name.split("+")[0])(of, spec(name))
+
+
+def walk(method: Method, epochs: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Epochs and batches; the method is told how many steps are done, as the training loop tells it."""
+    method.steps_done = 0
+    for epoch in range(epochs):
+        for batch in method.epoch(np.random.default_rng(epoch)):
+            yield epoch, batch
+            method.steps_done += 1
 
 
 def tiny_dataset(train: int = 60, held_out: int = 30, seed: int = 0) -> Dataset:

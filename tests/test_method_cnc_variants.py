@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
-from helpers import build, labels, task
+from helpers import build, labels, task, walk
 from torch import nn
 
 from despur.losses.alignment import alignment
@@ -104,24 +104,22 @@ FIRST_THEN = "+epochs=3+learning_rate=0.05+schedule=train_finetune"
 def test_the_encoder_learns_first_then_only_the_head(extra):
     method = cnc(FIRST_THEN + extra)
     kind = method.settings["loss"]
-    for epoch in range(3):
-        for batch in method.epoch(RNG(epoch)):
-            before = state(method)
-            losses = method.step(batch, RNG(0))
-            if epoch < 2:
-                assert moved(method, before) == {"steps", "encoder"} | ({"projection"} if "projection" in extra else set())
-                assert losses["loss"].item() == losses[kind].item()
-            else:  # momentum and weight decay move nothing either
-                assert moved(method, before) == {"steps", "head"}
-                assert losses["loss"].item() == losses["cross_entropy"].item()
+    for epoch, batch in walk(method, 3):
+        before = state(method)
+        losses = method.step(batch, RNG(0))
+        if epoch < 2:
+            assert moved(method, before) == {"encoder"} | ({"projection"} if "projection" in extra else set())
+            assert losses["loss"].item() == losses[kind].item()
+        else:  # momentum and weight decay move nothing either
+            assert moved(method, before) == {"head"}
+            assert losses["loss"].item() == losses["cross_entropy"].item()
 
 
 def test_finetuning_lowers_the_cross_entropy_of_the_contrastive_batches():
     method = cnc("+epochs=26+finetune_epochs=25+learning_rate=0.05+schedule=train_finetune")
-    of_epoch = []
-    for epoch in range(26):
-        of_epoch.append(np.mean([method.step(batch, RNG(epoch))["cross_entropy"].item() for batch in method.epoch(RNG(epoch))]))
-    assert of_epoch[-1] < of_epoch[0] - 0.05
+    found = [(epoch, method.step(batch, RNG(epoch))["cross_entropy"].item()) for epoch, batch in walk(method, 26)]
+    first, last = (np.mean([value for epoch, value in found if epoch == which]) for which in (0, 25))
+    assert last < first - 0.05
 
 
 def test_how_many_epochs_are_for_the_head():
@@ -135,9 +133,8 @@ def test_a_frozen_encoder_is_in_evaluation_mode():
     method = cnc("+batchnorm=train+epochs=2+schedule=train_finetune")
     seen = []
     method.networks["encoder"].register_forward_pre_hook(lambda module, inputs: seen.append(module.training))
-    for epoch in range(2):
-        for batch in method.epoch(RNG(epoch)):
-            method.step(batch, RNG(0))
+    for _, batch in walk(method, 2):
+        method.step(batch, RNG(0))
     assert seen == [True] * (len(seen) // 2) + [False] * (len(seen) // 2)
 
 

@@ -26,7 +26,7 @@ def dann(steps=0, **settings):
     overrides = "".join(f"+{key}={value}" for key, value in sorted(settings.items()))
     method = tabled(f"dann{overrides}", z, y % 3, np.arange(12) % 2, head=True)
     method.networks["domain"] = nn.Sequential(nn.Linear(5, 2))
-    method.networks.steps += steps
+    method.steps_done = steps
     return method
 
 
@@ -64,13 +64,12 @@ def test_at_the_start_the_encoder_knows_nothing_of_domains():
     torch.testing.assert_close(gradient(method, losses["loss"]), gradient(method, cross))
 
 
-def test_a_step_counts_and_trains_everything():
+def test_a_step_trains_everything():
     method = dann(5)
     before = {name: value.clone() for name, value in method.networks.state_dict().items()}
     method.optimizer = method.build_optimizer()
     method.step(np.arange(12), RNG(0))
     assert all(not torch.equal(value, before[name]) for name, value in method.networks.state_dict().items())
-    assert int(method.networks.steps) == 6
 
 
 @pytest.mark.parametrize(("hidden", "shapes"), [(0, [(2, 5)]), (7, [(7, 5), (2, 7)])])
@@ -92,7 +91,7 @@ def test_adversarial_training_makes_domains_harder_to_tell():
         torch.manual_seed(0)
         method = tabled(f"dann+learning_rate=0.1+momentum=0+ramp=1e6+weight={weight}+weight_decay=0", z, y, domain, head=True)
         method.networks["domain"] = nn.Linear(2, 2)
-        method.networks.steps += 1
+        method.steps_done = 1
         method.optimizer = method.build_optimizer()
         for _ in range(150):
             method.step(np.arange(12), RNG(0))

@@ -53,9 +53,10 @@ def test_the_penalty_is_zero_where_the_scale_is_optimal():
 
 def test_group_means_are_of_the_groups_that_occur():
     values = torch.tensor([1.0, 2.0, 6.0, -4.0], requires_grad=True)
-    found = group_means(values, torch.tensor([3, 0, 3, 4]), 6)
-    assert found.tolist() == [2.0, 3.5, -4.0]
-    assert torch.autograd.grad((found * torch.tensor([1.0, 10.0, 100.0])).sum(), values)[0].tolist() == [5, 1, 5, 100]
+    found, share = group_means(values, torch.tensor([3, 0, 3, 4]), 6)
+    assert found.tolist() == [2.0, 0, 0, 3.5, -4.0, 0] and share.tolist() == pytest.approx([1 / 3, 0, 0, 1 / 3, 1 / 3, 0])
+    weights = torch.tensor([1.0, 7.0, 7.0, 10.0, 100.0, 7.0])
+    assert torch.autograd.grad((found * weights).sum(), values)[0].tolist() == [5, 1, 5, 100]
 
 
 def expected_loss(logits, y, environment, batch, weight):

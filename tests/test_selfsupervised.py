@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, build, images, place, task, tiny_dataset
+from helpers import OPTIONS, build, images, place, task, tiny_dataset, walk
 from lookup import Lookup, gradient
 from safetensors.numpy import save_file
 from torch import nn
@@ -102,7 +102,7 @@ def test_danns_strength_is_constant_unless_it_ramps():
     assert tabled("cl_dann+weight=0.3").strength() == pytest.approx(0.3)
     ramping = tabled("cl_dann+batch_size=5+epochs=4+ramp=10+weight=2")  # 2 steps an epoch
     assert ramping.strength() == 0
-    ramping.networks.get_buffer("steps").add_(4)
+    ramping.steps_done = 4
     assert ramping.strength() == pytest.approx(2 * (2 / (1 + math.exp(-5)) - 1))
 
 
@@ -186,9 +186,8 @@ def test_a_global_discriminator_is_fitted_on_all_samples_at_the_start_of_each_ep
     fitted, fit = [], method.fit
     method.fit = lambda z, domain: (fitted.append((method.networks.training, z, domain)), fit(z, domain))
     before = method.embed(method.task.presentation.view(np.arange(N), RNG(0)))
-    for epoch in range(2):
-        for batch in method.epoch(RNG(epoch)):
-            method.step(batch, RNG(0))
+    for _, batch in walk(method, 2):
+        method.step(batch, RNG(0))
     assert len(fitted) == 2 and len(before) == N
     for training, z, domain in fitted:
         assert not training and z.shape == (N, 16) and not z.requires_grad and (domain.numpy() == DOMAIN).all()

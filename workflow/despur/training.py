@@ -108,6 +108,7 @@ class Trainer:
         """One optimiser step with its own randomness."""
         p = self.progress
         seed_torch(number(self.key, p.epoch, p.step_in_epoch))
+        self.method.steps_done = p.step
         self.method.set_rate(p.epoch + p.step_in_epoch * self.share)
         with self.machine.autocast, compiling.step(self.compiled):
             parallel = (distributed.rank(),) if distributed.processes() > 1 else ()

@@ -25,7 +25,6 @@ class DomainWeighted(WithDomains):
     def setup(self) -> None:
         super().setup()
         self.networks["discriminator"] = nn.Linear(self.embedding_dim, self.num_domains).to(self.task.device).requires_grad_(False)
-        self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
     @staticmethod
     def weights(p: Tensor, domain: Tensor) -> Tensor:
@@ -67,12 +66,9 @@ class DomainWeighted(WithDomains):
     def percentiles(self, tau: Tensor, allowed: Tensor, positive: Tensor) -> Tensor:
         """Percentiles 0 to 100 of the temperatures of the first anchors' negative pairs, (101,)."""
         negative = allowed[:SHOWN].scatter(1, positive[:SHOWN, None], False)
-        return torch.quantile(tau[:SHOWN][negative], torch.linspace(0, 1, 101, device=tau.device))
+        return torch.nanquantile(tau[:SHOWN].where(negative, torch.nan), torch.linspace(0, 1, 101, device=tau.device))
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        steps = self.networks.get_buffer("steps")
-        if self.settings["discriminator"] == "global" and int(steps) % self.steps_per_epoch == 0:
+        if self.settings["discriminator"] == "global" and self.steps_done % self.steps_per_epoch == 0:
             self.fit_on_all(rng)
-        losses = super().step(batch, rng)
-        steps.add_(1)
-        return losses
+        return super().step(batch, rng)

@@ -71,7 +71,6 @@ class MSR(Pairs):
             .requires_grad_(False)
             .to(self.task.device)
         )
-        self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64))
         self.msr_optimizer = torch.optim.Adam(self.networks["msr"].parameters(), s["beta"])
 
     def costly(self) -> list[nn.Module]:
@@ -81,7 +80,7 @@ class MSR(Pairs):
     @property
     def second_stage(self) -> bool:
         """Whether the next step is one of f_msr."""
-        return int(self.networks.get_buffer("steps")) // self.steps_per_epoch % 2 == 1
+        return self.steps_done // self.steps_per_epoch % 2 == 1
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
         """All batches twice, in two orders: the two stages of Alg. 1."""
@@ -181,9 +180,7 @@ class MSR(Pairs):
         return losses
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        losses = self.meta_step(batch, rng) if self.second_stage else super().step(batch, rng)
-        self.networks.get_buffer("steps").add_(1)
-        return losses
+        return self.meta_step(batch, rng) if self.second_stage else super().step(batch, rng)
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "msr_optimizer": self.msr_optimizer.state_dict()}

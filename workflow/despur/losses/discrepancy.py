@@ -11,7 +11,7 @@ def kernel(z: Tensor, count: int) -> Tensor:
     """
     distance = torch.cdist(z, z, compute_mode="donot_use_mm_for_euclid_dist").square()
     others = ~torch.eye(len(z), dtype=torch.bool, device=z.device)
-    median = distance.detach()[others].median().clamp(min=1e-12)
+    median = distance.detach().flatten()[1:].view(len(z) - 1, -1)[:, :-1].median().clamp(min=1e-12)  # all but the diagonal
     scales = [2.0 ** (i - count // 2) for i in range(count)]
     return torch.stack([torch.exp(-distance / (scale * median)) for scale in scales]).mean(dim=0) * others
 
@@ -21,14 +21,14 @@ def mmd(z: Tensor, domain: Tensor, domains: int, kernels: int) -> Tensor:
 
     The unbiased estimate (Gretton et al. 2012, Eq. 3): zero in expectation for equal distributions, so it can be negative.
     """
+    if len(z) < 4:
+        return z.new_zeros(())
     with torch.autocast(z.device.type, enabled=False):
         member = torch.nn.functional.one_hot(domain, domains).float()
-        member = member[:, member.sum(dim=0) >= 2]
-        if member.shape[1] < 2:
-            return z.new_zeros(())
         size = member.sum(dim=0)
+        enough, size = size >= 2, size.clamp(min=2)
         sums = member.T @ kernel(z.float(), kernels) @ member
         within = sums.diagonal() / (size * (size - 1))
         squared = within[:, None] + within[None, :] - 2 * sums / (size[:, None] * size[None, :])
-        first, second = torch.triu_indices(len(size), len(size), offset=1)
-        return squared[first, second].mean()
+        pairs = (enough[:, None] & enough[None, :]).triu(diagonal=1)
+        return (squared * pairs).sum() / pairs.sum().clamp(min=1)

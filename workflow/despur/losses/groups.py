@@ -4,8 +4,10 @@ import torch
 from torch import Tensor
 
 
-def group_means(values: Tensor, group: Tensor, count: int) -> Tensor:
-    """Mean of ``values`` (B,) in each of ``count`` groups that occurs in the mini-batch, in order of their numbers (at most ``count``,)."""
+def group_means(values: Tensor, group: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Mean of ``values`` (B,) in each of ``count`` groups, 0 where none is in the mini-batch; and the weights that average over those that
+    occur: (count,), (count,)."""
     size = torch.zeros(count, device=values.device).index_add_(0, group, torch.ones_like(values))
     total = torch.zeros(count, device=values.device).index_add(0, group, values)
-    return total[size > 0] / size[size > 0]
+    occurs = size > 0
+    return total / size.clamp(min=1), occurs / occurs.sum()

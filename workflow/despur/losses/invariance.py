@@ -26,6 +26,7 @@ def irm(logits: Tensor, labels: Tensor, environment: Tensor, count: int, weight:
     ``logits`` (B,C), ``labels`` (B,), ``environment`` (B,) below ``count``; each loss a scalar. A mini-batch's penalty is biased upwards by
     the variance of its slope.
     """
-    cross = group_means(nn.functional.cross_entropy(logits, labels, reduction="none"), environment, count).mean()
-    penalty = group_means(scale_gradient(logits, labels), environment, count).square().mean()
+    risks, share = group_means(nn.functional.cross_entropy(logits, labels, reduction="none"), environment, count)
+    slopes, _ = group_means(scale_gradient(logits, labels), environment, count)
+    cross, penalty = (share * risks).sum(), (share * slopes.square()).sum()
     return {"loss": (cross + weight * penalty) / max(weight, 1.0), "cross_entropy": cross.detach(), "penalty": penalty.detach()}

@@ -61,8 +61,9 @@ class Adv(Method):
     def setup(self) -> None:
         s = self.settings
         assert self.task.groups is not None
-        self.attribute = torch.from_numpy(domains(self.task.y, self.task.groups)).to(self.task.device)
-        sizes = self.dim, s["hidden"], int(self.attribute.max()) + 1
+        rows = domains(self.task.y, self.task.groups)
+        self.attribute = torch.from_numpy(rows).to(self.task.device)
+        sizes = self.dim, s["hidden"], int(rows.max()) + 1
         self.adversary = nn.ModuleList(Discriminator(*sizes) for _ in range(s["discriminators"])).to(self.task.device)
         parameters = list(self.adversary.parameters())
         self.rival = torch.optim.Adam(parameters, s["learning_rate"] * s["discriminator_rate"], fused=fused(parameters))

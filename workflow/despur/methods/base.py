@@ -42,7 +42,8 @@ class Method:
 
     TRAINED_ON: tuple[str, ...] = ("train",)  # splits
     PARALLEL = False  # whether several processes can share its batches: it gathers what it compares
-    epochs_done = 0  # the loop sets it before it asks for an epoch's batches
+    epochs_done = 0  # the loop sets it before it asks for an epoch's batches,
+    steps_done = 0  # and this before each step
     plateau = (-math.inf, 0, 1.0)  # with decay=plateau: highest loss, evaluations since then or since the last drop, share of the rate
 
     def __init__(self, task: Task, spec: Spec) -> None:

@@ -1,7 +1,6 @@
 """Contrastive learning with DANN (a baseline in Sec. 3 of Lewis et al. 2023, after Ganin et al. 2016)."""
 
 import numpy as np
-import torch
 from torch import nn
 
 from despur.families.selfsupervised import WithDomains
@@ -26,12 +25,11 @@ class CLDANN(WithDomains):
     def setup(self) -> None:
         super().setup()
         self.networks["domain"] = nn.Linear(self.embedding_dim, self.num_domains).to(self.task.device)
-        self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
     def strength(self) -> float:
         """How strongly the gradient is reversed at this step."""
         s = self.settings
-        done = int(self.networks.get_buffer("steps")) / (s["epochs"] * self.steps_per_epoch)
+        done = self.steps_done / (s["epochs"] * self.steps_per_epoch)
         return float(s["weight"] * ramp(done, s["ramp"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
@@ -40,8 +38,3 @@ class CLDANN(WithDomains):
         logits = self.networks["domain"](reverse_gradient(z, self.strength())).float()
         domain = nn.functional.cross_entropy(logits, self.domains_of(batch))
         return {"loss": agreement + domain, "info_nce": agreement.detach(), "domain": domain.detach()}
-
-    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        losses = super().step(batch, rng)
-        self.networks.get_buffer("steps").add_(1)
-        return losses

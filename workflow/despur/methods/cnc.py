@@ -56,7 +56,6 @@ class CNC(KeepsHeadGradient):
             if s["finetune_epochs"] >= s["epochs"]:
                 raise ValueError(f"finetune_epochs={s['finetune_epochs']} leaves none of {s['epochs']} epochs to the encoder")
             self.encoder_steps = (s["epochs"] - s["finetune_epochs"]) * len(self.batches(np.random.default_rng(0)))
-            self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64, device=self.task.device))
 
     def build_sampler(self) -> ContrastiveSampler:
         s, groups = self.settings, self.task.groups
@@ -72,7 +71,7 @@ class CNC(KeepsHeadGradient):
     @property
     def finetuning(self) -> bool:
         """Whether the encoder has been trained and stays as it is (App. A.4.2)."""
-        return self.settings["schedule"] == "train_finetune" and int(self.networks.get_buffer("steps")) >= self.encoder_steps
+        return self.settings["schedule"] == "train_finetune" and self.steps_done >= self.encoder_steps
 
     def batches(self, rng: np.random.Generator) -> list[Array]:
         """First anchors, ``accumulation`` of them a step."""
@@ -115,10 +114,7 @@ class CNC(KeepsHeadGradient):
         self.networks.train()
         if self.settings["batchnorm"] == "eval" or self.finetuning:
             self.networks["encoder"].eval()
-        losses = super().step(batch, rng)
-        if self.settings["schedule"] == "train_finetune":
-            self.networks.get_buffer("steps").add_(1)
-        return losses
+        return super().step(batch, rng)
 
     def presentations(self, batch: Array) -> int:
         return len(batch) * 2 * (self.sampler.num_positives + self.sampler.num_negatives)

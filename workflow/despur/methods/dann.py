@@ -41,7 +41,6 @@ class DANN(Method):
         sizes = [self.dim, *filter(None, [s["hidden"]]), int(self.rows.max()) + 1]
         layers = [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), nn.ReLU())]
         self.networks["domain"] = nn.Sequential(*layers[:-1]).to(self.task.device)
-        self.networks.register_buffer("steps", torch.zeros((), dtype=torch.int64, device=self.task.device))
 
     def facts(self) -> dict[str, Any]:
         return {"domain_sizes": np.bincount(self.rows).tolist()}
@@ -54,8 +53,7 @@ class DANN(Method):
         """How strongly the gradient is reversed at this step."""
         s = self.settings
         total = s["epochs"] * math.ceil(len(self.task) / s["batch_size"])
-        done = int(self.networks.get_buffer("steps")) / total
-        return float(s["weight"] * ramp(done, s["ramp"]))
+        return float(s["weight"] * ramp(self.steps_done / total, s["ramp"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.networks["encoder"](self.task.presentation.view(batch, rng))
@@ -63,8 +61,3 @@ class DANN(Method):
         logits = self.networks["domain"](reverse_gradient(z, self.strength())).float()
         domain = nn.functional.cross_entropy(logits, self.domain[batch])
         return {"loss": cross + domain, "cross_entropy": cross.detach(), "domain": domain.detach()}
-
-    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        losses = super().step(batch, rng)
-        self.networks.get_buffer("steps").add_(1)
-        return losses

@@ -38,9 +38,9 @@ def group_divergence(logits: Tensor, labels: Tensor, environment: Tensor) -> Ten
     size = torch.zeros(count, device=logits.device).index_add(0, cell, torch.ones(len(cell), device=logits.device))
     total = torch.zeros(count, logits.shape[1], device=logits.device).index_add(0, cell, logits.float().softmax(dim=1))
     both = (size.view(-1, 2) > 0).all(dim=1)
-    mean = (total.view(-1, 2, logits.shape[1])[both] / size.view(-1, 2, 1)[both]).clamp(min=torch.finfo(torch.float32).tiny)
+    mean = (total / size.clamp(min=1)[:, None]).clamp(min=torch.finfo(torch.float32).tiny).view(-1, 2, logits.shape[1])
     easy, hard = mean.unbind(1)
-    return (hard * (hard.log() - easy.log())).sum()
+    return (both[:, None] * hard * (hard.log() - easy.log())).sum()
 
 
 class PGI(Method):
