@@ -1,7 +1,9 @@
 """What several test files share: tiny made-up data, tasks and methods. Deterministic, one thread."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pandas as pd
 import torch
 from hypothesis import settings
 
+from despur import rawdata
 from despur.methods.base import Method
 from despur.paths import Place, locate
 from despur.resolution import resolve
@@ -63,6 +66,24 @@ def build(name: str, of: Task, seed: int = 0) -> Method:
     torch.set_num_threads(1)  # again: importing UMAP after scikit-learn's clusterings undoes it
     torch.manual_seed(seed)
     return method_class(name.split("+")[0])(of, spec(name))
+
+
+OPENED: list[Path] = []
+sys.addaudithook(lambda event, said: OPENED.append(Path(said[0])) if event == "open" and isinstance(said[0], str | Path) else None)
+
+
+def read(name: str, root: Path = Path("nowhere")) -> Dataset:
+    """A data set from raw files. What it opens (parquet is read elsewhere) is what its file declares: else a changed file is not seen."""
+    (point,) = resolve("datasets", name).points
+    OPENED.clear()
+    made = import_module(f"despur.datasets.{point.base}").build(point.settings, root)
+    found = {pattern: rawdata.present(pattern, root) for pattern in rawdata.needed(point)}
+    assert rawdata.downloaded(point.base) or all(found.values()), f"{name}: nothing matches {[p for p in found if not found[p]]}"
+    declared = {file for files in found.values() for file in files}
+    opened = {file for file in OPENED if file.is_relative_to(root) and "weights" not in file.parts}
+    undeclared = {file for file in opened if not declared & {file, *file.parents}}
+    assert not undeclared, f"{name} reads {undeclared}, which its RAW does not declare"
+    return made
 
 
 def walk(method: Method, epochs: int) -> Iterator[tuple[int, np.ndarray]]:

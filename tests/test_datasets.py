@@ -6,16 +6,15 @@ import struct
 import subprocess
 import sys
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pooch
 import pytest
+from helpers import read
 
 from despur.datasets import cmnist
 from despur.datasets.cmnist import read_idx
-from despur.resolution import resolve
 from despur.sources import coloring
 from despur.sources.coloring import rgb
 from despur.store import InputError
@@ -25,14 +24,9 @@ REAL = Path(os.environ.get("DESPUR_DATA_ROOT") or Path(__file__).parent.parent.p
 IMAGES, LABELS = "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"
 
 
-def build(name, root=NOWHERE):
-    (point,) = resolve("datasets", name).points
-    return import_module(f"despur.datasets.{point.base}").build(point.settings, root)
-
-
 @cache
 def digits(name="colored_digits"):
-    return build(name)
+    return read(name)
 
 
 def within(share, expected, count):
@@ -135,7 +129,7 @@ def test_colored_digits_keep_the_split_when_only_colours_differ(other):
 
 
 def test_colored_digits_are_the_same_every_time():
-    again = build("colored_digits+p_corr=0.9")
+    again = read("colored_digits+p_corr=0.9")
     assert again.table.equals(digits("colored_digits+p_corr=0.9").table)
     assert np.array_equal(again.inputs, digits("colored_digits+p_corr=0.9").inputs)
 
@@ -199,7 +193,7 @@ def test_idx_files_are_read_in_their_shape(tmp_path, monkeypatch, shape):
 
 def test_a_missing_raw_file_is_an_error_that_says_which_where_and_how_to_get_it(tmp_path, offline):
     with pytest.raises(InputError) as error:
-        build("cmnist", tmp_path)
+        read("cmnist", tmp_path)
     for word in (str(tmp_path / "mnist" / IMAGES), "no route to host", cmnist.URL, "DESPUR_DATA_ROOT"):
         assert word in str(error.value)
 
@@ -236,7 +230,7 @@ def test_a_spoilt_raw_file_is_an_error_that_names_it_and_keeps_it(mnist, name, s
     spoilt = spoil(path.read_bytes())
     path.write_bytes(spoilt)
     with pytest.raises(InputError, match="checksum") as error:
-        build("cmnist", mnist)
+        read("cmnist", mnist)
     assert str(path) in str(error.value)
     assert cmnist.URL + name in str(error.value)
     assert path.read_bytes() == spoilt
@@ -260,14 +254,14 @@ def test_the_data_stage_says_in_one_line_what_is_wrong_and_writes_nothing(tmp_pa
 
 
 def test_cmnist_is_well_formed(mnist):
-    dataset = build("cmnist", mnist)
+    dataset = read("cmnist", mnist)
     assert_well_formed(dataset)
     assert dataset.about["sha256"] == cmnist.SHA256
 
 
 @pytest.mark.parametrize(("name", "held_out"), [("cmnist", 200), ("cmnist+val_fraction=0.1", 100)])
 def test_cmnist_holds_validation_out_of_the_training_files(mnist, name, held_out):
-    dataset = build(name, mnist)
+    dataset = read(name, mnist)
     assert_splits_share_no_original(dataset)
     assert len(originals(dataset, "val")) == len(dataset.rows("val")) == held_out
     assert originals(dataset, "val") | originals(dataset, "train") == set(range(1000))
@@ -275,7 +269,7 @@ def test_cmnist_holds_validation_out_of_the_training_files(mnist, name, held_out
 
 
 def test_cmnist_labels_belong_to_their_images(mnist):
-    dataset = build("cmnist", mnist)
+    dataset = read("cmnist", mnist)
     labels = np.concatenate([read_idx(mnist, f"{part}-labels-idx1-ubyte.gz") for part in ("train", "t10k")])
     gray = np.concatenate([read_idx(mnist, f"{part}-images-idx3-ubyte.gz") for part in ("train", "t10k")])
     order = dataset.table["original"].to_numpy()
@@ -290,7 +284,7 @@ def test_cmnist_labels_belong_to_their_images(mnist):
     [("cmnist+p_corr=0", 0.0), ("cmnist+minority=any+p_corr=0", 0.2), ("cmnist+p_corr=0.8", 0.8), ("cmnist+p_corr=1", 1.0)],
 )
 def test_cmnist_correlates_training_colours_only(mnist, name, share):
-    dataset = build(name, mnist)
+    dataset = read(name, mnist)
     found, count = aligned(dataset)
     assert within(found, share, count)
     for split in ("val", "test"):
@@ -300,7 +294,7 @@ def test_cmnist_correlates_training_colours_only(mnist, name, share):
 
 
 def test_cmnist_draws_a_split_of_its_own(mnist):
-    first, second, again = (build(name, mnist) for name in ("cmnist", "cmnist+draw=1", "cmnist"))
+    first, second, again = (read(name, mnist) for name in ("cmnist", "cmnist+draw=1", "cmnist"))
     assert len(originals(first, "val") & originals(second, "val")) < 100
     assert first.table.equals(again.table)
     assert np.array_equal(first.inputs, again.inputs)
@@ -308,7 +302,7 @@ def test_cmnist_draws_a_split_of_its_own(mnist):
 
 @pytest.mark.parametrize("palette", ["paper", "released"])
 def test_cmnist_is_painted_in_its_palette(mnist, palette):
-    dataset = build(f"cmnist+colors={palette}", mnist)
+    dataset = read(f"cmnist+colors={palette}", mnist)
     expected = rgb(palette).astype(int)[dataset.table["a"]]
     nearest = np.abs(dataset.inputs.reshape(1300, -1, 3).astype(int) - expected[:, None]).sum(axis=2).min(axis=1)
     assert nearest.max() <= 6
@@ -321,7 +315,7 @@ def real():
         pytest.skip(f"no MNIST under {REAL}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(coloring, "resize", lambda images, size: images)
-        return build("cmnist", REAL)
+        return read("cmnist", REAL)
 
 
 def test_real_mnist_has_its_known_counts(real):

@@ -4,13 +4,12 @@ import os
 import pickle
 from argparse import Namespace
 from collections import Counter
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, place
+from helpers import OPTIONS, place, read
 from PIL import Image
 
 from despur import data
@@ -23,11 +22,6 @@ from despur.sources import text
 from despur.store import Container, InputError, load_dataset, save_dataset
 
 RNG = np.random.default_rng
-
-
-def build(name, root):
-    (point,) = resolve("datasets", name).points
-    return import_module(f"despur.datasets.{point.base}").build(point.settings, root)
 
 
 def cells(dataset, split):
@@ -59,20 +53,20 @@ def moji(tmp_path):
 
 
 def test_moji_has_the_skew_of_the_paper_and_balanced_held_out_splits(moji):
-    dataset = well_formed(build(MOJI, moji))
+    dataset = well_formed(read(MOJI, moji))
     assert cells(dataset, "train") == {(1, 1): 16, (1, 0): 4, (0, 1): 4, (0, 0): 16}
     assert cells(dataset, "val") == cells(dataset, "test") == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 2)
-    assert cells(build(f"{MOJI}+ratio=0.5", moji), "train") == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 10)
+    assert cells(read(f"{MOJI}+ratio=0.5", moji), "train") == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 10)
     assert dataset.inputs.dtype == np.float32
 
 
 def test_moji_rows_belong_to_their_files_and_to_one_split(moji):
-    dataset = build(MOJI, moji)
+    dataset = read(MOJI, moji)
     assert (dataset.inputs[:, 0] == 2 * dataset.y + dataset.table["a"]).all()
     assert (dataset.inputs[:, 1] == dataset.table["row"]).all()
     assert not dataset.table.duplicated(["y", "a", "row"]).any()
-    other = build(f"{MOJI}+draw=1", moji)
-    assert (other.table["row"] != dataset.table["row"]).any() and build(MOJI, moji).table.equals(dataset.table)
+    other = read(f"{MOJI}+draw=1", moji)
+    assert (other.table["row"] != dataset.table["row"]).any() and read(MOJI, moji).table.equals(dataset.table)
 
 
 def faulty(array, where, value):
@@ -96,7 +90,7 @@ def test_faulty_moji_files_are_refused_by_name(moji, change, words):
     path = moji / "moji" / "pos_neg.npy"
     np.save(path, change(np.load(path)))
     with pytest.raises(InputError) as error:
-        build(MOJI, moji)
+        read(MOJI, moji)
     assert all(word in str(error.value) for word in words)
 
 
@@ -104,10 +98,10 @@ def test_what_is_no_array_and_what_is_missing_is_refused(moji):
     path = moji / "moji" / "pos_neg.npy"
     path.write_text("not an array")
     with pytest.raises(InputError, match="pos_neg"):
-        build(MOJI, moji)
+        read(MOJI, moji)
     path.unlink()
     with pytest.raises(InputError, match=r"pos_neg.*Download"):
-        build(MOJI, moji)
+        read(MOJI, moji)
 
 
 # Bios
@@ -130,17 +124,17 @@ def bios(tmp_path):
 
 
 def test_bios_in_28_professions_and_as_a_pair(bios):
-    dataset = well_formed(build("bios", bios))
+    dataset = well_formed(read("bios", bios))
     assert dataset.inputs.shape == (168, 6) and len(dataset.about["classes"]) == 28
     assert cells(dataset, "train") == {(y, a): 1 for y in range(28) for a in (0, 1)}
-    pair = well_formed(build("bios+professions=nurse_surgeon", bios))
+    pair = well_formed(read("bios+professions=nurse_surgeon", bios))
     assert pair.about["classes"] == ["nurse", "surgeon"] and len(pair.table) == 12
     rows = np.flatnonzero(np.isin(dataset.y, [PROFESSIONS.index("nurse"), PROFESSIONS.index("surgeon")]))
     np.testing.assert_array_equal(pair.inputs, dataset.inputs[rows])
 
 
 def test_bios_from_pickles_is_the_same_and_runs_no_code(bios, tmp_path):
-    expected = build("bios", bios)
+    expected = read("bios", bios)
     for split in ("train", "dev", "test"):
         (bios / "bios" / f"{split}.parquet").unlink()
         rows = (
@@ -150,9 +144,9 @@ def test_bios_from_pickles_is_the_same_and_runs_no_code(bios, tmp_path):
             .to_dict("records")
         )
         (bios / "bios" / f"{split}.pickle").write_bytes(pickle.dumps(rows))
-    as_words = build("bios+features=tokens", bios)
+    as_words = read("bios+features=tokens", bios)
     assert as_words.inputs[0, :3].tolist() == [2 + as_words.about["words"].index(word) for word in ("a", "accountant", ".")]
-    found = build("bios", bios)
+    found = read("bios", bios)
     assert found.table.equals(expected.table) and (found.inputs == expected.inputs).all()
 
     class Evil:
@@ -161,12 +155,12 @@ def test_bios_from_pickles_is_the_same_and_runs_no_code(bios, tmp_path):
 
     (bios / "bios/dev.pickle").write_bytes(pickle.dumps([Evil()]))
     with pytest.raises(InputError, match=r"dev.pickle.*mkdir"):
-        build("bios", bios)
+        read("bios", bios)
     assert not (tmp_path / "trace").exists()
 
 
 def test_bios_as_words(bios):
-    dataset = well_formed(build("bios+features=tokens+length=5+words=4", bios))
+    dataset = well_formed(read("bios+features=tokens+length=5+words=4", bios))
     assert dataset.inputs.shape == (168, 5) and dataset.inputs.dtype == np.int32
     assert dataset.about["words"][:2] == [".", "a"]  # 56 times each, then in alphabetical order
     assert dataset.inputs[0].tolist() == [3, 4, 2, 0, 0]  # a, accountant, .
@@ -175,10 +169,10 @@ def test_bios_as_words(bios):
 def test_missing_vectors_of_bert_are_named_with_their_address(bios):
     (bios / "bios/dev_cls.npy").unlink()
     with pytest.raises(InputError, match=r"dev_cls.npy.*bert_encode_biasbios.*features=tokens"):
-        build("bios", bios)
+        read("bios", bios)
     np.save(bios / "bios/dev_cls.npy", np.full((56, 6), np.nan))
     with pytest.raises(InputError, match=r"bios: sample 56 .*finite"):
-        build("bios", bios)
+        read("bios", bios)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +188,7 @@ def test_missing_vectors_of_bert_are_named_with_their_address(bios):
 def test_faulty_biographies_are_refused(bios, change, words):
     change(biographies()).to_parquet(bios / "bios/train.parquet")
     with pytest.raises(InputError) as error:
-        build("bios", bios)
+        read("bios", bios)
     assert all(word in str(error.value) for word in words)
 
 
@@ -218,7 +212,7 @@ def tweets(tmp_path):
 
 
 def test_tweets_become_words_and_authors_without_age_are_left_out(tweets):
-    dataset = well_formed(build("hate_speech_tweets+length=6+words=3", tweets))
+    dataset = well_formed(read("hate_speech_tweets+length=6+words=3", tweets))
     assert dataset.about["words"] == ["love", "go", "you"]
     assert dataset.inputs[:4].tolist() == [[1, 2, 1, 4, 0, 0], [4, 1, 3, 0, 0, 0], [2, 2, 0, 0, 0, 0], [3, 0, 0, 0, 0, 0]]
     assert dataset.y[:4].tolist() == [0, 1, 1, 0] and dataset.table["a"][:4].tolist() == [1, 0, 1, 0]
@@ -227,24 +221,24 @@ def test_tweets_become_words_and_authors_without_age_are_left_out(tweets):
 def test_ages_in_years_are_cut_at_29_and_other_text_is_refused(tweets):
     path = tweets / "hate_speech/train.tsv"
     path.write_text("text\tage\tlabel\na b\t29\t0\nb\t30\tno\nc\t18\tspam\nd\t64.5\t1\n")
-    dataset = build("hate_speech_tweets", tweets)
+    dataset = read("hate_speech_tweets", tweets)
     assert dataset.table["a"][:4].tolist() == [1, 0, 1, 0] and dataset.y[:4].tolist() == [0, 0, 1, 1]
     path.write_text("text\tage\tlabel\na b\told\t0\nb\t30\t0\n")
     with pytest.raises(InputError, match=r"train.tsv: age 'old'"):
-        build("hate_speech_tweets", tweets)
+        read("hate_speech_tweets", tweets)
     path.write_text("text\tlabel\na b\t0\n")
     with pytest.raises(InputError, match=r"train.tsv has no column age"):
-        build("hate_speech_tweets", tweets)
+        read("hate_speech_tweets", tweets)
 
 
 def test_tweets_as_vectors(tweets):
     for split in ("train", "valid", "test"):
         np.save(tweets / "hate_speech" / f"{split}.npy", np.arange(10.0).reshape(5, 2))
-    dataset = well_formed(build("hate_speech+features=vectors", tweets))
+    dataset = well_formed(read("hate_speech+features=vectors", tweets))
     assert dataset.inputs[:4].tolist() == [[0, 1], [2, 3], [6, 7], [8, 9]]  # without the third
     np.save(tweets / "hate_speech/test.npy", np.zeros((4, 2)))
     with pytest.raises(InputError, match="4 rows"):
-        build("hate_speech+features=vectors", tweets)
+        read("hate_speech+features=vectors", tweets)
 
 
 def test_words_of_a_text():
@@ -272,7 +266,7 @@ def test_a_bigru_is_trained_first_and_then_represents_the_tweets(tweets):
     (base,) = place(results, "data/hate_speech").upstream("stage1")
     assert base == place(results, "stage1/hate_speech_tweets/erm/s0")
     assert not place(results, "data/hate_speech+features=vectors").upstream("stage1")
-    save_dataset(base.data.folder, {"hate_speech_tweets": build("hate_speech_tweets", tweets)})
+    save_dataset(base.data.folder, {"hate_speech_tweets": read("hate_speech_tweets", tweets)})
     make(base, OPTIONS, ("best", "last"))
     data.build(place(results, "data/hate_speech"), Namespace(data_root=tweets))
     (run,) = base.runs()
@@ -289,7 +283,7 @@ def test_what_sits_on_fixed_vectors_is_trained_and_evaluated(tweets):
     for split in ("train", "valid", "test"):
         np.save(tweets / "hate_speech" / f"{split}.npy", RNG(0).normal(size=(5, 6)))
     name = "hate_speech+features=vectors"
-    save_dataset(results / f"data/{name}", {name: build(name, tweets)})
+    save_dataset(results / f"data/{name}", {name: read(name, tweets)})
     at = place(results, f"runs/{name}/erm+epochs=2/s0")
     make(at, OPTIONS, ("best", "last"))
     evaluate(at, OPTIONS)
@@ -319,19 +313,19 @@ def imsitu(tmp_path):
 
 
 def test_imsitu_vectors_and_coarse_classes(imsitu):
-    dataset = well_formed(build("imsitu", imsitu))
+    dataset = well_formed(read("imsitu", imsitu))
     assert dataset.about["classes"] == ["make", "move"] and dataset.y[:4].tolist() == [0, 0, 1, 1]
     assert dataset.table["a"][:4].tolist() == [0, 1, 1, 0] and dataset.inputs[:, 0].tolist() == [0] * 4 + [1] * 4 + [2] * 4
 
 
 def test_imsitu_photographs(imsitu):
-    dataset = well_formed(build("imsitu_images+size=16", imsitu))
+    dataset = well_formed(read("imsitu_images+size=16", imsitu))
     assert dataset.inputs.shape == (12, 16, 16, 3) and dataset.inputs.dtype == np.uint8 and dataset.about["size"] == 16
     assert (dataset.inputs[6] == [20, 1, 0]).all()
     assert resolve("methods", "erm", "imsitu_images", "stage1").points[0].parts["encoder"].base == "resnet50"
     (imsitu / "imsitu/images/dev1.png").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"dev1.png"):
-        build("imsitu_images", imsitu)
+        read("imsitu_images", imsitu)
 
 
 def test_a_resnet50_is_fine_tuned_in_two_phases_and_then_represents_the_photographs(tmp_path):
@@ -358,7 +352,7 @@ def test_faulty_imsitu_files_are_refused(imsitu, file, old, new, words):
     path = imsitu / "imsitu" / file
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError) as error:
-        build("imsitu", imsitu)
+        read("imsitu", imsitu)
     assert all(word in str(error.value) for word in words)
 
 
@@ -383,7 +377,7 @@ def test_your_own_npz_parquet_and_columns_are_the_same(folder):
     pd.DataFrame({**arrays, "features": list(arrays["features"])}).to_parquet(folder / "two.parquet")
     columns = {f"x{i}": arrays["features"][:, i] for i in range(3)}
     pd.DataFrame({**columns, **{name: arrays[name] for name in ("y", "a", "split")}}).to_parquet(folder / "three.parquet")
-    datasets = [well_formed(build(f"bring_your_own+name={name}", folder.parent)) for name in ("one", "two", "three")]
+    datasets = [well_formed(read(f"bring_your_own+name={name}", folder.parent)) for name in ("one", "two", "three")]
     for dataset in datasets:
         np.testing.assert_array_equal(dataset.inputs, arrays["features"].astype(np.float32))
         assert dataset.about["classes"] == ["no", "yes"] and dataset.about["attributes"] == ["0", "1"]
@@ -394,22 +388,22 @@ def test_your_own_npz_parquet_and_columns_are_the_same(folder):
 
 def test_your_own_images(folder):
     np.savez(folder / "task.npz", **own(features=np.arange(12 * 40 * 36 * 3, dtype=np.uint32).astype(np.uint8).reshape(12, 40, 36, 3)))
-    dataset = well_formed(build("bring_your_own", folder.parent))
+    dataset = well_formed(read("bring_your_own", folder.parent))
     assert dataset.inputs.dtype == np.uint8 and dataset.about["size"] == 36
-    assert build("bring_your_own+size=32", folder.parent).about["size"] == 32
+    assert read("bring_your_own+size=32", folder.parent).about["size"] == 32
 
 
 @pytest.mark.parametrize("shape", [(12, 9, 8), (12, 9, 8, 1)])
 def test_your_own_grey_images_have_three_equal_channels(folder, shape):
     grey = RNG(0).integers(0, 256, shape, dtype=np.uint8)
     np.savez(folder / "task.npz", **own(features=grey))
-    dataset = well_formed(build("bring_your_own", folder.parent))
+    dataset = well_formed(read("bring_your_own", folder.parent))
     assert dataset.about["input"] == "image" and (dataset.inputs == grey.reshape(12, 9, 8, 1)).all() and dataset.inputs.shape[3] == 3
 
 
 def test_words_for_splits_have_no_case(folder):
     np.savez(folder / "task.npz", **own(split=np.array(["Train", "TRAIN", "Valid", "Test"] * 3)))
-    assert well_formed(build("bring_your_own", folder.parent)).table["split"][:4].tolist() == ["train", "train", "val", "test"]
+    assert well_formed(read("bring_your_own", folder.parent)).table["split"][:4].tolist() == ["train", "train", "val", "test"]
 
 
 @pytest.mark.parametrize(
@@ -433,19 +427,19 @@ def test_words_for_splits_have_no_case(folder):
 def test_faults_of_your_own_file_are_named(folder, changes, words):
     np.savez(folder / "task.npz", **own(**changes))
     with pytest.raises(InputError) as error:
-        build("bring_your_own", folder.parent)
+        read("bring_your_own", folder.parent)
     assert all(word in str(error.value) for word in ["task.npz", *words])
 
 
 def test_missing_parts_of_your_own_file_are_named(folder):
     with pytest.raises(InputError, match=r"task.parquet or task.npz.*README"):
-        build("bring_your_own", folder.parent)
+        read("bring_your_own", folder.parent)
     np.savez(folder / "task.npz", y=np.zeros(3))
     with pytest.raises(InputError, match="no array features, a, split"):
-        build("bring_your_own", folder.parent)
+        read("bring_your_own", folder.parent)
     pd.DataFrame({"y": [0], "a": [1], "split": ["train"], "name": ["x"]}).to_parquet(folder / "task.parquet")
     with pytest.raises(InputError, match="name cannot be a feature"):
-        build("bring_your_own", folder.parent)
+        read("bring_your_own", folder.parent)
     np.savez(folder / "other.npz", **own(y=np.array([{}] * 12)))
     with pytest.raises(InputError, match=r"other.npz"):
-        build("bring_your_own+name=other", folder.parent)
+        read("bring_your_own+name=other", folder.parent)

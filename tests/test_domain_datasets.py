@@ -4,23 +4,16 @@ import gzip
 import hashlib
 import struct
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import read
 
 from despur.datasets import cmnist
-from despur.resolution import resolve
 from despur.sources.domain_coloring import DOMAINS, OF_SPLIT, inks, paint
 
 RNG = np.random.default_rng
 MU = np.array(list(DOMAINS.values()))
-
-
-def build(name, root=Path("none")):
-    (point,) = resolve("datasets", name).points
-    return import_module(f"despur.datasets.{point.base}").build(point.settings, root)
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +32,12 @@ def mnist(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name, data in content.items():
             patch.setitem(cmnist.SHA256, name, hashlib.sha256(data).hexdigest())
-        yield cache(lambda name="cmnist_3v5": build(name, root)), images, digits
+        yield cache(lambda name="cmnist_3v5": read(name, root)), images, digits
 
 
 @cache
 def digits(name="domain_digits"):
-    return build(name)
+    return read(name)
 
 
 def assert_well_formed(dataset):
@@ -157,6 +150,6 @@ def test_domain_digits_are_those_scans_enlarged():
 
 
 def test_domain_digits_are_the_same_every_time():
-    again = build("domain_digits")
+    again = read("domain_digits")
     assert again.table.equals(digits().table) and np.array_equal(again.inputs, digits().inputs)
     assert not again.table.equals(digits("domain_digits+draw=1").table)

@@ -2,30 +2,24 @@
 
 import json
 import pickle
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import read
 from PIL import Image
 from test_loaders import picture
 
 from despur.datasets import amazon, cifar10
-from despur.resolution import resolve
 from despur.sources import breeds, objects, prompts, rawfiles
 from despur.store import InputError, Lazy, load_dataset, save_dataset
 
 RNG = np.random.default_rng
 
 
-def build(name, root):
-    (point,) = resolve("datasets", name).points
-    return import_module(f"despur.datasets.{point.base}").build(point.settings, root)
-
-
 def fails(name, root, *words):
     with pytest.raises(InputError) as error:
-        build(name, root)
+        read(name, root)
     for word in words:
         assert word in str(error.value)
 
@@ -152,7 +146,7 @@ def cifar(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("name", "mark", "pool", "tested"), [("cifar10_02", 2, 3, 2), ("cifar10_001", 1, 3, 3)])
 def test_sources_are_groups(cifar, name, mark, pool, tested):
-    dataset = kept(name, build(f"{name}+per_class={pool}", cifar), cifar)
+    dataset = kept(name, read(f"{name}+per_class={pool}", cifar), cifar)
     assert len(dataset.about["groups"]) == 20 and dataset.about["groups"][1].startswith("airplane, CIFAR-10.")
     assert (dataset.inputs[:, 0, 0, 0] == mark * dataset.table["a"]).all()
     train_and_val = np.concatenate([dataset.rows("train"), dataset.rows("val")])
@@ -164,7 +158,7 @@ def test_sources_are_groups(cifar, name, mark, pool, tested):
 
 
 def test_no_image_of_cifar_102_is_drawn_twice(cifar):
-    dataset = build("cifar10_02+per_class=5", cifar)
+    dataset = read("cifar10_02+per_class=5", cifar)
     drawn = np.concatenate([dataset.rows("train"), dataset.rows("val")])
     number = dataset.inputs[drawn][dataset.table["a"].to_numpy()[drawn] == 1][:, 1, 0, 0]
     assert sorted(number) == list(range(50))
@@ -214,7 +208,7 @@ def satellites(tmp_path):
 
 
 def test_fmow_has_wilds_splits_and_regions_as_groups(satellites):
-    dataset = kept("fmow", build("fmow+size=32", satellites), satellites)
+    dataset = kept("fmow", read("fmow+size=32", satellites), satellites)
     assert dataset.table["split"].tolist() == ["train"] * 2 + ["val"] * 2 + ["test"] * 2
     assert dataset.about["groups"] == ["Americas", "Europe"] and dataset.about["attributes"] == ["Americas", "Europe", "Other"]
     assert dataset.groups.tolist() == [[True, False], [False, True], [False, True], [True, False], [True, False], [False, False]]
@@ -257,7 +251,7 @@ def tokens(texts, length, rows):
 
 
 def test_amazon_has_stars_as_classes_and_categories_as_groups(reviews):
-    dataset = kept("amazon", build("amazon", reviews), reviews)
+    dataset = kept("amazon", read("amazon", reviews), reviews)
     assert dataset.table["split"].tolist() == ["train", "train", "val", "test", "val"]
     assert dataset.y.tolist() == [4, 0, 2, 0, 3] and dataset.about["groups"] == ["Books", "Toys"]
     assert dataset.groups[:, 1].tolist() == [False, True, False, True, True]
@@ -267,7 +261,7 @@ def test_amazon_has_stars_as_classes_and_categories_as_groups(reviews):
 
 
 def test_wilds_official_split_of_amazon_leaves_known_reviewers_out(reviews):
-    assert build("amazon+split=user", reviews).table["split"].tolist() == ["train", "val", "test", "val"]
+    assert read("amazon+split=user", reviews).table["split"].tolist() == ["train", "val", "test", "val"]
 
 
 def test_a_split_of_other_reviews_is_an_error(reviews):

@@ -2,12 +2,12 @@
 
 import re
 import shutil
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pooch
 import pytest
+from helpers import read
 from PIL import Image
 
 from despur.declarations import available, declared
@@ -16,11 +16,6 @@ from despur.store import InputError, load_dataset, save_dataset
 
 SPLITS = ["train", "val", "test"]
 RNG = np.random.default_rng
-
-
-def build(name, root):
-    (point,) = resolve("datasets", name).points
-    return import_module(f"despur.datasets.{point.base}").build(point.settings, root)
 
 
 def picture(path, width, height, seed=0):
@@ -40,7 +35,7 @@ def rows_of(path, rows, separator=",", end="\n"):
 def fails(name, root, *words, make=False):
     """The data set cannot be built; the message says these words."""
     with pytest.raises(InputError) as error:
-        dataset = build(name, root)
+        dataset = read(name, root)
         if make:
             save_dataset(root / "out", {name: dataset})
     for word in words:
@@ -68,7 +63,7 @@ def changed(birds, row, column, value):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_waterbirds_are_read_from_the_layouts_that_people_have(tmp_path, folder, end):
     waterbirds(tmp_path, folder, end=end)
-    dataset = build("waterbirds+size=32", tmp_path)
+    dataset = read("waterbirds+size=32", tmp_path)
     assert dataset.table["split"].tolist() == [SPLITS[bird[3]] for bird in BIRDS]
     assert dataset.table["y"].tolist() == [bird[2] for bird in BIRDS]
     assert dataset.table["a"].tolist() == [bird[4] for bird in BIRDS]
@@ -79,14 +74,14 @@ def test_waterbirds_are_read_from_the_layouts_that_people_have(tmp_path, folder,
 
 def test_waterbirds_keep_their_shape_where_clip_sees_them(tmp_path):
     waterbirds(tmp_path)
-    found = build("waterbirds+fit=clip+size=32", tmp_path).inputs[3:4]
+    found = read("waterbirds+fit=clip+size=32", tmp_path).inputs[3:4]
     with Image.open(tmp_path / "waterbird_complete95_forest2water2" / BIRDS[3][1]) as image:  # 43 x 30
         assert (found[0] == np.asarray(image.resize((46, 32), Image.Resampling.BICUBIC))[:, 7:39]).all()
 
 
 def test_waterbirds_are_enlarged_by_256_over_224_and_cut_in_the_middle(tmp_path):
     waterbirds(tmp_path)
-    dataset = build("waterbirds", tmp_path)
+    dataset = read("waterbirds", tmp_path)
     assert dataset.inputs.shape == (12, 224, 224, 3)
     for i in (0, 7):
         with Image.open(tmp_path / "waterbird_complete95_forest2water2" / BIRDS[i][1]) as image:
@@ -99,7 +94,7 @@ def test_gray_and_transparent_images_become_three_channels(tmp_path):
     folder = tmp_path / "waterbird_complete95_forest2water2"
     Image.new("L", (50, 50), 77).save(folder / BIRDS[0][1])
     Image.new("RGBA", (50, 50), (1, 2, 3, 4)).save(folder / BIRDS[1][1], format="png")
-    made = build("waterbirds+size=32", tmp_path).inputs[0:2]
+    made = read("waterbirds+size=32", tmp_path).inputs[0:2]
     assert (made[0] == 77).all() and (made[1] == (1, 2, 3)).all()
 
 
@@ -186,7 +181,7 @@ def celeba(root, kind="txt", folder="celeba", images="img_align_celeba", end="\n
 )
 def test_celeba_is_read_from_both_spellings(tmp_path, kind, end, folder, images):
     celeba(tmp_path, kind, folder, images, end)
-    dataset = build("celeba+size=32", tmp_path)
+    dataset = read("celeba+size=32", tmp_path)
     assert dataset.table["split"].tolist() == [SPLITS[code] for code in PARTITION]
     assert dataset.table["y"].tolist() == [1, 0, 1, 0, 0, 1]
     assert dataset.table["a"].tolist() == [0, 0, 1, 1, 0, 0]
@@ -200,12 +195,12 @@ def test_celeba_may_be_sorted_into_the_authors_folders(tmp_path):
     for sub, name in (("Anno", "list_attr_celeba.txt"), ("Eval", "list_eval_partition.txt")):
         (folder / sub).mkdir()
         (folder / name).rename(folder / sub / name)
-    assert build("celeba+size=32", tmp_path).table["y"].tolist() == [1, 0, 1, 0, 0, 1]
+    assert read("celeba+size=32", tmp_path).table["y"].tolist() == [1, 0, 1, 0, 0, 1]
 
 
 def test_celeba_is_cut_to_its_central_square_and_enlarged(tmp_path):
     folder = celeba(tmp_path)
-    dataset = build("celeba", tmp_path)
+    dataset = read("celeba", tmp_path)
     assert dataset.inputs.shape == (6, 224, 224, 3)
     with Image.open(folder / "img_align_celeba" / FACES[2]) as image:
         middle = Image.fromarray(np.asarray(image)[20:198])
@@ -216,7 +211,7 @@ def test_a_split_list_in_another_order_is_matched_by_name(tmp_path):
     folder = celeba(tmp_path)
     lines = (folder / "list_eval_partition.txt").read_text().splitlines()
     rows_of(folder / "list_eval_partition.txt", [[line] for line in reversed(lines)])
-    assert build("celeba+size=32", tmp_path).table["split"].tolist() == [SPLITS[code] for code in PARTITION]
+    assert read("celeba+size=32", tmp_path).table["split"].tolist() == [SPLITS[code] for code in PARTITION]
 
 
 @pytest.mark.parametrize("kind", ["txt", "csv"])
@@ -257,7 +252,7 @@ def test_images_that_are_not_the_aligned_ones_are_an_error(tmp_path):
 
 def test_images_are_written_a_few_at_a_time_and_read_back(tmp_path, monkeypatch):
     celeba(tmp_path)
-    dataset = build("celeba+size=32", tmp_path)
+    dataset = read("celeba+size=32", tmp_path)
     asked = []
     make = dataset.inputs.make
     monkeypatch.setattr("despur.store.ROWS", 4)
@@ -271,7 +266,7 @@ def test_images_are_written_a_few_at_a_time_and_read_back(tmp_path, monkeypatch)
 
 def test_points_of_different_sizes_are_an_error(tmp_path):
     celeba(tmp_path)
-    points = {f"celeba+size={size}": build(f"celeba+size={size}", tmp_path) for size in (32, 40)}
+    points = {f"celeba+size={size}": read(f"celeba+size={size}", tmp_path) for size in (32, 40)}
     with pytest.raises(InputError, match=re.escape(str(tmp_path / "out"))):
         save_dataset(tmp_path / "out", points)
 
@@ -306,7 +301,7 @@ def civilcomments(root, monkeypatch, change=lambda table: table, end="\n"):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_comments_are_in_the_groups_of_all_identities_that_they_mention(tmp_path, monkeypatch, end):
     civilcomments(tmp_path, monkeypatch, end=end)
-    dataset = build("civilcomments+tokens=12", tmp_path)
+    dataset = read("civilcomments+tokens=12", tmp_path)
     assert dataset.table["split"].tolist() == [split for split in SPLITS for _ in COMMENTS]
     assert dataset.table["y"].tolist() == [0, 0, 1, 0, 1] * 3
     assert dataset.table["a"].tolist() == [0, 1, 1, 1, 1] * 3
@@ -314,12 +309,12 @@ def test_comments_are_in_the_groups_of_all_identities_that_they_mention(tmp_path
         found = [name for name, inside in zip(dataset.about["groups"], dataset.groups[row], strict=True) if inside]
         assert sorted(found) == sorted(f"{'toxic' if toxic >= 0.5 else 'not toxic'}, {name}" for name in about)
     assert len(dataset.about["groups"]) == 16
-    assert build("civilcomments+attribute=black", tmp_path).table["a"].tolist() == [0, 0, 0, 1, 1] * 3
+    assert read("civilcomments+attribute=black", tmp_path).table["a"].tolist() == [0, 0, 0, 1, 1] * 3
 
 
 def test_comments_are_tokenised_cut_and_padded(tmp_path, monkeypatch):
     civilcomments(tmp_path, monkeypatch)
-    tokens = build("civilcomments+tokens=8", tmp_path).inputs
+    tokens = read("civilcomments+tokens=8", tmp_path).inputs
     assert tokens.shape == (15, 8)
     assert tokens[0:5].dtype == np.int32
     assert tokens[0:5].tolist() == [
@@ -356,7 +351,7 @@ def test_a_file_that_is_no_vocabulary_is_an_error(tmp_path, monkeypatch, content
 
 def test_a_missing_vocabulary_is_downloaded_or_an_error_that_says_how_to_get_it(tmp_path, monkeypatch):
     _, vocabulary = civilcomments(tmp_path, monkeypatch)
-    vocabulary = vocabulary.rename(tmp_path / "elsewhere.txt")
+    vocabulary = vocabulary.rename(tmp_path / "weights/elsewhere.txt")
     asked = []
 
     def retrieve(url, checksum, name, folder, **options):
@@ -364,7 +359,7 @@ def test_a_missing_vocabulary_is_downloaded_or_an_error_that_says_how_to_get_it(
         shutil.copy(vocabulary, folder / name)
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
-    assert build("civilcomments+tokens=8", tmp_path).inputs[4:5].tolist() == [[2, 5, 3, 0, 0, 0, 0, 0]]
+    assert read("civilcomments+tokens=8", tmp_path).inputs[4:5].tolist() == [[2, 5, 3, 0, 0, 0, 0, 0]]
     assert asked == ["https://huggingface.co/google-bert/bert-base-uncased/resolve/main/vocab.txt"]
     (tmp_path / "weights/bert-base-uncased/vocab.txt").unlink()
     monkeypatch.delattr(pooch, "retrieve")

@@ -38,7 +38,7 @@ def here(configfile: Path) -> Iterator[str]:
         missing = [each for each in patterns if not rawdata.present(each, root)]
         made = all((place.folder / "about.json").exists() for place in places)
         state = "bundled" if not patterns else "present" if not missing else "made" if made else "missing"
-        if state == "missing" and name in rawdata.table()["downloaded"]:
+        if state == "missing" and rawdata.downloaded(name):
             state = "download"
         lost += [name] if state == "missing" else []
         yield f"{state:<10}{name}" + (

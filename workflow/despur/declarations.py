@@ -10,7 +10,10 @@ from despur import settings, shared_settings
 from despur.names import unknown
 
 PACKAGE = Path(__file__).parent
-DECLARATIONS = {"SETTINGS", "PUBLISHED", "BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"}
+DECLARATIONS = {
+    *("SETTINGS", "PUBLISHED", "BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"),
+    *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/rawdata.py
+}
 
 
 def available(kind: str) -> list[str]:

@@ -12,7 +12,8 @@ from despur.declarations import PACKAGE
 from despur.paths import Place, data_root, seed_list
 from despur.spec import Spec
 
-RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK"}  # declarations that are in the specification, or decide no digit
+# Declarations that are in the specification, or decide no digit.
+RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK", "RAW", "RAW_WITH", "DOWNLOADED"}
 ENTRY = {
     "data": "data.py",
     "stage1": "stage1.py",

@@ -1,28 +1,32 @@
-"""Raw files of data sets, as workflow/rawdata.yaml lists them: which are there, and what tells one version of them from another."""
+"""Raw files of data sets: which are there, and what tells one version of them from another.
+
+What a data set's file declares of them: ``RAW``, patterns below DESPUR_DATA_ROOT, each of which something must match ("a | b": the first
+that does; "a" is what is said to be missing), filled in with its settings ("{name}.npz"); ``RAW_WITH``, more of them where a setting has a
+value; ``DOWNLOADED``, where they come by themselves. ``python -m despur check --configfile FILE`` looks for them, and a data set is made
+anew when one of them changes. A pattern that ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for.
+"""
 
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import yaml
-
+from despur.declarations import declared
 from despur.settings import spell
 from despur.spec import Spec
 
-TABLE = Path(__file__).parent.parent / "rawdata.yaml"
 LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
-
-
-@cache
-def table() -> dict[str, Any]:
-    return yaml.safe_load(TABLE.read_text())
 
 
 def needed(point: Spec) -> tuple[str, ...]:
     """The patterns of all raw files that a data set needs."""
-    rows = [point.base, *(f"{point.base}+{key}={spell(value)}" for key, value in point.settings.items())]
-    return tuple(pattern.format(**point.settings) for row in rows for pattern in table()["files"].get(row, []))
+    stated = declared("datasets", point.base)
+    more = (stated.get("RAW_WITH", {}).get(f"{key}={spell(value)}", ()) for key, value in point.settings.items())
+    return tuple(pattern.format(**point.settings) for patterns in (stated.get("RAW", ()), *more) for pattern in patterns)
+
+
+def downloaded(dataset: str) -> bool:
+    """Whether a data set's files come by themselves."""
+    return declared("datasets", dataset).get("DOWNLOADED", False)
 
 
 def present(pattern: str, root: Path) -> list[Path]:
@@ -36,7 +40,7 @@ def versions(point: Spec, root: Path) -> dict[str, str]:
 
     Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data set is made from.
     """
-    read = () if point.source or point.base in table()["downloaded"] else needed(point)
+    read = () if point.source or downloaded(point.base) else needed(point)
     several = [present(pattern, root) for pattern in read if not pattern.endswith(("/*", "/n*"))]
     found = [(file, file.stat()) for files in several for file in files if file.is_file()]
     return {str(file.relative_to(root)): version(file, known.st_size, known.st_mtime_ns) for file, known in found}

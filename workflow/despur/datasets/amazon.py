@@ -26,6 +26,8 @@ PUBLISHED = {
     "contrastive_adapter": {"anchor_fraction": 0.1},  # not stated here; released code: on all its data but Waterbirds
 }
 
+RAW = ("amazon_v2.1/reviews.csv | amazon_v2.0/reviews.csv", "amazon_v2.1/splits/{split}.csv | amazon_v2.0/splits/{split}.csv")
+
 FOLDERS = ("amazon_v2.1", "amazon_v2.0")
 SOURCE = "https://wilds.stanford.edu/datasets/#amazon"
 REMEDY = f"Get WILDS's Amazon ({SOURCE}) anew into amazon_v2.1/ in the folder that DESPUR_DATA_ROOT names"

@@ -28,6 +28,9 @@ PUBLISHED = {
     "inlp": {"min_accuracy": 0.0},  # released code
 }
 
+RAW = ("bios/train.parquet | bios/train.pickle", "bios/dev.parquet | bios/dev.pickle", "bios/test.parquet | bios/test.pickle")
+RAW_WITH = {"features=vectors": ("bios/train_cls.npy", "bios/dev_cls.npy", "bios/test_cls.npy")}
+
 SOURCE = "https://storage.googleapis.com/ai2i/nullspace/biasbios/"
 VECTORS = "https://storage.googleapis.com/ai2i/nullspace/bert_encode_biasbios/"  # of the same texts: BERT's [CLS]
 PROFESSIONS = [

@@ -18,6 +18,8 @@ SETTINGS = {
 # Without prompts, "zero-shot" is what the class embeddings say that come with the samples' embeddings; without those, ask for class means.
 PUBLISHED = {"*": {"encoder": "mlp"}, "zero_shot": {"encoder": "identity", "classes": "given"}}
 
+RAW = ("bring_your_own/{name}.parquet | bring_your_own/{name}.npz",)
+
 COLUMNS = ("y", "a", "split")
 
 

@@ -53,6 +53,22 @@ PUBLISHED = {
     "contrastive_adapter": {"learning_rate": 1e-3, "weight_decay": 5e-5, "batch_size": 128, "epochs": 50, "anchor_fraction": 0.1},
 }  # fmt: skip
 
+RAW = (
+    "celeba/list_attr_celeba.* | "
+    "[cC]eleb[aA]*/list_attr_celeba.* | "
+    "[cC]eleb[aA]*/*/list_attr_celeba.* | "
+    "celebA/data/Anno/list_attr_celeba.*",
+    "celeba/list_eval_partition.* | "
+    "[cC]eleb[aA]*/list_eval_partition.* | "
+    "[cC]eleb[aA]*/*/list_eval_partition.* | "
+    "celebA/data/Eval/list_eval_partition.*",
+    "celeba/img_align_celeba/* | "
+    "[cC]eleb[aA]*/img_align_celeba/* | "
+    "[cC]eleb[aA]*/Img/img_align_celeba/* | "
+    "celebA/data/*/img_align_celeba/* | "
+    "celebA/data/img_align_celeba/*",
+)
+
 FOLDERS = ("celeba", "celebA/data", "celebA", "CelebA", "celebA_v1.0")
 IMAGES = ("img_align_celeba/img_align_celeba", "img_align_celeba", "Img/img_align_celeba")  # Kaggle's is nested
 SOURCE = "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html"

@@ -17,6 +17,12 @@ PUBLISHED = {  # Sec. 6.2
     "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
 }
 
+RAW = (
+    *(f"cifar-10-batches-py/data_batch_{number}" for number in range(1, 6)),
+    "cifar-10-batches-py/test_batch",
+    "cifar-10-batches-py/batches.meta",
+)
+
 SPLITS = {
     "train": {
         "data_batch_1": "c99cafc152244af753f735de768cd75f",

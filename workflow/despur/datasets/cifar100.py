@@ -17,6 +17,8 @@ PUBLISHED = {  # Sec. 6.2: as CIFAR-10
     "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
 }
 
+RAW = ("cifar-100-python/train", "cifar-100-python/test", "cifar-100-python/meta")
+
 SPLITS = {"train": {"train": "16019d7e3df5f24257cddd939b257f8d"}, "test": {"test": "f0ef6b0ae62326f3e7ffdfab6717acfc"}}
 META = ("meta", "7973b15100ade9c7d40fb424638fde48", "fine_label_names")
 SOURCE = "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from despur.declarations import declared
 from despur.settings import Settings, whole
 from despur.sources import rawfiles
 from despur.sources.cifar_sources import checked, per_class, together
@@ -19,6 +20,12 @@ SETTINGS = {
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
 PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}}
+
+RAW = (
+    *declared("datasets", "cifar10")["RAW"],
+    "cifar-10.1/cifar10.1_v6_data.npy | CIFAR-10.1/datasets/cifar10.1_v6_data.npy | CIFAR-10.1-master/datasets/cifar10.1_v6_data.npy",
+    "cifar-10.1/cifar10.1_v6_labels.npy | CIFAR-10.1/datasets/cifar10.1_v6_labels.npy | CIFAR-10.1-master/datasets/cifar10.1_v6_labels.npy",
+)
 
 SOURCE = "https://github.com/modestyachts/CIFAR-10.1"
 REMEDY = f"Put cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy of {SOURCE} into cifar-10.1/ in the folder that DESPUR_DATA_ROOT names"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from despur.declarations import declared
 from despur.settings import Settings, whole
 from despur.sources import rawfiles
 from despur.sources.cifar_sources import checked, per_class, together
@@ -17,6 +18,12 @@ SETTINGS = {"per_class": whole(556, "released code: images of CIFAR-10.2 in each
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
 PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}}
+
+RAW = (
+    *declared("datasets", "cifar10")["RAW"],
+    "cifar-10.2/cifar102_train.npz | cifar-10.2-master/cifar102_train.npz",
+    "cifar-10.2/cifar102_test.npz | cifar-10.2-master/cifar102_test.npz",
+)
 
 SOURCE = "https://github.com/modestyachts/cifar-10.2"
 REMEDY = f"Put the two files of {SOURCE} into cifar-10.2/ in the folder that DESPUR_DATA_ROOT names"

@@ -48,6 +48,14 @@ PUBLISHED = {
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
 
+RAW = (
+    "mnist/train-images-idx3-ubyte.gz",
+    "mnist/train-labels-idx1-ubyte.gz",
+    "mnist/t10k-images-idx3-ubyte.gz",
+    "mnist/t10k-labels-idx1-ubyte.gz",
+)
+DOWNLOADED = True
+
 URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 SHA256 = {
     "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",

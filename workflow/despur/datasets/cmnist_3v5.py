@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.cmnist import SHA256, URL, read_idx
+from despur.declarations import declared
 from despur.randomness import generator
 from despur.samplers.labelled import label_ranks
 from despur.settings import Settings, choice, draw, real
@@ -23,6 +24,9 @@ SETTINGS = {
 }
 
 PUBLISHED = {"*": {"encoder": "convnet"}}  # App. D; what each method runs with is its default
+
+RAW = declared("datasets", "cmnist")["RAW"][:2]
+DOWNLOADED = True
 
 SIZES = {"train": 6930, "val": 1154, "test_id": 1154, "test_ood": 2310}  # App. E
 LABELS = {"1%": 69, "10%": 693, "100%": 6930}  # App. E

@@ -31,6 +31,13 @@ PUBLISHED = {  # of the toy experiments nothing is stated: as on Tiny ImageNet
     "fine_tuning": {"learning_rate": 0.2},
 }
 
+RAW = (
+    "coco/annotations/instances_train2017.json",
+    "coco/annotations/instances_val2017.json",
+    "coco/train2017/*",
+    "coco/val2017/*",
+)
+
 CATEGORIES = [
     "airplane", "banana", "bear", "bed", "bench", "bird", "boat", "broccoli", "bus", "cat", "clock", "cow", "dog", "elephant",
     "fire hydrant", "giraffe", "horse", "motorcycle", "person", "pizza", "scissors", "sink", "stop sign", "teddy bear", "toilet",

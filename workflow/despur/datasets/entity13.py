@@ -5,6 +5,7 @@ From your copies of ImageNet and of the hierarchy (breeds.py). About 350,000 ima
 
 from pathlib import Path
 
+from despur.declarations import declared
 from despur.settings import Settings, whole
 from despur.sources import breeds
 from despur.store import Dataset
@@ -13,6 +14,13 @@ SETTINGS = {"size": whole(224, "released code: as CLIP sees images", at_least=32
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
 PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True}}
+
+RAW = (
+    "breeds/dataset_class_info.json | imagenet_class_hierarchy/modified/dataset_class_info.json",
+    "breeds/class_hierarchy.txt | imagenet_class_hierarchy/modified/class_hierarchy.txt",
+    "breeds/node_names.txt | imagenet_class_hierarchy/modified/node_names.txt",
+    *declared("datasets", "imagenet")["RAW"],
+)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

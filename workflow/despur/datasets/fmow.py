@@ -20,6 +20,8 @@ SETTINGS = {"size": whole(224, "Koh et al. 2021: pixels a side, as published", a
 # Zhang & Re 2022: not stated here; released code: on all its data but Waterbirds.
 PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1}}
 
+RAW = ("fmow_v1.1/rgb_metadata.csv", "fmow_v1.1/country_code_mapping.csv", "fmow_v1.1/images/*")
+
 FOLDER = "fmow_v1.1"
 SOURCE = "https://worksheets.codalab.org/rest/bundles/0xaec91eb7c9d548ebb15e1b5e60f966ab/contents/blob/"
 REMEDY = f"Unpack {SOURCE} (WILDS's FMoW) anew into {FOLDER}/ in the folder that DESPUR_DATA_ROOT names"

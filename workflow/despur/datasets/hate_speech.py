@@ -21,6 +21,15 @@ SETTINGS = {
 
 PUBLISHED = {"*": declared("datasets", "moji")["PUBLISHED"]["*"]}
 
+RAW = (
+    "hate_speech/train.tsv",
+    "hate_speech/valid.tsv",
+    "hate_speech/test.tsv",
+    "hate_speech/train.npy",
+    "hate_speech/valid.npy",
+    "hate_speech/test.npy",
+)
+
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Vectors of your own; those of the bi-GRU are put in place by the data stage."""

@@ -33,6 +33,8 @@ PUBLISHED = {
     },
 }
 
+RAW = ("hate_speech/train.tsv", "hate_speech/valid.tsv", "hate_speech/test.tsv")
+
 SOURCE = "https://github.com/xiaoleihuang/Multilingual_Fairness_LREC"
 OLDEST = 29  # years, of the younger group
 HARMLESS = {"0", "no", "neither", "normal"}  # Huang et al., released code

@@ -36,6 +36,12 @@ PUBLISHED = {
     "fine_tuning": {"learning_rate": 0.2, "batch_size": 1024, "epochs": 30},
 }
 
+RAW = (
+    "imagenet/train/n* | ILSVRC2012/train/n* | ILSVRC/Data/CLS-LOC/train/n*",
+    "imagenet/val/n* | ILSVRC2012/val/n* | ILSVRC/Data/CLS-LOC/val/n*",
+)
+RAW_WITH = {"labels=published": ("imagenet_subsets/1percent.txt", "imagenet_subsets/10percent.txt")}
+
 ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
 SOURCE = "https://image-net.org/challenges/LSVRC/2012/"
 REMEDY = f"Get {SOURCE} and unpack it, with a folder for each class in train/ and in val/"

@@ -6,6 +6,7 @@ From ImageNet's folders (imagenet.py); which classes is a list of synsets, one a
 from pathlib import Path
 
 from despur.datasets.imagenet import built
+from despur.declarations import declared
 from despur.settings import Settings, whole, word
 from despur.shared_settings import NT_XENT
 from despur.sources import rawfiles
@@ -30,6 +31,8 @@ PUBLISHED = {
     "linear_classifier": {"learning_rate": 0.01, "neighbours": 0},
     "fine_tuning": {"learning_rate": 0.2},
 }
+
+RAW = ("{synsets}", *declared("datasets", "imagenet")["RAW"])
 
 REMEDY = "Get https://github.com/HobbitLong/CMC/blob/master/imagenet100.txt, or write one synset (n02869837) a line"
 

@@ -22,6 +22,12 @@ SETTINGS = {
 
 PUBLISHED = {"*": declared("datasets", "moji")["PUBLISHED"]["*"]}
 
+RAW = (
+    *("imsitu/train.parquet | imsitu/train.csv", "imsitu/dev.parquet | imsitu/dev.csv", "imsitu/test.parquet | imsitu/test.csv"),
+    "imsitu/classes.csv | imsitu/train.parquet | imsitu/train.csv",  # the first, where there is one
+)
+RAW_WITH = {"features=vectors": ("imsitu/train.npy", "imsitu/dev.npy", "imsitu/test.npy")}
+
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Vectors of your own; those of a ResNet-50 that is fine-tuned here are put in place by the data stage."""

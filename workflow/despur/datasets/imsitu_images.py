@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.declarations import declared
 from despur.settings import Settings, whole
 from despur.sources import raw
 from despur.store import Array, Dataset, InputError
@@ -32,6 +33,8 @@ PUBLISHED = {
         "criterion": "average_accuracy",
     },
 }
+
+RAW = (*declared("datasets", "imsitu")["RAW"], "imsitu/images/*")
 
 GENDERS = ["man", "woman"]
 SPLITS = ("train", "dev", "test")

@@ -38,6 +38,8 @@ PUBLISHED = {
     },
 }
 
+RAW = ("moji/pos_pos.npy", "moji/pos_neg.npy", "moji/neg_pos.npy", "moji/neg_neg.npy")
+
 SOURCE = "https://storage.googleapis.com/ai2i/nullspace/deepmoji/"
 CELLS = {"pos_pos": (1, 1), "pos_neg": (1, 0), "neg_pos": (0, 1), "neg_neg": (0, 0)}  # file: sentiment, dialect
 

@@ -5,6 +5,7 @@ From your copies of ImageNet and of the hierarchy (breeds.py). About 140,000 ima
 
 from pathlib import Path
 
+from despur.declarations import declared
 from despur.settings import Settings, whole
 from despur.sources import breeds
 from despur.store import Dataset
@@ -13,6 +14,8 @@ SETTINGS = {"size": whole(224, "released code: as CLIP sees images", at_least=32
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
 PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True}}
+
+RAW = declared("datasets", "entity13")["RAW"]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -25,6 +25,15 @@ PUBLISHED = {  # Sec. 6.2; augmentations: not stated, as on CIFAR
     "fine_tuning": {"learning_rate": 0.2, "epochs": 30},
 }
 
+RAW = (
+    "stl10_binary/train_X.bin",
+    "stl10_binary/train_y.bin",
+    "stl10_binary/unlabeled_X.bin",
+    "stl10_binary/test_X.bin",
+    "stl10_binary/test_y.bin",
+    "stl10_binary/class_names.txt",
+)
+
 SIDE = 96
 MD5 = {
     "train_X.bin": "918c2871b30a85fa023e0c44e0bee87f",

@@ -24,6 +24,8 @@ PUBLISHED = {  # Sec. 6.2
     "fine_tuning": {"learning_rate": 0.2},
 }
 
+RAW = ("tiny-imagenet-200/wnids.txt", "tiny-imagenet-200/words.txt", "tiny-imagenet-200/train/n*", "tiny-imagenet-200/val/*")
+
 SIZE = 64
 SOURCE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
 REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"

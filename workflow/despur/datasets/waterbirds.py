@@ -56,6 +56,12 @@ PUBLISHED = {
     **for_each("linear_probe wise_ft adapter contrastive_adapter", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=100),
 }  # fmt: skip
 
+RAW = (
+    "waterbird_complete95_forest2water2/metadata.csv | "
+    "waterbirds_v1.0/metadata.csv | "
+    "cub/data/waterbird_complete95_forest2water2/metadata.csv",
+)
+
 NAMES = ("waterbird_complete95_forest2water2", "waterbirds_v1.0", "cub/data/waterbird_complete95_forest2water2")
 SOURCE = "https://nlp.stanford.edu/data/dro/waterbird_complete95_forest2water2.tar.gz"
 REMEDY = f"Unpack {SOURCE} (or WILDS's waterbirds_v1.0) anew into the folder that DESPUR_DATA_ROOT names"
