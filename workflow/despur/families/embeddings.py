@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
 from despur.declarations import declared
+from despur.settings import SettingError
 from despur.store import Array
 from despur.task import Base, Task
 
@@ -59,11 +60,11 @@ class Bottleneck(nn.Module):
 
 
 def base_of(task: Task) -> Base:
-    """What the foundation model says. Raises ValueError where the base's head does not lie in the space of the representations."""
+    """What the foundation model says. Raises SettingError where the base's head does not lie in the space of the representations."""
     assert task.base is not None
     wanted = (task.num_classes, *task.presentation.shape)
     if task.base.head.shape != wanted:
-        raise ValueError(f"the base's class embeddings are {task.base.head.shape}, not {wanted}")
+        raise SettingError(f"the base's class embeddings are {task.base.head.shape}, not {wanted}")
     return task.base
 
 

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from despur.inference.base import Evidence
-from despur.settings import Settings, part, real, whole
+from despur.settings import SettingError, Settings, part, real, whole
 from despur.store import Array
 
 READS_VALIDATION_GROUPS = True
@@ -51,11 +51,11 @@ def probabilities(x: Array, a: Array, wanted: Array, count: int, strength: float
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
-    """The most probable attribute of every training sample. Raises ValueError for validation data with one attribute."""
+    """The most probable attribute of every training sample. Raises SettingError for validation data with one attribute."""
     known, count = evidence.validation, evidence.num_attributes
     assert known is not None
     if len(np.unique(known.a)) < 2:
-        raise ValueError("ssa needs validation data with at least two attributes")
+        raise SettingError("ssa needs validation data with at least two attributes")
     mean, scale = known.z.mean(axis=0, dtype=np.float64), np.maximum(known.z.std(axis=0, dtype=np.float64), 1e-6)
     one_hot = np.eye(evidence.num_classes)
     first = np.column_stack([(known.z - mean) / scale, one_hot[known.y]])

@@ -14,7 +14,7 @@ from despur.losses.contrastive import contrast
 from despur.methods.base import Losses
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.samplers.distinct import distinct
-from despur.settings import choice, flag, part, real, whole
+from despur.settings import SettingError, choice, flag, part, real, whole
 from despur.shared_settings import sgd
 from despur.store import Array
 
@@ -54,7 +54,7 @@ class CNC(KeepsHeadGradient):
             self.networks["projection"] = nn.Sequential(*layers).to(self.task.device)
         if s["schedule"] == "train_finetune":
             if s["finetune_epochs"] >= s["epochs"]:
-                raise ValueError(f"finetune_epochs={s['finetune_epochs']} leaves none of {s['epochs']} epochs to the encoder")
+                raise SettingError(f"finetune_epochs={s['finetune_epochs']} leaves none of {s['epochs']} epochs to the encoder")
             self.encoder_steps = (s["epochs"] - s["finetune_epochs"]) * len(self.batches(np.random.default_rng(0)))
 
     def build_sampler(self) -> ContrastiveSampler:

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from despur.losses.polarization import polarization
 from despur.methods.simclr import SimCLR
-from despur.settings import real
+from despur.settings import SettingError, real
 from despur.shared_settings import contrast, siamese
 
 SETTINGS = {
@@ -18,12 +18,12 @@ SETTINGS = {
 
 
 class LMCL(SimCLR):
-    """InfoNCE and the distance polarisation regulariser. Raises ValueError unless ``near`` is below ``far``."""
+    """InfoNCE and the distance polarisation regulariser. Raises SettingError unless ``near`` is below ``far``."""
 
     def setup(self) -> None:
         super().setup()
         if self.settings["near"] >= self.settings["far"]:
-            raise ValueError(f"lmcl: near={self.settings['near']} must be below far={self.settings['far']}")
+            raise SettingError(f"lmcl: near={self.settings['near']} must be below far={self.settings['far']}")
 
     def contrast(self, z: Tensor, p: Tensor) -> Tensor:
         s = self.settings

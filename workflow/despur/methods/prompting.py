@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from despur.families.embeddings import Unchanged, base_of
 from despur.families.fitted import Fitted
 from despur.methods.base import Losses
-from despur.settings import choice, real
+from despur.settings import SettingError, choice, real
 from despur.shared_settings import on_stage1
 from despur.spec import Spec
 from despur.store import Array
@@ -53,7 +53,7 @@ class Prompting(Fitted):
         base = base_of(self.task)
         prompts = base.head[:, None] if self.settings["prompts"] == "class" else base.group_prompts
         if prompts is None:
-            raise ValueError("prompts=group: this stage 1 has no prompts that name the attribute; prompts=class works")
+            raise SettingError("prompts=group: this stage 1 has no prompts that name the attribute; prompts=class works")
         self.networks["head"].load_state_dict({"prompts": torch.from_numpy(prompts)})
         self.networks.to(self.task.device)
         logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))

@@ -7,7 +7,7 @@ from despur.families.selfsupervised import SelfSupervised
 from despur.losses.infonce import cosine
 from despur.losses.whitening import whiten
 from despur.methods.base import Losses
-from despur.settings import real, whole
+from despur.settings import SettingError, real, whole
 from despur.shared_settings import siamese
 from despur.store import Array
 
@@ -26,7 +26,7 @@ class WMSE(SelfSupervised):
         super().setup()
         self.size = min(self.settings["slice"], self.batch_size)
         if self.size <= self.embedding_dim:
-            raise ValueError(f"wmse: slice={self.size} of a batch must be more than the {self.embedding_dim} numbers of an embedding")
+            raise SettingError(f"wmse: slice={self.size} of a batch must be more than the {self.embedding_dim} numbers of an embedding")
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         views = self.two_views(batch, rng).chunk(2)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from despur.settings import SettingError
 from despur.store import Array
 
 
@@ -61,7 +62,7 @@ class ContrastiveSampler:
         self.positives_by, self.negatives_by = positives_by, negatives_by
         eligible = y == predicted if anchors_from == "correct" else np.ones(len(y), bool)
         if not eligible.any():
-            raise ValueError("stage 1 gets no training sample right, so there is no anchor: train it longer or use anchors=all")
+            raise SettingError("stage 1 gets no training sample right, so there is no anchor: train it longer or use anchors=all")
         pairs = np.unique(np.stack([y, predicted], axis=1)[eligible], axis=0)
         self.slices = {(int(c), int(p)): np.flatnonzero((y == c) & (predicted == p)) for c, p in pairs}
         self.fallbacks: list[str] = []

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from despur.randomness import generator
+from despur.settings import SettingError
 from despur.store import Array
 
 
@@ -21,7 +22,7 @@ def quotas(sizes: Array, count: int) -> Array:
 def fewer(table: pd.DataFrame, count: int, key: str) -> Array:
     """Positions to keep: every held-out sample and ``count`` training samples, 0: all of them. Nested: more samples hold the fewer.
 
-    ``key`` names the draw. Raises ValueError for more samples than there are, or fewer than groups (class x attribute).
+    ``key`` names the draw. Raises SettingError for more samples than there are, or fewer than groups (class x attribute).
     """
     train = np.flatnonzero(table["split"] == "train")
     if not count:
@@ -29,7 +30,7 @@ def fewer(table: pd.DataFrame, count: int, key: str) -> Array:
     pairs = table.iloc[train][["y", "a"]].to_numpy()
     _, group, sizes = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
     if not len(sizes) <= count <= len(train):
-        raise ValueError(f"samples={count}: there are {len(train)} training samples in {len(sizes)} groups")
+        raise SettingError(f"samples={count}: there are {len(train)} training samples in {len(sizes)} groups")
     order = generator(f"{key}/samples").permutation(len(train))
     kept = [train[order[group.ravel()[order] == g][:n]] for g, n in enumerate(quotas(sizes, count))]
     return np.sort(np.concatenate([np.flatnonzero(table["split"] != "train"), *kept]))
