@@ -23,7 +23,7 @@ def ring(clusters, size=30, dimensions=2, seed=0):
 
 
 def evidence(y, z):
-    return Evidence(y, int(y.max()) + 1, np.random.default_rng(0), 0, z=z)
+    return Evidence(y, int(y.max()) + 1, np.random.default_rng(0), 0, z=z, logits=np.zeros((len(y), int(y.max()) + 1)))
 
 
 @pytest.mark.parametrize("clusters", [2, 3, 5])
@@ -89,3 +89,55 @@ def test_with_umap_finds_the_clusters_of_representations():
     found = george.infer(evidence(y, z.astype(np.float16)), QUICK)
     assert adjusted_rand_score(truth, found) == 1
     assert set(found) == set(range(5))
+
+
+def few_in_many(count=60, loss=1.0, seed=0):
+    """Two blobs of 1,000, as a search that counts to two finds them, the second with ``count`` points beside it that have another loss."""
+    rng = np.random.default_rng(seed)
+    centers = np.repeat([[0.0, 0.0], [100.0, 0.0], [130.0, 0.0]], [1000, 1000, count], axis=0)
+    points, few = centers + rng.normal(size=centers.shape), np.arange(2000 + count) >= 2000
+    return points, (centers[:, 0] > 50).astype(int), np.where(few, loss, 0.1), few
+
+
+FURTHER = {**DEFAULTS, "overcluster": 2}
+
+
+def further(points, clusters, losses, **changed):
+    return george.overcluster(points, clusters, losses, {**FURTHER, **changed}, 0, np.random.default_rng(0))
+
+
+def test_a_part_of_a_cluster_that_is_harder_and_lies_apart_is_set_apart():
+    points, clusters, losses, few = few_in_many()
+    found = further(points, clusters, losses)
+    assert adjusted_rand_score(clusters + few, found) == 1 and set(found) == {0, 1, 2}
+    assert adjusted_rand_score(clusters + few, further(points, clusters, losses, scored=1500)) == 1
+
+
+@pytest.mark.parametrize(("count", "loss"), [(24, 1.0), (60, 0.05)])
+def test_a_part_that_is_small_or_easier_stays_in_its_cluster(count, loss):
+    points, clusters, losses, few = few_in_many(count, loss)
+    assert few.sum() == count and set(further(points, clusters, losses)[few]) == set(further(points, clusters, losses)[1000:1010])
+
+
+def test_a_200th_of_a_class_is_the_least_that_is_set_apart():
+    points, clusters, losses, few = few_in_many(30)
+    assert set(further(points, clusters, losses)) == {0, 1, 2}
+    nearly = [np.concatenate([part[:2030], np.tile(part[:1000], (5, *[1] * (part.ndim - 1)))]) for part in (points, clusters, losses)]
+    assert set(further(*nearly)[2000:2030]) == set(further(*nearly)[1000:1010])
+
+
+def test_one_blob_that_is_cut_stays_whole():
+    """Of two halves of one blob neither lies apart from the other."""
+    points, clusters, losses, _ = few_in_many()
+    assert np.array_equal(further(points[:2000], clusters[:2000], losses[:2000]), clusters[:2000])
+
+
+def test_subclasses_are_cut_by_the_losses_of_stage_1(monkeypatch):
+    monkeypatch.setattr(george, "project", lambda z, seed, **shape: z)
+    points, clusters, _, few = few_in_many()
+    y = np.zeros(len(points), int)
+    wrong = np.stack([np.where(few, -3.0, 3.0), np.zeros(len(y))], axis=1)
+    settings = {**FURTHER, "max_clusters": 2, "unit_length": False}
+    asked = Evidence(y, 2, np.random.default_rng(0), 0, z=points, logits=wrong)
+    assert adjusted_rand_score(clusters + few, george.infer(asked, settings)) == 1
+    assert adjusted_rand_score(clusters, george.infer(asked, {**settings, "overcluster": 0})) == 1
