@@ -120,7 +120,7 @@ def test_a_part_that_is_small_or_easier_stays_in_its_cluster(count, loss):
 
 
 def test_a_200th_of_a_class_is_the_least_that_is_set_apart():
-    points, clusters, losses, few = few_in_many(30)
+    points, clusters, losses, _ = few_in_many(30)
     assert set(further(points, clusters, losses)) == {0, 1, 2}
     nearly = [np.concatenate([part[:2030], np.tile(part[:1000], (5, *[1] * (part.ndim - 1)))]) for part in (points, clusters, losses)]
     assert set(further(*nearly)[2000:2030]) == set(further(*nearly)[1000:1010])

@@ -74,11 +74,23 @@ def test_an_anchor_alone_of_its_domain_learns_nothing():
     assert loss.item() == 0 and (gradient(method, loss) == 0).all()
 
 
+def test_two_views_of_one_sample_are_no_independent_draws():
+    """With domains drawn alike the discrepancy is zero within its error, however alike the views of a sample are."""
+    method, found = tabled("cl_mmd"), []
+    domain = torch.arange(64) % 2
+    method.domain, batch = domain, np.arange(64)
+    for seed in range(60):
+        z = torch.from_numpy(RNG(seed).normal(size=(64, 4)).astype(np.float32))
+        method.two_views = lambda batch, rng, z=z: torch.cat([z, z + 0.1])
+        found.append(method.losses(batch, RNG(0))["mmd"].item())
+    assert abs(np.mean(found)) < 3 * np.std(found) / np.sqrt(60)
+
+
 def test_mmd_is_added_with_its_weight():
     method = tabled("cl_mmd+temperature=0.4+weight=0.7")
     z, domain = shown(method)
     losses = method.losses(BATCH, RNG(0))
-    discrepancy = mmd(z, domain, 2, 5)
+    discrepancy = (mmd(z[: len(BATCH)], domain[: len(BATCH)], 2, 5) + mmd(z[len(BATCH) :], domain[len(BATCH) :], 2, 5)) / 2
     contrast = two_view_contrast(z, candidates(len(BATCH), "other_view", z.device), 0.4)
     assert abs(discrepancy.item()) > 1e-3
     torch.testing.assert_close(losses["loss"], contrast + 0.7 * discrepancy)

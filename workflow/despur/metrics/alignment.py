@@ -14,7 +14,8 @@ ROWS = 2000  # at most so many samples of a group enter a pairwise mean
 def _groups(z: Array, a: Array, weights: Array | None) -> list[tuple[Array, Array]]:
     """Representations and weights of each group."""
     weights = np.ones(len(z)) if weights is None else weights
-    rows = [np.flatnonzero(a == value)[:ROWS] for value in np.unique(a)]
+    rows = [np.flatnonzero(a == value) for value in np.unique(a)]
+    rows = [own[:: -(-len(own) // ROWS)] for own in rows]  # evenly spaced
     return [(z[r], weights[..., r]) for r in rows]
 
 

@@ -34,7 +34,11 @@ def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = 
 
 def weighted_average(correct: Array, groups: Array, train_sizes: Array, weights: Array | None = None) -> Array:
     """Average of the accuracies of disjoint groups weighted by training-group sizes, (...); groups without samples are left out."""
-    accuracy = group_accuracies(correct, groups, weights)
-    shares = np.where(np.isnan(accuracy), 0, train_sizes)
+    return averaged(group_accuracies(correct, groups, weights), train_sizes)
+
+
+def averaged(each: Array, sizes: Array) -> Array:
+    """Mean of values of groups (...,G) weighted by their ``sizes`` (G,), (...); groups without a value (NaN) are left out."""
+    shares = np.where(np.isnan(each), 0, sizes)
     total = shares.sum(axis=-1)
-    return np.where(total > 0, np.nansum(accuracy * shares, axis=-1) / np.maximum(total, 1e-12), np.nan)
+    return np.where(total > 0, np.nansum(each * shares, axis=-1) / np.maximum(total, 1e-12), np.nan)

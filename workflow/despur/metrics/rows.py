@@ -93,7 +93,8 @@ def likeness(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Iterato
 def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array, weights: Array) -> Iterator[Row]:
     """Theorem 3.1 of Zhang et al. 2022 by class: average and worst-group loss here, and by how much the second may exceed the first.
 
-    As the theorem assumes, its groups (class x attribute) are those with training samples. ``z``, ``logits``: all samples.
+    As the theorem assumes, its groups (class x attribute) are those with training samples, and its average is over what those are drawn
+    from: groups count by their training sizes. ``z``, ``logits``: all samples.
     """
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
     loss, classes = bound.clipped_cross_entropy(logits, y)[rows], logits.shape[1]
@@ -101,11 +102,11 @@ def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array,
         known = train[y[train] == label]
         values, sizes = np.unique(a[known], return_counts=True)
         member = (y[rows] == label)[:, None] & (a[rows][:, None] == values)
-        inside = member.any(axis=1)
-        if inside.any():
-            each = np.stack([groups.mean(loss[own], weights[:, own]) for own in member.T if own.any()])
-            yield "class_average_loss", name, groups.mean(loss[inside], weights[:, inside])
-            yield "class_worst_group_loss", name, np.fmax.reduce(each, axis=0)
+        if member.any():
+            each = np.stack([groups.mean(loss[own], weights[:, own]) for own in member.T], axis=-1)
+            yield "class_average_loss", name, groups.averaged(each, sizes)
+            yield "class_worst_group_loss", name, np.fmax.reduce(each, axis=-1)
+            yield "class_loss_ceiling", name, bound.ceiling(classes)
             aligned = bound.alignment_term(head, z[known], a[known])
             yield "class_bound_alignment", name, aligned
             yield "class_bound", name, aligned + bound.concentration_term(sizes, classes)

@@ -76,7 +76,7 @@ def figure_3(cells: list[Cell], output: Path) -> None:
         sns.scatterplot(means, x=ATTRIBUTE, y=CLASS, hue=means[LEVEL].map("{:g}".format), palette="flare", s=28, ax=row[3])
         diagonal(row[3], best)
         row[3].legend(title="$p_{corr}$", loc="center left", bbox_to_anchor=(1, 0.5), handletextpad=0)
-        titles(row, "worst group", "alignment", "each epoch", "over $p_{corr}$")
+        titles(row, "worst group", "alignment", "epochs", "over $p_{corr}$")
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)
 
