@@ -277,7 +277,7 @@ def test_eq_6_draws_wrong_samples_to_their_class_and_away_from_others():
         with torch.no_grad():
             z = method.networks["encoder"].eval()(task.presentation.inputs)
         wrong = torch.from_numpy(task.groups != task.y)[:, None]
-        same = task.labels[:, None] == task.labels
+        same = task.labels.values[:, None] == task.labels.values
         return [(z @ z.T)[wrong & pairs].mean().item() for pairs in (same, ~same)]
 
     before = cosines()

@@ -26,7 +26,7 @@ def test_methods_take_the_domains_asked_for(name):
     if name != "irm":
         method = build(f"{name}+domain=majority", task(y, predicted))
         assert method.facts() == {"domain_sizes": [14, 186]}
-        assert method.domain.tolist() == method.rows.tolist() == (y == predicted).tolist()
+        assert method.domain.values.tolist() == method.rows.tolist() == (y == predicted).tolist()
 
 
 def test_balanced_batches_draw_each_group_equally_often():

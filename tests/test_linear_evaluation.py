@@ -91,13 +91,13 @@ def test_the_linear_classifier_trains_its_layer_alone_and_finds_the_optimum():
 
     def closure():
         optimizer.zero_grad()
-        value = nn.functional.cross_entropy(head(z), of.labels) + 0.01 * sum(p.square().sum() for p in head.parameters())
+        value = nn.functional.cross_entropy(head(z), of.labels.values) + 0.01 * sum(p.square().sum() for p in head.parameters())
         value.backward()
         return value
 
     optimizer.step(closure)
     with torch.no_grad():
-        assert loss.item() == pytest.approx(nn.functional.cross_entropy(head(z), of.labels).item(), rel=1e-2)
+        assert loss.item() == pytest.approx(nn.functional.cross_entropy(head(z), of.labels.values).item(), rel=1e-2)
 
 
 def test_normalised_representations_have_length_one():

@@ -121,7 +121,7 @@ def test_triplet_loss_by_hand(monkeypatch, margin, expected):
 def test_triplet_loss_trains_the_transformation_alone(method):
     changed = method.networks["encoder"].transformation(method.task.presentation.view(np.arange(12), RNG(0)))
     torch.manual_seed(0)
-    method.triplet(changed, method.task.labels).backward()
+    method.triplet(changed, method.task.labels.values).backward()
     moved = {name for name, weight in method.networks.named_parameters() if weight.grad is not None and weight.grad.abs().sum() > 0}
     assert moved and all("transformation" in name for name in moved)
 
@@ -161,7 +161,7 @@ def test_training_draws_the_latent_around_its_mean(method):
     torch.nn.init.zeros_(encoder.spread.weight)
     torch.nn.init.constant_(encoder.spread.bias, -60.0)  # no spread: the mean
     logits = method.networks["head"](encoder(method.task.presentation.view(np.arange(12), RNG(0))))
-    assert cross(0) == pytest.approx(cross_entropy(logits, method.task.labels).item(), rel=1e-5)
+    assert cross(0) == pytest.approx(cross_entropy(logits, method.task.labels.values).item(), rel=1e-5)
 
 
 @pytest.mark.parametrize(("kl", "times"), [("mean", 1), ("sum", 16)])

@@ -60,7 +60,7 @@ def test_strength_follows_the_ramp_over_all_steps():
 def test_at_the_start_the_encoder_knows_nothing_of_domains():
     method = dann()
     losses = method.losses(np.arange(12), RNG(0))
-    cross = nn.functional.cross_entropy(method.networks["head"](method.networks["encoder"].values), method.task.labels)
+    cross = nn.functional.cross_entropy(method.networks["head"](method.networks["encoder"].values), method.task.labels.values)
     torch.testing.assert_close(gradient(method, losses["loss"]), gradient(method, cross))
 
 

@@ -11,7 +11,7 @@ def test_groups_are_the_subclasses():
     method = build("george", task(y, subclass))
     assert isinstance(method, GroupDRO)
     assert method.counts.tolist() == [2, 1, 2, 1, 2]
-    assert method.group.tolist() == subclass.tolist()
+    assert method.group.values.tolist() == subclass.tolist()
     assert method.facts() == {"subclass_sizes": [2, 1, 2, 1, 2]}
 
 

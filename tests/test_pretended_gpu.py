@@ -1,7 +1,8 @@
 """Training steps on a pretended GPU: every tensor is where it is used, and no step waits for a value, after which the GPU would stand idle.
 
 Torch's fake tensors have a device and a shape, and no values: asking for one raises. Device "meta" plays the GPU; "cuda" has no backward
-pass without one. What a fake tensor does not see: operations that wait within themselves (torch.linalg.cholesky, the library of MS-SSIM).
+pass without one. Copies from the CPU must not be waited for, either. What is not seen here: operations that wait within themselves
+(torch.linalg.cholesky, the library of MS-SSIM).
 """
 
 from contextlib import nullcontext
@@ -19,6 +20,7 @@ from torch._subclasses.fake_tensor import (
     FakeTensorMode,
     UnsupportedOperatorException,
 )
+from torch.utils._python_dispatch import TorchDispatchMode
 
 GPU = torch.device("meta")
 WAITS = DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException
@@ -58,6 +60,19 @@ def gpu(monkeypatch):
         yield GPU
 
 
+class Waiting(TorchDispatchMode):
+    """Raises where a copy from the CPU is waited for: ``to`` without ``non_blocking``, indices that lie elsewhere than what they index."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        copied = func is torch.ops.aten._to_copy.default and kwargs.get("device", args[0].device) != args[0].device
+        indexed = func in (torch.ops.aten.index.Tensor, torch.ops.aten.index_put_.default, torch.ops.aten._index_put_impl_.default)
+        elsewhere = indexed and any(index is not None and index.device != args[0].device for index in args[1])
+        if elsewhere or (copied and not kwargs.get("non_blocking")):
+            raise AssertionError(f"{func} waits for the device")
+        return func(*args, **kwargs)
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_stays_on_the_device_and_waits_for_no_value(name, gpu):
     y, predicted = labels({(0, 0): 12, (0, 1): 6, (1, 1): 11, (1, 0): 7})
@@ -67,7 +82,8 @@ def test_a_step_stays_on_the_device_and_waits_for_no_value(name, gpu):
         for number, (epoch, batch) in enumerate(walk(method, 2)):
             method.epochs_done = epoch
             method.set_rate(epoch)
-            losses = method.step(batch, np.random.default_rng(number))
+            with Waiting():
+                losses = method.step(batch, np.random.default_rng(number))
             assert {value.device for value in losses.values()} == {gpu}
 
 
@@ -79,3 +95,9 @@ def test_what_is_elsewhere_or_waited_for_is_found(gpu):
     for wait in (lambda: float(here.sum()), lambda: here[here > 0], lambda: bool((here > 0).any())):
         with pytest.raises(WAITS):
             wait()
+    index = torch.from_numpy(np.arange(2))
+    for wait in (lambda: there.to(gpu), lambda: here[index], lambda: here.index_put_((index,), here[:2])):
+        with pytest.raises(AssertionError, match="waits"), Waiting():
+            wait()
+    with Waiting():
+        assert here[index.to(gpu, non_blocking=True)].device == gpu

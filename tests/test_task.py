@@ -100,7 +100,7 @@ def test_a_task_is_as_long_as_its_labels_and_does_not_share_them():
     y = np.array([0, 1, 1])
     task = Task(Presentation(maps(3), 32), y, 2, CPU)
     y[0] = 1
-    assert len(task) == 3 and task.labels.tolist() == [0, 1, 1]
+    assert len(task) == 3 and task.labels.values.tolist() == [0, 1, 1]
 
 
 def test_encode_gives_outputs_of_all_samples_in_evaluation_mode():

@@ -11,6 +11,17 @@ import torch
 from torch import Tensor, nn
 
 from despur.store import Array, Dataset
+from despur.transfer import there
+
+
+@dataclass
+class PerSample:
+    """A value of each sample (N,...), on the device; indexed by rows from the CPU."""
+
+    values: Tensor
+
+    def __getitem__(self, rows: Array | Tensor) -> Tensor:
+        return self.values[there(rows, self.values.device)]
 
 
 @dataclass
@@ -52,13 +63,13 @@ class Presentation:
 
     def view(self, rows: Array, rng: np.random.Generator) -> Tensor:
         """Samples (B, ...) at these rows of what is presented."""
-        where = torch.from_numpy(np.asarray(rows)).to(self.inputs.device)
+        where, device = there(rows, self.inputs.device), self.device or self.inputs.device
         where = where if self.rows is None else self.rows[where]
         if not self.is_image:
-            return self.inputs[where].to(self.device or self.inputs.device)
+            return there(self.inputs[where], device)
         top, left = self._corners(len(rows), rng)
         pixels = self.windows[where, top, left]  # (B,size,size,C): channels_last once permuted
-        return pixels.to(self.device or self.inputs.device).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
+        return there(pixels, device).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
 
     def _corners(self, count: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         spare = self.windows.shape[1:3]
@@ -66,7 +77,7 @@ class Presentation:
             corners = np.tile([[(n - 1) // 2] for n in spare], count)
         else:
             corners = np.stack([rng.integers(0, n, count) for n in spare])
-        top, left = torch.from_numpy(corners).to(self.inputs.device)
+        top, left = there(corners, self.inputs.device)
         return top, left
 
     @property
@@ -117,10 +128,14 @@ class Task:
     base: Base | None = None
     label_rank: Array | None = None
     start: dict[str, Tensor] | None = None
-    labels: Tensor = field(init=False)
+    labels: PerSample = field(init=False)
 
     def __post_init__(self) -> None:
-        self.labels = torch.from_numpy(self.y.copy()).to(self.device)
+        self.labels = self.per_sample(self.y)
+
+    def per_sample(self, values: Array) -> PerSample:
+        """Something that is known of each sample, on the device."""
+        return PerSample(torch.from_numpy(np.array(values)).to(self.device))
 
     def __len__(self) -> int:
         return len(self.y)

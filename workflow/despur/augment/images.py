@@ -13,6 +13,7 @@ from torch import Tensor
 
 from despur.augment.base import blend, blurring, grayscale, resample, resampling, turn_hue
 from despur.settings import Settings, real, whole
+from despur.transfer import there
 
 SETTINGS = {
     "crop_scale": real(0.08, "not stated; torchvision's default: smallest share of the area that a crop keeps", above=0, at_most=1),
@@ -44,7 +45,7 @@ def build(settings: Settings) -> Augment:
 
 def draws(images: Tensor, rng: np.random.Generator, count: int) -> Tensor:
     """Uniform numbers (count,B), the same on every device."""
-    return torch.from_numpy(rng.random((count, len(images)), dtype=np.float32)).to(images.device)
+    return there(rng.random((count, len(images)), dtype=np.float32), images.device)
 
 
 def distort(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:

@@ -44,7 +44,7 @@ class DomainWeighted(WithDomains):
         self.networks.eval()
         with eager():
             z = torch.cat([self.embed(images).float() for images in self.task.presentation.batches(256, rng)])
-        self.fit(z, self.domain)
+        self.fit(z, self.domain.values)
 
     def temperature(self, z: Tensor, domain: Tensor, positive: Tensor) -> Tensor:
         """tau_ij (2N,2N), tau_alpha for the positives."""

@@ -100,7 +100,7 @@ class WithDomains(SelfSupervised):
         super().setup()
         assert self.task.groups is not None
         number = domains(self.task.y, self.task.groups)
-        self.domain, self.num_domains = torch.from_numpy(number).to(self.task.device), int(number.max()) + 1
+        self.domain, self.num_domains = self.task.per_sample(number), int(number.max()) + 1
 
     def domains_of(self, batch: Array) -> Tensor:
         """Domains of both views of a batch, (2N,)."""

@@ -18,6 +18,7 @@ from despur.samplers.domains import domains
 from despur.settings import part, real, whole
 from despur.shared_settings import adam
 from despur.store import Array
+from despur.transfer import there
 
 SETTINGS = {
     **adam(learning_rate=3e-3, weight_decay=0.0, batch_size=1024, epochs=60, source="as con"),
@@ -62,7 +63,7 @@ class Adv(Method):
         s = self.settings
         assert self.task.groups is not None
         rows = domains(self.task.y, self.task.groups)
-        self.attribute = torch.from_numpy(rows).to(self.task.device)
+        self.attribute = self.task.per_sample(rows)
         sizes = self.dim, s["hidden"], int(rows.max()) + 1
         self.adversary = nn.ModuleList(Discriminator(*sizes) for _ in range(s["discriminators"])).to(self.task.device)
         parameters = list(self.adversary.parameters())
@@ -119,7 +120,7 @@ class Adv(Method):
         s, z = self.settings, self.representations(rng)
         best, stale = torch.tensor(torch.inf), 0
         for _ in range(s["discriminator_epochs"]):
-            order = torch.from_numpy(rng.permutation(len(z))).to(z.device)
+            order = there(rng.permutation(len(z)), z.device)
             each = [self.rival_step(z[rows], self.attribute[rows]) * len(rows) for rows in order.split(s["batch_size"])]
             mean = torch.stack(each).sum() / len(z)
             best, stale = (mean, 0) if mean < best else (best, stale + 1)

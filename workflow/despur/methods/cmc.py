@@ -11,6 +11,7 @@ from despur.methods.simclr import SimCLR
 from despur.shared_settings import contrast, siamese
 from despur.spec import Spec
 from despur.store import Array
+from despur.transfer import there
 
 SETTINGS = {
     **siamese(),
@@ -28,7 +29,7 @@ class Halves(nn.Module):
         self.dim = 2 * int(lightness.dim)  # type: ignore[arg-type]
 
     def forward(self, images: Tensor) -> Tensor:
-        one = torch.tensor([1.0, 0.0, 0.0], dtype=images.dtype, device=images.device)[:, None, None]
+        one = there(torch.tensor([1.0, 0.0, 0.0]), images.device)[:, None, None]
         return torch.cat([self.lightness(images * one), self.colour(images * (1 - one))], dim=1)
 
 

@@ -17,6 +17,7 @@ from despur.samplers.distinct import distinct
 from despur.settings import SettingError, choice, flag, part, real, whole
 from despur.shared_settings import sgd
 from despur.store import Array
+from despur.transfer import there
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=1e-4, epochs=3, source="App. E.2.4 (CMNIST*)"),
@@ -88,9 +89,9 @@ class CNC(KeepsHeadGradient):
         samples, where = distinct(rows, self.task.presentation.once_per_step)
         with torch.set_grad_enabled(not self.finetuning):
             z = self.networks["encoder"](self.task.presentation.view(samples, rng))
-            index = torch.from_numpy(where).to(self.task.device)
+            index = there(where, self.task.device)
             similar = self.similarity_loss(z, *index.split([m, m, n, n], dim=1))
-        weight = torch.from_numpy(np.bincount(where.ravel(), minlength=len(samples)) / rows.size).to(z.device, torch.float32)
+        weight = there((np.bincount(where.ravel(), minlength=len(samples)) / rows.size).astype(np.float32), z.device)
         each = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[samples], reduction="none")
         cross = (weight * each).sum()
         total = s["lambda"] * similar + (1 - s["lambda"]) * cross

@@ -33,7 +33,7 @@ class Con(Method):
 
     def setup(self) -> None:
         assert self.task.groups is not None
-        self.attribute = torch.from_numpy(domains(self.task.y, self.task.groups)).to(self.task.device)
+        self.attribute = self.task.per_sample(domains(self.task.y, self.task.groups))
 
     def contrast(self, z: Tensor, y: Tensor, a: Tensor) -> Losses:
         """L_scl - L_fcl of representations (B,D), classes and attributes (B,), in full precision: the temperature is small."""

@@ -22,6 +22,7 @@ from despur.neighbors import nearest
 from despur.samplers import hard
 from despur.settings import choice, flag, part, real, whole
 from despur.store import Array
+from despur.transfer import there
 
 # The paper's appendix C is missing: what Sec. 4.2 does not say is as in the released code.
 SETTINGS = {
@@ -104,8 +105,8 @@ class ContrastiveAdapter(Adapter):
             return self.sampler.others(anchors)
         apart = s["neighbors"] == "other_classes"
         where = np.searchsorted(self.sampler.hard, anchors) if s["neighbors"] == "misplaced" else anchors
-        rows, count = torch.from_numpy(where).to(self.unit.device), min(s["num_neighbors"], len(y) - 1)
-        found = nearest(self.unit, rows, count, self.task.labels if apart else None).cpu().numpy()
+        rows, count = there(where, self.unit.device), min(s["num_neighbors"], len(y) - 1)
+        found = nearest(self.unit, rows, count, self.task.labels.values if apart else None).cpu().numpy()
         return [near[y[near] != y[anchor]] if apart else near for near, anchor in zip(found, anchors, strict=True)]
 
     def contrast(self, anchors: Array, rng: np.random.Generator) -> Tensor:
@@ -119,9 +120,7 @@ class ContrastiveAdapter(Adapter):
         once = encoder.down(self.task.presentation.view(samples, rng)), encoder.gram()
         hidden, gram = (tensor.detach().float().requires_grad_() for tensor in once)
         total = torch.zeros((), device=hidden.device)
-        index, real, different = (
-            torch.from_numpy(x).to(hidden.device) for x in (where.reshape(drawn.rows.shape), drawn.real, drawn.different)
-        )
+        index, real, different = (there(x, hidden.device) for x in (where.reshape(drawn.rows.shape), drawn.real, drawn.different))
         scale = 1.0 if s["gradient"] == "sum" else 1 / len(anchors)
         for i in range(len(anchors)):
             cosines = encoder.cosines(hidden.index_select(0, index[i]), gram)

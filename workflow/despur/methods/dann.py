@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
 from despur.losses.adversarial import ramp, reverse_gradient
@@ -37,7 +36,7 @@ class DANN(Method):
         assert self.task.groups is not None
         s = self.settings
         self.rows = domains(self.task.y, self.task.groups, s["domain"])
-        self.domain = torch.from_numpy(self.rows).to(self.task.device)
+        self.domain = self.task.per_sample(self.rows)
         sizes = [self.dim, *filter(None, [s["hidden"]]), int(self.rows.max()) + 1]
         layers = [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), nn.ReLU())]
         self.networks["domain"] = nn.Sequential(*layers[:-1]).to(self.task.device)

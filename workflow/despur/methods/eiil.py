@@ -45,7 +45,7 @@ class EIIL(GroupDRO):
         super().setup()
         assert self.task.groups is not None
         self.sizes = np.bincount(self.task.groups, minlength=2)
-        self.environment = torch.from_numpy(self.task.groups).to(self.task.device)
+        self.environment = self.task.per_sample(self.task.groups)
         self.irm = self.settings["second"] == "irm"
         if self.irm:  # what is balanced are environments, not groups
             self.chances = 1 / self.sizes[self.task.groups] / np.count_nonzero(self.sizes)

@@ -33,7 +33,7 @@ class GroupDRO(Method):
         pairs = np.stack([self.task.y, self.task.groups], axis=1)
         _, group = np.unique(pairs, axis=0, return_inverse=True)
         self.counts = np.bincount(group)
-        self.group = torch.from_numpy(group).to(self.task.device)
+        self.group = self.task.per_sample(group)
         self.chances = 1 / self.counts[group] / len(self.counts)
         self.margin = torch.tensor(self.settings["adjustment"] / np.sqrt(self.counts), dtype=torch.float32, device=self.task.device)
         self.networks.register_buffer("q", torch.full((len(self.counts),), 1 / len(self.counts), device=self.task.device))

@@ -12,6 +12,7 @@ from despur.methods.base import Losses, Method, fused
 from despur.settings import part, real, whole
 from despur.shared_settings import adam
 from despur.store import Array
+from despur.transfer import there
 
 SETTINGS = {
     **adam(learning_rate=1e-5, weight_decay=0.0, batch_size=64, epochs=60, source="Experiment 4: second phase"),
@@ -41,7 +42,7 @@ class HeadFirst(Method):
         optimizer = torch.optim.Adam(head.parameters(), s["head_learning_rate"], fused=fused(list(head.parameters())))
         for _ in range(s["head_epochs"]):
             losses = []
-            for rows in torch.from_numpy(rng.permutation(len(z))).to(z.device).split(s["head_batch_size"]):
+            for rows in there(rng.permutation(len(z)), z.device).split(s["head_batch_size"]):
                 loss = nn.functional.cross_entropy(head(z[rows]).float(), self.task.labels[rows])
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()

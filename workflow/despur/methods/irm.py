@@ -6,7 +6,6 @@ Environments are values of the attribute; with ``groups=oracle``, the default, i
 from collections.abc import Iterator
 
 import numpy as np
-import torch
 
 from despur.losses.invariance import annealed, irm
 from despur.methods.base import Losses, Method
@@ -30,7 +29,7 @@ class IRM(Method):
     def setup(self) -> None:
         assert self.task.groups is not None
         self.rows = domains(self.task.y, self.task.groups)
-        self.environment = torch.from_numpy(self.rows).to(self.task.device)
+        self.environment = self.task.per_sample(self.rows)
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
         even = self.settings["sampler"] == "balanced"

@@ -9,6 +9,7 @@ from despur.settings import choice, real
 from despur.shared_settings import sgd
 from despur.spec import Spec
 from despur.store import Array
+from despur.transfer import there
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
@@ -65,6 +66,7 @@ class LfF(Method):
     def normalised(self, name: str, batch: Array, loss: Tensor) -> Tensor:
         """Move the running losses of a batch, and divide them by the largest of their class (released code)."""
         running, labels, memory = self.networks.get_buffer(name), self.task.labels, self.settings["memory"]
-        past = running[batch]
-        running[batch] = torch.where(past < 0, loss, memory * past + (1 - memory) * loss)
-        return running[batch] / class_maxima(running, labels, self.task.num_classes).clamp(min=1e-8)[labels[batch]]
+        rows = there(batch, running.device)
+        past = running[rows]
+        running[rows] = torch.where(past < 0, loss, memory * past + (1 - memory) * loss)
+        return running[rows] / class_maxima(running, labels.values, self.task.num_classes).clamp(min=1e-8)[labels[rows]]

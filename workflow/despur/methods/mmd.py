@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
 from despur.losses.discrepancy import mmd
@@ -33,7 +32,7 @@ class MMD(Method):
     def setup(self) -> None:
         assert self.task.groups is not None
         self.rows = domains(self.task.y, self.task.groups, self.settings["domain"])
-        self.domain = torch.from_numpy(self.rows).to(self.task.device)
+        self.domain = self.task.per_sample(self.rows)
 
     def facts(self) -> dict[str, Any]:
         return {"domain_sizes": np.bincount(self.rows).tolist()}

@@ -48,7 +48,7 @@ class PGI(Method):
 
     def setup(self) -> None:
         assert self.task.groups is not None
-        self.environment = torch.from_numpy(self.task.groups).to(self.task.device)
+        self.environment = self.task.per_sample(self.task.groups)
         if self.settings["batches"] == "balanced":
             m, n = self.settings["num_positives"], self.settings["num_negatives"]
             self.sampler = ContrastiveSampler(self.task.y, self.task.groups, m, n, anchors_from="all", shrink=False)

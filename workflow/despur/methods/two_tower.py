@@ -21,7 +21,7 @@ from despur.sources import text
 from despur.sources.captions import LONGEST, VOCABULARY, captioned_scenes
 from despur.spec import Spec
 from despur.store import Array
-from despur.task import Presentation
+from despur.task import PerSample, Presentation
 
 SETTINGS = {
     **adam(3e-3, 1e-4, epochs=8, source="bundled data: seconds on one core", batch_size=128),
@@ -74,7 +74,7 @@ class TwoTower(Method):
         images, self.captions = captioned_scenes(originals, s["scenes"], s["skew"], s["named"])
         self.scenes = Presentation(torch.from_numpy(images).to(task.device), task.about["size"], "image")
         self.networks["text"] = Words(s["dim"]).to(task.device)
-        self.words = self.tokens(self.captions)
+        self.words = PerSample(self.tokens(self.captions))
         hold_prompts(self.networks, self.embed, task.about)
 
     def tokens(self, texts: list[str]) -> Tensor:

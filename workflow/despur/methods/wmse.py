@@ -10,6 +10,7 @@ from despur.methods.base import Losses
 from despur.settings import SettingError, real, whole
 from despur.shared_settings import siamese
 from despur.store import Array
+from despur.transfer import there
 
 SETTINGS = {
     **siamese(),
@@ -32,7 +33,7 @@ class WMSE(SelfSupervised):
         views = self.two_views(batch, rng).chunk(2)
         total = []
         for _ in range(self.settings["slicings"]):
-            order = torch.from_numpy(rng.permutation(len(batch))).to(self.task.device)
+            order = there(rng.permutation(len(batch)), self.task.device)
             for rows in order[: len(batch) // self.size * self.size].split(self.size):
                 first, second = (whiten(z[rows], self.settings["epsilon"]) for z in views)
                 total.append((2 - 2 * cosine(first, second)).mean())
