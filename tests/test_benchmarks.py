@@ -11,7 +11,7 @@ from benchmarks import gpu
 from helpers import CPU
 
 SMALL = {"train": 400, "correlated": 0.6, "digits": 32, "objects": 8, "steps": 1, "warm": 1}
-EAGER = (("fp32", "off"),)
+EAGER = (("tf32", "off"),)
 
 
 @pytest.fixture(scope="module")
@@ -23,23 +23,23 @@ def found():
 
 
 def test_every_row_is_measured(found):
-    assert set(found) == {name for name in gpu.declared() if name.endswith(", fp32, off")}
+    assert set(found) == {name for name in gpu.declared() if name.endswith(", tf32, off")}
     unknown = {name for name, (value, _) in found.items() if not (np.isfinite(value) and value > 0)}
     assert unknown == {name for name in found if "peak" in name}  # those of a GPU
 
 
 def test_times_of_tables_are_those_of_their_runs(found):
-    runs = sum(found[f"{name}, a step, fp32, off"][0] / 1000 * int(found[f"{name}, a step, fp32, off"][1].split()[0].replace(",", ""))
+    runs = sum(found[f"{name}, a step, tf32, off"][0] / 1000 * int(found[f"{name}, a step, tf32, off"][1].split()[0].replace(",", ""))
                for name in gpu.COLUMN)  # fmt: skip
-    assert found["column of Table 1, fp32, off"][0] == pytest.approx(3 * runs / 60)
-    speed = found["domain_weighted_pairs, fp32, off"][0]  # one batch of 32 in each of 400 epochs
-    assert found["grid of 190 x 5 runs, fp32, off"][0] == pytest.approx(950 * 400 * 32 / speed / 3600)
+    assert found["column of Table 1, tf32, off"][0] == pytest.approx(3 * runs / 60)
+    speed = found["domain_weighted_pairs, tf32, off"][0]  # one batch of 32 in each of 400 epochs
+    assert found["grid of 190 x 5 runs, tf32, off"][0] == pytest.approx(950 * 400 * 32 / speed / 3600)
 
 
 def test_the_share_of_a_cards_peak_is_what_its_data_sheet_says(monkeypatch):
     for name, expected in (("NVIDIA H200", (989, 494)), ("NVIDIA A100-SXM4-80GB", (312, 156))):
         monkeypatch.setattr(gpu, "device_name", lambda machine, name=name: name)
-        assert (gpu.peak(CPU, "bf16"), gpu.peak(CPU, "fp32")) == expected
+        assert (gpu.peak(CPU, "bf16"), gpu.peak(CPU, "tf32")) == expected
     monkeypatch.setattr(gpu, "device_name", lambda machine: "another card")
     assert math.isnan(gpu.peak(CPU, "bf16"))
 

@@ -220,6 +220,16 @@ def test_raw_files_are_part_of_the_question_where_a_data_set_declares_them(tmp_p
     assert raw() == one
 
 
+def test_what_was_trained_in_bf16_answers_another_question(toy, monkeypatch):
+    before = all_stages()
+    for precision, other in (("fp32", set()), ("bf16", {"stage1", "runs"})):
+        monkeypatch.setenv("DESPUR_PRECISION", precision)
+        question.cache_clear()
+        after = all_stages()
+        assert {stage for stage in STAGES if after[stage] != before[stage]} == other
+    question.cache_clear()
+
+
 def test_settings_that_a_data_set_states_are_part_of_the_question(toy):
     before = all_stages()
     toy.edit("datasets/colored_digits.py", "PUBLISHED = {", 'PUBLISHED = {"toy": {"strength": 3.0},')

@@ -51,7 +51,7 @@ def test_without_being_asked_arithmetic_is_single_precision_and_nothing_is_compi
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        ({"DESPUR_PRECISION": "bf17"}, "'bf17' (--precision or DESPUR_PRECISION) must be fp32 or bf16"),
+        ({"DESPUR_PRECISION": "bf17"}, "'bf17' (--precision or DESPUR_PRECISION) must be tf32, fp32 or bf16"),
         ({"DESPUR_COMPILE": "on"}, "'on' (--compile or DESPUR_COMPILE) must be off, default or reduce-overhead"),
     ],
 )
@@ -67,3 +67,15 @@ def test_cublas_is_told_before_it_starts_and_torch_refuses_what_it_cannot_repeat
         "assert os.environ['CUBLAS_WORKSPACE_CONFIG'] == ':4096:8' and torch.are_deterministic_algorithms_enabled()"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize(("asked", "recorded"), [("tf32", "fp32"), ("fp32", "fp32"), ("bf16", "bf16")])
+def test_a_gpus_products_are_as_exact_as_asked_and_a_cpus_in_full(asked, recorded):
+    code = (
+        "import torch; from argparse import Namespace; from despur.machine import machine;"
+        f"asked = Namespace(device='cpu', threads=1, precision={asked!r}, deterministic=False, checkpoint_seconds=1, compile='off');"
+        "made = machine(asked);"
+        "print(torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32, made.precision)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
+    assert found == [*[str(asked != "fp32")] * 2, recorded]

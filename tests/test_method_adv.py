@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from helpers import build, embedded
+from helpers import CPU, build, embedded
 from torch import nn
 
 from despur.losses.adversarial import reverse_gradient
+from despur.machine import Machine
 from despur.methods.adv import orthogonality
 
 RNG = np.random.default_rng
@@ -47,6 +48,16 @@ def test_the_discriminators_learn_the_attribute_and_no_gradient_of_theirs_reache
     free, tied = (gradients(build(name, of), np.arange(60))[1] for name in ("erm+encoder=mlp", "adv+weight=0"))
     for one, other in zip(free, tied, strict=True):  # without weight: cross-entropy alone
         torch.testing.assert_close(one, other)
+
+
+def test_in_bf16_the_discriminators_learn_on_the_weights_that_they_have():
+    """Autocast must not keep weights in bf16 over the optimiser's steps within one step of the loop."""
+    refitted = []
+    for precision in ("fp32", "bf16"):
+        method = build("adv+discriminator_epochs=30+orthogonality=0", biased())
+        with Machine(CPU, precision).autocast:
+            refitted.append(method.refit(RNG(0)).item())
+    assert refitted[0] == pytest.approx(refitted[1], rel=0.05) and refitted[0] < 0.6
 
 
 def test_orthogonality_by_hand():

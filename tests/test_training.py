@@ -10,6 +10,7 @@ from helpers import CPU, build, labels, task
 from torch import nn
 
 from despur.machine import Machine
+from despur.methods.base import restore
 from despur.task import encode
 from despur.training import Trainer, TrainingError
 
@@ -360,6 +361,26 @@ def test_an_interruption_while_saving_keeps_the_old_checkpoint(tmp_path, monkeyp
     with pytest.raises(Interruption):
         Trainer(Scripted(), "key", constant, Machine(CPU), checkpoint).save()
     assert checkpoint.read_bytes() == before and list(tmp_path.iterdir()) == [checkpoint]
+
+
+@pytest.mark.parametrize("one", [True, None])
+def test_an_optimiser_steps_as_it_was_built_wherever_its_state_was_saved(one):
+    built, saved = (torch.optim.Adam([nn.Parameter(torch.ones(2))], fused=fused) for fused in (one, None if one else True))
+    for optimizer in (built, saved):
+        optimizer.param_groups[0]["params"][0].grad = torch.ones(2)
+        optimizer.step()
+    restore(built, saved.state_dict())
+    (group,) = built.param_groups
+    assert group["fused"] is one and built.state[group["params"][0]]["step"].device == CPU
+    built.step()
+
+
+def test_of_several_processes_the_others_wait_as_long_for_the_next_checkpoint(tmp_path, monkeypatch):
+    trainer = Trainer(Scripted(), "key", constant, Machine(CPU), tmp_path / "one.pt")
+    monkeypatch.setattr("despur.distributed.rank", lambda: 1)
+    trainer.saved = 0.0
+    trainer.save()
+    assert trainer.saved > 0 and not list(tmp_path.iterdir())
 
 
 # precision and GPU

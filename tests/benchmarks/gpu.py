@@ -16,7 +16,7 @@ from benchmarks.common import Row, random_dataset
 from torch.utils.flop_counter import FlopCounterMode
 
 from despur.compiling import MODES
-from despur.machine import Machine, device_name
+from despur.machine import Machine, arithmetic, device_name
 from despur.provenance import gpu_memory_mb
 from despur.randomness import generator
 from despur.resolution import resolve
@@ -30,9 +30,9 @@ Found = dict[str, tuple[float, str]]  # by row: value and note
 Ways = tuple[tuple[str, str], ...]  # precision, and how steps are compiled
 
 FULL = {"train": 48_000, "correlated": 0.995, "digits": 6_930, "objects": 50_000, "steps": 100, "warm": 20}
-EVERY: Ways = tuple((precision, mode) for precision in ("fp32", "bf16") for mode in ("off", *MODES))
-PLAIN: Ways = (("fp32", "off"), ("fp32", "reduce-overhead"))
-# TFLOP/s of dense products by NVIDIA's data sheets: in bf16, and in TF32, which torch's convolutions take for fp32.
+EVERY: Ways = tuple((precision, mode) for precision in ("tf32", "bf16") for mode in ("off", *MODES))
+PLAIN: Ways = (("tf32", "off"), ("tf32", "reduce-overhead"))
+# TFLOP/s of dense products by NVIDIA's data sheets: in bf16, and in TF32.
 PEAKS = {"H200": (989, 494), "H100 80GB HBM3": (989, 494), "H100 PCIe": (756, 378), "A100": (312, 156)}
 COLUMN = ("erm", "cvar_dro", "lff", "george", "pgi", "cim", "eiil", "jtt", "supcon", "cnc", "gdro")  # of Zhang et al.'s Table 1
 DIGITS = ("simclr", "same_domain_negatives", "cl_mmd", "cl_dann", "domain_weighted_negatives", "domain_weighted_pairs",
@@ -41,6 +41,7 @@ DIGITS = ("simclr", "same_domain_negatives", "cl_mmd", "cl_dann", "domain_weight
 
 def at_work(name: str, data: str, task: Task, machine: Machine, size: dict[str, Any]) -> tuple[Trainer, float]:
     """A run in the training loop, and the seconds that a step of it takes; compiling, capturing and the first steps are not counted."""
+    arithmetic(machine.precision)
     torch.manual_seed(0)
     point = resolve("methods", name, data).points[0]
     trainer = Trainer(method_class(point.base)(task, point), "bench", lambda method: {}, machine, Path("no checkpoint"))
@@ -166,7 +167,7 @@ def reset_peak(device: torch.device) -> None:
 def peak(device: torch.device, precision: str) -> float:
     """TFLOP/s of a card; not a number if the table has it not."""
     name = device_name(Machine(device))
-    return next((both[precision == "fp32"] for card, both in PEAKS.items() if card in name), math.nan)
+    return next((both[precision == "tf32"] for card, both in PEAKS.items() if card in name), math.nan)
 
 
 def declared() -> dict[str, tuple[str, str]]:

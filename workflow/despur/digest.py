@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import json
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -127,4 +128,6 @@ def question(place: Place) -> str:
     }
     if place.stage == "data" and (raw := _raw(place)):
         asked["raw"] = raw
+    if place.stage in ("stage1", "runs") and (precision := os.environ.get("DESPUR_PRECISION")) == "bf16":
+        asked["precision"] = precision
     return json.dumps(asked, sort_keys=True)

@@ -18,13 +18,14 @@ class Machine:
     """Facts of the machine that change no digit (but by rounding: precision and compiled steps, which about.json records)."""
 
     device: torch.device
-    precision: str = "fp32"
+    precision: str = "fp32"  # or tf32, bf16
     checkpoint_seconds: float = 30.0
     compile: str = "off"
 
     @property
     def autocast(self) -> torch.autocast:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16")
+        """Around a step. Nothing is kept of weights in bf16: within a step an optimiser may change them."""
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16", cache_enabled=False)
 
 
 def one_of(option: str, *known: str) -> Callable[[str], str]:
@@ -39,12 +40,19 @@ def one_of(option: str, *known: str) -> Callable[[str], str]:
     return read
 
 
-PRECISION, COMPILE = one_of("precision", "fp32", "bf16"), one_of("compile", "off", *compiling.MODES)
+PRECISION, COMPILE = one_of("precision", "tf32", "fp32", "bf16"), one_of("compile", "off", *compiling.MODES)
 # What is asked for in the environment reaches the jobs of every profile.
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
     ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that digits do not depend on it)"}),
-    ("--precision", {"type": PRECISION, "default": os.environ.get("DESPUR_PRECISION", "fp32"), "help": "of training steps: fp32 or bf16"}),
+    (
+        "--precision",
+        {
+            "type": PRECISION,
+            "default": os.environ.get("DESPUR_PRECISION", "tf32"),
+            "help": "tf32 (on a GPU), fp32 or bf16",
+        },
+    ),
     ("--compile", {"type": COMPILE, "default": os.environ.get("DESPUR_COMPILE", "off"), "help": "steps: off, default or reduce-overhead"}),
     ("--deterministic", {"action": "store_true", "default": bool(os.environ.get("DESPUR_DETERMINISTIC")), "help": "same digits on a GPU"}),
     ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
@@ -64,7 +72,14 @@ def machine(arguments: argparse.Namespace) -> Machine:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda") and not torch.cuda.is_available():
         sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
-    return Machine(torch.device(distributed.join(name)), arguments.precision, arguments.checkpoint_seconds, arguments.compile)
+    precision = "fp32" if name == "cpu" and arguments.precision == "tf32" else arguments.precision
+    arithmetic(arguments.precision)
+    return Machine(torch.device(distributed.join(name)), precision, arguments.checkpoint_seconds, arguments.compile)
+
+
+def arithmetic(precision: str) -> None:
+    """How a GPU multiplies single precision: in full for fp32, else in TF32."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision != "fp32"
 
 
 def spare_compiler() -> None:

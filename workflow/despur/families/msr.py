@@ -18,7 +18,7 @@ from despur.distributed import average, gather, mean
 from despur.families.pairs import Pairs
 from despur.losses.infonce import precise
 from despur.losses.semantic import backdoor, uniformity
-from despur.methods.base import Losses
+from despur.methods.base import Losses, restore
 from despur.randomness import seed_torch
 from despur.store import Array
 
@@ -187,4 +187,4 @@ class MSR(Pairs):
 
     def load(self, state: dict[str, Any]) -> None:
         super().load(state)
-        self.msr_optimizer.load_state_dict(state["msr_optimizer"])
+        restore(self.msr_optimizer, state["msr_optimizer"])

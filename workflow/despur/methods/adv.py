@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.losses.adversarial import reverse_gradient
-from despur.methods.base import Losses, Method, fused
+from despur.methods.base import Losses, Method, fused, restore
 from despur.samplers.domains import domains
 from despur.settings import part, real, whole
 from despur.shared_settings import adam
@@ -136,4 +136,4 @@ class Adv(Method):
 
     def load(self, state: dict[str, Any]) -> None:
         super().load(state)
-        self.rival.load_state_dict(state["rival"])
+        restore(self.rival, state["rival"])

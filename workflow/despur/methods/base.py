@@ -32,6 +32,17 @@ def fused(parameters: list[nn.Parameter]) -> bool | None:
     return (distributed.processes() == 1 and all(p.is_cuda for p in parameters)) or None
 
 
+def restore(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
+    """The state of an optimiser, which steps in one kernel or not as it was built, wherever it was saved: that keeps counts on the GPU."""
+    built = [group["fused"] for group in optimizer.param_groups]
+    optimizer.load_state_dict(state)
+    for group, one in zip(optimizer.param_groups, built, strict=True):
+        group["fused"] = one
+        for p in group["params"]:
+            if "step" in optimizer.state[p]:
+                optimizer.state[p]["step"] = optimizer.state[p]["step"].to(p.device if one else "cpu")
+
+
 class Method:
     """An encoder with a linear head, trained by SGD on shuffled mini-batches.
 
@@ -169,5 +180,5 @@ class Method:
 
     def load(self, state: dict[str, Any]) -> None:
         self.networks.load_state_dict(state["networks"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        restore(self.optimizer, state["optimizer"])
         self.plateau = state["plateau"]

@@ -50,8 +50,7 @@ class Frozen(nn.Module):
 
     def embeddings(self, samples: Tensor) -> Tensor:
         """As the network gives them, (B,D)."""
-        with torch.autocast(samples.device.type, torch.bfloat16, enabled=samples.device.type == "cuda"):
-            return self.hidden[0](samples)
+        return self.hidden[0](samples)
 
     def forward(self, samples: Tensor) -> Tensor:
         return self.unit(self.embeddings(samples))
