@@ -1,5 +1,6 @@
 import errno
 import fcntl
+import platform
 
 import pytest
 from project import Project, finish
@@ -37,6 +38,28 @@ def test_without_locks_of_the_operating_system_those_of_snakemake_stay(tmp_path,
     lock = held(tmp_path / ".snakemake")
     monkeypatch.setattr(fcntl, "flock", unsupported)
     assert clear_stale(tmp_path / ".snakemake") is None and lock.exists()
+
+
+def test_locks_of_another_host_stay_where_those_of_the_operating_system_do_not_reach_it(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / ".snakemake"
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)  # every host believes to be alone
+    monkeypatch.setattr(platform, "node", lambda: "login1")
+    clear_stale(folder).close()
+    lock = held(folder)
+    monkeypatch.setattr(platform, "node", lambda: "login2")
+    for _ in range(2):
+        clear_stale(folder).close()
+        text = capsys.readouterr().err
+        assert lock.exists() and "Snakemake on login1, and stay" in text and "--unlock" in text
+    monkeypatch.setattr(platform, "node", lambda: "login1")
+    clear_stale(folder).close()
+    assert lock.exists() and "Snakemake on login2" in capsys.readouterr().err
+
+    lock.unlink()  # snakemake --unlock
+    clear_stale(folder).close()
+    held(folder)
+    clear_stale(folder).close()
+    assert not lock.exists() and not capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("mode", "stays"), [("remote", True), ("default", False)])

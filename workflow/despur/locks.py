@@ -1,6 +1,8 @@
 """Snakemake's locks outlive a Snakemake that was killed with -9; a lock of the operating system does not."""
 
 import fcntl
+import platform
+import sys
 from pathlib import Path
 from typing import IO
 
@@ -8,15 +10,32 @@ from typing import IO
 def clear_stale(folder: Path = Path(".snakemake")) -> IO[str] | None:
     """Remove Snakemake's locks if no live Snakemake holds ``folder``; keep the returned file open as long as this one lives.
 
-    Every Snakemake that calls this holds ``folder/alive`` together with the others; who can hold it alone is the only one. On one machine:
-    the jobs of a cluster must not call it. None where the file system has no such locks: who lives cannot be told, and all locks stay.
+    Every Snakemake that calls this holds ``folder/alive`` together with the others, and adds its host's name to it; who can hold it alone
+    is the only one of its host. Some file systems keep such locks to a host (Lustre's ``localflock``), so locks that may be another host's
+    stay, and a message says whose. Names are forgotten when no locks are left. The jobs of a cluster must not call it. None where the file
+    system has no such locks: who lives cannot be told, and all locks stay.
     """
     try:
         folder.mkdir(exist_ok=True)
-        alive = (folder / "alive").open("w")
+        alive = (folder / "alive").open("a+")
+        alive.seek(0)
+        host, hosts = platform.node(), set(alive.read().split())
+        others = sorted(hosts - {host})
         if _alone(alive):
-            for lock in (folder / "locks").glob("*.lock"):
-                lock.unlink()
+            locks = [*(folder / "locks").glob("*.lock")]
+            if locks and others:
+                print(
+                    f"The locks in {folder.resolve()} may be those of a Snakemake on {', '.join(others)}, and stay. If none runs there any "
+                    "more: snakemake --unlock, then start it again",
+                    file=sys.stderr,
+                )
+            else:
+                for lock in locks:
+                    lock.unlink()
+                alive.truncate(0)
+                hosts = set()
+        if host not in hosts:
+            print(host, file=alive, flush=True)
         fcntl.flock(alive, fcntl.LOCK_SH)
     except OSError:
         return None
