@@ -3,9 +3,12 @@
 import re
 import shutil
 from operator import itemgetter
+from types import SimpleNamespace
 
 import pytest
 from project import Project, finish, tiny_project
+from snakemake_executor_plugin_slurm.submit_string import get_submit_command
+from snakemake_executor_plugin_slurm.utils import set_gres_string
 
 from despur import needs
 from despur.paths import locate
@@ -69,6 +72,16 @@ def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
     assert (trained["gpu"], trained["jobs_per_gpu"], trained["cpus_per_task"]) == (1, 0, 4)
     assert fitted["gpu"] == 0 and fitted["mem_mb"] < trained["mem_mb"] and fitted["runtime"] < trained["runtime"]
     assert trained["slurm_partition"] == "gpu"
+
+
+def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(project):
+    """As sbatch is told by the executor."""
+    models = "results/stage1/imagenet/simclr/s0/models.safetensors"
+    asked = resources(project, "train_stage1 imagenet/simclr/s0", models, "--workflow-profile", "profiles/slurm")
+    job = SimpleNamespace(resources=SimpleNamespace(**asked, get=asked.get), threads=1)
+    told = dict.fromkeys(("run_uuid", "slurm_logfile", "comment_str", "account", "partition", "workdir"), "")
+    call = get_submit_command(job, told).split()
+    assert {"--gpus=8", "--nodes=1"} <= {*call, *set_gres_string(job).split()}
 
 
 def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):

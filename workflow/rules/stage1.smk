@@ -21,6 +21,7 @@ rule train_stage1:
         mem_mb=needs_of("stage1", "mem_mb"),
         runtime=needs_of("stage1", "runtime"),
         cpus_per_task=needs_of("stage1", "cpus_per_task"),
+        nodes=1,  # SLURM: torchrun starts processes on its own node only
     params:
         question=ask("stage1"),
     shell:

@@ -24,6 +24,7 @@ rule train_stage2:
         mem_mb=needs_of("runs", "mem_mb"),
         runtime=needs_of("runs", "runtime"),
         cpus_per_task=needs_of("runs", "cpus_per_task"),
+        nodes=1,  # SLURM: torchrun starts processes on its own node only
     params:
         question=ask("runs"),
     shell:
