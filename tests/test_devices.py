@@ -93,6 +93,15 @@ def test_an_idle_device_is_taken_before_a_second_slot_of_another(tmp_path):
     assert [next(iter(taken)) for taken in held] == ["0", "1", "0", "1"]
 
 
+def test_the_emptiest_device_is_taken_whichever_of_its_slots_are_held(tmp_path):
+    held = [devices.take(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
+    for first in (held[0], held[1], held[3]):
+        for handle in first.values():
+            handle.close()
+    assert list(devices.take(["0", "1"], 1, 2, tmp_path)) == ["1"]  # of 0, the second slot is held
+    assert list(devices.take(["0", "1", "2"], 2, 2, tmp_path)) == ["1", "2"]
+
+
 # the command line
 
 

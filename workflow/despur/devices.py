@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -75,18 +75,16 @@ def _lock(file: Path, *, wait: bool = False) -> IO[str] | None:
 
 def _try(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
     """``count`` devices with a free slot, the emptiest first, or none. One process looks at a time: none waits for half of another's."""
-    with ExitStack() as stack:
-        stack.enter_context(_lock(folder / "door", wait=True))  # type: ignore[arg-type]
-        taken: dict[str, IO[str]] = {}
-        for slot in range(jobs_per_gpu):
-            for device in devices:
-                if device not in taken and len(taken) < count and (handle := _lock(folder / f"{device.replace('/', '_')}.{slot}")):
-                    taken[device] = handle
-        if len(taken) == count:
-            return taken
-        for handle in taken.values():
+    with _lock(folder / "door", wait=True):  # type: ignore[union-attr]
+        free: dict[str, list[IO[str]]] = {}
+        for device in devices:
+            files = (folder / f"{device.replace('/', '_')}.{slot}" for slot in range(jobs_per_gpu))
+            free[device] = [handle for file in files if (handle := _lock(file))]
+        emptiest = sorted(filter(free.get, free), key=lambda device: -len(free[device]))[:count]
+        taken = {device: free[device].pop(0) for device in emptiest} if len(emptiest) == count else {}
+        for handle in chain.from_iterable(free.values()):
             handle.close()
-    return {}
+    return taken
 
 
 def take(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
