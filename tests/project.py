@@ -100,6 +100,13 @@ class Project:
         return {str(p.relative_to(self.root)): p.read_bytes() for p in sorted(self.root.glob("results/**/*")) if p.is_file()}
 
 
+def pretend(folder: Path, name: str, *lines: str) -> str:
+    """A made-up program in ``folder`` that prints these lines, whatever it is asked; PATH with it."""
+    (folder / name).write_text("\n".join(["#!/bin/sh", "cat << END", *lines, "END", ""]))
+    (folder / name).chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
 def finish(process: subprocess.Popen[str], seconds: float = 600) -> tuple[int, str]:
     """Exit status and output of a process, which is killed with all that it started if it takes much too long."""
     try:

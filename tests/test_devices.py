@@ -10,6 +10,7 @@ import time
 from collections import Counter
 
 import pytest
+from project import pretend
 
 from despur import devices
 
@@ -105,9 +106,16 @@ def test_the_emptiest_device_is_taken_whichever_of_its_slots_are_held(tmp_path):
 # the command line
 
 
-def launch(folder, *arguments, visible="0,1", **keywords):
-    """Start ``python -m despur.devices ARGUMENTS`` with its locks in a folder."""
-    environment = {**os.environ, "TMPDIR": str(folder), "CUDA_VISIBLE_DEVICES": visible}
+def nvidia_smi(folder, *names):
+    """PATH with a made-up nvidia-smi that lists these GPUs."""
+    return pretend(folder, "nvidia-smi", *(f"GPU {i}: NVIDIA H200 (UUID: {name})" for i, name in enumerate(names)))
+
+
+def launch(folder, *arguments, visible="0,1", listed=(), **keywords):
+    """Start ``python -m despur.devices ARGUMENTS`` with its locks in a folder, on a machine whose nvidia-smi lists these GPUs."""
+    environment = {**os.environ, "TMPDIR": str(folder), "PATH": nvidia_smi(folder, *listed), "CUDA_VISIBLE_DEVICES": visible}
+    if visible is None:
+        del environment["CUDA_VISIBLE_DEVICES"]
     command = [sys.executable, "-m", "despur.devices", *arguments]
     return subprocess.Popen(
         command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords
@@ -189,11 +197,35 @@ def test_without_devices_there_are_no_slots():
 
 
 def test_the_devices_of_a_machine_are_those_that_nvidia_smi_lists(tmp_path, monkeypatch):
-    smi = tmp_path / "nvidia-smi"
-    smi.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H200 (UUID: GPU-aa-01)'\necho 'GPU 1: NVIDIA H200 (UUID: GPU-bb-02)'\n")
-    smi.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", nvidia_smi(tmp_path, "GPU-aa-01", "GPU-bb-02"))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert devices.visible() == ["GPU-aa-01", "GPU-bb-02"]
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     assert devices.visible() == []
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ("1, 0", ["GPU-bb-02", "GPU-aa-01"]),
+        ("GPU-bb", ["GPU-bb-02"]),
+        ("0,7,MIG-cc", ["GPU-aa-01", "7", "MIG-cc"]),
+        ("-1", []),
+    ],
+)
+def test_devices_that_are_named_otherwise_have_their_lasting_names(tmp_path, monkeypatch, names, found):
+    monkeypatch.setenv("PATH", nvidia_smi(tmp_path, "GPU-aa-01", "GPU-bb-02"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", names)
+    assert devices.visible() == found
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    assert devices.visible() == [name.strip() for name in names.split(",") if name != "-1"]
+
+
+def test_a_device_that_is_named_otherwise_is_not_taken_twice(tmp_path):
+    listed = ("GPU-aa-01",)
+    first = launch(tmp_path, *ONE, visible="0", listed=listed)
+    assert first.stdout.readline() == "GPU-aa-01 --device cuda\n"
+    second = launch(tmp_path, *ONE, visible=None, listed=listed)
+    assert "waits for 1 of 1 GPUs" in second.stderr.readline()
+    for process in (first, second):
+        process.communicate("")

@@ -1,12 +1,15 @@
 """The same DAG on other machines: what the profiles ask for, and what is said where a machine does not have it."""
 
+import os
 import re
 import shutil
+import sys
 from operator import itemgetter
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from project import Project, finish, tiny_project
+from project import Project, finish, pretend, tiny_project
 from snakemake_executor_plugin_slurm.submit_string import get_submit_command
 from snakemake_executor_plugin_slurm.utils import set_gres_string
 
@@ -18,7 +21,10 @@ RUN = "results/runs/colored_digits/erm/s0-1"
 
 @pytest.fixture
 def project(tmp_path):
-    return Project.fresh(tmp_path / "project")
+    """On a machine without GPUs of its own."""
+    made = Project.fresh(tmp_path / "project")
+    made.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{pretend(tmp_path, 'nvidia-smi')}"
+    return made
 
 
 def resources(project, job, *arguments):

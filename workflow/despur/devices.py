@@ -28,13 +28,25 @@ class DeviceError(RuntimeError):
 
 
 def visible() -> list[str]:
-    """The GPUs that this process may use: CUDA_VISIBLE_DEVICES if it is set, else all that nvidia-smi lists, by their lasting names."""
-    if "CUDA_VISIBLE_DEVICES" in os.environ:
-        return [name.strip() for name in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if name.strip() not in ("", "-1")]
+    """The GPUs that this process may use: by their lasting names all that nvidia-smi lists, or what CUDA_VISIBLE_DEVICES names.
+
+    Its numbers are read as nvidia-smi's, in the order of the PCI bus. CUDA counts so, too, where all GPUs are alike or
+    CUDA_DEVICE_ORDER=PCI_BUS_ID; where they differ, it would begin with the fastest. Beginnings of lasting names are completed. What
+    nvidia-smi does not list keeps the name that it has, and shares no lock with the same device by another name.
+    """
+    listed = _listed()
+    if "CUDA_VISIBLE_DEVICES" not in os.environ:
+        return list(listed.values())
+    names = [name.strip() for name in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if name.strip() not in ("", "-1")]
+    return [listed.get(name) or next((full for full in listed.values() if full.startswith(name)), name) for name in names]
+
+
+def _listed() -> dict[str, str]:
+    """Lasting names of this machine's GPUs by their numbers; none where there is no nvidia-smi."""
     if not shutil.which("nvidia-smi"):
-        return []
+        return {}
     found = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
-    return re.findall(r"UUID: (GPU-[\w-]+)", found.stdout)
+    return dict(re.findall(r"^GPU (\d+): .*\(UUID: (GPU-[\w-]+)\)", found.stdout, re.MULTILINE))
 
 
 def slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
