@@ -61,9 +61,11 @@ def work(rank, port, root):
     found["gathered"] = {"one": distributed.gather(z), "several": distributed.gather(torch.stack([z, -z]))}
     with pytest.raises(SettingError, match="batch_size=7"):
         distributed.part(BATCH[:7])
-    runs.make(place(root, STAGE1), OPTIONS, ("best", "last"))
     with pytest.raises(SettingError, match="wmse compares"):
         runs.make(place(root, STAGE1.replace("simclr", "wmse")), OPTIONS, ("best", "last"))
+    found["patient"] = torch.distributed.group.WORLD._get_backend(torch.device("cpu")).options._timeout == distributed.PATIENCE
+    runs.make(place(root, STAGE1), OPTIONS, ("best", "last"))
+    found["written"] = (place(root, STAGE1).folder / "about.json").exists() and not torch.distributed.is_initialized()
     torch.save(found, root / f"{rank}.pt")
 
 
@@ -105,6 +107,11 @@ def test_a_shared_run_is_written_once_and_says_that_it_was_shared(shared):
     assert about["processes"] == 2 and about["runs"][run.key]["training_images"] == 2 * 2 * 48
     outputs = Container(where.folder / "outputs.safetensors")
     assert outputs[f"{run.key}/last/z"].shape[0] == 120
+
+
+def test_processes_wait_for_the_one_that_writes_and_part_when_it_has(shared):
+    for found in shared[0]:
+        assert found["patient"] and found["written"]
 
 
 def test_alone_a_process_shares_nothing():

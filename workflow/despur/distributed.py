@@ -9,6 +9,7 @@ Everything rests on one sum over processes, whose derivative is that sum again, 
 
 import os
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,26 @@ from torch import Tensor, nn
 from despur.settings import SettingError
 from despur.store import Array
 
+PATIENCE = timedelta(days=1)  # while the first process alone writes results; torchrun ends all if one fails
+
 
 def join(device: str) -> str:
     """Join the other processes that torchrun started, if it did; the device of this one."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return device
     if not dist.is_initialized():
-        dist.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+        dist.init_process_group("nccl" if device.startswith("cuda") else "gloo", timeout=PATIENCE)
     if not device.startswith("cuda"):
         return device
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     return f"cuda:{os.environ['LOCAL_RANK']}"
+
+
+def leave() -> None:
+    """Wait for the other processes and part with them, if this one has joined some."""
+    if dist.is_initialized():
+        dist.barrier()
+        dist.destroy_process_group()
 
 
 def processes() -> int:

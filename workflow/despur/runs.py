@@ -195,3 +195,4 @@ def make(place: Place, arguments: argparse.Namespace, selections: tuple[str, ...
             folder.keep(run, method, progress, selections)
     if distributed.rank() == 0:
         folder.write()
+    distributed.leave()
