@@ -28,9 +28,9 @@ def reference(tmp_path, monkeypatch):
     needs.seconds.cache_clear()
 
 
-def record(folder, path, device, images, seconds):
+def record(folder, path, device, images, seconds, **facts):
     (folder / "kept/toy").mkdir(parents=True, exist_ok=True)
-    about = {"device": device, "runs": {"a": {"training_images": images, "seconds": seconds}}}
+    about = {"device": device, "runs": {"a": {"training_images": images, "seconds": seconds}}, **facts}
     (folder / "kept/toy/provenance.json").write_text(json.dumps({"runs": {path: about}}))
 
 
@@ -119,6 +119,14 @@ def test_a_measured_speed_comes_before_the_guess_on_its_device_only(reference):
     assert needs.seconds(place) == (pytest.approx(48_000 * 100 / 100 + 15 + 70 * 0.05), True)
     assert not needs.seconds(place, "cpu")[1]
     assert guess < needs.seconds(place)[0]
+
+
+def test_the_speed_of_a_shared_run_is_that_of_each_of_its_gpus(reference):
+    path = "results/stage1/imagenet/simclr/s0"
+    record(reference, path, "NVIDIA H200", 8000, 10.0, processes=8)
+    assert list(needs.recorded().values()) == [100.0]
+    place = locate(path)
+    assert needs.elapsed(place) == needs.seconds(place)[0] / 8
 
 
 def test_records_of_runs_that_are_called_otherwise_today_are_left_out(reference):

@@ -66,7 +66,7 @@ def presented(spec: Spec, dataset: str) -> tuple[float, float]:
 
 @cache
 def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
-    """Measured images per second by device (``cpu``, ``gpu``), encoder and method, from the runs that were kept."""
+    """Measured images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that were kept."""
     total: dict[tuple[str, str, str], list[float]] = {}
     for file in sorted(reference.glob("*/*/provenance.json")):
         for folder, about in json.loads(file.read_text())["runs"].items():
@@ -77,7 +77,7 @@ def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
             for run in about.get("runs", {}).values():
                 key = ("cpu" if about["device"] == "cpu" else "gpu", network(spec), spec.base)
                 sums = total.setdefault(key, [0.0, 0.0])
-                sums[0], sums[1] = sums[0] + run["training_images"], sums[1] + run["seconds"]
+                sums[0], sums[1] = sums[0] + run["training_images"] / about.get("processes", 1), sums[1] + run["seconds"]
     return {key: images / seconds for key, (images, seconds) in total.items() if seconds}
 
 
