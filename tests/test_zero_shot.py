@@ -1,6 +1,8 @@
 """Foundation models as stage-1 bases: the real code of open_clip, transformers and the embedding, on tiny random models; no download."""
 
+import errno
 import json
+import os
 from importlib import import_module
 
 import numpy as np
@@ -14,7 +16,7 @@ from torch.nn.functional import normalize
 from transformers import BertConfig, BertModel
 
 from despur import groups, model, runs, stage1
-from despur.embedding import embed
+from despur.embedding import allocated, embed
 from despur.encoders import clip, sentence
 from despur.families import prompted
 from despur.machine import Machine
@@ -279,6 +281,20 @@ def test_embedding_goes_on_where_it_was_killed(shown, tmp_path):
 def test_a_file_without_its_marker_is_begun_anew(shown, tmp_path):
     (tmp_path / "a.npy").write_bytes(b"cut off")
     assert embed(Counted(), shown, tmp_path / "a.npy", RNG(0)).shape == (15, 2)
+
+
+def test_a_full_disk_is_told_before_anything_is_embedded_into_its_map(shown, tmp_path, monkeypatch):
+    assert allocated(tmp_path / "a.npy", (1000, 1000)).shape == (1000, 1000)
+    facts = (tmp_path / "a.npy").stat()
+    assert facts.st_blocks * 512 >= facts.st_size > 2_000_000
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(InputError, match=r"b.npy cannot be written: No space left on device. Make room"):
+        embed(Counted(), shown, tmp_path / "b.npy", RNG(0))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
 def test_a_frozen_network_is_moved_but_neither_trained_nor_kept():

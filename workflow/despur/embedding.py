@@ -1,8 +1,10 @@
 """Embed a whole data set once with a network that is not trained: in large batches, in a file on disk, to go on with after a kill."""
 
+import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,7 +31,7 @@ def embed(encoder: nn.Module, shown: Presentation, path: Path, rng: np.random.Ge
     for start in range(done, len(shown), size):
         found = encoder(shown.view(np.arange(start, min(start + size, len(shown))), rng)).to(torch.float16).cpu().numpy()
         if z is None:
-            z = np.lib.format.open_memmap(path, "w+", np.float16, (len(shown), found.shape[1]))
+            z = allocated(path, (len(shown), found.shape[1]))
         z[start : start + len(found)] = found
         z.flush()
         done = start + len(found)
@@ -38,6 +40,16 @@ def embed(encoder: nn.Module, shown: Presentation, path: Path, rng: np.random.Ge
         said = report(done, first, len(shown), started, said)
     assert z is not None
     return z
+
+
+def allocated(path: Path, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
+    """A float16 array at ``path``, memory-mapped, whose blocks are taken: where the disk has too few, InputError says so now, and no signal
+    ends the process when it writes to the map."""
+    with atomic(path) as temporary:
+        np.lib.format.open_memmap(temporary, "w+", np.float16, shape)
+        with temporary.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, temporary.stat().st_size)
+    return np.load(path, mmap_mode="r+")
 
 
 def report(done: int, first: int, total: int, started: float, said: float) -> float:
