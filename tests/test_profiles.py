@@ -132,6 +132,14 @@ def test_without_slurm_nothing_is_started_on_it(project):
     assert code == 1 and "this machine has no sbatch" in text and "Error in rule" not in text
 
 
+@pytest.mark.parametrize(("asked", "missing"), [((), "gpu"), (("--set-resources", "evaluate:slurm_partition=long"), "gpu, long")])
+def test_nothing_is_sent_to_a_partition_that_is_not_there(project, asked, missing):
+    for program in ("sbatch", "sinfo"):
+        pretend(project.root.parent, program, "batch")
+    code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv", *asked))
+    assert code == 1 and f"no partition {missing} (sinfo lists: batch)" in text and "Error in rule" not in text, text
+
+
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="here is a GPU")
 def test_a_device_that_has_disappeared_is_an_error_and_leaves_nothing_half_written(tmp_path_factory, tmp_path):
     project = tiny_project(tmp_path_factory).copy(tmp_path / "project")

@@ -11,7 +11,16 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from despur import configuration, devices, experiments, locks, matrix, needs, paths
+from despur import (
+    configuration,
+    devices,
+    experiments,
+    locks,
+    matrix,
+    needs,
+    paths,
+    slurm,
+)
 from despur.digest import declarations_digest, question, script_digest
 from despur.settings import SettingError
 
@@ -67,10 +76,27 @@ GPUS = math.inf if AT_ONCE is None else AT_ONCE // max(1, JOBS_PER_GPU)
 
 def refuse_without_slurm():
     """One clear message before anything runs, not one for each job."""
-    if workflow.executor_plugin.name == "slurm" and not shutil.which("sbatch"):
+    if workflow.executor_plugin.name != "slurm":
+        return
+    if not shutil.which("sbatch"):
         raise WorkflowError(
             "this machine has no sbatch: start profiles/slurm on a login node of the cluster, or leave --workflow-profile out"
         )
+    try:
+        slurm.check(partitions())
+    except slurm.SlurmError as error:
+        raise WorkflowError(str(error))
+
+
+def partitions():
+    """Where rules send their jobs, as the profile says it; what goes to a cluster by name is left out: sinfo speaks of its own."""
+    sent = [rule.resources for rule in workflow.rules if not workflow.is_local(rule)]
+    named = {"slurm_cluster", "clusters", "cluster"}
+    return {
+        str(own["slurm_partition"].raw)
+        for own in sent
+        if own.get("slurm_partition").raw and not named & set(own)
+    }
 
 
 wildcard_constraints:

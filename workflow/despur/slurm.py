@@ -1,0 +1,25 @@
+"""What a SLURM cluster says of itself, before anything is sent there."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+
+
+class SlurmError(RuntimeError):
+    """Something that is asked for and that the cluster does not have."""
+
+
+def check(partitions: Iterable[str]) -> None:
+    """Refuse partitions that sinfo does not list. They are as a profile has them: quoted or not, several with commas; of an expression
+    nothing is known, nor of a cluster without sinfo or whose sinfo fails."""
+    names = {name for text in partitions if re.fullmatch(r"[\w.,+-]+", text.strip("'\"")) for name in text.strip("'\"").split(",")}
+    if not names or not shutil.which("sinfo"):
+        return
+    found = subprocess.run(["sinfo", "--noheader", "--all", "--format=%R"], capture_output=True, text=True, check=False)
+    there = {*found.stdout.split()}
+    if found.returncode == 0 and (missing := sorted(names - there)):
+        raise SlurmError(
+            f"this cluster has no partition {', '.join(missing)} (sinfo lists: {', '.join(sorted(there)) or 'none'}): "
+            "edit slurm_partition in profiles/slurm/profile.yaml"
+        )
