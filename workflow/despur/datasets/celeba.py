@@ -35,8 +35,8 @@ PUBLISHED = {
         "num_positives": 64, "num_negatives": 64, "temperature": 0.05, "learning_rate": 1e-5, "weight_decay": 0.1, "epochs": 15,
         "anchor_fraction": 0.1, "head_gradient": "accumulate", "at_once": 1,
     },
-    # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 1 epoch (Table A.8: of 1, 2). Its code shows
-    # a wrong sample 1 + 50 times.
+    # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 1 epoch (Table A.8: of 1, 2). The factor as
+    # their text has it: a wrong sample is shown 50 times (in the released code 1 + 50).
     "jtt": {
         "upsampling": "constant", "factor": 50, "learning_rate": 1e-5, "weight_decay": 0.1, "batch_size": 64,
         "stage1.learning_rate": 1e-5, "stage1.weight_decay": 0.1, "stage1.batch_size": 64, "stage1.epochs": 1,

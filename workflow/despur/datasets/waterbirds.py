@@ -39,8 +39,8 @@ PUBLISHED = {
         "num_positives": 17, "num_negatives": 17, "temperature": 0.1, "learning_rate": 1e-4, "weight_decay": 1e-3, "epochs": 5,
         "head_gradient": "accumulate", "at_once": 1,
     },
-    # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 60 epochs (Table A.8: of 40, 50, 60). Its
-    # code shows a wrong sample 1 + 100 times.
+    # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 60 epochs (Table A.8: of 40, 50, 60). The
+    # factor as their text has it: a wrong sample is shown 100 times (in the released code 1 + 100).
     "jtt": {
         "upsampling": "constant", "factor": 100, "learning_rate": 1e-5, "weight_decay": 1.0, "batch_size": 64,
         "stage1.learning_rate": 1e-5, "stage1.weight_decay": 1.0, "stage1.batch_size": 64, "stage1.epochs": 60,
