@@ -323,7 +323,9 @@ def temperatures(cell, first, last):
 def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts, world, tmp_path):
     cells = world.sweep()
     cells += [world.cell(name, f"{name}+discriminator=batch", "table_9") for name in METHODS if name.startswith("domain_weighted")]
-    cells += [world.cell("standard_cl", "simclr+projector=linear~mlp", "figure_5", data="domain_digits+draw=seed+sigma=25")]
+    cells += [
+        world.cell("standard_cl", "simclr+projector=linear~mlp+projector_dim=4~16", "figure_5", data="domain_digits+draw=seed+sigma=25")
+    ]
     temperatures(next(cell for cell in cells if cell.printed == "domain_weighted_pairs"), 0.05, 0.01)
     table, _ = made(scripts, "claims", cells, tmp_path)
     assert "not run here" not in set(table["verdict"]), table[["claim", "reason"]].to_string()
@@ -347,6 +349,9 @@ def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts,
     means = rows[rows["printed"] == "standard_cl"].groupby("projector")["value"].mean()
     found = row_of(table, claim="projectors_raise_domain_accuracy")["effect"]
     assert found == pytest.approx(min(means["linear"], means["mlp"]) - means["none"])
+    each = rows[rows["projector"] != "none"].groupby(["projector", "projector_dim"])["value"].mean().unstack()
+    found = row_of(table, claim="domain_accuracy_rises_with_projectors")["effect"]
+    assert found == pytest.approx((each[16] - each[4]).min())
 
 
 # figures

@@ -45,8 +45,8 @@ PUBLISHED = {
         "num_positives": 16, "num_negatives": 16, "temperature": 0.1, "learning_rate": 1e-4, "epochs": 10, "accumulation": 128,
         "anchor_fraction": 0.1, "at_once": 1,
     },
-    # Liu et al. 2021, released code; the factor as their text has it (in the code 1 + 6 times). Its stage 1 has T = 2 epochs (Table A.8: of 1, 2) of AdamW; no
-    # schedule or clipping is stated.
+    # Liu et al. 2021, released code; the factor as their text has it (in the code 1 + 6 times). Its stage 1 has T = 2 epochs (Table A.8: of
+    # 1, 2) of AdamW; no schedule or clipping is stated.
     "jtt": {
         "upsampling": "constant", "factor": 6, "epochs": 3, "stage1.optimizer": "adamw", "stage1.learning_rate": 2e-5,
         "stage1.weight_decay": 0.0, "stage1.batch_size": 24, "stage1.epochs": 2,

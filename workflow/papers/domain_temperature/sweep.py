@@ -77,11 +77,11 @@ def selected(table: pd.DataFrame, chosen: pd.DataFrame, rule: str = "validation"
     return table.merge(chosen[[*FAMILY, "method"]], on=[*FAMILY, "method"]).assign(selection=rule)
 
 
-def averaged(table: pd.DataFrame) -> pd.DataFrame:
-    """Means over all settings of a family, seed by seed; their ``selection`` is "every"."""
+def averaged(table: pd.DataFrame, selection: str = "every", *apart: str) -> pd.DataFrame:
+    """Means over all settings of a family, seed by seed, as ``selection``; for each value of the settings kept ``apart`` its own."""
     values = [column for column in table if str(column).isdigit() or column == "value"]
-    keys = [*FAMILY, "seed", "split", "metric", "group"]
-    return table.groupby(keys, sort=False)[values].mean().reset_index().assign(selection="every")
+    keys = [*FAMILY, *apart, "seed", "split", "metric", "group"]
+    return table.groupby(keys, sort=False)[values].mean().reset_index().assign(selection=selection)
 
 
 def as_printed(table: pd.DataFrame) -> pd.DataFrame:

@@ -52,11 +52,14 @@ def statements(cells: list[Cell], output: Path) -> None:
 
 
 def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What claims may ask: all runs ("best"), those selected by the paper's rule ("validation"), means over settings ("every"), and how
-    far effective temperatures are from tau_alpha."""
+    """What claims may ask: all runs ("best"), those selected by the paper's rule ("validation"), means over settings ("every"; of projectors
+    "every_of_a_dimension"), and how far effective temperatures are from tau_alpha."""
     runs, resamples = load(cells), load(cells, load_resamples)
     chosen = choose(runs)
-    metrics, drawn = ([table, selected(table, chosen), averaged(table)] for table in (runs, resamples))
+    metrics, drawn = (
+        [table, selected(table, chosen), averaged(table), averaged(table, "every_of_a_dimension", "projector_dim")]
+        for table in (runs, resamples)
+    )
     return pd.concat([*metrics, convergence(cells)], ignore_index=True), pd.concat(drawn, ignore_index=True)
 
 
