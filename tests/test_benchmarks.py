@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from benchmarks import __main__ as command
-from benchmarks import gpu
+from benchmarks import crowd, gpu
 from helpers import CPU
 
 SMALL = {"train": 400, "correlated": 0.6, "digits": 32, "objects": 8, "steps": 1, "warm": 1}
@@ -44,10 +44,16 @@ def test_the_share_of_a_cards_peak_is_what_its_data_sheet_says(monkeypatch):
     assert math.isnan(gpu.peak(CPU, "bf16"))
 
 
+def test_runs_at_once_are_timed_together():
+    assert 0 < crowd.together("erm", 2, CPU, SMALL | {"steps": 3}) < math.inf
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="here is a GPU")
 def test_without_a_gpu_rows_have_no_value_and_say_so():
     rows = gpu.gpu()
-    assert len(rows) == len(gpu.declared()) and all(math.isnan(row[1]) and row[4] == "no GPU here" for row in rows)
+    assert len(rows) == len(gpu.declared())
+    rows += crowd.crowd()
+    assert all(math.isnan(row[1]) and row[4] == "no GPU here" for row in rows)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
-from benchmarks import adapters, cnc, domain_temperature, fair_cl, gpu, icl_msr, pipeline
+from benchmarks import adapters, cnc, crowd, domain_temperature, fair_cl, gpu, icl_msr, pipeline
 from benchmarks.common import Row
 
 from despur.store import write_csv
@@ -23,6 +23,7 @@ MEASURES = {
         domain_temperature.domain_temperature,
         icl_msr.icl_msr,
         gpu.gpu,
+        crowd.crowd,
         pipeline.scorecard,
         pipeline.imports,
         pipeline.bundled_run,

@@ -39,8 +39,9 @@ DIGITS = ("simclr", "same_domain_negatives", "cl_mmd", "cl_dann", "domain_weight
           "simclr+augment.color_jitter=2.5")  # fmt: skip
 
 
-def at_work(name: str, data: str, task: Task, machine: Machine, size: dict[str, Any]) -> tuple[Trainer, float]:
-    """A run in the training loop, and the seconds that a step of it takes; compiling, capturing and the first steps are not counted."""
+def at_work(name: str, data: str, task: Task, machine: Machine, size: dict[str, Any], ready: Any = bool) -> tuple[Trainer, float]:
+    """A run in the training loop, and the seconds that a step of it takes; compiling, capturing and the first steps, after which it is
+    ``ready``, are not counted."""
     arithmetic(machine.precision)
     torch.manual_seed(0)
     point = resolve("methods", name, data).points[0]
@@ -49,6 +50,8 @@ def at_work(name: str, data: str, task: Task, machine: Machine, size: dict[str, 
     batches = cycle(trainer.method.epoch(generator("bench")))
     for count in (size["warm"], size["steps"]):
         wait(machine)
+        if count == size["steps"]:
+            ready()
         started = time.perf_counter()
         for batch in islice(batches, count):
             trainer.step(batch)
@@ -95,7 +98,8 @@ def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> 
         evaluate(trainer.method)
         look, steps = time.perf_counter() - started, steps_of(trainer)
         looks = steps // trainer.method.settings["evaluate_every"] + trainer.method.settings["epochs"]
-        note = f"{steps:,} steps of {1000 * step:.2f} ms, {looks} evaluations of {look:.2f} s"
+        shown = trainer.method.presentations(next(iter(trainer.method.epoch(generator("bench")))))
+        note = f"{steps:,} steps of {1000 * step:.2f} ms ({shown / step:,.0f} images/s), {looks} evaluations of {look:.2f} s"
         found[f"cnc, a seed, {precision}, {mode}"] = steps * step + looks * look, note
         found[f"cnc, peak memory, {precision}, {mode}"] = gpu_memory_mb().get("gpu_memory_mb", math.nan), "CMNIST*'s shape"
         del trainer
@@ -128,7 +132,7 @@ def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
             trainer, step = at_work(name, "cmnist_3v5", task, Machine(device, precision, compile=mode), size)
             runs[name] = steps_of(trainer) * step
             shown = trainer.method.presentations(next(iter(trainer.method.epoch(generator("bench"))))) / 2
-            found[f"{name}, {precision}, {mode}"] = shown / step, f"batch {shown:.0f}, two views of each image"
+            found[f"{name}, {precision}, {mode}"] = shown / step, f"batch {shown:.0f}, two views; {runs[name]:.0f} s a run of 400 epochs"
         if len(runs) == len(DIGITS):
             found[f"Table 1 of 35 runs, {precision}, {mode}"] = 5 * sum(runs.values()) / 60, "400 epochs, steps alone, one after the other"
             hours = 950 * runs["domain_weighted_pairs"] / 3600
@@ -144,7 +148,8 @@ def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
         trainer, step = at_work("simclr", "cifar10", task, Machine(device, precision, compile=mode), size)
         batch = next(iter(trainer.method.epoch(generator("bench"))))
         views, way = trainer.method.presentations(batch) / step, f"{precision}, {mode}"
-        found[f"simclr resnet18, {way}"] = views, f"batch {len(batch)}, channels_last, augmentation on the device"
+        note = f"batch {len(batch)}, channels_last, augmentation on the device; {steps_of(trainer) * step:,.0f} s a run"
+        found[f"simclr resnet18, {way}"] = views, note
         found[f"simclr resnet18, peak memory, {way}"] = gpu_memory_mb().get("gpu_memory_mb", math.nan), f"batch {len(batch)}"
         with torch.compiler.set_stance("force_eager"), FlopCounterMode(display=False) as counter:
             trainer.method.step(batch, generator("bench"))
