@@ -72,6 +72,11 @@ OPENED: list[Path] = []
 sys.addaudithook(lambda event, said: OPENED.append(Path(said[0])) if event == "open" and isinstance(said[0], str | Path) else None)
 
 
+def image(file: Path) -> bool:
+    """Whether it is one of many files of which only the folder is looked at."""
+    return file.suffix.lower() in (".jpg", ".jpeg", ".png")
+
+
 def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     """A data set from raw files. What it opens (parquet is read elsewhere) is what its file declares: else a changed file is not seen."""
     (point,) = resolve("datasets", name).points
@@ -79,9 +84,9 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     made = import_module(f"despur.datasets.{point.base}").build(point.settings, root)
     found = {pattern: rawdata.present(pattern, root) for pattern in rawdata.needed(point)}
     assert rawdata.downloaded(point.base) or all(found.values()), f"{name}: nothing matches {[p for p in found if not found[p]]}"
-    declared = {file for files in found.values() for file in files}
+    declared = {file for pattern, files in found.items() for file in files if file.is_dir() or not pattern.endswith("/*") or image(file)}
     opened = {file for file in OPENED if file.is_relative_to(root) and "weights" not in file.parts}
-    undeclared = {file for file in opened if not declared & {file, *file.parents}}
+    undeclared = {file for file in opened if file not in declared and not (image(file) and declared & {*file.parents})}
     assert not undeclared, f"{name} reads {undeclared}, which its RAW does not declare"
     return made
 

@@ -45,7 +45,7 @@ def method(name):
 
 def stepped(made, batch):
     """Loss, gradients and state after two steps, and what the second one saw."""
-    for _ in range(2):
+    for made.steps_done in range(2):
         losses = made.step(batch, np.random.default_rng(0))
     gradients = {f"gradient {name}": p.grad for name, p in made.networks.named_parameters() if p.grad is not None}
     return {"loss": losses["loss"].detach(), **gradients, **made.networks.state_dict()}

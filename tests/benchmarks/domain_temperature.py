@@ -28,6 +28,7 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
         for name, method in methods.items():
             started = time.process_time()
             for i, batch in enumerate(method.epoch(generator("bench", epoch))):
+                method.steps_done = i  # of this epoch: at its start the discriminator is fitted
                 method.step(batch, generator("bench", epoch, i))
             seconds[name] += (time.process_time() - started) * (epoch > 0)
     simclr = methods["simclr"]

@@ -32,7 +32,7 @@ Ways = tuple[tuple[str, str], ...]  # precision, and how steps are compiled
 FULL = {"train": 48_000, "correlated": 0.995, "digits": 6_930, "objects": 50_000, "steps": 100, "warm": 20}
 EVERY: Ways = tuple((precision, mode) for precision in ("tf32", "bf16") for mode in ("off", *MODES))
 PLAIN: Ways = (("tf32", "off"), ("tf32", "reduce-overhead"))
-# TFLOP/s of dense products by NVIDIA's data sheets: in bf16, and in TF32.
+# TFLOP/s of dense products by NVIDIA's data sheets: in bf16, and in TF32, which convolutions take.
 PEAKS = {"H200": (989, 494), "H100 80GB HBM3": (989, 494), "H100 PCIe": (756, 378), "A100": (312, 156)}
 COLUMN = ("erm", "cvar_dro", "lff", "george", "pgi", "cim", "eiil", "jtt", "supcon", "cnc", "gdro")  # of Zhang et al.'s Table 1
 DIGITS = ("simclr", "same_domain_negatives", "cl_mmd", "cl_dann", "domain_weighted_negatives", "domain_weighted_pairs",

@@ -33,6 +33,7 @@ def icl_msr(epochs: int = 4) -> list[Row]:
             for name, method in methods.items():
                 started = time.process_time()
                 for i, batch in enumerate(method.epoch(generator("bench", epoch))):
+                    method.steps_done = i  # of this epoch: the second half is stage 2
                     method.step(batch, generator("bench", epoch, i))
                 seconds[name] = min(seconds[name], time.process_time() - started)
         second, first = list(methods)[1:]

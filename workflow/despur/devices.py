@@ -38,7 +38,8 @@ def visible() -> list[str]:
     if "CUDA_VISIBLE_DEVICES" not in os.environ:
         return list(listed.values())
     names = [name.strip() for name in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if name.strip() not in ("", "-1")]
-    return [listed.get(name) or next((full for full in listed.values() if full.startswith(name)), name) for name in names]
+    found = (listed.get(name) or next((full for full in listed.values() if full.startswith(name)), name) for name in names)
+    return list(dict.fromkeys(found))
 
 
 def _listed() -> dict[str, str]:

@@ -40,13 +40,13 @@ def _imports(path: Path, tree: ast.AST) -> set[Path]:
     return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
 
 
-def _declares(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in RESOLVED
+def _declares(node: ast.stmt, *names: str) -> bool:
+    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names
 
 
 def _strip(tree: ast.Module) -> ast.Module:
-    """Without docstrings, and without declarations: those are in the specification."""
-    tree.body = [node for node in tree.body if not _declares(node)]
+    """Without docstrings, and without declarations that are in the specification or decide no digit."""
+    tree.body = [node for node in tree.body if not _declares(node, *RESOLVED)]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if (
@@ -92,7 +92,7 @@ def script_digest(script: str) -> str:
 def declarations_digest() -> str:
     """Digest of every declared and published setting: for a table that shows them."""
     files = sorted(file for kind in ("datasets", "inference", "methods") for file in (PACKAGE / kind).glob("*.py"))
-    texts = [ast.unparse(node) for file in files for node in ast.parse(file.read_text()).body if _declares(node)]
+    texts = [ast.unparse(node) for file in files for node in ast.parse(file.read_text()).body if _declares(node, "SETTINGS", "PUBLISHED")]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 

@@ -25,9 +25,8 @@ def fit(z: Tensor, labels: Tensor, classes: int, penalty: float) -> tuple[Tensor
             gradient = (p - target).T @ x / len(x) + ridge * weights
             outer = torch.diag_embed(p) - p[:, :, None] * p[:, None, :]  # (N,C,C)
             curvature = torch.einsum("nab,ni,nj->aibj", outer, x, x).flatten(2).flatten(0, 1) / len(x)
-            step = torch.linalg.solve_ex(curvature + torch.diag(ridge.flatten()), gradient.flatten())[0].view_as(
-                weights
-            )  # a GPU need not wait
+            bent = curvature + torch.diag(ridge.flatten())
+            step = torch.linalg.solve_ex(bent, gradient.flatten())[0].view_as(weights)  # a GPU need not wait for a check
             weights = weights - step
         scaled = weights[:, :-1] / std
         return scaled.to(z.dtype), (weights[:, -1] - scaled @ mean).to(z.dtype)

@@ -50,7 +50,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
         {
             "type": PRECISION,
             "default": os.environ.get("DESPUR_PRECISION", "tf32"),
-            "help": "tf32 (on a GPU), fp32 or bf16",
+            "help": "tf32 (of a GPU's convolutions), fp32 or bf16",
         },
     ),
     ("--compile", {"type": COMPILE, "default": os.environ.get("DESPUR_COMPILE", "off"), "help": "steps: off, default or reduce-overhead"}),
@@ -78,8 +78,8 @@ def machine(arguments: argparse.Namespace) -> Machine:
 
 
 def arithmetic(precision: str) -> None:
-    """How a GPU multiplies single precision: in full for fp32, else in TF32."""
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision != "fp32"
+    """How a GPU multiplies single precision: in full, but for convolutions in TF32 unless fp32 is asked for."""
+    torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = False, precision != "fp32"
 
 
 def spare_compiler() -> None:

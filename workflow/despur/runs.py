@@ -45,7 +45,8 @@ class Folder:
         self.started = time.perf_counter()
         self.stored = cache(partial(load_dataset, place.data.folder))
         self.represented = lru_cache(maxsize=1)(self.representations)
-        self.resume = place.root / ".resume" / hashlib.sha256(question(place).encode()).hexdigest()[:16]
+        asked = question(place) + ("bf16" if facts.precision == "bf16" else "")  # also where it is asked for by hand
+        self.resume = place.root / ".resume" / hashlib.sha256(asked.encode()).hexdigest()[:16]
         self.models: dict[str, Array] = {}
         self.outputs: dict[str, Array] = {}
         self.history: list[pd.DataFrame] = []

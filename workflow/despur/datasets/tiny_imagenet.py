@@ -24,7 +24,10 @@ PUBLISHED = {  # Sec. 6.2
     "fine_tuning": {"learning_rate": 0.2},
 }
 
-RAW = ("tiny-imagenet-200/wnids.txt", "tiny-imagenet-200/words.txt", "tiny-imagenet-200/train/n*", "tiny-imagenet-200/val/*")
+RAW = (
+    *("tiny-imagenet-200/wnids.txt", "tiny-imagenet-200/words.txt", "tiny-imagenet-200/train/n*", "tiny-imagenet-200/val/*"),
+    "tiny-imagenet-200/val/val_annotations.txt | tiny-imagenet-200/wnids.txt",  # the first, where there is one
+)
 
 SIZE = 64
 SOURCE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"

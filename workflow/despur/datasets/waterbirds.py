@@ -48,6 +48,7 @@ PUBLISHED = {
     # As GEORGE's released code trains Group DRO here, and EIIL, "the same hyperparameters as the GDRO baseline" (App. E.2.6).
     "gdro": {"learning_rate": 1e-5, "weight_decay": 1.0, "adjustment": 2},
     "george": {"learning_rate": 1e-5, "weight_decay": 1.0, "adjustment": 2, "sampler": "balanced"},
+    "groups/george": {"overcluster": 0},
     "eiil": {"second": "gdro", "learning_rate": 1e-5, "weight_decay": 1.0, "adjustment": 2},
     # App. E.2.5: batches as CNC's; its rate and decay, both in Table A.11's grid.
     "pgi": {"num_positives": 17, "num_negatives": 17, "learning_rate": 1e-4, "weight_decay": 1e-3},

@@ -25,7 +25,7 @@ SETTINGS = {
     "unit_length": flag(True, "released code of GEORGE: representations divided by their length"),
     "max_clusters": whole(10, "released code of GEORGE: at most so many in a class", at_least=2),
     "restarts": whole(3, "released code of GEORGE: n_init", at_least=1),
-    "overcluster": whole(5, "released code on MNIST: into so many each cluster is cut; 0: none is", at_least=0),
+    "overcluster": whole(5, "released code on MNIST and CelebA: into so many each cluster is cut; 0: none is", at_least=0),
     "scored": whole(10_000, "at most so many samples of a class enter a silhouette, whose cost is quadratic", at_least=10),
 }
 

@@ -34,10 +34,7 @@ SETTINGS = {
 
 
 class Frozen(nn.Module):
-    """Unit-norm embeddings of a network that is never trained and whose weights are no part of a run's: they lie elsewhere.
-
-    On a GPU it computes in bfloat16.
-    """
+    """Unit-norm embeddings of a network that is never trained and whose weights are no part of a run's: they lie elsewhere."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()

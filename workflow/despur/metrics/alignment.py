@@ -8,14 +8,14 @@ from scipy.spatial.distance import cdist
 from despur.metrics.groups import mean
 from despur.store import Array
 
-ROWS = 2000  # at most so many samples of a group enter a pairwise mean
+ROWS = 2000  # at most so many samples of a group, evenly spaced, enter a pairwise mean
 
 
 def _groups(z: Array, a: Array, weights: Array | None) -> list[tuple[Array, Array]]:
     """Representations and weights of each group."""
     weights = np.ones(len(z)) if weights is None else weights
     rows = [np.flatnonzero(a == value) for value in np.unique(a)]
-    rows = [own[:: -(-len(own) // ROWS)] for own in rows]  # evenly spaced
+    rows = [own[np.linspace(0, len(own) - 1, min(len(own), ROWS)).astype(int)] for own in rows]
     return [(z[r], weights[..., r]) for r in rows]
 
 
