@@ -137,6 +137,11 @@ def test_where_test_originals_spread_too_far_no_number_of_seeds_helps():
     assert tally.settle(undecided(4, 1.0, 0.3, 0.5)) == "no number of seeds: more test originals"
 
 
+def test_a_claim_whose_condition_is_not_met_waits_for_other_runs():
+    row = SimpleNamespace(verdict="undecided", effect=math.nan, seeds=math.nan, margin=0.0, p_seeds=math.nan, reason="not above 0: ...")
+    assert tally.settle(row) == "runs in which it means something: see the reason"
+
+
 def test_a_settled_claim_needs_nothing():
     assert tally.settle(SimpleNamespace(verdict="holds")) == tally.settle(SimpleNamespace(verdict="not run here")) == ""
 

@@ -95,6 +95,8 @@ def settle(row: Any) -> str:
     """
     if row.verdict != "undecided":
         return ""
+    if not math.isfinite(row.effect):
+        return "runs in which it means something: see the reason"
     n, gap = int(row.seeds), abs(row.effect - row.margin)
     if n < 2:
         return "a second seed, at least"
