@@ -84,9 +84,9 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     made = import_module(f"despur.datasets.{point.base}").build(point.settings, root)
     found = {pattern: rawdata.present(pattern, root) for pattern in rawdata.needed(point)}
     assert rawdata.downloaded(point.base) or all(found.values()), f"{name}: nothing matches {[p for p in found if not found[p]]}"
-    declared = {file for pattern, files in found.items() for file in files if file.is_dir() or not pattern.endswith("/*") or image(file)}
+    many, one = ({file for p in found for file in found[p] if p.endswith(rawdata.FOLDERS) == folder} for folder in (True, False))
     opened = {file for file in OPENED if file.is_relative_to(root) and "weights" not in file.parts}
-    undeclared = {file for file in opened if file not in declared and not (image(file) and declared & {*file.parents})}
+    undeclared = {file for file in opened if file not in one and not (image(file) and many & {file, *file.parents})}
     assert not undeclared, f"{name} reads {undeclared}, which its RAW does not declare"
     return made
 

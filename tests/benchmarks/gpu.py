@@ -48,10 +48,9 @@ def at_work(name: str, data: str, task: Task, machine: Machine, size: dict[str, 
     trainer = Trainer(method_class(point.base)(task, point), "bench", lambda method: {}, machine, Path("no checkpoint"))
     trainer.share = 0.0
     batches = cycle(trainer.method.epoch(generator("bench")))
-    for count in (size["warm"], size["steps"]):
+    for count, begin in ((size["warm"], bool), (size["steps"], ready)):
         wait(machine)
-        if count == size["steps"]:
-            ready()
+        begin()
         started = time.perf_counter()
         for batch in islice(batches, count):
             trainer.step(batch)

@@ -128,6 +128,6 @@ def question(place: Place) -> str:
     }
     if place.stage == "data" and (raw := _raw(place)):
         asked["raw"] = raw
-    if place.stage in ("stage1", "runs") and (precision := os.environ.get("DESPUR_PRECISION")) == "bf16":
-        asked["precision"] = precision
+    if place.stage in ("stage1", "runs") and os.environ.get("DESPUR_PRECISION") == "bf16":
+        asked["precision"] = "bf16"
     return json.dumps(asked, sort_keys=True)

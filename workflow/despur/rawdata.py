@@ -14,6 +14,7 @@ from despur.declarations import declared
 from despur.settings import spell
 from despur.spec import Spec
 
+FOLDERS = "/*", "/n*"  # ends of patterns that stand for many files
 LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
 
 
@@ -41,7 +42,7 @@ def versions(point: Spec, root: Path) -> dict[str, str]:
     Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data set is made from.
     """
     read = () if point.source or downloaded(point.base) else needed(point)
-    several = [present(pattern, root) for pattern in read if not pattern.endswith(("/*", "/n*"))]
+    several = [present(pattern, root) for pattern in read if not pattern.endswith(FOLDERS)]
     found = [(file, file.stat()) for files in several for file in files if file.is_file()]
     return {str(file.relative_to(root)): version(file, known.st_size, known.st_mtime_ns) for file, known in found}
 

@@ -174,11 +174,9 @@ class Trainer:
 
     def save(self) -> None:
         """Write the checkpoint atomically; of several processes, which all have the same state, the first does."""
-        if distributed.rank() > 0:
-            self.saved = time.perf_counter()
-            return
-        with atomic(self.checkpoint) as temporary:
-            torch.save({"method": self.method.state(), "progress": vars(self.progress)}, temporary)
+        if distributed.rank() == 0:
+            with atomic(self.checkpoint) as temporary:
+                torch.save({"method": self.method.state(), "progress": vars(self.progress)}, temporary)
         self.saved = time.perf_counter()
 
     def resume(self) -> None:

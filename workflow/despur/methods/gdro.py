@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from despur.losses.groups import group_means
 from despur.methods.base import Losses, Method
 from despur.settings import choice, part, real
 from despur.shared_settings import sgd
@@ -50,11 +51,9 @@ class GroupDRO(Method):
         """Alg. 1 of Sagawa et al.: group means, q update, weighted sum."""
         logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
         each = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
-        group = self.group[batch]
         q = self.networks.get_buffer("q")
-        size = torch.zeros_like(q).index_add_(0, group, torch.ones_like(each))
-        mean = torch.zeros_like(q).index_add(0, group, each) / size.clamp(min=1)
+        mean, share = group_means(each, self.group[batch], len(q))
         with torch.no_grad():
-            q *= torch.exp(self.settings["step_size"] * (mean + self.margin * (size > 0)))
+            q *= torch.exp(self.settings["step_size"] * (mean + self.margin * (share > 0)))
             q /= q.sum()
         return {"loss": (q.clone() * mean).sum(), "mean_loss": each.mean().detach()}

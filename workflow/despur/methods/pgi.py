@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.losses.groups import group_means
 from despur.methods.base import Losses, Method
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.settings import choice, part, real, whole
@@ -34,11 +35,9 @@ def group_divergence(logits: Tensor, labels: Tensor, environment: Tensor) -> Ten
     P_c and Q_c are the mean softmax of class c in environment 0 and 1. Environment 0 is the one that stage 1 finds easier, so its
     confident predictions are the second argument (Ahmed et al. 2021). ``logits`` (B,C), ``labels`` and ``environment`` (B,).
     """
-    cell, count = 2 * labels + environment, 2 * logits.shape[1]
-    size = torch.zeros(count, device=logits.device).index_add(0, cell, torch.ones(len(cell), device=logits.device))
-    total = torch.zeros(count, logits.shape[1], device=logits.device).index_add(0, cell, logits.float().softmax(dim=1))
-    both = (size.view(-1, 2) > 0).all(dim=1)
-    mean = (total / size.clamp(min=1)[:, None]).clamp(min=torch.finfo(torch.float32).tiny).view(-1, 2, logits.shape[1])
+    each, share = group_means(logits.float().softmax(dim=1), 2 * labels + environment, 2 * logits.shape[1])
+    both = (share.view(-1, 2) > 0).all(dim=1)
+    mean = each.clamp(min=torch.finfo(torch.float32).tiny).view(-1, 2, logits.shape[1])
     easy, hard = mean.unbind(1)
     return (both[:, None] * hard * (hard.log() - easy.log())).sum()
 
