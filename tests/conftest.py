@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from despur import declarations, digest, resolution
+from despur.specs import declarations, resolution
+from despur.storage import digest
 
 SOURCE = declarations.PACKAGE
 

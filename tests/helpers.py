@@ -11,14 +11,14 @@ import pandas as pd
 import torch
 from hypothesis import settings
 
-from despur import rawdata
+from despur.compute.task import Presentation, Task
 from despur.methods.base import Method
-from despur.paths import Place, locate
-from despur.resolution import resolve
-from despur.runs import method_class
-from despur.spec import Spec
-from despur.store import Dataset, save_dataset
-from despur.task import Presentation, Task
+from despur.specs.paths import Place, locate
+from despur.specs.resolution import resolve
+from despur.specs.spec import Spec
+from despur.storage import raw_files
+from despur.storage.store import Dataset, save_dataset
+from despur.training.runs import method_class
 
 torch.set_num_threads(1)
 
@@ -82,9 +82,9 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     (point,) = resolve("datasets", name).points
     OPENED.clear()
     made = import_module(f"despur.datasets.{point.base}").build(point.settings, root)
-    found = {pattern: rawdata.present(pattern, root) for pattern in rawdata.needed(point)}
-    assert rawdata.downloaded(point.base) or all(found.values()), f"{name}: nothing matches {[p for p in found if not found[p]]}"
-    many, one = ({file for p in found for file in found[p] if p.endswith(rawdata.FOLDERS) == folder} for folder in (True, False))
+    found = {pattern: raw_files.present(pattern, root) for pattern in raw_files.needed(point)}
+    assert raw_files.downloaded(point.base) or all(found.values()), f"{name}: nothing matches {[p for p in found if not found[p]]}"
+    many, one = ({file for p in found for file in found[p] if p.endswith(raw_files.FOLDERS) == folder} for folder in (True, False))
     opened = {file for file in OPENED if file.is_relative_to(root) and "weights" not in file.parts}
     undeclared = {file for file in opened if file not in one and not (image(file) and many & {file, *file.parents})}
     assert not undeclared, f"{name} reads {undeclared}, which its RAW does not declare"

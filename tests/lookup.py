@@ -5,7 +5,7 @@ import torch
 from helpers import build, task
 from torch import nn
 
-from despur.task import Presentation
+from despur.compute.task import Presentation
 
 
 class Lookup(nn.Module):

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur import experiments, matrix
+from despur.orchestration import experiments, matrix
 from despur.reporting import comparison, scorecard, tally
 from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
 from despur.reporting.figures import panels, write_figure
 from despur.reporting.tables import COLUMNS
-from despur.store import write_csv, write_json
+from despur.storage.store import write_csv, write_json
 
 ROW = dict.fromkeys(COLUMNS)
 CONFIG: dict[str, Any] = {

@@ -8,9 +8,9 @@ from helpers import OPTIONS, place
 from despur import groups, stage1
 from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
-from despur.resolution import resolve
-from despur.runs import make
-from despur.store import Container, InputError, save_dataset
+from despur.specs.resolution import resolve
+from despur.storage.store import Container, InputError, save_dataset
+from despur.training.runs import make
 
 DATA = "bring_your_own+name=mine"
 METHODS = {

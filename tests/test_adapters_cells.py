@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from despur import configuration, experiments
-from despur.names import parse
-from despur.paths import locate
+from despur.orchestration import configuration, experiments
 from despur.reporting.claims import read
-from despur.resolution import resolve
+from despur.specs.names import parse
+from despur.specs.paths import locate
+from despur.specs.resolution import resolve
 
 CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
 ROOM = experiments.room("adapters")

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur import experiments
-from despur.experiments import Cell
-from despur.paths import locate
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import printed_settings
+from despur.specs.paths import locate
 
 ROOM = experiments.PAPERS / "adapters"
 REPORTED = ROOM / "reported"

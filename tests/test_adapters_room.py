@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from despur import experiments
-from despur.experiments import Cell
-from despur.paths import locate
-from despur.store import Dataset, save_arrays
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
+from despur.specs.paths import locate
+from despur.storage.store import Dataset, save_arrays
 
 ROOM = experiments.PAPERS / "adapters"
 MODULES = ("named", "prose", "tables", "figures")

@@ -8,7 +8,7 @@ from torchvision.transforms.v2 import functional
 
 from despur.augment import base
 from despur.augment.images import build as build_views
-from despur.resolution import resolve
+from despur.specs.resolution import resolve
 
 RNG = np.random.default_rng
 COUNT, SIDE = 40, 20

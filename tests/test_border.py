@@ -10,10 +10,10 @@ import pytest
 from helpers import place, tiny_dataset
 
 from despur import data
-from despur.border import checked
 from despur.datasets import colored_digits
-from despur.sources import raw
-from despur.store import Dataset, InputError, Lazy
+from despur.datasets.sources import raw
+from despur.storage.dataset_checks import checked
+from despur.storage.store import Dataset, InputError, Lazy
 
 HERE = Path("mine.py")
 EMBEDDED = {"inputs": np.zeros((120, 4), np.float32), "masks": None}

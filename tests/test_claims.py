@@ -8,12 +8,12 @@ import pytest
 import yaml
 from scipy import stats
 
-from despur import experiments
-from despur.experiments import Cell
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
 from despur.reporting import claims
 from despur.reporting.claims import claims_table, common_seeds, holm, judge, p_value, read, shown
 from despur.reporting.evidence import DRAWS
-from despur.settings import SettingError
+from despur.specs.settings import SettingError
 
 WORST = "worst_group_accuracy"
 NOISE = np.linspace(-0.1, 0.1, 200)

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from helpers import save_tiny
 
-from despur import configuration, experiments
-from despur.experiments import Cell
-from despur.paths import locate
-from despur.resolution import resolve
-from despur.store import Dataset, load_dataset, save_dataset
+from despur.orchestration import configuration, experiments
+from despur.orchestration.experiments import Cell
+from despur.specs.paths import locate
+from despur.specs.resolution import resolve
+from despur.storage.store import Dataset, load_dataset, save_dataset
 
 ROOM = experiments.PAPERS / "cnc"
 CLASSES = ["0,1", "2,3"]
@@ -164,7 +164,7 @@ def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world,
 
 def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(scripts, package):
     package.write("datasets/toy.py", 'PUBLISHED = {"cnc": {"epochs": 3, "stage1.epochs": 5}}\n')
-    package.write("inference/toy.py", 'from despur.settings import whole\nSETTINGS = {"epochs": whole(7, "made up", at_least=1)}\n')
+    package.write("inference/toy.py", 'from despur.specs.settings import whole\nSETTINGS = {"epochs": whole(7, "made up", at_least=1)}\n')
     source = scripts["sweeps"].source
     assert source(resolve("methods", "cnc", "toy").points[0], "epochs", "toy") == "datasets/toy.py"
     assert source(resolve("methods", "cnc", "toy").points[0], "groups.stage1.epochs", "toy") == "datasets/toy.py"

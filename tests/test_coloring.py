@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from matplotlib.colors import to_rgb
 
-from despur.sources.coloring import PAIRS, PALETTES, colorize, correlated, resize, rgb
+from despur.datasets.sources.coloring import PAIRS, PALETTES, colorize, correlated, resize, rgb
 
 quick = settings(deadline=None, max_examples=50, derandomize=True, database=None)
 

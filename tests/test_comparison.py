@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from project import SOURCE
 
-from despur import configuration, experiments, matrix, plan
-from despur.experiments import Cell
+from despur.orchestration import configuration, experiments, matrix, plan
+from despur.orchestration.experiments import Cell
 from despur.reporting import comparison
 from despur.reporting.comparison import METRICS, cell_text, compare, ranks
 from despur.reporting.evidence import DRAWS
-from despur.settings import SettingError
-from despur.store import write_json
+from despur.specs.settings import SettingError
+from despur.storage.store import write_json
 
 CONFIG = {"papers": ["cnc"], "seeds": 3, "datasets": {"waterbirds": {"data": "scene_digits", "methods": ["erm", "cnc", "cnc_one_sided"]}},
           "artifacts": {"cnc": {"table_a4": {"seeds": {"cnc_one_sided": 1}}}}}  # fmt: skip

@@ -8,9 +8,9 @@ import torch
 from helpers import CPU, build, embedded
 from test_method_state import HEADED, METHODS, SMALL, method, score
 
-from despur.compiling import compile_steps, mode_of
-from despur.machine import Machine
-from despur.training import Trainer
+from despur.compute.compiling import compile_steps, mode_of
+from despur.compute.machine import Machine
+from despur.training.loop import Trainer
 
 compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 ERM, CNC, BYOL = "erm+batch_size=12", f"cnc{SMALL}", f"byol{HEADED}"  # batches of one size; of every size; a target called first, dropout

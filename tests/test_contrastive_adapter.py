@@ -8,11 +8,11 @@ import pytest
 import torch
 from helpers import CPU, spec
 
+from despur.compute.task import Base, Presentation, Task
 from despur.losses.contrastive import one_positive_contrast
-from despur.neighbors import nearest
-from despur.runs import method_class
+from despur.numerics.neighbors import nearest
 from despur.samplers import hard
-from despur.task import Base, Presentation, Task
+from despur.training.runs import method_class
 
 RNG = np.random.default_rng
 SMALL = "num_positives=6+num_negatives=5+num_neighbors=9+anchors_per_step=4+batch_size=8+hidden=8"

@@ -7,7 +7,7 @@ from base64 import urlsafe_b64encode
 import pytest
 
 from despur.reporting import cost
-from despur.store import write_json
+from despur.storage.store import write_json
 
 DATA, STAGE1, RUN, METRICS, TABLE = "d/inputs.npy", "s/outputs.safetensors", "r/models.safetensors", "r/metrics.csv", "t/table.csv"
 

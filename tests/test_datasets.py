@@ -15,9 +15,9 @@ from helpers import read
 
 from despur.datasets import cmnist
 from despur.datasets.cmnist import read_idx
-from despur.sources import coloring
-from despur.sources.coloring import rgb
-from despur.store import InputError
+from despur.datasets.sources import coloring
+from despur.datasets.sources.coloring import rgb
+from despur.storage.store import InputError
 
 NOWHERE = Path("no raw data needed")
 REAL = Path(os.environ.get("DESPUR_DATA_ROOT") or Path(__file__).parent.parent.parent / "shared" / "data")

@@ -14,12 +14,12 @@ from PIL import Image
 
 from despur import data
 from despur.datasets.bios import PROFESSIONS
+from despur.datasets.sources import text
 from despur.encoders import bigru
 from despur.evaluate import evaluate
-from despur.resolution import resolve
-from despur.runs import make
-from despur.sources import text
-from despur.store import Container, InputError, load_dataset, save_dataset
+from despur.specs.resolution import resolve
+from despur.storage.store import Container, InputError, load_dataset, save_dataset
+from despur.training.runs import make
 
 RNG = np.random.default_rng
 

@@ -10,7 +10,7 @@ from helpers import read
 from PIL import Image
 
 from despur.datasets import cifar10, cifar100, coco30, stl10
-from despur.store import InputError, load_dataset, save_dataset
+from despur.storage.store import InputError, load_dataset, save_dataset
 
 RNG = np.random.default_rng
 

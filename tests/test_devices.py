@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 from project import pretend
 
-from despur import devices
+from despur.orchestration import gpu_slots
 
 FORK = multiprocessing.get_context("fork")
 
@@ -25,10 +25,10 @@ def write(log, *words):
 
 def work(seed, rounds, names, jobs_per_gpu, count, folder, log):
     """Take and free slots, again and again, holding them for up to a millisecond."""
-    devices.WAIT = 0.001
+    gpu_slots.WAIT = 0.001
     rng = random.Random(seed)
     for _ in range(rounds):
-        taken = devices.take(names, count, jobs_per_gpu, folder)
+        taken = gpu_slots.take(names, count, jobs_per_gpu, folder)
         for name in taken:
             write(log, name, 1)
         time.sleep(rng.random() / 1000)
@@ -86,21 +86,21 @@ def test_slots_of_killed_holders_are_free_again_and_never_shared_before(tmp_path
         killed.append((when, worker.pid))
     most, taken = overlaps(log, killed)
     assert set(most.values()) == {1} and taken > 100
-    assert len(devices.take(["0", "1"], 2, 1, tmp_path)) == 2
+    assert len(gpu_slots.take(["0", "1"], 2, 1, tmp_path)) == 2
 
 
 def test_an_idle_device_is_taken_before_a_second_slot_of_another(tmp_path):
-    held = [devices.take(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
+    held = [gpu_slots.take(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
     assert [next(iter(taken)) for taken in held] == ["0", "1", "0", "1"]
 
 
 def test_the_emptiest_device_is_taken_whichever_of_its_slots_are_held(tmp_path):
-    held = [devices.take(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
+    held = [gpu_slots.take(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
     for first in (held[0], held[1], held[3]):
         for handle in first.values():
             handle.close()
-    assert list(devices.take(["0", "1"], 1, 2, tmp_path)) == ["1"]  # of 0, the second slot is held
-    assert list(devices.take(["0", "1", "2"], 2, 2, tmp_path)) == ["1", "2"]
+    assert list(gpu_slots.take(["0", "1"], 1, 2, tmp_path)) == ["1"]  # of 0, the second slot is held
+    assert list(gpu_slots.take(["0", "1", "2"], 2, 2, tmp_path)) == ["1", "2"]
 
 
 # the command line
@@ -112,11 +112,11 @@ def nvidia_smi(folder, *names):
 
 
 def launch(folder, *arguments, visible="0,1", listed=(), **keywords):
-    """Start ``python -m despur.devices ARGUMENTS`` with its locks in a folder, on a machine whose nvidia-smi lists these GPUs."""
+    """Start ``python -m despur.orchestration.gpu_slots ARGUMENTS`` with its locks in a folder, on a machine whose nvidia-smi lists these GPUs."""
     environment = {**os.environ, "TMPDIR": str(folder), "PATH": nvidia_smi(folder, *listed), "CUDA_VISIBLE_DEVICES": visible}
     if visible is None:
         del environment["CUDA_VISIBLE_DEVICES"]
-    command = [sys.executable, "-m", "despur.devices", *arguments]
+    command = [sys.executable, "-m", "despur.orchestration.gpu_slots", *arguments]
     return subprocess.Popen(
         command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords
     )
@@ -180,28 +180,28 @@ def test_more_gpus_than_there_are(tmp_path):
 @pytest.mark.parametrize(("slots", "jobs_per_gpu", "names", "fits"), [(4, 2, "ab", True), (5, 2, "ab", False), (1, 0, "a", False)])
 def test_more_slots_than_devices_have_are_refused(slots, jobs_per_gpu, names, fits):
     if fits:
-        devices.check(slots, jobs_per_gpu, names)
+        gpu_slots.check(slots, jobs_per_gpu, names)
     else:
-        with pytest.raises(devices.DeviceError, match=f"{slots} slots"):
-            devices.check(slots, jobs_per_gpu, names)
+        with pytest.raises(gpu_slots.DeviceError, match=f"{slots} slots"):
+            gpu_slots.check(slots, jobs_per_gpu, names)
 
 
 @pytest.mark.parametrize(("asked", "jobs_per_gpu", "found"), [(None, 1, 4), (None, 3, 12), (2, 3, 2), (0, 1, 0)])
 def test_all_devices_are_used_unless_fewer_are_asked_for(asked, jobs_per_gpu, found):
-    assert devices.slots(asked, jobs_per_gpu, "abcd") == found
+    assert gpu_slots.slots(asked, jobs_per_gpu, "abcd") == found
 
 
 def test_without_devices_there_are_no_slots():
-    with pytest.raises(devices.DeviceError, match="this machine shows none"):
-        devices.slots(None, 1, [])
+    with pytest.raises(gpu_slots.DeviceError, match="this machine shows none"):
+        gpu_slots.slots(None, 1, [])
 
 
 def test_the_devices_of_a_machine_are_those_that_nvidia_smi_lists(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", nvidia_smi(tmp_path, "GPU-aa-01", "GPU-bb-02"))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert devices.visible() == ["GPU-aa-01", "GPU-bb-02"]
+    assert gpu_slots.visible() == ["GPU-aa-01", "GPU-bb-02"]
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-    assert devices.visible() == []
+    assert gpu_slots.visible() == []
 
 
 @pytest.mark.parametrize(
@@ -216,9 +216,9 @@ def test_the_devices_of_a_machine_are_those_that_nvidia_smi_lists(tmp_path, monk
 def test_devices_that_are_named_otherwise_have_their_lasting_names(tmp_path, monkeypatch, names, found):
     monkeypatch.setenv("PATH", nvidia_smi(tmp_path, "GPU-aa-01", "GPU-bb-02"))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", names)
-    assert devices.visible() == found
+    assert gpu_slots.visible() == found
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-    assert devices.visible() == [name.strip() for name in names.split(",") if name != "-1"]
+    assert gpu_slots.visible() == [name.strip() for name in names.split(",") if name != "-1"]
 
 
 def test_a_device_that_is_named_otherwise_is_not_taken_twice(tmp_path):

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from despur.digest import question, script_digest
-from despur.paths import locate
+from despur.specs.paths import locate
+from despur.storage.digest import question, script_digest
 
 STAGES = {
     "data": "results/data/colored_digits",
@@ -25,8 +25,8 @@ TOY = '''
 from despur.losses.toy import penalty
 from despur.methods.base import Losses, Method
 from despur.samplers.toy import order
-from despur.settings import part, real
-from despur.shared_settings import sgd
+from despur.specs.settings import part, real
+from despur.specs.hyperparameters import sgd
 
 SETTINGS = {
     **sgd(learning_rate=0.1, momentum=0.9, weight_decay=0.0, batch_size=8, epochs=3, source="made up"),

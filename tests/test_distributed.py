@@ -9,10 +9,11 @@ import pytest
 import torch
 from helpers import OPTIONS, build, place, save_tiny, task
 
-from despur import distributed, runs
-from despur.declarations import declared
-from despur.settings import SettingError
-from despur.store import Container
+from despur.compute import distributed
+from despur.specs.declarations import declared
+from despur.specs.settings import SettingError
+from despur.storage.store import Container
+from despur.training.loop import runs
 
 METHODS = ["simclr", "byol", "moco", "swav", "cmc", "dcl", "relic", "ssl_hsic", "lmcl", "ressl", "simclr_msr", "byol_msr+mask_at=embedding"]
 BATCH = np.arange(8)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from project import SOURCE
 
-from despur import experiments
-from despur.paths import locate
-from despur.resolution import canonical
-from despur.settings import SettingError
+from despur.orchestration import experiments
+from despur.specs.paths import locate
+from despur.specs.resolution import canonical
+from despur.specs.settings import SettingError
 
 WRITTEN = [
     SOURCE / "Snakefile",

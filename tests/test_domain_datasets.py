@@ -10,7 +10,7 @@ import pytest
 from helpers import read
 
 from despur.datasets import cmnist
-from despur.sources.domain_coloring import DOMAINS, OF_SPLIT, inks, paint
+from despur.datasets.sources.domain_coloring import DOMAINS, OF_SPLIT, inks, paint
 
 RNG = np.random.default_rng
 MU = np.array(list(DOMAINS.values()))

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur import experiments
-from despur.experiments import Cell
-from despur.paths import identity, locate
-from despur.store import Dataset, save_arrays, save_dataset
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
+from despur.specs.paths import identity, locate
+from despur.storage.store import Dataset, save_arrays, save_dataset
 
 ROOM = experiments.PAPERS / "domain_temperature"
 DATA = "domain_digits+draw=seed+sigma=25~50"

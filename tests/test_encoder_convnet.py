@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from despur.encoders.convnet import build
-from despur.resolution import resolve
+from despur.specs.resolution import resolve
 
 
 def convnet(shape=(3, 28, 28), **settings):

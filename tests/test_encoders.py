@@ -12,13 +12,14 @@ from helpers import OPTIONS, place, task
 from test_loaders import civilcomments, waterbirds
 
 import despur
-from despur import data, evaluate, runs
+from despur import data, evaluate
+from despur.compute.task import Presentation, Task
 from despur.encoders import bert, identity, lenet, resnet50
 from despur.methods.cnc import CNC
-from despur.resolution import resolve
-from despur.settings import SettingError
-from despur.store import Container, InputError, load_dataset
-from despur.task import Presentation, Task
+from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
+from despur.storage.store import Container, InputError, load_dataset
+from despur.training.loop import runs
 
 TINY = {"weights": "random", "layers": 1, "hidden": 64}
 BERT_NAME = "encoder.hidden=64+encoder.layers=1+encoder.weights=random"

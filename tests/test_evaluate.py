@@ -8,8 +8,8 @@ from helpers import tiny_dataset
 from despur.evaluate import counts, evaluate_run
 from despur.metrics import bound, fairness
 from despur.metrics.rows import theorem
-from despur.paths import Run
-from despur.resolution import resolve
+from despur.specs.paths import Run
+from despur.specs.resolution import resolve
 
 RUN = Run(resolve("datasets", "colored_digits").points[0], resolve("methods", "erm", "colored_digits").points[0], 0)
 

@@ -3,13 +3,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from despur import configuration, experiments
-from despur.configuration import check
-from despur.declarations import available
-from despur.experiments import Cell, artifacts, cells, files, folders, label, outputs, papers, players, room
-from despur.paths import locate
-from despur.resolution import resolve
-from despur.settings import SettingError
+from despur.orchestration import configuration, experiments
+from despur.orchestration.configuration import check
+from despur.orchestration.experiments import Cell, artifacts, cells, files, folders, label, outputs, papers, players, room
+from despur.specs.declarations import available
+from despur.specs.paths import locate
+from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
 
 REPOSITORY = Path(__file__).parent.parent
 CONFIGS = [REPOSITORY / "config.yaml", *sorted((REPOSITORY / "config").glob("*.yaml"))]

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur import experiments
-from despur.experiments import Cell
 from despur.metrics.fairness import tradeoff
-from despur.store import Dataset
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
+from despur.storage.store import Dataset
 
 ROOM = experiments.PAPERS / "fair_cl"
 MODULES = ("chosen", "pair", "beyond", "prose", "selections", "tsne", "tables", "figures")

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from helpers import tiny_dataset
 
-from despur.experiments import PAPERS, Cell, papers, room
-from despur.paths import locate
+from despur.orchestration.experiments import PAPERS, Cell, papers, room
 from despur.reporting.figures import COLORS, NAMES, data_name
 from despur.reporting.projections import load_projections, write_projections
-from despur.store import save_arrays, save_dataset
+from despur.specs.paths import locate
+from despur.storage.store import save_arrays, save_dataset
 
 METHODS = ["erm", "jtt", "cnc"]
 CLASSES = ["0,1", "2,3"]

@@ -11,8 +11,8 @@ from PIL import Image
 from test_loaders import picture
 
 from despur.datasets import amazon, cifar10
-from despur.sources import breeds, objects, prompts, rawfiles
-from despur.store import InputError, Lazy, load_dataset, save_dataset
+from despur.datasets.sources import breeds, objects, prompts, rawfiles
+from despur.storage.store import InputError, Lazy, load_dataset, save_dataset
 
 RNG = np.random.default_rng
 

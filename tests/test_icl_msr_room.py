@@ -10,11 +10,11 @@ import pytest
 import yaml
 from project import SOURCE
 
-from despur import configuration, experiments
-from despur.experiments import Cell
-from despur.paths import identity, locate
+from despur.orchestration import configuration, experiments
+from despur.orchestration.experiments import Cell
 from despur.reporting.claims import read
-from despur.resolution import resolve
+from despur.specs.paths import identity, locate
+from despur.specs.resolution import resolve
 
 ROOM = experiments.PAPERS / "icl_msr"
 MODULES = ("rows", "beyond", "statements", "tables", "figures")

@@ -14,12 +14,12 @@ from sklearn.datasets import make_blobs
 from umap import UMAP
 
 from despur import groups
-from despur.declarations import available, declared
 from despur.inference import clusters, oracle, predictions
 from despur.inference.base import Evidence, match_labels
-from despur.manifold import draw
-from despur.resolution import resolve
-from despur.store import Container
+from despur.numerics.umap import draw
+from despur.specs.declarations import available, declared
+from despur.specs.resolution import resolve
+from despur.storage.store import Container
 
 
 def evidence(y, seed=0, **fields):

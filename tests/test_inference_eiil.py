@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from despur.declarations import available, declared
 from despur.inference import eiil
 from despur.inference.base import Evidence
-from despur.resolution import resolve
+from despur.specs.declarations import available, declared
+from despur.specs.resolution import resolve
 
 DEFAULTS = {key: setting.default for key, setting in declared("inference", "eiil")["SETTINGS"].items()}
 

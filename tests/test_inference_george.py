@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score, silhouette_samples, silhouette_score
 
-from despur.declarations import declared
 from despur.inference import george
 from despur.inference.base import Evidence
+from despur.specs.declarations import declared
 
 DEFAULTS = {key: setting.default for key, setting in declared("inference", "george")["SETTINGS"].items()}
 QUICK = {**DEFAULTS, "max_clusters": 6, "restarts": 1}

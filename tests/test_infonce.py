@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from despur.families.domain_weighted import temperatures
 from despur.losses.infonce import candidates, info_nce, positives, similarities, two_view_contrast
 from despur.methods.domain_weighted_negatives import DomainWeightedNegatives
 from despur.methods.domain_weighted_pairs import DomainWeightedPairs
+from despur.methods.families.domain_weighted import temperatures
 
 CPU = torch.device("cpu")
 N = 5

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from despur.linear import logistic, support_vectors
+from despur.numerics.linear import logistic, support_vectors
 
 
 def case(count, dim, values, apart, seed=0):

@@ -10,15 +10,16 @@ import torch
 from helpers import OPTIONS, build, embedded, images, place, spec, task
 from torch import nn
 
-from despur import evaluate, runs, saliency
+from despur import evaluate, saliency
+from despur.compute.randomness import generator
 from despur.encoders import resnet18
-from despur.linear import logistic
-from despur.metrics.neighbours import nearest_neighbours, top_k_correct
+from despur.metrics.neighbors import nearest_neighbours, top_k_correct
 from despur.model import load
-from despur.randomness import generator
+from despur.numerics.linear import logistic
 from despur.samplers.labelled import label_ranks
-from despur.settings import SettingError
-from despur.store import Container, Dataset, save_dataset
+from despur.specs.settings import SettingError
+from despur.storage.store import Container, Dataset, save_dataset
+from despur.training.loop import runs
 
 RNG = np.random.default_rng
 

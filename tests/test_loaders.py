@@ -10,9 +10,9 @@ import pytest
 from helpers import read
 from PIL import Image
 
-from despur.declarations import available, declared
-from despur.resolution import resolve
-from despur.store import InputError, load_dataset, save_dataset
+from despur.specs.declarations import available, declared
+from despur.specs.resolution import resolve
+from despur.storage.store import InputError, load_dataset, save_dataset
 
 SPLITS = ["train", "val", "test"]
 RNG = np.random.default_rng
@@ -255,7 +255,7 @@ def test_images_are_written_a_few_at_a_time_and_read_back(tmp_path, monkeypatch)
     dataset = read("celeba+size=32", tmp_path)
     asked = []
     make = dataset.inputs.make
-    monkeypatch.setattr("despur.store.ROWS", 4)
+    monkeypatch.setattr("despur.storage.store.ROWS", 4)
     object.__setattr__(dataset.inputs, "make", lambda rows: asked.append(rows) or make(rows))
     save_dataset(tmp_path / "out", {"celeba": dataset})
     again = load_dataset(tmp_path / "out", "celeba")

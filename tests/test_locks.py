@@ -5,7 +5,7 @@ import platform
 import pytest
 from project import Project, finish
 
-from despur.locks import clear_stale
+from despur.orchestration.locks import clear_stale
 
 
 def held(folder):

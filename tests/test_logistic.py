@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from despur import logistic
+from despur.numerics import logistic
 
 
 def case(classes, shift, count=300, seed=0):

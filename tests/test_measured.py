@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from despur.measured import diff, seeds, show
-from despur.settings import SettingError
-from despur.store import InputError, write_json
+from despur.cli.show import diff, seeds, show
+from despur.specs.settings import SettingError
+from despur.storage.store import InputError, write_json
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import torch
 from helpers import CPU, build, embedded
 from torch import nn
 
+from despur.compute.machine import Machine
 from despur.losses.adversarial import reverse_gradient
-from despur.machine import Machine
 from despur.methods.adv import orthogonality
 
 RNG = np.random.default_rng

@@ -9,12 +9,12 @@ from helpers import CPU, build, images, task
 from torch.distributions import Normal, kl_divergence
 from torch.nn.functional import cross_entropy
 
-from despur.declarations import available
+from despur.compute.task import Presentation, Task, encode
 from despur.losses import similarity
 from despur.methods import cim
-from despur.resolution import resolve
-from despur.settings import SettingError
-from despur.task import Presentation, Task, encode
+from despur.specs.declarations import available
+from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
 
 RNG = np.random.default_rng
 NAME = "cim+beta=0.01+lambda=0.1+latent=16"

@@ -6,9 +6,9 @@ import torch
 from helpers import build, embedded
 from torch import nn
 
-from despur.linear import logistic
+from despur.compute.task import encode
 from despur.losses.fair_contrastive import fair_contrast
-from despur.task import encode
+from despur.numerics.linear import logistic
 
 RNG = np.random.default_rng
 

@@ -6,18 +6,18 @@ import torch
 from helpers import CPU, OPTIONS, place, save_tiny, spec
 
 from despur import groups
-from despur.declarations import declared
+from despur.compute.machine import Machine
+from despur.compute.task import Base, Presentation, Task
 from despur.evaluate import evaluate
 from despur.inference import ssa
 from despur.inference.base import Evidence, Labelled
-from despur.linear import logistic
-from despur.machine import Machine
 from despur.methods.dfr import equal_groups
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.model import load
-from despur.runs import Folder, make, method_class
-from despur.store import Container
-from despur.task import Base, Presentation, Task
+from despur.numerics.linear import logistic
+from despur.specs.declarations import declared
+from despur.storage.store import Container
+from despur.training.runs import Folder, make, method_class
 
 RNG = np.random.default_rng
 

@@ -9,13 +9,13 @@ from helpers import OPTIONS, build, embedded, place, save_tiny
 
 from despur import groups
 from despur.evaluate import evaluate
-from despur.linear import logistic, support_vectors
 from despur.methods.dfr import equal_groups
 from despur.methods.inlp import extend
 from despur.methods.leace import erasure
 from despur.model import load
-from despur.runs import make
-from despur.store import Container
+from despur.numerics.linear import logistic, support_vectors
+from despur.storage.store import Container
+from despur.training.runs import make
 
 RNG = np.random.default_rng
 QUICK = {"inlp": "inlp+iterations=40", "leace": "leace", "dfr": "dfr+fits=3"}
@@ -181,8 +181,8 @@ def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loade
 
 
 def test_a_task_with_a_stage_1_presents_its_training_representations(root):
-    from despur.machine import Machine
-    from despur.runs import Folder
+    from despur.compute.machine import Machine
+    from despur.training.runs import Folder
 
     at = place(root, "runs/colored_digits/leace+stage1.epochs=2/s0-1")
     run = at.runs()[1]

@@ -5,12 +5,12 @@ import pytest
 import torch
 from helpers import CPU, OPTIONS, build, labels, place, save_tiny, task
 
-from despur.machine import Machine
+from despur.compute.machine import Machine
+from despur.compute.task import encode
 from despur.model import load
-from despur.runs import make
-from despur.store import Container
-from despur.task import encode
-from despur.training import Trainer
+from despur.storage.store import Container
+from despur.training.loop import Trainer
+from despur.training.runs import make
 
 SMALL = "+accumulation=2+num_negatives=3+num_positives=3"
 NARROW = "+batch_size=8+encoder.width=4"

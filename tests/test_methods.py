@@ -362,7 +362,7 @@ def test_an_optimiser_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, 
     ("on_gpu", "processes", "one"), [((True, True), 1, True), ((True, False), 1, None), ((False, False), 1, None), ((True, True), 2, None)]
 )
 def test_an_optimiser_has_one_kernel_where_all_is_on_a_gpu_of_one_process(on_gpu, processes, one, monkeypatch):
-    monkeypatch.setattr("despur.distributed.processes", lambda: processes)
+    monkeypatch.setattr("despur.compute.distributed.processes", lambda: processes)
     assert fused([SimpleNamespace(is_cuda=each) for each in on_gpu]) is one
 
 

@@ -5,9 +5,9 @@ import pytest
 from helpers import OPTIONS, place, save_tiny
 
 import despur
-from despur import runs
-from despur.settings import SettingError
-from despur.store import Container, InputError
+from despur.specs.settings import SettingError
+from despur.storage.store import Container, InputError
+from despur.training.loop import runs
 
 NAME = "erm+batch_size=8+epochs=2+learning_rate=0.02~0.05"
 FOLDER = f"runs/colored_digits/{NAME}/s0-1"

@@ -7,11 +7,11 @@ import pytest
 import torch
 from helpers import build, task
 
-from despur.declarations import available
-from despur.families.msr import SemanticWeights
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.semantic import backdoor, uniformity
 from despur.methods import swav
+from despur.methods.families.msr import SemanticWeights
+from despur.specs.declarations import available
 
 RNG = np.random.default_rng
 N = 6

@@ -9,16 +9,16 @@ from helpers import CPU, build, task
 from lightly.loss import NegativeCosineSimilarity, NTXentLoss
 from torch.nn.functional import normalize
 
-from despur import experiments
 from despur.augment.base import lab
-from despur.declarations import available, declared
+from despur.compute.machine import Machine
+from despur.compute.randomness import generator
+from despur.compute.task import encode
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.whitening import whiten
-from despur.machine import Machine
-from despur.randomness import generator
-from despur.resolution import resolve
-from despur.task import encode
-from despur.training import Trainer
+from despur.orchestration import experiments
+from despur.specs.declarations import available, declared
+from despur.specs.resolution import resolve
+from despur.training.loop import Trainer
 
 RNG = np.random.default_rng
 N = 6

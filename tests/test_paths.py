@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from despur.declarations import declared
-from despur.paths import Place, chunk_size, chunks, locate, seed_list
-from despur.resolution import canonical, resolve
-from despur.settings import SettingError
+from despur.specs.declarations import declared
+from despur.specs.paths import Place, chunk_size, chunks, locate, seed_list
+from despur.specs.resolution import canonical, resolve
+from despur.specs.settings import SettingError
 
 quick = settings(deadline=None, derandomize=True, database=None)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from project import Project
 
-from despur import configuration, experiments, needs, plan
-from despur.paths import locate
+from despur.orchestration import configuration, experiments, plan, resources
+from despur.specs.paths import locate
 
 PUBLISHED = "config/published.yaml"
 STAGES = {"data": "build_data", "stage1": "train_stage1", "groups": "infer_groups", "runs": "train_stage2",
@@ -68,7 +68,7 @@ def test_jobs_behind_a_file_and_the_longest_chain():
     seconds, chain = plan.longest(jobs, "gpu")
     assert [place.stage for place in chain] == ["data", "stage1", "groups", "runs", "evaluate"]
     assert chain[-1].name == "jtt"
-    assert seconds == pytest.approx(sum(needs.seconds(place, "gpu")[0] for place in chain))
+    assert seconds == pytest.approx(sum(resources.seconds(place, "gpu")[0] for place in chain))
 
 
 def test_the_bill_says_what_was_measured_and_what_is_a_guess():
@@ -99,12 +99,15 @@ def test_a_configuration_s_own_methods_come_before_the_selected_ones():
 
 def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_hours():
     place = locate("results/stage1/imagenet/simclr/s0")
-    assert needs.elapsed(place) * 8 == needs.seconds(place)[0] and needs.elapsed(place, "cpu") == needs.seconds(place, "cpu")[0]
-    assert plan.longest([place], "gpu")[0] < needs.seconds(place)[0]
+    assert (
+        resources.elapsed(place) * 8 == resources.seconds(place)[0]
+        and resources.elapsed(place, "cpu") == resources.seconds(place, "cpu")[0]
+    )
+    assert plan.longest([place], "gpu")[0] < resources.seconds(place)[0]
 
 
 def test_a_job_that_the_profile_does_not_try_often_enough_is_said_to_fail_and_how_not_to():
-    longest, allowed = needs.facts()["longest"], needs.retries()
+    longest, allowed = resources.facts()["longest"], resources.retries()
     assert list(plan.tried(longest)) == []
     assert [line.split()[-2:] for line in plan.tried(longest * 1.5)] == [["1", "retries."]]
     assert len(list(plan.tried(longest * (allowed + 1)))) == 1

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from project import SOURCE
 
-from despur import configuration, experiments
-from despur.experiments import Cell
-from despur.paths import locate
+from despur.orchestration import configuration, experiments
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import changed
+from despur.specs.paths import locate
 
 
 def of(paper, artifact, role, printed, data, method):

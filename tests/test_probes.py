@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from despur.metrics.probes import labelled, probe_rows, standardised
 from despur.samplers.labelled import label_ranks
-from despur.store import Dataset
+from despur.storage.store import Dataset
 
 RNG = np.random.default_rng
 

@@ -13,8 +13,8 @@ from project import Project, finish, pretend, tiny_project
 from snakemake_executor_plugin_slurm.submit_string import get_submit_command
 from snakemake_executor_plugin_slurm.utils import set_gres_string
 
-from despur import needs
-from despur.paths import locate
+from despur.orchestration import resources
+from despur.specs.paths import locate
 
 RUN = "results/runs/colored_digits/erm/s0-1"
 
@@ -27,7 +27,7 @@ def project(tmp_path):
     return made
 
 
-def resources(project, job, *arguments):
+def job_resources(project, job, *arguments):
     """The resources of a job in a dry-run, as numbers where they are."""
     details = project.plan(*arguments)[job]
     pairs = re.search(r"resources: (.*)", details)[1].split(", ")
@@ -55,8 +55,8 @@ def test_gpus_that_are_not_there_are_refused_before_anything_runs(project, visib
 def test_training_asks_for_a_gpu_where_the_profile_has_some(project):
     project.environment["CUDA_VISIBLE_DEVICES"] = "0,1"
     job = f"train_stage2 {RUN.removeprefix('results/runs/')}"
-    with_gpus = resources(project, job, RUN + "/models.safetensors", "--workflow-profile", "profiles/gpu", "--resources", "gpu=2")
-    without = resources(project, job, RUN + "/models.safetensors")
+    with_gpus = job_resources(project, job, RUN + "/models.safetensors", "--workflow-profile", "profiles/gpu", "--resources", "gpu=2")
+    without = job_resources(project, job, RUN + "/models.safetensors")
     assert (with_gpus["gpu"], with_gpus["jobs_per_gpu"]) == (1, 1)
     assert (without["gpu"], without["jobs_per_gpu"]) == (0, 0)
 
@@ -67,14 +67,14 @@ def test_a_stage_1_of_imagenet_takes_eight_gpus_where_the_profile_has_them(proje
     models = "results/stage1/imagenet/simclr/s0/models.safetensors"
     own = ("--resources", f"gpu={slots}", "--set-resources", f"train_stage1:jobs_per_gpu={jobs_per_gpu}")
     text = project.snakemake("-n", "-p", models, "--workflow-profile", "profiles/gpu", *own)
-    command = f"python -m despur.devices --gpus {expected} --jobs-per-gpu {jobs_per_gpu} python -m despur.warm -m despur.stage1 {models}"
+    command = f"python -m despur.orchestration.gpu_slots --gpus {expected} --jobs-per-gpu {jobs_per_gpu} python -m despur.warm -m despur.stage1 {models}"
     assert command in " ".join(text.split())
 
 
 def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
     job = "runs/{}/{}/s0/models.safetensors".format
     slurm = ("results/" + job("celeba", "erm"), "results/" + job("moji", "inlp"), "--workflow-profile", "profiles/slurm")
-    trained, fitted = (resources(project, f"train_stage2 {name}/s0", *slurm) for name in ("celeba/erm", "moji/inlp"))
+    trained, fitted = (job_resources(project, f"train_stage2 {name}/s0", *slurm) for name in ("celeba/erm", "moji/inlp"))
     assert (trained["gpu"], trained["jobs_per_gpu"], trained["cpus_per_task"]) == (1, 0, 4)
     assert fitted["gpu"] == 0 and fitted["mem_mb"] < trained["mem_mb"] and fitted["runtime"] < trained["runtime"]
     assert trained["slurm_partition"] == "gpu"
@@ -83,7 +83,7 @@ def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
 def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(project):
     """As sbatch is told by the executor."""
     models = "results/stage1/imagenet/simclr/s0/models.safetensors"
-    asked = resources(project, "train_stage1 imagenet/simclr/s0", models, "--workflow-profile", "profiles/slurm")
+    asked = job_resources(project, "train_stage1 imagenet/simclr/s0", models, "--workflow-profile", "profiles/slurm")
     job = SimpleNamespace(resources=SimpleNamespace(**asked, get=asked.get), threads=1)
     told = dict.fromkeys(("run_uuid", "slurm_logfile", "comment_str", "account", "partition", "workdir"), "")
     call = get_submit_command(job, told).split()
@@ -93,7 +93,7 @@ def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(project):
 def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
     name = "results/runs/cmnist/cnc/s0/models.safetensors"
     asked = ("train_stage2 cmnist/cnc/s0", name, "--workflow-profile", "profiles/slurm")
-    with_gpu, without = resources(project, *asked), resources(project, *asked, "--set-resources", "train_stage2:gpu=0")
+    with_gpu, without = job_resources(project, *asked), job_resources(project, *asked, "--set-resources", "train_stage2:gpu=0")
     assert (with_gpu["gpu"], without["gpu"]) == (1, 0) and without["runtime"] > with_gpu["runtime"]
 
 
@@ -101,11 +101,11 @@ def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
     ("rules", "made", "expected"),
     [
         ("evaluate", "metrics.csv", lambda attempt: (8000 * attempt, 60 * attempt)),
-        ("stage2", "models.safetensors", lambda attempt: itemgetter("mem_mb", "runtime")(needs.resources(locate(RUN), attempt))),
+        ("stage2", "models.safetensors", lambda attempt: itemgetter("mem_mb", "runtime")(resources.resources(locate(RUN), attempt))),
     ],
 )
 def test_a_job_that_failed_is_tried_again_with_more(project, rules, made, expected):
-    """The profile for SLURM, its jobs run here: each writes down what it was given and fails. Of training, workflow/needs.yaml decides."""
+    """The profile for SLURM, its jobs run here: each writes down what it was given and fails. Of training, workflow/resources.yaml decides."""
     asked = project.root / "asked"
     shell = f'"echo {{resources.mem_mb}} {{resources.runtime}} >> {asked}; false"'
     project.edit(f"workflow/rules/{rules}.smk", lambda text: re.sub(r"(shell:\n\s+).*", rf"\1{shell}", text, flags=re.DOTALL))

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from despur.digest import question
-from despur.paths import locate
-from despur.provenance import entry_point, peak_memory_mb, versions, write_about
-from despur.settings import SettingError
-from despur.store import InputError
+from despur.specs.paths import locate
+from despur.specs.settings import SettingError
+from despur.storage.digest import question
+from despur.storage.provenance import entry_point, peak_memory_mb, versions, write_about
+from despur.storage.store import InputError
 
 STATUS = Path("/proc/self/status")
 

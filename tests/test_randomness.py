@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from despur.randomness import generator, number, seed_torch
+from despur.compute.randomness import generator, number, seed_torch
 
 PURPOSES = st.text("abc_", min_size=1, max_size=5)
 COUNTS = st.lists(st.integers(-3, 20), max_size=3).map(tuple)

@@ -6,7 +6,7 @@ import subprocess
 import pandas as pd
 import pytest
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting import reference
 
 

@@ -11,15 +11,16 @@ import torch
 from helpers import OPTIONS, place, save_tiny
 from safetensors.numpy import save_file
 
-from despur import evaluate, runs, stage1
-from despur.machine import Machine
+from despur import evaluate, stage1
+from despur.compute.machine import Machine
+from despur.compute.task import encode, present
 from despur.methods import con_ft
 from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
 from despur.metrics.groups import worst_group_accuracy
-from despur.store import Container
-from despur.task import encode, present
-from despur.validation import Evaluator
+from despur.storage.store import Container
+from despur.training.loop import runs
+from despur.training.validation import Evaluator
 
 ERM_NAME = "erm+batch_size=8+epochs=4"
 SWEEP = "erm+epochs=1+learning_rate=0.02~0.05"
@@ -143,7 +144,7 @@ def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
 
 STEPS = """
 import json, sys, torch
-from despur.machine import spare_compiler
+from despur.compute.machine import spare_compiler
 {first}
 weights = {{}}
 for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):

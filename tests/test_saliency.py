@@ -9,13 +9,14 @@ import torch
 from helpers import OPTIONS, place, save_tiny, tiny_dataset
 from torch import nn
 
-from despur import runs, saliency
+from despur import saliency
 from despur.encoders.lenet import LeNet
-from despur.experiments import PAPERS, Cell
 from despur.metrics.saliency import share_inside
 from despur.model import Model
-from despur.settings import SettingError
-from despur.store import Container, InputError, load_dataset, save_dataset
+from despur.orchestration.experiments import PAPERS, Cell
+from despur.specs.settings import SettingError
+from despur.storage.store import Container, InputError, load_dataset, save_dataset
+from despur.training.loop import runs
 
 NAME = "erm+batch_size=8+epochs=2+learning_rate=0.02~0.05"
 FOLDER = f"runs/colored_digits/{NAME}/s0-1"

@@ -13,9 +13,9 @@ from helpers import OPTIONS, place
 from despur import groups
 from despur.datasets import scene_digits, scene_embeddings
 from despur.evaluate import evaluate
-from despur.resolution import resolve
-from despur.runs import make
-from despur.store import save_dataset
+from despur.specs.resolution import resolve
+from despur.storage.store import save_dataset
+from despur.training.runs import make
 
 PAIR = "scene_embeddings+classes=8-3+copies=1+dims=4"
 

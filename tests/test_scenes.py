@@ -6,10 +6,10 @@ import pytest
 from sklearn.datasets import load_digits
 
 from despur.datasets import scene_digits
-from despur.resolution import resolve
-from despur.settings import SettingError
-from despur.sources import scenes
-from despur.store import load_dataset, save_dataset
+from despur.datasets.sources import scenes
+from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
+from despur.storage.store import load_dataset, save_dataset
 
 MOJI, TEN = "scene_digits+class_share=0.5+p_corr=0.8", "scene_digits+classes=0-1-2-3-4-5-6-7-8-9"
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from page import CONFIG, page
 
-from despur import experiments
+from despur.orchestration import experiments
 from despur.reporting import scorecard, tally
 
 

@@ -12,12 +12,13 @@ from lookup import Lookup, gradient
 from safetensors.numpy import save_file
 from torch import nn
 
-from despur import evaluate, runs
+from despur import evaluate
+from despur.compute.task import Presentation
 from despur.losses.discrepancy import mmd
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.model import load
-from despur.store import Container, Dataset, save_dataset
-from despur.task import Presentation
+from despur.storage.store import Container, Dataset, save_dataset
+from despur.training.loop import runs
 
 RNG = np.random.default_rng
 N, DIM = 12, 4

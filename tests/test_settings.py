@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from despur.declarations import available, declared
-from despur.paths import NAME
-from despur.settings import SettingError, choice, draw, flag, part, real, spell, whole
-from despur.shared_settings import sgd
+from despur.specs.declarations import available, declared
+from despur.specs.hyperparameters import sgd
+from despur.specs.paths import NAME
+from despur.specs.settings import SettingError, choice, draw, flag, part, real, spell, whole
 
 DECLARED = [
     pytest.param(key, setting, id=f"{kind}/{name}.{key}")

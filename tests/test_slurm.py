@@ -3,7 +3,7 @@
 import pytest
 from project import pretend
 
-from despur import slurm
+from despur.orchestration import slurm
 
 
 @pytest.mark.parametrize("known", ["batch", "batch,gpu-long", '"gpu-long"', "'batch' if attempt < 3 else 'nowhere'"])

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from despur.declarations import available, declared, published
-from despur.names import join, parse
-from despur.paths import locate
-from despur.resolution import at_seeds, canonical, resolve
-from despur.settings import SettingError, spell
+from despur.specs.declarations import available, declared, published
+from despur.specs.names import join, parse
+from despur.specs.paths import locate
+from despur.specs.resolution import at_seeds, canonical, resolve
+from despur.specs.settings import SettingError, spell
 
 quick = settings(deadline=None, max_examples=60, derandomize=True, database=None)
 
@@ -18,8 +18,8 @@ DATASETS = available("datasets")
 BASES = [(kind, base) for kind in ("datasets", "inference", "methods") for base in available(kind)]
 
 TOY_METHOD = """
-from despur.settings import part, real
-from despur.shared_settings import sgd
+from despur.specs.settings import part, real
+from despur.specs.hyperparameters import sgd
 SETTINGS = {
     **sgd(learning_rate=0.1, momentum=0.9, weight_decay=0.0, batch_size=8, epochs=7, source="made up"),
     "groups": part("inference", "clusters", "made up"),
@@ -206,7 +206,7 @@ def test_dotted_keys_reach_a_replaced_part():
 
 
 def test_dotted_keys_reach_the_encoder_of_each_stage(package):
-    package.write("encoders/toy.py", 'from despur.settings import whole\nSETTINGS = {"width": whole(8, "made up", at_least=1)}\n')
+    package.write("encoders/toy.py", 'from despur.specs.settings import whole\nSETTINGS = {"width": whole(8, "made up", at_least=1)}\n')
     found = point("cnc+encoder=toy+encoder.width=4+stage1.encoder=toy+stage1.encoder.width=2")
     assert found.parts["encoder"].resolved() == {"name": "toy", "width": 4}
     assert found.parts["groups"].parts["stage1"].parts["encoder"].resolved() == {"name": "toy", "width": 2}
@@ -439,7 +439,9 @@ def test_parse_takes_apart_what_join_puts_together():
 def test_names_resolve_fast_and_without_heavy_imports():
     script = """
 import sys, time
-from despur import digest, experiments, paths, resolution
+from despur.orchestration import experiments
+from despur.specs import paths, resolution
+from despur.storage import digest
 resolution.resolve("methods", "cnc+lambda=0.2~0.4+stage1.epochs=1", "cmnist")
 assert time.process_time() < 1
 print(*sorted({"torch", "torchvision", "pandas", "numpy", "sklearn", "scipy", "umap", "matplotlib"} & set(sys.modules)))

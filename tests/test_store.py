@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
-from despur.store import Container, Dataset, InputError, atomic, load_dataset, save_arrays, save_dataset, write_csv, write_json
+from despur.storage.store import Container, Dataset, InputError, atomic, load_dataset, save_arrays, save_dataset, write_csv, write_json
 
 
 def made_up(count, seed=0):
@@ -228,7 +228,7 @@ def test_a_run_that_a_container_does_not_hold_is_an_error_that_names_both(contai
 
 
 def test_inputs_are_written_as_numpy_writes_them(tmp_path, monkeypatch):
-    monkeypatch.setattr("despur.store.ROWS", 2)
+    monkeypatch.setattr("despur.storage.store.ROWS", 2)
     points = {"toy": made_up(5), "toy+draw=1": made_up(4, seed=1)}
     save_dataset(tmp_path, points)
     np.save(tmp_path / "expected.npy", np.concatenate([point.inputs for point in points.values()]))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur.sources.subsets import fewer, quotas
+from despur.datasets.sources.subsets import fewer, quotas
 
 
 @pytest.mark.parametrize("count", [4, 50, 100, 250, 999])

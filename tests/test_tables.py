@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting import tables
 from despur.reporting.tables import cells_from, compare, headline, load_metrics, shown, spread, to_markdown, write_table
 

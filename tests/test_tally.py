@@ -12,7 +12,7 @@ from page import table_file
 from scipy import stats
 from test_claims import WORST, judged, runs
 
-from despur import experiments
+from despur.orchestration import experiments
 from despur.reporting import tally, verdicts
 from despur.reporting.claims import holm
 

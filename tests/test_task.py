@@ -6,7 +6,7 @@ import torch
 from helpers import CPU, tiny_dataset
 from torch import nn
 
-from despur.task import Presentation, Task, encode, present
+from despur.compute.task import Presentation, Task, encode, present
 
 RNG = np.random.default_rng
 

@@ -9,10 +9,10 @@ import torch
 from helpers import CPU, build, labels, task
 from torch import nn
 
-from despur.machine import Machine
+from despur.compute.machine import Machine
+from despur.compute.task import encode
 from despur.methods.base import restore
-from despur.task import encode
-from despur.training import Trainer, TrainingError
+from despur.training.loop import Trainer, TrainingError
 
 FIRST = {(0, 0): 12, (0, 1): 6, (1, 1): 11, (1, 0): 7}
 CNC = "cnc+accumulation=2+num_negatives=3+num_positives=3"
@@ -377,7 +377,7 @@ def test_an_optimiser_steps_as_it_was_built_wherever_its_state_was_saved(one):
 
 def test_of_several_processes_the_others_wait_as_long_for_the_next_checkpoint(tmp_path, monkeypatch):
     trainer = Trainer(Scripted(), "key", constant, Machine(CPU), tmp_path / "one.pt")
-    monkeypatch.setattr("despur.distributed.rank", lambda: 1)
+    monkeypatch.setattr("despur.compute.distributed.rank", lambda: 1)
     trainer.saved = 0.0
     trainer.save()
     assert trainer.saved > 0 and not list(tmp_path.iterdir())

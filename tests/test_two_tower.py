@@ -7,15 +7,15 @@ from helpers import CPU, OPTIONS, place
 from sklearn.datasets import load_digits
 
 from despur import stage1
+from despur.compute.task import Presentation, Task
 from despur.datasets import scene_digits, scene_subclasses
+from despur.datasets.sources import captions, prompts, text
 from despur.losses.image_text import image_text_contrast
 from despur.methods.two_tower import TwoTower
 from despur.metrics.groups import group_accuracies, weighted_average, worst_group_accuracy
-from despur.resolution import resolve
-from despur.settings import SettingError
-from despur.sources import captions, prompts, text
-from despur.store import Container, save_dataset
-from despur.task import Presentation, Task
+from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
+from despur.storage.store import Container, save_dataset
 
 RNG = np.random.default_rng
 MODULES = {"scene_digits": scene_digits, "scene_subclasses": scene_subclasses}

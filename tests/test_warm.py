@@ -160,7 +160,7 @@ PROJECT = """
 import hashlib, os, sys
 import numba, numpy as np, umap
 print(len(umap.umap_.smooth_knn_dist.signatures), os.getppid())
-from despur.manifold import project
+from despur.numerics.umap import project
 print(hashlib.md5(project(np.random.default_rng(0).standard_normal((200, 8)).astype("float32"), 0).tobytes()).hexdigest())
 """
 

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
 
-from despur import experiments, matrix
-from despur.paths import locate
+from despur.orchestration import experiments, matrix
+from despur.specs.paths import locate
 
 ARTIFACTS = {"cnc_table_1", "cnc_figure_5"}
 EVALUATIONS = {"evaluate colored_digits/erm/s0-1", "evaluate colored_digits/cnc/s0-1"}

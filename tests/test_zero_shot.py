@@ -15,17 +15,18 @@ from safetensors.torch import save_file
 from torch.nn.functional import normalize
 from transformers import BertConfig, BertModel
 
-from despur import groups, model, runs, stage1
-from despur.embedding import allocated, embed
+from despur import groups, model, stage1
+from despur.compute.embed_dataset import allocated, embed
+from despur.compute.machine import Machine
+from despur.compute.task import Presentation
+from despur.datasets.sources import prompts
 from despur.encoders import clip, sentence
-from despur.families import prompted
-from despur.machine import Machine
+from despur.methods.families import prompted
 from despur.methods.zero_shot import Frozen
-from despur.resolution import resolve
-from despur.settings import SettingError
-from despur.sources import prompts
-from despur.store import Container, InputError, load_dataset, save_dataset
-from despur.task import Presentation
+from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
+from despur.storage.store import Container, InputError, load_dataset, save_dataset
+from despur.training.loop import runs
 
 TINY = {
     "embed_dim": 16,

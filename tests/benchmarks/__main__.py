@@ -12,7 +12,7 @@ import pandas as pd
 from benchmarks import adapters, cnc, crowd, domain_temperature, fair_cl, gpu, icl_msr, pipeline
 from benchmarks.common import Row
 
-from despur.store import write_csv
+from despur.storage.store import write_csv
 
 MEASURES = {
     measure.__name__: measure

@@ -12,11 +12,11 @@ def adapters(anchors: int = 480) -> list[Row]:
     import torch
     from torch.nn.functional import normalize
 
-    from despur.neighbors import nearest
-    from despur.provenance import peak_memory_mb
-    from despur.resolution import resolve
-    from despur.runs import method_class
-    from despur.task import Base, Presentation, Task
+    from despur.compute.task import Base, Presentation, Task
+    from despur.numerics.neighbors import nearest
+    from despur.specs.resolution import resolve
+    from despur.storage.provenance import peak_memory_mb
+    from despur.training.runs import method_class
 
     torch.set_num_threads(1)
     rng, cpu = np.random.default_rng(0), torch.device("cpu")

@@ -12,14 +12,14 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     import numpy as np
     import torch
 
-    from despur.machine import Machine
+    from despur.compute.machine import Machine
+    from despur.compute.randomness import generator
+    from despur.compute.task import Task, present
     from despur.methods.cnc import CNC
-    from despur.provenance import peak_memory_mb
-    from despur.randomness import generator
-    from despur.resolution import resolve
-    from despur.store import Dataset
-    from despur.task import Task, present
-    from despur.validation import Evaluator
+    from despur.specs.resolution import resolve
+    from despur.storage.provenance import peak_memory_mb
+    from despur.storage.store import Dataset
+    from despur.training.validation import Evaluator
 
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import torch
 from benchmarks.common import Row
 from benchmarks.gpu import FULL, at_work, digits, random_task
 
-from despur.machine import Machine
+from despur.compute.machine import Machine
 
 AT_ONCE = (1, 2, 4, 8)
 RUNS = {"erm": "cmnist", "simclr": "cmnist_3v5"}  # by the data set whose settings they have: batches of 32 and of 256

@@ -11,10 +11,10 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
     import numpy as np
     import torch
 
-    from despur.randomness import generator
-    from despur.resolution import resolve
-    from despur.runs import method_class
-    from despur.task import Presentation, Task
+    from despur.compute.randomness import generator
+    from despur.compute.task import Presentation, Task
+    from despur.specs.resolution import resolve
+    from despur.training.runs import method_class
 
     torch.set_num_threads(1)
     rng, cpu = np.random.default_rng(0), torch.device("cpu")

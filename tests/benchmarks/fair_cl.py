@@ -10,7 +10,7 @@ def _embeddings(count: int, dim: int) -> Any:
     import numpy as np
     import torch
 
-    from despur.task import Presentation, Task
+    from despur.compute.task import Presentation, Task
 
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, count)
@@ -25,8 +25,8 @@ def _fair_step(name: str, task: Any, steps: int = 8) -> float:
     import numpy as np
     import torch
 
-    from despur.resolution import resolve
-    from despur.runs import method_class
+    from despur.specs.resolution import resolve
+    from despur.training.runs import method_class
 
     torch.manual_seed(0)
     point = resolve("methods", name, "moji").points[0]
@@ -41,12 +41,12 @@ def fair_cl() -> list[Row]:
     import numpy as np
     import torch
 
-    from despur.linear import support_vectors
     from despur.methods.leace import erasure
     from despur.metrics.fairness import leakage
-    from despur.provenance import peak_memory_mb
-    from despur.resolution import resolve
-    from despur.runs import method_class
+    from despur.numerics.linear import support_vectors
+    from despur.specs.resolution import resolve
+    from despur.storage.provenance import peak_memory_mb
+    from despur.training.runs import method_class
 
     torch.set_num_threads(1)
     task = _embeddings(100_000, 2304)

@@ -15,16 +15,16 @@ import torch
 from benchmarks.common import Row, random_dataset
 from torch.utils.flop_counter import FlopCounterMode
 
-from despur.compiling import MODES
-from despur.machine import Machine, arithmetic, device_name
-from despur.provenance import gpu_memory_mb
-from despur.randomness import generator
-from despur.resolution import resolve
-from despur.runs import method_class
-from despur.store import Dataset
-from despur.task import Presentation, Task, present
-from despur.training import Trainer
-from despur.validation import Evaluator
+from despur.compute.compiling import MODES
+from despur.compute.machine import Machine, arithmetic, device_name
+from despur.compute.randomness import generator
+from despur.compute.task import Presentation, Task, present
+from despur.specs.resolution import resolve
+from despur.storage.provenance import gpu_memory_mb
+from despur.storage.store import Dataset
+from despur.training.loop import Trainer
+from despur.training.runs import method_class
+from despur.training.validation import Evaluator
 
 Found = dict[str, tuple[float, str]]  # by row: value and note
 Ways = tuple[tuple[str, str], ...]  # precision, and how steps are compiled

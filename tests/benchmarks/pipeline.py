@@ -45,8 +45,8 @@ def bundled_run() -> list[Row]:
 def imports() -> list[Row]:
     """What starting a process of each kind costs."""
     kinds = {
-        "spec": "despur.paths",
-        "stage 2": "despur.runs",
+        "spec": "despur.specs.paths",
+        "stage 2": "despur.training.runs",
         "groups": "despur.groups",
         "evaluate": "despur.evaluate",
         "tables": "despur.reporting.tables",
@@ -59,7 +59,7 @@ def scorecard(seeds: int = 220) -> list[Row]:
     """The scorecard of some 5,000 run folders with Snakemake's records of them, one process."""
     import yaml
 
-    from despur import experiments
+    from despur.orchestration import experiments
     from despur.reporting import tally
 
     config = {

@@ -51,7 +51,9 @@ def project(uninterrupted, cluster, tmp_path):
     project = uninterrupted.copy(tmp_path / "project")
     for folder in ("results", ".snakemake"):
         shutil.rmtree(project.root / folder)
-    project.edit("workflow/despur/machine.py", lambda text: re.sub(r'("--checkpoint-seconds".*?"default": )30\.0', r"\g<1>0.0", text))
+    project.edit(
+        "workflow/despur/compute/machine.py", lambda text: re.sub(r'("--checkpoint-seconds".*?"default": )30\.0', r"\g<1>0.0", text)
+    )
     project.environment |= {"SLURM_CONF": str(cluster / "slurm.conf"), "PATH": f"{cluster / 'bin'}:{project.environment['PATH']}"}
     return project
 

@@ -16,10 +16,10 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from despur import commands, measured
-from despur.check import check
-from despur.plan import plan
-from despur.settings import SettingError
+from despur.cli import explain, show
+from despur.cli.check import check
+from despur.orchestration.plan import plan
+from despur.specs.settings import SettingError
 
 
 def main() -> None:
@@ -33,16 +33,16 @@ def main() -> None:
         for name, keywords in arguments:
             own.add_argument(name, **keywords)  # type: ignore[arg-type]
 
-    action(commands.list_, ("what", {"choices": commands.LISTS}))
-    action(commands.explain, ("path", {"help": "a result, or its folder"}))
-    action(measured.show, ("path", {"type": Path, "help": "a finished run's folder, or a file in it"}))
-    action(measured.diff, ("first", {"type": Path}), ("second", {"type": Path}))
+    action(explain.list_, ("what", {"choices": explain.LISTS}))
+    action(explain.explain, ("path", {"help": "a result, or its folder"}))
+    action(show.show, ("path", {"type": Path, "help": "a finished run's folder, or a file in it"}))
+    action(show.diff, ("first", {"type": Path}), ("second", {"type": Path}))
     action(
         check,
         ("dataset", {"nargs": "?", "help": "a name, with settings if you like"}),
         ("--configfile", {"type": Path, "help": "in the place of a name: whether all that this configuration needs is there"}),
     )
-    action(commands.unused)
+    action(explain.unused)
     action(
         plan,
         ("--configfile", {"type": Path, "default": Path("config.yaml")}),

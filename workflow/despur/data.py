@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from despur import rawdata
-from despur.border import built, checked, source_of
-from despur.paths import Place, data_root
-from despur.provenance import entry_point
-from despur.spec import Spec
-from despur.store import Container, Dataset, load_dataset, save_dataset
+from despur.specs.paths import Place, data_root
+from despur.specs.spec import Spec
+from despur.storage import raw_files
+from despur.storage.dataset_checks import built, checked, source_of
+from despur.storage.provenance import entry_point
+from despur.storage.store import Container, Dataset, load_dataset, save_dataset
 
 OF_INPUTS = ("size", "train_crop", "test_crop", "words")  # what is known of inputs, not of samples
 
@@ -24,7 +24,7 @@ def build(place: Place, arguments: argparse.Namespace) -> None:
     sweep = place.datasets
     points: dict[str, Dataset] = {}
     for point in sweep.points:
-        raw = rawdata.versions(point, arguments.data_root)
+        raw = raw_files.versions(point, arguments.data_root)
         made = checked(source_of(point), embedded(place, point.source)) if point.source else built(point, arguments.data_root)
         made.about["raw"] = raw
         points[point.name] = made

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.compute.randomness import generator
 from despur.metrics import probes
 from despur.metrics.rows import Row, accuracies, leakage, neighbour_accuracy, representations, sizes, theorem
-from despur.paths import Place, Run, identity
-from despur.provenance import entry_point
-from despur.randomness import generator
-from despur.store import Array, Container, Dataset, atomic, load_dataset, write_csv
+from despur.specs.paths import Place, Run, identity
+from despur.storage.provenance import entry_point
+from despur.storage.store import Array, Container, Dataset, atomic, load_dataset, write_csv
 
 RESAMPLES = 200
 Known = dict[tuple[Any, ...], list[Row]]

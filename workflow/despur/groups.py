@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import adjusted_mutual_info_score
 
-from despur.declarations import declared
+from despur.compute.randomness import generator
 from despur.inference.base import Evidence, Labelled, match_labels
-from despur.paths import Place, Run
-from despur.provenance import entry_point, write_about
-from despur.randomness import generator
-from despur.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
+from despur.specs.declarations import declared
+from despur.specs.paths import Place, Run
+from despur.storage.provenance import entry_point, write_about
+from despur.storage.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
 
 
 def evidence(place: Place, run: Run, dataset: Dataset) -> Evidence:

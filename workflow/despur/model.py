@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from despur.paths import Place, Run, locate
-from despur.randomness import generator
-from despur.runs import method_class
-from despur.settings import SettingError
-from despur.spec import Spec
-from despur.store import Array, Container, made
-from despur.task import Presentation, encode, head_of
+from despur.compute.randomness import generator
+from despur.compute.task import Presentation, encode, head_of
+from despur.specs.paths import Place, Run, locate
+from despur.specs.settings import SettingError
+from despur.specs.spec import Spec
+from despur.storage.store import Array, Container, made
+from despur.training.runs import method_class
 
 
 class Model:

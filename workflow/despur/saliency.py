@@ -18,14 +18,14 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
+from despur.compute.randomness import generator
+from despur.compute.task import Presentation
 from despur.metrics.saliency import share_inside
 from despur.model import Model, model_of
-from despur.paths import Place, identity
-from despur.provenance import entry_point
-from despur.randomness import generator
-from despur.settings import SettingError
-from despur.store import Array, Dataset, InputError, load_dataset, save_arrays, write_csv
-from despur.task import Presentation
+from despur.specs.paths import Place, identity
+from despur.specs.settings import SettingError
+from despur.storage.provenance import entry_point
+from despur.storage.store import Array, Dataset, InputError, load_dataset, save_arrays, write_csv
 
 EXAMPLES = 12  # of each group: how many images and maps are kept
 MEASURED = 200  # of each group, at most: how many images are measured

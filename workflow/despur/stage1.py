@@ -5,10 +5,10 @@ python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
 
 import argparse
 
-from despur.machine import OPTIONS
-from despur.paths import Place
-from despur.provenance import entry_point
-from despur.runs import make
+from despur.compute.machine import OPTIONS
+from despur.specs.paths import Place
+from despur.storage.provenance import entry_point
+from despur.training.runs import make
 
 
 def train(place: Place, arguments: argparse.Namespace) -> None:

@@ -11,18 +11,18 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from despur import (
+from despur.orchestration import (
     configuration,
-    devices,
     experiments,
+    gpu_slots,
     locks,
     matrix,
-    needs,
-    paths,
+    resources,
     slurm,
 )
-from despur.digest import declarations_digest, question, script_digest
-from despur.settings import SettingError
+from despur.specs import paths
+from despur.storage.digest import declarations_digest, question, script_digest
+from despur.specs.settings import SettingError
 
 SCHEMA = Path(workflow.basedir) / "workflow/schemas/config.schema.yaml"
 try:
@@ -63,12 +63,12 @@ JOBS_PER_GPU = min(of_profile("jobs_per_gpu").values(), default=0)
 # A profile that shares GPUs says how many jobs run on one device (jobs_per_gpu), and perhaps how many run at once (gpu): else all that fit.
 if JOBS_PER_GPU:
     try:
-        AT_ONCE = devices.slots(
+        AT_ONCE = gpu_slots.slots(
             AT_ONCE,
             JOBS_PER_GPU,
-            devices.visible(),
+            gpu_slots.visible(),
         )
-    except devices.DeviceError as error:
+    except gpu_slots.DeviceError as error:
         raise WorkflowError(str(error))
     workflow.register_resource("gpu", AT_ONCE)
 GPUS = math.inf if AT_ONCE is None else AT_ONCE // max(1, JOBS_PER_GPU)
@@ -162,7 +162,7 @@ def needs_of(stage, resource):
     gpus = 0 if of_profile("gpu").get(name) == 0 else GPUS
 
     def asked(wildcards, attempt):
-        return needs.resources(place(stage, wildcards), attempt, gpus)[resource]
+        return resources.resources(place(stage, wildcards), attempt, gpus)[resource]
 
     return asked
 

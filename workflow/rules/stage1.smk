@@ -25,5 +25,5 @@ rule train_stage1:
     params:
         question=ask("stage1"),
     shell:
-        "python -m despur.devices --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
+        "python -m despur.orchestration.gpu_slots --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
         " {PYTHON} -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"

@@ -28,5 +28,5 @@ rule train_stage2:
     params:
         question=ask("runs"),
     shell:
-        "python -m despur.devices --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
+        "python -m despur.orchestration.gpu_slots --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
         " {PYTHON} -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"

@@ -7,7 +7,7 @@ linear in the rows and in the columns of an image: two small matrices an image h
 import torch
 from torch import Tensor
 
-from despur.transfer import there
+from despur.compute.transfer import there
 
 
 def resampling(first: Tensor, length: Tensor, size: int) -> Tensor:

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from despur.augment.base import blend, blurring, grayscale, resample, resampling, turn_hue
-from despur.settings import Settings, real, whole
-from despur.transfer import there
+from despur.compute.transfer import there
+from despur.specs.settings import Settings, real, whole
 
 SETTINGS = {
     "crop_scale": real(0.08, "not stated; torchvision's default: smallest share of the area that a crop keeps", above=0, at_most=1),

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.civilcomments import tokenise
-from despur.rawdata import sha256
-from despur.settings import Settings, choice, whole
-from despur.sources import rawfiles
-from despur.store import Dataset, InputError
+from despur.datasets.sources import rawfiles
+from despur.specs.settings import Settings, choice, whole
+from despur.storage.raw_files import sha256
+from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
     "tokens": whole(512, "Koh et al. 2021: a review is cut after so many", at_least=8, at_most=512),

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.declarations import declared
-from despur.settings import Settings, choice, whole
-from despur.sources import raw, text
-from despur.store import Array, Dataset, InputError
+from despur.datasets.sources import raw, text
+from despur.specs.declarations import declared
+from despur.specs.settings import Settings, choice, whole
+from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
     "professions": choice("all", "Experiment 3: 28; Table 2: nurse and surgeon alone", "all", "nurse_surgeon"),

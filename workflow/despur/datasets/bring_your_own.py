@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.settings import Settings, whole, word
-from despur.sources import raw
-from despur.store import Array, Dataset, InputError
+from despur.datasets.sources import raw
+from despur.specs.settings import Settings, whole, word
+from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
     "name": word("task", "NAME.parquet or NAME.npz under bring_your_own/ in the data root"),

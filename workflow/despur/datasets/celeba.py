@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.rawdata import sha256
-from despur.settings import Settings, for_each, whole
-from despur.sources import rawfiles
-from despur.store import Dataset, InputError
+from despur.datasets.sources import rawfiles
+from despur.specs.settings import Settings, for_each, whole
+from despur.storage.raw_files import sha256
+from despur.storage.store import Dataset, InputError
 
 SETTINGS = {"size": whole(224, "released code: pixels a side, enlarged from 178", at_least=32)}
 

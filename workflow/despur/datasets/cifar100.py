@@ -5,10 +5,10 @@ From ``cifar-100-python/`` under DESPUR_DATA_ROOT, the Python version as torchvi
 
 from pathlib import Path
 
-from despur.settings import Settings
-from despur.shared_settings import NT_XENT
-from despur.sources.objects import read_cifar
-from despur.store import Dataset
+from despur.datasets.sources.objects import read_cifar
+from despur.specs.hyperparameters import NT_XENT
+from despur.specs.settings import Settings
+from despur.storage.store import Dataset
 
 PUBLISHED = {  # Sec. 6.2: as CIFAR-10
     "*": {"encoder": "resnet18"},

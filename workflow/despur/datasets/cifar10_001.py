@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.declarations import declared
-from despur.settings import Settings, whole
-from despur.sources import rawfiles
-from despur.sources.cifar_sources import checked, per_class, together
-from despur.store import Dataset, InputError
+from despur.datasets.sources import rawfiles
+from despur.datasets.sources.cifar_sources import checked, per_class, together
+from despur.specs.declarations import declared
+from despur.specs.settings import Settings, whole
+from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
     "per_class": whole(102, "released code: images of CIFAR-10.1 in each class, for training and selection", at_least=1, at_most=199)

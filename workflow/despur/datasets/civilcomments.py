@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.rawdata import sha256
-from despur.settings import Settings, choice, for_each, whole
-from despur.sources import rawfiles
-from despur.store import Array, Dataset, InputError, Lazy
-from despur.weights import BERT, fetch, remedy
+from despur.datasets.sources import rawfiles
+from despur.specs.settings import Settings, choice, for_each, whole
+from despur.storage.pretrained import BERT, fetch, remedy
+from despur.storage.raw_files import sha256
+from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {
     "tokens": whole(300, "App. E.2.2: a comment is cut after so many", at_least=8, at_most=512),

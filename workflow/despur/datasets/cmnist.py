@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.randomness import generator
-from despur.settings import Settings, choice, draw, real
-from despur.sources import coloring
-from despur.store import Array, Dataset, InputError
+from despur.compute.randomness import generator
+from despur.datasets.sources import coloring
+from despur.specs.settings import Settings, choice, draw, real
+from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
     "p_corr": real(0.995, "Sec. 5: share of a class's training samples in its colour", at_least=0, at_most=1),

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from despur.compute.randomness import generator
 from despur.datasets.cmnist import SHA256, URL, read_idx
-from despur.declarations import declared
-from despur.randomness import generator
+from despur.datasets.sources.domain_coloring import about_domains, balanced, inks, paint
 from despur.samplers.labelled import label_ranks
-from despur.settings import Settings, choice, draw, real
-from despur.sources.domain_coloring import about_domains, balanced, inks, paint
-from despur.store import Dataset
+from despur.specs.declarations import declared
+from despur.specs.settings import Settings, choice, draw, real
+from despur.storage.store import Dataset
 
 SETTINGS = {
     "sigma": real(50.0, "Sec. 3; Fig. 1, 3: 0, 25, 50, 75, 150. Called a variance, but N(mu, sigma^2): a standard deviation", at_least=0),

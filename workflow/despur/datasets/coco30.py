@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.settings import Settings, choice, whole
-from despur.shared_settings import NT_XENT
-from despur.sources import rawfiles
-from despur.sources.objects import dataset
-from despur.sources.scenes import without_background
-from despur.store import Array, Dataset, InputError, Lazy
+from despur.datasets.sources import rawfiles
+from despur.datasets.sources.objects import dataset
+from despur.datasets.sources.scenes import without_background
+from despur.specs.hyperparameters import NT_XENT
+from despur.specs.settings import Settings, choice, whole
+from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {
     "size": whole(64, "not stated: pixels a side, as Tiny ImageNet; the shape is not kept", at_least=8),

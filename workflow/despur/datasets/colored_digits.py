@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
 
-from despur.randomness import generator
-from despur.settings import Settings, choice, draw, real
-from despur.sources import coloring
-from despur.store import Dataset
+from despur.compute.randomness import generator
+from despur.datasets.sources import coloring
+from despur.specs.settings import Settings, choice, draw, real
+from despur.storage.store import Dataset
 
 SETTINGS = {
     "p_corr": real(0.9, "at the paper's .995 five of 1,078 images would be minority", at_least=0, at_most=1),

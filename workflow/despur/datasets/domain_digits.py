@@ -11,11 +11,11 @@ import pandas as pd
 from scipy.ndimage import affine_transform
 from sklearn.datasets import load_digits
 
-from despur.randomness import generator
+from despur.compute.randomness import generator
+from despur.datasets.sources.domain_coloring import OF_SPLIT, about_domains, inks, paint
 from despur.samplers.labelled import label_ranks
-from despur.settings import Settings, choice, draw, real, whole
-from despur.sources.domain_coloring import OF_SPLIT, about_domains, inks, paint
-from despur.store import Array, Dataset
+from despur.specs.settings import Settings, choice, draw, real, whole
+from despur.storage.store import Array, Dataset
 
 SETTINGS = {
     "sigma": real(50.0, "as in cmnist_3v5", at_least=0),

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.rawdata import sha256
-from despur.settings import Settings, whole
-from despur.sources import rawfiles
-from despur.store import Array, Dataset, InputError
+from despur.datasets.sources import rawfiles
+from despur.specs.settings import Settings, whole
+from despur.storage.raw_files import sha256
+from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {"size": whole(224, "Koh et al. 2021: pixels a side, as published", at_least=32)}
 

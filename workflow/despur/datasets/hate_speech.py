@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.hate_speech_tweets import tweets
-from despur.declarations import declared
-from despur.settings import Settings, choice, part
-from despur.sources import raw
-from despur.store import Dataset, InputError
+from despur.datasets.sources import raw
+from despur.specs.declarations import declared
+from despur.specs.settings import Settings, choice, part
+from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
     "features": choice("embedded", "Experiment 2: by a bi-GRU that is trained first; vectors: SPLIT.npy", "embedded", "vectors"),

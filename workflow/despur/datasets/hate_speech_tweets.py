@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.settings import Settings, whole
-from despur.sources import raw, text
-from despur.store import Array, Dataset, InputError
+from despur.datasets.sources import raw, text
+from despur.specs.settings import Settings, whole
+from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
     "length": whole(40, "Huang et al., released code: words of a tweet", at_least=1),

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.settings import Settings, choice, whole
-from despur.shared_settings import NT_XENT
-from despur.sources import rawfiles
-from despur.sources.objects import class_folders, dataset, images_in, squared
-from despur.store import Array, Dataset, InputError
+from despur.datasets.sources import rawfiles
+from despur.datasets.sources.objects import class_folders, dataset, images_in, squared
+from despur.specs.hyperparameters import NT_XENT
+from despur.specs.settings import Settings, choice, whole
+from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
     "size": whole(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),

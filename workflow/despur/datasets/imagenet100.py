@@ -6,11 +6,11 @@ From ImageNet's folders (imagenet.py); which classes is a list of synsets, one a
 from pathlib import Path
 
 from despur.datasets.imagenet import built
-from despur.declarations import declared
-from despur.settings import Settings, whole, word
-from despur.shared_settings import NT_XENT
-from despur.sources import rawfiles
-from despur.store import Dataset, InputError
+from despur.datasets.sources import rawfiles
+from despur.specs.declarations import declared
+from despur.specs.hyperparameters import NT_XENT
+from despur.specs.settings import Settings, whole, word
+from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
     "size": whole(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),

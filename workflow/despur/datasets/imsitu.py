@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.imsitu_images import SPLITS, photographs
-from despur.declarations import declared
-from despur.settings import Settings, choice, part
-from despur.sources import raw
-from despur.store import Dataset
+from despur.datasets.sources import raw
+from despur.specs.declarations import declared
+from despur.specs.settings import Settings, choice, part
+from despur.storage.store import Dataset
 
 SETTINGS = {
     "features": choice("vectors", "Experiment 4: of a ResNet-50; embedded: by one that is fine-tuned here first", "vectors", "embedded"),

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.declarations import declared
-from despur.settings import Settings, whole
-from despur.sources import raw
-from despur.store import Array, Dataset, InputError
+from despur.datasets.sources import raw
+from despur.specs.declarations import declared
+from despur.specs.settings import Settings, whole
+from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {"size": whole(224, "side of the square that an encoder sees; ResNet-50", at_least=8)}
 

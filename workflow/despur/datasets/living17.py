@@ -5,10 +5,10 @@ From your copies of ImageNet and of the hierarchy (breeds.py). About 92,000 imag
 
 from pathlib import Path
 
-from despur.declarations import declared
-from despur.settings import Settings, whole
-from despur.sources import breeds
-from despur.store import Dataset
+from despur.datasets.sources import breeds
+from despur.specs.declarations import declared
+from despur.specs.settings import Settings, whole
+from despur.storage.store import Dataset
 
 SETTINGS = {"size": whole(224, "released code: as CLIP sees images", at_least=32)}
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.randomness import generator
-from despur.settings import Settings, draw, real, whole
-from despur.sources import raw
-from despur.store import Dataset, InputError
+from despur.compute.randomness import generator
+from despur.datasets.sources import raw
+from despur.specs.settings import Settings, draw, real, whole
+from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
     "ratio": real(

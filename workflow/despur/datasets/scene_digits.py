@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
 
-from despur.randomness import generator
-from despur.settings import Settings, choice, digit_classes, draw, flag, for_each, real, whole
-from despur.shared_settings import NT_XENT
-from despur.sources import scenes
-from despur.sources.subsets import fewer
-from despur.store import Array, Dataset
+from despur.compute.randomness import generator
+from despur.datasets.sources import scenes
+from despur.datasets.sources.subsets import fewer
+from despur.specs.hyperparameters import NT_XENT
+from despur.specs.settings import Settings, choice, digit_classes, draw, flag, for_each, real, whole
+from despur.storage.store import Array, Dataset
 
 SETTINGS = {
     "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),

@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from despur.datasets import scene_digits
-from despur.declarations import declared
-from despur.settings import Settings, real, whole, without
-from despur.store import Dataset
+from despur.specs.declarations import declared
+from despur.specs.settings import Settings, real, whole, without
+from despur.storage.store import Dataset
 
 SETTINGS = {
     **without(declared("datasets", "scene_digits")["SETTINGS"], "train", "foreground", "crop", "test_crop"),

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets import scene_digits
-from despur.declarations import declared
-from despur.settings import SettingError, Settings, for_each, real, without
-from despur.sources.captions import WORDS
-from despur.store import Dataset
+from despur.datasets.sources.captions import WORDS
+from despur.specs.declarations import declared
+from despur.specs.settings import SettingError, Settings, for_each, real, without
+from despur.storage.store import Dataset
 
 SETTINGS = {
     **without(declared("datasets", "scene_digits")["SETTINGS"], "skew", "test", "train", "foreground"),

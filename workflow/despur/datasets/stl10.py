@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from despur.settings import Settings, whole
-from despur.shared_settings import NT_XENT
-from despur.sources.objects import checked, dataset
-from despur.store import Array, Dataset, InputError, Lazy
+from despur.datasets.sources.objects import checked, dataset
+from despur.specs.hyperparameters import NT_XENT
+from despur.specs.settings import Settings, whole
+from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {"size": whole(64, "W-MSE's released code trains and tests at 64; the images have 96 (Sec. 6.1)", at_least=8)}
 

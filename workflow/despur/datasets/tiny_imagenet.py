@@ -9,11 +9,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from despur.settings import Settings
-from despur.shared_settings import NT_XENT
-from despur.sources import rawfiles
-from despur.sources.objects import Files, class_folders, dataset, images_in
-from despur.store import Dataset, InputError
+from despur.datasets.sources import rawfiles
+from despur.datasets.sources.objects import Files, class_folders, dataset, images_in
+from despur.specs.hyperparameters import NT_XENT
+from despur.specs.settings import Settings
+from despur.storage.store import Dataset, InputError
 
 PUBLISHED = {  # Sec. 6.2
     "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128},

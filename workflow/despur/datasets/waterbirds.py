@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.rawdata import sha256
-from despur.settings import Settings, choice, for_each, whole
-from despur.sources import rawfiles
-from despur.sources.subsets import fewer
-from despur.store import Dataset
+from despur.datasets.sources import rawfiles
+from despur.datasets.sources.subsets import fewer
+from despur.specs.settings import Settings, choice, for_each, whole
+from despur.storage.raw_files import sha256
+from despur.storage.store import Dataset
 
 SETTINGS = {
     "size": whole(224, "released code: pixels a side, out of 256", at_least=32),

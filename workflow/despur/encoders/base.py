@@ -1,6 +1,6 @@
 """What encoders share: the error for samples that one does not take."""
 
-from despur.settings import SettingError
+from despur.specs.settings import SettingError
 
 
 def misfit(

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.settings import SettingError, Settings, choice, whole
-from despur.store import InputError
-from despur.weights import BERT, fetch, remedy
+from despur.specs.settings import SettingError, Settings, choice, whole
+from despur.storage.pretrained import BERT, fetch, remedy
+from despur.storage.store import InputError
 
 SEED_CHUNK = 1
 SETTINGS = {

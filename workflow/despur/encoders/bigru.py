@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.settings import Settings, real, whole
+from despur.specs.settings import Settings, real, whole
 
 SEED_CHUNK = 1
 

@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from despur.encoders.base import misfit
-from despur.rawdata import sha256
-from despur.settings import SettingError, Settings, word
-from despur.store import InputError
-from despur.weights import fetch, remedy, weights_root
+from despur.specs.settings import SettingError, Settings, word
+from despur.storage.pretrained import fetch, remedy, weights_root
+from despur.storage.raw_files import sha256
+from despur.storage.store import InputError
 
 SEED_CHUNK = 5
 SETTINGS = {

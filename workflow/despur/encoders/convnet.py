@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.settings import SettingError, Settings, choice, real, whole
+from despur.specs.settings import SettingError, Settings, choice, real, whole
 
 SEED_CHUNK = 5
 

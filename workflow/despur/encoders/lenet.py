@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.settings import Settings
+from despur.specs.settings import Settings
 
 SEED_CHUNK = 5
 LARGER = (  # what to do about larger images

@@ -5,7 +5,7 @@ import math
 
 from torch import Tensor, nn
 
-from despur.settings import Settings, choice, real, whole
+from despur.specs.settings import Settings, choice, real, whole
 
 SEED_CHUNK = 5
 

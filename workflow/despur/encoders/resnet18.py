@@ -4,7 +4,7 @@ from torch import Tensor, nn
 from torchvision.models import resnet18
 
 from despur.encoders.base import misfit
-from despur.settings import Settings, flag
+from despur.specs.settings import Settings, flag
 
 SEED_CHUNK = 1
 SETTINGS = {"pool": flag(True, "W-MSE's released code: max-pooling after the first layer, but not on CIFAR")}

@@ -5,10 +5,10 @@ from torch import Tensor, nn
 from torchvision.models import resnet50
 
 from despur.encoders.base import misfit
-from despur.rawdata import sha256
-from despur.settings import Settings, choice
-from despur.store import InputError
-from despur.weights import fetch, remedy
+from despur.specs.settings import Settings, choice
+from despur.storage.pretrained import fetch, remedy
+from despur.storage.raw_files import sha256
+from despur.storage.store import InputError
 
 SEED_CHUNK = 1
 SETTINGS = {"weights": choice("imagenet", "App. E.2.2: torchvision's, IMAGENET1K_V1", "imagenet", "random")}

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.settings import Settings, choice, word
-from despur.store import InputError
-from despur.weights import BERT, fetch, remedy
+from despur.specs.settings import Settings, choice, word
+from despur.storage.pretrained import BERT, fetch, remedy
+from despur.storage.store import InputError
 
 SEED_CHUNK = 5
 SETTINGS = {

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import confusion_matrix
 
-from despur.store import Array
+from despur.storage.store import Array
 
 
 @dataclass

@@ -4,9 +4,9 @@ from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
 from despur.inference.base import Evidence, match_labels
-from despur.manifold import project
-from despur.settings import Settings, choice, part, whole
-from despur.store import Array
+from despur.numerics.umap import project
+from despur.specs.settings import Settings, choice, part, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     "stage1": part("methods", "erm", "Sec. 4: a regularised ERM model"),

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from despur.inference.base import Evidence
-from despur.settings import Settings, part, real, whole
-from despur.store import Array
+from despur.specs.settings import Settings, part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     "stage1": part("methods", "erm", "App. E.2.5: the same initial ERM model as CNC"),

@@ -13,9 +13,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import normalize
 
 from despur.inference.base import Evidence
-from despur.manifold import project
-from despur.settings import Settings, flag, part, real, whole
-from despur.store import Array
+from despur.numerics.umap import project
+from despur.specs.settings import Settings, flag, part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     "stage1": part("methods", "erm", "Sohoni et al.: an ERM model; here the one that all methods share"),

@@ -3,8 +3,8 @@
 import numpy as np
 
 from despur.inference.base import Evidence
-from despur.settings import Settings, real
-from despur.store import Array
+from despur.specs.settings import Settings, real
+from despur.storage.store import Array
 
 READS_TRUE_GROUPS = True
 

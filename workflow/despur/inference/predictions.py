@@ -1,8 +1,8 @@
 """The stage-1 model's predicted class (Sec. 4 of Zhang et al. 2022; JTT)."""
 
 from despur.inference.base import Evidence
-from despur.settings import Settings, part
-from despur.store import Array
+from despur.specs.settings import Settings, part
+from despur.storage.store import Array
 
 SETTINGS = {"stage1": part("methods", "erm", "Sec. 4: a regularised ERM model")}
 

@@ -11,8 +11,8 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from despur.inference.base import Evidence
-from despur.settings import SettingError, Settings, part, real, whole
-from despur.store import Array
+from despur.specs.settings import SettingError, Settings, part, real, whole
+from despur.storage.store import Array
 
 READS_VALIDATION_GROUPS = True
 

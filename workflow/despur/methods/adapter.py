@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 from torch import nn
 
-from despur.families.embeddings import Bottleneck, base_of, freeze
 from despur.methods.base import Method
-from despur.settings import flag, real, whole
-from despur.shared_settings import on_embeddings
-from despur.spec import Spec
-from despur.store import Array
+from despur.methods.families.embeddings import Bottleneck, base_of, freeze
+from despur.specs.hyperparameters import on_embeddings
+from despur.specs.settings import flag, real, whole
+from despur.specs.spec import Spec
+from despur.storage.store import Array
 
 SETTINGS = {
     **on_embeddings("released code; the paper's appendix is missing"),

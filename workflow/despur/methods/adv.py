@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.compute.transfer import there
 from despur.losses.adversarial import reverse_gradient
 from despur.methods.base import Losses, Method, fused, restore
 from despur.samplers.domains import domains
-from despur.settings import part, real, whole
-from despur.shared_settings import adam
-from despur.store import Array
-from despur.transfer import there
+from despur.specs.hyperparameters import adam
+from despur.specs.settings import part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **adam(learning_rate=3e-3, weight_decay=0.0, batch_size=1024, epochs=60, source="as con"),

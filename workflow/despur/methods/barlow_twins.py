@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from despur.families.selfsupervised import SelfSupervised
 from despur.losses.correlation import redundancy
 from despur.methods.base import Losses
-from despur.settings import real
-from despur.shared_settings import siamese
-from despur.store import Array
+from despur.methods.families.selfsupervised import SelfSupervised
+from despur.specs.hyperparameters import siamese
+from despur.specs.settings import real
+from despur.storage.store import Array
 
 SETTINGS = {
     **siamese(),

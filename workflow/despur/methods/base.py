@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur import distributed
-from despur.compiling import eager
-from despur.settings import Settings
-from despur.spec import Spec
-from despur.store import Array
-from despur.task import Presentation, Task, encode, head_of
+from despur.compute import distributed
+from despur.compute.compiling import eager
+from despur.compute.task import Presentation, Task, encode, head_of
+from despur.specs.settings import Settings
+from despur.specs.spec import Spec
+from despur.storage.store import Array
 
 Losses = dict[str, Tensor]
 

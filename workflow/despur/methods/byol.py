@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from despur.families.pairs import WithTarget, rowwise
-from despur.families.selfsupervised import projector
 from despur.losses.infonce import cosine
-from despur.shared_settings import siamese, target
+from despur.methods.families.pairs import WithTarget, rowwise
+from despur.methods.families.selfsupervised import projector
+from despur.specs.hyperparameters import siamese, target
 
 SETTINGS = {
     **siamese(),

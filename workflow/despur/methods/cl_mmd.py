@@ -3,12 +3,12 @@
 import numpy as np
 import torch
 
-from despur.families.selfsupervised import WithDomains
 from despur.losses.discrepancy import mmd
 from despur.methods.base import Losses
-from despur.settings import part, real, whole
-from despur.shared_settings import contrast, two_views
-from despur.store import Array
+from despur.methods.families.selfsupervised import WithDomains
+from despur.specs.hyperparameters import contrast, two_views
+from despur.specs.settings import part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),

@@ -5,13 +5,13 @@ import torch
 from torch import Tensor, nn
 
 from despur.augment.base import lab
-from despur.families.pairs import rowwise
+from despur.compute.transfer import there
 from despur.methods.base import build_encoder
+from despur.methods.families.pairs import rowwise
 from despur.methods.simclr import SimCLR
-from despur.shared_settings import contrast, siamese
-from despur.spec import Spec
-from despur.store import Array
-from despur.transfer import there
+from despur.specs.hyperparameters import contrast, siamese
+from despur.specs.spec import Spec
+from despur.storage.store import Array
 
 SETTINGS = {
     **siamese(),

@@ -8,16 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.families.gradients import KeepsHeadGradient
+from despur.compute.transfer import there
 from despur.losses.alignment import alignment
 from despur.losses.contrastive import contrast
 from despur.methods.base import Losses
+from despur.methods.families.gradients import KeepsHeadGradient
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.samplers.distinct import distinct
-from despur.settings import SettingError, choice, flag, part, real, whole
-from despur.shared_settings import sgd
-from despur.store import Array
-from despur.transfer import there
+from despur.specs.hyperparameters import sgd
+from despur.specs.settings import SettingError, choice, flag, part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=1e-4, epochs=3, source="App. E.2.4 (CMNIST*)"),

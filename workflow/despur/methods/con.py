@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from despur.losses.fair_contrastive import fair_contrast
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import domains
-from despur.settings import choice, flag, part, real
-from despur.shared_settings import adam
-from despur.store import Array
+from despur.specs.hyperparameters import adam
+from despur.specs.settings import choice, flag, part, real
+from despur.storage.store import Array
 
 # Learning rate, batch size, temperature and weights are in the paper's missing supplement.
 SETTINGS = {

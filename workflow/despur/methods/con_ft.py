@@ -4,13 +4,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from despur.declarations import declared
-from despur.linear import logistic
+from despur.compute.task import encode
 from despur.methods.base import Losses
 from despur.methods.con import Con
-from despur.settings import choice, flag, real, without
-from despur.store import Array
-from despur.task import encode
+from despur.numerics.linear import logistic
+from despur.specs.declarations import declared
+from despur.specs.settings import choice, flag, real, without
+from despur.storage.store import Array
 
 # No criterion: there is no classifier until training is over, so the loss itself decides which step is best, and when patience is over.
 SETTINGS = {

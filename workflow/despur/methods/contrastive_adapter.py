@@ -13,16 +13,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from despur.declarations import declared
-from despur.families.embeddings import Bottleneck, predicted
+from despur.compute.transfer import there
 from despur.losses.contrastive import one_positive_contrast
 from despur.methods.adapter import Adapter
 from despur.methods.base import Losses
-from despur.neighbors import nearest
+from despur.methods.families.embeddings import Bottleneck, predicted
+from despur.numerics.neighbors import nearest
 from despur.samplers import hard
-from despur.settings import choice, flag, part, real, whole
-from despur.store import Array
-from despur.transfer import there
+from despur.specs.declarations import declared
+from despur.specs.settings import choice, flag, part, real, whole
+from despur.storage.store import Array
 
 # The paper's appendix C is missing: what Sec. 4.2 does not say is as in the released code.
 SETTINGS = {

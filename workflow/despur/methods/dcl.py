@@ -2,11 +2,11 @@
 
 from torch import Tensor
 
-from despur.families.pairs import Pairs
 from despur.losses.debiased import debiased_contrast
 from despur.losses.infonce import cosine, negatives
-from despur.settings import real
-from despur.shared_settings import contrast, siamese
+from despur.methods.families.pairs import Pairs
+from despur.specs.hyperparameters import contrast, siamese
+from despur.specs.settings import real
 
 SETTINGS = {
     **siamese(),

@@ -5,11 +5,11 @@ On training data (their DFR_Tr^Tr); the better DFR_Tr^Val uses held-out data wit
 
 import numpy as np
 
-from despur.families.fitted import Affine, Fitted
-from despur.linear import logistic
-from despur.settings import choice, part, real, whole
-from despur.shared_settings import on_stage1
-from despur.store import Array
+from despur.methods.families.fitted import Affine, Fitted
+from despur.numerics.linear import logistic
+from despur.specs.hyperparameters import on_stage1
+from despur.specs.settings import choice, part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("erm", "last", "Sec. 4: a model trained by ERM; no early stopping"),

@@ -4,12 +4,12 @@ Samples that zero-shot classification gets right, and wrong, are a class's two g
 here the logistic regression of DFR is fitted.
 """
 
-from despur.declarations import declared
-from despur.families.embeddings import predicted
 from despur.methods.dfr import DFR
-from despur.settings import choice, part, whole
-from despur.shared_settings import on_stage1
-from despur.store import Array
+from despur.methods.families.embeddings import predicted
+from despur.specs.declarations import declared
+from despur.specs.hyperparameters import on_stage1
+from despur.specs.settings import choice, part, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **declared("methods", "dfr")["SETTINGS"],

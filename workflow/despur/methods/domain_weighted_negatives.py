@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
-from despur.declarations import declared
-from despur.families.domain_weighted import DomainWeighted
-from despur.settings import real
+from despur.methods.families.domain_weighted import DomainWeighted
+from despur.specs.declarations import declared
+from despur.specs.settings import real
 
 SETTINGS = {
     **declared("methods", "domain_weighted_pairs")["SETTINGS"],

@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
-from despur.families.domain_weighted import DomainWeighted
-from despur.settings import choice, part, real
-from despur.shared_settings import two_views
+from despur.methods.families.domain_weighted import DomainWeighted
+from despur.specs.hyperparameters import two_views
+from despur.specs.settings import choice, part, real
 
 SETTINGS = {
     **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),

@@ -9,13 +9,13 @@ from importlib import import_module
 import numpy as np
 from torch import nn
 
+from despur.compute.randomness import generator
 from despur.methods.base import Losses, Method, build_encoder
-from despur.randomness import generator
 from despur.samplers.labelled import label_ranks
-from despur.settings import part, real, without
-from despur.shared_settings import criterion, from_stage1, sgd
-from despur.spec import Spec
-from despur.store import Array
+from despur.specs.hyperparameters import criterion, from_stage1, sgd
+from despur.specs.settings import part, real, without
+from despur.specs.spec import Spec
+from despur.storage.store import Array
 
 SETTINGS = {
     **without(

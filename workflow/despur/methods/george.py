@@ -3,8 +3,8 @@
 from typing import Any
 
 from despur.methods.gdro import GroupDRO
-from despur.settings import choice, part, real
-from despur.shared_settings import sgd
+from despur.specs.hyperparameters import sgd
+from despur.specs.settings import choice, part, real
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*); batch: as JTT"),

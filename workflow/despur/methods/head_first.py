@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.compute.transfer import there
 from despur.methods.base import Losses, Method, fused
-from despur.settings import part, real, whole
-from despur.shared_settings import adam
-from despur.store import Array
-from despur.transfer import there
+from despur.specs.hyperparameters import adam
+from despur.specs.settings import part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **adam(learning_rate=1e-5, weight_decay=0.0, batch_size=64, epochs=60, source="Experiment 4: second phase"),

@@ -3,11 +3,11 @@ the other, the directions that tell an attribute."""
 
 import numpy as np
 
-from despur.families.fitted import Affine, Fitted
-from despur.linear import logistic, support_vectors
-from despur.settings import flag, part, real, whole
-from despur.shared_settings import on_stage1
-from despur.store import Array
+from despur.methods.families.fitted import Affine, Fitted
+from despur.numerics.linear import logistic, support_vectors
+from despur.specs.hyperparameters import on_stage1
+from despur.specs.settings import flag, part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("erm", "best", "Baselines: train Enc with cross-entropy, then project what it learned"),

@@ -10,9 +10,9 @@ import numpy as np
 from despur.losses.invariance import annealed, irm
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
-from despur.settings import choice, part, real, whole
-from despur.shared_settings import sgd
-from despur.store import Array
+from despur.specs.hyperparameters import sgd
+from despur.specs.settings import choice, part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-2, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"),

@@ -7,11 +7,11 @@ agrees with this file to 1e-12 (made-up data, 2 and 3 values, 6 and 20 dimension
 
 import numpy as np
 
-from despur.families.fitted import Affine, Fitted
-from despur.linear import logistic
-from despur.settings import part, real
-from despur.shared_settings import on_stage1
-from despur.store import Array
+from despur.methods.families.fitted import Affine, Fitted
+from despur.numerics.linear import logistic
+from despur.specs.hyperparameters import on_stage1
+from despur.specs.settings import part, real
+from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("erm", "best", "as inlp: the representations of the CE model"),

@@ -3,9 +3,9 @@
 from torch import Tensor, nn
 
 from despur.methods.base import Method
-from despur.settings import flag, real, whole, without
-from despur.shared_settings import adam, criterion, on_stage1
-from despur.spec import Spec
+from despur.specs.hyperparameters import adam, criterion, on_stage1
+from despur.specs.settings import flag, real, whole, without
+from despur.specs.spec import Spec
 
 SETTINGS = {
     **without(

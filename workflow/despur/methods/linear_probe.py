@@ -5,10 +5,10 @@ On embeddings of the length that the model gives them, as the released code: one
 
 from torch import nn
 
-from despur.families.embeddings import Probe, Unchanged, base_of
 from despur.methods.base import Method
-from despur.shared_settings import on_embeddings
-from despur.spec import Spec
+from despur.methods.families.embeddings import Probe, Unchanged, base_of
+from despur.specs.hyperparameters import on_embeddings
+from despur.specs.spec import Spec
 
 SETTINGS = {**on_embeddings("released code; the paper's appendix is missing")}
 

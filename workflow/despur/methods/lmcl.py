@@ -5,8 +5,8 @@ from torch import Tensor
 
 from despur.losses.polarization import polarization
 from despur.methods.simclr import SimCLR
-from despur.settings import SettingError, real
-from despur.shared_settings import contrast, siamese
+from despur.specs.hyperparameters import contrast, siamese
+from despur.specs.settings import SettingError, real
 
 SETTINGS = {
     **siamese(),

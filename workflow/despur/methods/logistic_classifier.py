@@ -5,11 +5,11 @@ Sec. 6.2 of Qiang et al. 2022 trains the layer by Adam; this is for where that w
 
 import numpy as np
 
-from despur.families.fitted import Affine, Fitted
-from despur.linear import logistic
-from despur.settings import real, whole
-from despur.shared_settings import criterion, on_stage1
-from despur.store import Array
+from despur.methods.families.fitted import Affine, Fitted
+from despur.numerics.linear import logistic
+from despur.specs.hyperparameters import criterion, on_stage1
+from despur.specs.settings import real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("simclr", "last", "Sec. 6.2: f is frozen after its training"),

@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from despur.families.pairs import WithQueue
 from despur.losses.infonce import cosine, precise, tell_apart
-from despur.settings import real, whole
-from despur.shared_settings import siamese, target
+from despur.methods.families.pairs import WithQueue
+from despur.specs.hyperparameters import siamese, target
+from despur.specs.settings import real, whole
 
 SETTINGS = {
     **siamese(),

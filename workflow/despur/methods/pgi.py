@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from despur.losses.groups import group_means
 from despur.methods.base import Losses, Method
 from despur.samplers.contrastive import ContrastiveSampler
-from despur.settings import choice, part, real, whole
-from despur.shared_settings import sgd
-from despur.store import Array
+from despur.specs.hyperparameters import sgd
+from despur.specs.settings import choice, part, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5, E.2.6 (CMNIST*): as JTT"),

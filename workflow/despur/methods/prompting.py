@@ -10,13 +10,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from despur.families.embeddings import Unchanged, base_of
-from despur.families.fitted import Fitted
 from despur.methods.base import Losses
-from despur.settings import SettingError, choice, real
-from despur.shared_settings import on_stage1
-from despur.spec import Spec
-from despur.store import Array
+from despur.methods.families.embeddings import Unchanged, base_of
+from despur.methods.families.fitted import Fitted
+from despur.specs.hyperparameters import on_stage1
+from despur.specs.settings import SettingError, choice, real
+from despur.specs.spec import Spec
+from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("zero_shot", "last", "Sec. 3.2: a foundation model's embeddings of samples and class prompts"),

@@ -5,8 +5,8 @@ from torch import Tensor
 from despur.losses.infonce import similarities
 from despur.losses.relations import divergence
 from despur.methods.simclr import SimCLR
-from despur.settings import real
-from despur.shared_settings import contrast, siamese
+from despur.specs.hyperparameters import contrast, siamese
+from despur.specs.settings import real
 
 SETTINGS = {
     **siamese(),

@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from despur.families.pairs import WithQueue
 from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
-from despur.settings import real, whole
-from despur.shared_settings import siamese, target
+from despur.methods.families.pairs import WithQueue
+from despur.specs.hyperparameters import siamese, target
+from despur.specs.settings import real, whole
 
 SETTINGS = {
     **siamese(),

@@ -1,9 +1,9 @@
 """ReSSL + MSR (Qiang et al. 2022)."""
 
-from despur.declarations import declared
-from despur.families.msr import MSR
+from despur.methods.families.msr import MSR
 from despur.methods.ressl import ReSSL
-from despur.shared_settings import semantic_regulariser
+from despur.specs.declarations import declared
+from despur.specs.hyperparameters import semantic_regulariser
 
 SETTINGS = {
     **declared("methods", "ressl")["SETTINGS"],

@@ -6,8 +6,8 @@ import numpy as np
 
 from despur.methods.base import Method
 from despur.samplers.domains import balanced
-from despur.shared_settings import sgd
-from despur.store import Array
+from despur.specs.hyperparameters import sgd
+from despur.storage.store import Array
 
 SETTINGS = {**sgd(learning_rate=1e-3, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="Idrissi et al. tune it; as ERM")}
 

@@ -5,9 +5,9 @@ With augment.color_jitter it is their oracle: it sees augmentations that hide th
 
 from torch import Tensor
 
-from despur.families.pairs import Pairs
 from despur.losses.infonce import cosine, negatives, tell_apart
-from despur.shared_settings import contrast, two_views
+from despur.methods.families.pairs import Pairs
+from despur.specs.hyperparameters import contrast, two_views
 
 SETTINGS = {
     **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),

@@ -1,8 +1,8 @@
 """SimCLR + MSR (Qiang et al. 2022)."""
 
-from despur.families.msr import MSR
+from despur.methods.families.msr import MSR
 from despur.methods.simclr import SimCLR
-from despur.shared_settings import contrast, semantic_regulariser, siamese
+from despur.specs.hyperparameters import contrast, semantic_regulariser, siamese
 
 SETTINGS = {
     **siamese("mlp_bn_bn"),

@@ -7,9 +7,9 @@ import numpy as np
 from torch import nn
 
 from despur.methods.base import Losses, Method
-from despur.settings import real
-from despur.shared_settings import sgd
-from despur.store import Array
+from despur.specs.hyperparameters import sgd
+from despur.specs.settings import real
+from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=0.0, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),

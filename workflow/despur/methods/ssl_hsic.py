@@ -4,8 +4,8 @@ from torch import Tensor
 
 from despur.losses.hsic import dependence_on_identity, hsic, inverse_multiquadric
 from despur.methods.byol import BYOL
-from despur.settings import real
-from despur.shared_settings import siamese, target
+from despur.specs.hyperparameters import siamese, target
+from despur.specs.settings import real
 
 SETTINGS = {
     **siamese(),

@@ -1,9 +1,9 @@
 """SupCon* of Zhang et al. 2022 (Table 1, App. A.3): Correct-N-Contrast without stage 1, so that classes alone say what to contrast."""
 
-from despur.declarations import declared
 from despur.methods.cnc import CNC
 from despur.samplers.contrastive import ContrastiveSampler
-from despur.settings import without
+from despur.specs.declarations import declared
+from despur.specs.settings import without
 
 # App. A.3 changes the sampling only.
 SETTINGS = without(declared("methods", "cnc")["SETTINGS"], "groups", "anchors", "positives_by", "negatives_by", "shrink")

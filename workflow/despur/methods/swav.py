@@ -4,12 +4,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from despur.families.pairs import Pairs
 from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
 from despur.losses.sinkhorn import sinkhorn
-from despur.settings import real, whole
-from despur.shared_settings import siamese
+from despur.methods.families.pairs import Pairs
+from despur.specs.hyperparameters import siamese
+from despur.specs.settings import real, whole
 
 SETTINGS = {
     **siamese(),

@@ -1,9 +1,9 @@
 """SwAV + MSR (Qiang et al. 2022)."""
 
-from despur.declarations import declared
-from despur.families.msr import MSR
+from despur.methods.families.msr import MSR
 from despur.methods.swav import SwAV
-from despur.shared_settings import semantic_regulariser
+from despur.specs.declarations import declared
+from despur.specs.hyperparameters import semantic_regulariser
 
 SETTINGS = {
     **declared("methods", "swav")["SETTINGS"],

@@ -12,16 +12,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from despur.families.prompted import Unit, cosine_head, hold_prompts
+from despur.compute.task import PerSample, Presentation
+from despur.datasets.sources import text
+from despur.datasets.sources.captions import LONGEST, VOCABULARY, captioned_scenes
 from despur.losses.image_text import image_text_contrast
 from despur.methods.base import Losses, Method, build_encoder
-from despur.settings import SettingError, part, real, whole
-from despur.shared_settings import adam
-from despur.sources import text
-from despur.sources.captions import LONGEST, VOCABULARY, captioned_scenes
-from despur.spec import Spec
-from despur.store import Array
-from despur.task import PerSample, Presentation
+from despur.methods.families.prompted import Unit, cosine_head, hold_prompts
+from despur.specs.hyperparameters import adam
+from despur.specs.settings import SettingError, part, real, whole
+from despur.specs.spec import Spec
+from despur.storage.store import Array
 
 SETTINGS = {
     **adam(3e-3, 1e-4, epochs=8, source="bundled data: seconds on one core", batch_size=128),

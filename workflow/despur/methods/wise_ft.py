@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.declarations import declared
-from despur.families.embeddings import Probe, Unchanged, base_of, freeze
 from despur.methods.base import Losses, Method
-from despur.settings import choice, real
-from despur.spec import Spec
-from despur.store import Array
+from despur.methods.families.embeddings import Probe, Unchanged, base_of, freeze
+from despur.specs.declarations import declared
+from despur.specs.settings import choice, real
+from despur.specs.spec import Spec
+from despur.storage.store import Array
 
 SETTINGS = {
     **declared("methods", "linear_probe")["SETTINGS"],

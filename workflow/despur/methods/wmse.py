@@ -3,14 +3,14 @@
 import numpy as np
 import torch
 
-from despur.families.selfsupervised import SelfSupervised
+from despur.compute.transfer import there
 from despur.losses.infonce import cosine
 from despur.losses.whitening import whiten
 from despur.methods.base import Losses
-from despur.settings import SettingError, real, whole
-from despur.shared_settings import siamese
-from despur.store import Array
-from despur.transfer import there
+from despur.methods.families.selfsupervised import SelfSupervised
+from despur.specs.hyperparameters import siamese
+from despur.specs.settings import SettingError, real, whole
+from despur.storage.store import Array
 
 SETTINGS = {
     **siamese(),

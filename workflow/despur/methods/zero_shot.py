@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.embedding import embed
-from despur.families.prompted import Unit, cosine_head, hold, hold_prompts
+from despur.compute.embed_dataset import embed
+from despur.compute.task import Presentation, Task, encode
 from despur.methods.base import Method, build_encoder
-from despur.settings import SettingError, choice, part
-from despur.spec import Spec
-from despur.store import Array, InputError
-from despur.task import Presentation, Task, encode
+from despur.methods.families.prompted import Unit, cosine_head, hold, hold_prompts
+from despur.specs.settings import SettingError, choice, part
+from despur.specs.spec import Spec
+from despur.storage.store import Array, InputError
 
 SEEDLESS = True
 MEASURED = 100  # training samples, at most, whose lengths are measured, all at once

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from despur.metrics.groups import mean
-from despur.store import Array
+from despur.storage.store import Array
 
 ROWS = 2000  # at most so many samples of a group, evenly spaced, enter a pairwise mean
 

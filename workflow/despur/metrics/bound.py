@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from despur.metrics.alignment import alignment_loss
-from despur.store import Array
+from despur.storage.store import Array
 
 LIPSCHITZ = math.sqrt(2)  # C1
 DELTA = 0.05

@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from despur.linear import support_vectors
 from despur.metrics.groups import group_accuracies, mean
-from despur.store import Array
+from despur.numerics.linear import support_vectors
+from despur.storage.store import Array
 
 
 def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from despur.store import Array
+from despur.storage.store import Array
 
 
 def mean(values: Array, weights: Array | None = None) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from despur.metrics.groups import mean
-from despur.store import Array
+from despur.storage.store import Array
 
 
 def mutual_information(z: Array, labels: Array, fitted: Array | None = None, weights: Array | None = None) -> Array:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from despur.store import Array
+from despur.storage.store import Array
 
 
 def layers(weights: Mapping[str, Array]) -> tuple[Array, Array, Array]:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from despur.metrics.groups import mean
-from despur.store import Array, Dataset
+from despur.storage.store import Array, Dataset
 
 STRENGTH = 1.0  # scikit-learn's C; the paper states none
 OTHER_STRENGTHS = (0.01, 100.0)  # for the smallest share of labels: how much depends on it

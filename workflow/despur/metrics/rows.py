@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from despur.compute.randomness import generator
 from despur.metrics import alignment, bound, fairness, groups, information
-from despur.metrics.neighbours import nearest_neighbours, top_k_correct
-from despur.randomness import generator
-from despur.store import Array, Dataset
+from despur.metrics.neighbors import nearest_neighbours, top_k_correct
+from despur.storage.store import Array, Dataset
 
 FIT_ROWS = 10_000  # at most so many training samples fit the non-linear attacker
 Row = tuple[str, str, Any]  # metric, group, value: a number, or one for each row of weights

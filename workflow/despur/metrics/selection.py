@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from despur.store import Array
+from despur.storage.store import Array
 
 
 def near_best_accuracy(accuracy: Array, gap: Array, margin: float) -> int:

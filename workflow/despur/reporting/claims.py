@@ -22,13 +22,13 @@ import pandas as pd
 import yaml
 from scipy import stats
 
-from despur.experiments import Cell
-from despur.names import unknown
-from despur.randomness import generator
+from despur.compute.randomness import generator
+from despur.orchestration.experiments import Cell
 from despur.reporting.evidence import DRAWS, Evidence, Missing, decide
 from despur.reporting.tables import load_metrics, load_resamples
-from despur.settings import SettingError
-from despur.store import Array
+from despur.specs.names import unknown
+from despur.specs.settings import SettingError
+from despur.storage.store import Array
 
 COLUMNS = [
     "claim",

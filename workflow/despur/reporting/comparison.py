@@ -20,14 +20,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from despur.declarations import declared
-from despur.experiments import Cell
-from despur.matrix import papers_of
-from despur.paths import Place, locate
-from despur.randomness import generator
+from despur.compute.randomness import generator
+from despur.orchestration.experiments import Cell
+from despur.orchestration.matrix import papers_of
 from despur.reporting.evidence import DRAWS, Evidence, Missing, decide
 from despur.reporting.tables import cells_from, load_metrics, load_resamples
-from despur.store import Array, write_csv
+from despur.specs.declarations import declared
+from despur.specs.paths import Place, locate
+from despur.storage.store import Array, write_csv
 
 BASELINE = "erm"
 COLUMNS = [

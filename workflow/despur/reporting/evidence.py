@@ -10,8 +10,8 @@ import pandas as pd
 from scipy import stats
 
 from despur.reporting.printed import same
-from despur.settings import SettingError
-from despur.store import Array
+from despur.specs.settings import SettingError
+from despur.storage.store import Array
 
 DRAWS = 2000
 SEEDS_ALONE = 5  # as many decide what no test data enters

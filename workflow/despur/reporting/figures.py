@@ -13,8 +13,8 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from despur.experiments import Cell
-from despur.store import atomic
+from despur.orchestration.experiments import Cell
+from despur.storage.store import atomic
 
 COLUMN = 3.4  # inches: width of a column in print
 # Every printed method, paper by paper. Any ten neighbours have colours of their own; a method has the same colour in every figure.

@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any
 
-from despur import experiments, matrix
-from despur.paths import Place, locate
-from despur.provenance import versions
-from despur.rawdata import sha256
+from despur.orchestration import experiments, matrix
+from despur.specs.paths import Place, locate
+from despur.storage.provenance import versions
+from despur.storage.raw_files import sha256
 
 LARGEST = 256 * 2**20  # bytes: larger inputs have the checksums of their raw files only
 

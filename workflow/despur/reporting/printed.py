@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from despur.declarations import declared
-from despur.experiments import Cell, room, specifications
-from despur.names import parse
-from despur.paths import KINDS, locate
-from despur.resolution import resolve
-from despur.settings import spell
-from despur.spec import Spec
+from despur.orchestration.experiments import Cell, room, specifications
+from despur.specs.declarations import declared
+from despur.specs.names import parse
+from despur.specs.paths import KINDS, locate
+from despur.specs.resolution import resolve
+from despur.specs.settings import spell
+from despur.specs.spec import Spec
 
 
 def printed_settings(text: Any) -> dict[str, str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.experiments import Cell
-from despur.manifold import draw
-from despur.paths import Place, Run, locate
-from despur.randomness import generator
-from despur.store import Array, Container, atomic, load_dataset
+from despur.compute.randomness import generator
+from despur.numerics.umap import draw
+from despur.orchestration.experiments import Cell
+from despur.specs.paths import Place, Run, locate
+from despur.storage.store import Array, Container, atomic, load_dataset
 
 SAMPLES = 1000  # at most so many samples of a run: more would lie on top of each other
 

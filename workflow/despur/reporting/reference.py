@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from despur import configuration, experiments
+from despur.orchestration import configuration, experiments
 from despur.reporting import origin
-from despur.store import write_csv, write_json
+from despur.storage.store import write_csv, write_json
 
 
 def folders(config: dict[str, Any], paper: str) -> list[Path]:

@@ -18,10 +18,10 @@ import jinja2
 import pandas as pd
 import yaml
 
-from despur import configuration, experiments, matrix
-from despur.declarations import PACKAGE
+from despur.orchestration import configuration, experiments, matrix
 from despur.reporting import cost, origin, tally, verdicts
-from despur.store import atomic, write_csv
+from despur.specs.declarations import PACKAGE
+from despur.storage.store import atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"
 VERDICTS = ("holds", "fails", "undecided", verdicts.NOT_RUN)

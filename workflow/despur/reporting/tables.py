@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from despur.experiments import Cell
-from despur.paths import locate
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import at_settings, changed, changes, not_compared
 from despur.reporting.verdicts import agrees, summary
-from despur.store import atomic, write_csv
+from despur.specs.paths import locate
+from despur.storage.store import atomic, write_csv
 
 COLUMNS = [
     "paper_dataset",

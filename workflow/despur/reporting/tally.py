@@ -9,7 +9,7 @@ import pandas as pd
 import yaml
 from scipy import stats
 
-from despur import experiments
+from despur.orchestration import experiments
 from despur.reporting.verdicts import NOT_RUN, kind
 
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]

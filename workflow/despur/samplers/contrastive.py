@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from despur.settings import SettingError
-from despur.store import Array
+from despur.specs.settings import SettingError
+from despur.storage.store import Array
 
 
 def draw(rng: np.random.Generator, pool: Array, rows: int, size: int) -> Array:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from despur.store import Array
+from despur.storage.store import Array
 
 
 def distinct(rows: Array, once: bool) -> tuple[Array, Array]:

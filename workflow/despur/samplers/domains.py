@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from despur.store import Array
+from despur.storage.store import Array
 
 
 def domains(y: Array, inferred: Array, reading: str = "attribute") -> Array:

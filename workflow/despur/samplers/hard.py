@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from despur.store import Array
+from despur.storage.store import Array
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from despur.store import Array
+from despur.storage.store import Array
 
 
 def label_ranks(rng: np.random.Generator, y: Array, block: Array | None = None) -> Array:

@@ -145,7 +145,7 @@ def compile_umap() -> None:
     """Have numba compile what a projection of few samples needs."""
     from numpy.random import default_rng
 
-    from despur.manifold import project
+    from despur.numerics.umap import project
 
     project(default_rng(0).standard_normal((64, 4), dtype="float32"), 0)
 

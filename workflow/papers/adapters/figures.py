@@ -5,10 +5,10 @@ from pathlib import Path
 import named
 import pandas as pd
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
 from despur.reporting.tables import headline, main
-from despur.store import write_csv
+from despur.storage.store import write_csv
 
 WORST = "worst_group_accuracy"
 TRACKED = {"cosine_similarity": "cosine similarity of groups", "alignment_loss": "alignment loss of groups"}

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from despur.experiments import Cell
-from despur.names import parse
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import weighted_averages
 from despur.reporting.tables import load_metrics, load_resamples
-from despur.resolution import resolve
+from despur.specs.names import parse
+from despur.specs.resolution import resolve
 
 VARIANTS = {  # what points of a job are besides its printed method: the job, and the point's settings
     "group_prompt": ("zero_shot", {"prompts": "group"}),

@@ -8,12 +8,12 @@ import named
 import numpy as np
 import pandas as pd
 
-from despur.experiments import Cell
 from despur.metrics.lipschitz import product_bound, sampled_bound
-from despur.paths import Place, locate
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import COLUMNS
-from despur.store import Container, load_dataset
+from despur.specs.paths import Place, locate
+from despur.storage.store import Container, load_dataset
 
 WORST, AVERAGE, GAP = "worst_group_accuracy", "average_accuracy", "gap"
 FOUR = ("waterbirds", "celeba", "breeds_living17", "cifar10_02")

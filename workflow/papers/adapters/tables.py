@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from prose import prose
 
-from despur.experiments import Cell
-from despur.paths import locate
+from despur.orchestration.experiments import Cell
 from despur.reporting import claims
 from despur.reporting.tables import compare, main, shown, spread, write_table
-from despur.store import Array, Dataset, load_dataset
+from despur.specs.paths import locate
+from despur.storage.store import Array, Dataset, load_dataset
 
 ROOM = Path(__file__).parent
 REPORTED = ROOM / "reported"

@@ -9,10 +9,10 @@ from grad_cam import figure_1, per_group
 from maps import figure_2, figure_10, figure_11
 from series import SHOWN, figure_3, figure_4, figure_7, figure_7d
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
 from despur.reporting.tables import headline, load_metrics, main
-from despur.store import write_csv
+from despur.storage.store import write_csv
 
 FIGURE_5 = {
     "alignment_loss": SHOWN["alignment_loss"],

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from despur.experiments import Cell
-from despur.paths import locate
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, grid, write_figure
-from despur.store import Array, Container, Dataset, load_dataset, write_csv
+from despur.specs.paths import locate
+from despur.storage.store import Array, Container, Dataset, load_dataset, write_csv
 
 GROUPS = 4  # at most; Waterbirds and CelebA have no more
 EXAMPLES = 2  # of each group, in Figures 12 and 13

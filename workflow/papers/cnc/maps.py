@@ -7,12 +7,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.lines import Line2D
 
-from despur.experiments import Cell
-from despur.paths import locate
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
 from despur.reporting.projections import load_projections
 from despur.reporting.tables import headline, load_metrics
-from despur.store import Array, Container, write_csv
+from despur.specs.paths import locate
+from despur.storage.store import Array, Container, write_csv
 
 PALETTE = sns.color_palette("colorblind", 10)
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.experiments import Cell
-from despur.paths import locate
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import compare, headline, load_metrics
-from despur.store import Array, Dataset, load_dataset
+from despur.specs.paths import locate
+from despur.storage.store import Array, Dataset, load_dataset
 
 ALL = ["cmnist", "waterbirds", "celeba", "civilcomments"]
 ACCURACIES = ("worst_group_accuracy", "average_accuracy")

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 import seaborn as sns
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
 from despur.reporting.tables import load_metrics
-from despur.store import write_csv
+from despur.storage.store import write_csv
 
 LEVEL, NOISE = "data.p_corr", "groups.noise"
 WORST, AVERAGE, ALIGNMENT = "worst_group_accuracy", "average_accuracy", "alignment_loss"

@@ -6,15 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from despur.declarations import available, declared, published
-from despur.experiments import Cell
-from despur.names import parse
-from despur.paths import locate
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import load_metrics
-from despur.resolution import resolve
-from despur.settings import spell
-from despur.spec import Spec, Sweep
+from despur.specs.declarations import available, declared, published
+from despur.specs.names import parse
+from despur.specs.paths import locate
+from despur.specs.resolution import resolve
+from despur.specs.settings import spell
+from despur.specs.spec import Spec, Sweep
 
 COLUMNS = ["dataset", "method", "hyperparameter", "tried", "selected", "place", "ours", "source",
            "data", "seeds", "validation_worst_group", "test_worst_group", "test_average"]  # fmt: skip

@@ -10,12 +10,12 @@ from prose import prose
 from sweeps import shown as shown_sweeps
 from sweeps import sweeps
 
-from despur.experiments import Cell
-from despur.paths import locate
+from despur.orchestration.experiments import Cell
 from despur.reporting import claims
 from despur.reporting.printed import printed_settings, weighted_averages
 from despur.reporting.tables import COLUMNS, compare, load_metrics, main, shown, write_table
-from despur.store import load_dataset
+from despur.specs.paths import locate
+from despur.storage.store import load_dataset
 
 ROOM = Path(__file__).parent
 REPORTED = ROOM / "reported"

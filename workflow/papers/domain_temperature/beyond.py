@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 from sweep import FAMILY, PRINTED, RULES, as_printed, choose, load, selected
 
-from despur.experiments import Cell, room
-from despur.names import parse
+from despur.orchestration.experiments import Cell, room
 from despur.reporting.tables import spread, write_table
-from despur.resolution import resolve
+from despur.specs.names import parse
+from despur.specs.resolution import resolve
 
 PAPER = Path(__file__).parent.name
 ACCURACIES = {

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from despur.experiments import Cell
-from despur.paths import locate
-from despur.randomness import generator
+from despur.compute.randomness import generator
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLUMN, data_name, grid, named_rows, write_figure
-from despur.spec import Spec
-from despur.store import Array, Dataset, load_dataset, write_csv
+from despur.specs.paths import locate
+from despur.specs.spec import Spec
+from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
 SPLITS = {"train": "Train", "val": "Validation", "test_id": "Test-ID", "test_ood": "Test-OOD"}
 ROWS, COLUMNS = 5, 6  # examples of a split

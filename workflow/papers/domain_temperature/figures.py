@@ -11,11 +11,11 @@ from matplotlib.patches import Rectangle
 from ridges import figure_6_7
 from sweep import FAMILY, PRINTED, as_printed, at, choose, load, selected
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import main
-from despur.store import write_csv
+from despur.storage.store import write_csv
 
 REPORTED = Path(__file__).parent / "reported"
 LABELS = {

@@ -8,10 +8,10 @@ import pandas as pd
 from sweep import player
 from temperature import ALPHA, BETA, recorded
 
-from despur.experiments import Cell
-from despur.paths import Run
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLUMN, data_name, named_rows, write_figure
-from despur.store import Array, write_csv
+from despur.specs.paths import Run
+from despur.storage.store import Array, write_csv
 
 RIDGES = 8  # epochs of Figure 7: at most so many, evenly spaced
 

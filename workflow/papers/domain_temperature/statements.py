@@ -5,11 +5,11 @@ from typing import Any
 import pandas as pd
 from sweep import FRACTIONS, SHARES, load
 
-from despur.experiments import Cell
-from despur.paths import locate
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import COLUMNS
-from despur.store import Dataset, load_dataset
+from despur.specs.paths import locate
+from despur.storage.store import Dataset, load_dataset
 
 SPLITS = {"train": "train", "validation": "val", "test_id": "test_id", "test_ood": "test_ood"}
 CLAIMS = {"sigma_from_which_often_best_ood": "often_best_ood_above_25"}

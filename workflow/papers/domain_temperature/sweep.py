@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.experiments import Cell
-from despur.names import join, parse
+from despur.orchestration.experiments import Cell
 from despur.reporting.tables import load_metrics
-from despur.resolution import resolve
+from despur.specs.names import join, parse
+from despur.specs.resolution import resolve
 
 SHARES = {"8 labels": "1%", "40 labels": "10%", "all labels": "100%"}  # of domain_digits: in the part of the paper's
 FRACTIONS = {"1%": 0.01, "10%": 0.1, "100%": 1.0}

@@ -11,7 +11,7 @@ from statements import prose
 from sweep import SPLITS, as_printed, at, averaged, choose, load, selected
 from temperature import convergence
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting.tables import compare, load_resamples, main, shown, write_table
 
 ROOM = Path(__file__).parent

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from sweep import player, settings
 
-from despur.experiments import Cell
-from despur.paths import Run, locate
-from despur.store import Array, Container
+from despur.orchestration.experiments import Cell
+from despur.specs.paths import Run, locate
+from despur.storage.store import Array, Container
 
 ALPHA, BETA = 0.125, 0.1  # App. H
 

@@ -6,8 +6,8 @@ import chosen
 import numpy as np
 import pandas as pd
 
-from despur.experiments import Cell
-from despur.randomness import generator
+from despur.compute.randomness import generator
+from despur.orchestration.experiments import Cell
 from despur.reporting.evidence import DRAWS, Evidence
 
 KINDS = {

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.experiments import Cell
 from despur.metrics.fairness import tradeoff
 from despur.metrics.selection import select, sweep_means
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import same
 from despur.reporting.tables import load_metrics, load_resamples
 

@@ -9,13 +9,13 @@ import pandas as pd
 import seaborn as sns
 from tsne import figure_4
 
-from despur.experiments import Cell
 from despur.metrics.selection import on_pareto_front
-from despur.names import parse
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
 from despur.reporting.tables import headline, main
-from despur.resolution import resolve
-from despur.store import write_csv
+from despur.specs.names import parse
+from despur.specs.resolution import resolve
+from despur.storage.store import write_csv
 
 ACCURACY, GAP, LEAKAGE, LOGITS = chosen.MEASURED
 LABELS = {ACCURACY: "accuracy, %", GAP: "GAP, %", LEAKAGE: "Leakage@h, %", LOGITS: "Leakage@ŷ, %"}

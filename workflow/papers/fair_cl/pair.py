@@ -7,10 +7,10 @@ import chosen
 import numpy as np
 import pandas as pd
 
-from despur.experiments import Cell
 from despur.metrics.fairness import leakage, tpr_gap
-from despur.paths import Place, Run, locate
-from despur.store import Array, Container, Dataset, load_dataset
+from despur.orchestration.experiments import Cell
+from despur.specs.paths import Place, Run, locate
+from despur.storage.store import Array, Container, Dataset, load_dataset
 
 
 def dataset_of(cell: Cell) -> Dataset:

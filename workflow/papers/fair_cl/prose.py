@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from pair import dataset_of
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import COLUMNS
-from despur.store import Dataset
+from despur.storage.store import Dataset
 
 
 class NotHere(LookupError):

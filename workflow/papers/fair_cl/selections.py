@@ -6,8 +6,8 @@ import chosen
 import numpy as np
 import pandas as pd
 
-from despur.experiments import Cell
 from despur.metrics.selection import on_pareto_front, select, sweep_means
+from despur.orchestration.experiments import Cell
 
 ROLES = ["moji", "hate_speech", "bios", "imsitu"]
 METHODS = [*chosen.METHODS, *(name for name in chosen.VARIANTS if name not in chosen.METHODS)]

@@ -10,7 +10,7 @@ from pair import of_the_pair
 from prose import prose
 from selections import selections, shown_selections
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting import claims
 from despur.reporting.tables import compare, main, shown, write_table
 

@@ -9,11 +9,11 @@ import pandas as pd
 import seaborn as sns
 from sklearn.manifold import TSNE
 
-from despur.experiments import Cell
-from despur.paths import locate
-from despur.randomness import generator
+from despur.compute.randomness import generator
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
-from despur.store import Array, Container, Dataset, load_dataset, write_csv
+from despur.specs.paths import locate
+from despur.storage.store import Array, Container, Dataset, load_dataset, write_csv
 
 EACH = 100  # samples of each class, as in the paper
 PALETTE = sns.color_palette("colorblind", 10)

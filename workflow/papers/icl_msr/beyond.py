@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from rows import load, seconds
 
-from despur.experiments import Cell
-from despur.store import Array
+from despur.orchestration.experiments import Cell
+from despur.storage.store import Array
 
 RUN = ["role", "played", "data", "stand_in", "printed", "seed"]
 OF_TIME = ["data", "method", "seed"]

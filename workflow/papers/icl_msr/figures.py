@@ -10,10 +10,10 @@ import seaborn as sns
 from rows import accuracies
 from statements import REST
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
 from despur.reporting.tables import main
-from despur.store import write_csv
+from despur.storage.store import write_csv
 
 PARTS = {  # Fig. 1: what is trained on, and what is tested on
     ("full", "test"): "1\nfull\nfull",

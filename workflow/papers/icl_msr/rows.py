@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from despur import experiments
-from despur.experiments import Cell
-from despur.names import join, parse
-from despur.paths import locate
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
 from despur.reporting.tables import load_metrics
-from despur.resolution import resolve
+from despur.specs.names import join, parse
+from despur.specs.paths import locate
+from despur.specs.resolution import resolve
 
 METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
 SETTINGS = {"weight": "lambda", "uniformity": "gamma", "vectors": "n", "second_order": "second_order", "epochs": "epochs"}

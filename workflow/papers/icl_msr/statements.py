@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 from rows import BASES, accuracies
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting.tables import COLUMNS
 
 SWEPT = {"best_lambda": "weight", "best_gamma": "uniformity", "worst_gamma": "uniformity"}

@@ -8,7 +8,7 @@ from beyond import at_equal_time, saliency, timed
 from rows import load, seconds
 from statements import prose
 
-from despur.experiments import Cell
+from despur.orchestration.experiments import Cell
 from despur.reporting.figures import NAMES
 from despur.reporting.tables import compare, load_resamples, main, shown, spread, write_table
 

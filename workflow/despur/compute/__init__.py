@@ -1,0 +1,1 @@
+"""What runs on a device: the machine, processes, tasks, randomness."""

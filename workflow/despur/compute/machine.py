@@ -1,0 +1,96 @@
+"""The machine that trains: device, threads, arithmetic. What stages 1 and 2 may be told of it, by their options or the environment."""
+
+import argparse
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from despur.compute import compiling, distributed
+
+
+@dataclass
+class Machine:
+    """Facts of the machine that change no digit (but by rounding: precision and compiled steps, which about.json records)."""
+
+    device: torch.device
+    precision: str = "fp32"  # or tf32, bf16
+    checkpoint_seconds: float = 30.0
+    compile: str = "off"
+
+    @property
+    def autocast(self) -> torch.autocast:
+        """Around a step. Nothing is kept of weights in bf16: within a step an optimiser may change them."""
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16", cache_enabled=False)
+
+
+def one_of(option: str, *known: str) -> Callable[[str], str]:
+    """Reads an option that the environment names, too: its default is checked as what is typed."""
+
+    def read(text: str) -> str:
+        if text not in known:
+            asked = f"{text!r} (--{option} or DESPUR_{option.upper()})"
+            raise argparse.ArgumentTypeError(f"{asked} must be {', '.join(known[:-1])} or {known[-1]}")
+        return text
+
+    return read
+
+
+PRECISION, COMPILE = one_of("precision", "tf32", "fp32", "bf16"), one_of("compile", "off", *compiling.MODES)
+# What is asked for in the environment reaches the jobs of every profile.
+OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
+    ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that digits do not depend on it)"}),
+    (
+        "--precision",
+        {
+            "type": PRECISION,
+            "default": os.environ.get("DESPUR_PRECISION", "tf32"),
+            "help": "tf32 (of a GPU's convolutions), fp32 or bf16",
+        },
+    ),
+    ("--compile", {"type": COMPILE, "default": os.environ.get("DESPUR_COMPILE", "off"), "help": "steps: off, default or reduce-overhead"}),
+    ("--deterministic", {"action": "store_true", "default": bool(os.environ.get("DESPUR_DETERMINISTIC")), "help": "same digits on a GPU"}),
+    ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
+)
+
+
+def machine(arguments: argparse.Namespace) -> Machine:
+    """Set up device and threads. Raises SystemExit if a GPU is asked for that is not there."""
+    torch.set_num_threads(arguments.threads)
+    if arguments.deterministic:
+        os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # cuBLAS reads it when it starts
+        torch.use_deterministic_algorithms(True)
+    if arguments.compile == "off":
+        spare_compiler()
+    name = arguments.device
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
+    precision = "fp32" if name == "cpu" and arguments.precision == "tf32" else arguments.precision
+    arithmetic(arguments.precision)
+    return Machine(torch.device(distributed.join(name)), precision, arguments.checkpoint_seconds, arguments.compile)
+
+
+def arithmetic(precision: str) -> None:
+    """How a GPU multiplies single precision: in full, but for convolutions in TF32 unless fp32 is asked for."""
+    torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = False, precision != "fp32"
+
+
+def spare_compiler() -> None:
+    """Torch's optimisers import its compiler (a second: more than a small run takes) only to be told that it leaves them alone. Where
+    nothing is compiled, they are told at once. If torch no longer has what this looks for, it imports the compiler: slower, not wrong."""
+    for function in vars(torch.optim.Optimizer).values():
+        if inner := getattr(function, "__wrapped__", None):
+            inner.__dict__.setdefault("__dynamo_disable", inner)
+    for kind in (torch.optim.SGD, torch.optim.Adam):  # of which AdamW is one
+        kind.step = torch.no_grad()(inspect.unwrap(kind.step))  # type: ignore[method-assign]
+
+
+def device_name(facts: Machine) -> str:
+    return torch.cuda.get_device_name(facts.device) if facts.device.type == "cuda" else "cpu"

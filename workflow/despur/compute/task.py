@@ -1,0 +1,171 @@
+"""What a method is given: training samples, labels, what was inferred about them, and how samples are presented."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.compute.transfer import there
+from despur.storage.store import Array, Dataset
+
+
+@dataclass
+class PerSample:
+    """A value of each sample (N,...), on the device; indexed by rows from the CPU."""
+
+    values: Tensor
+
+    def __getitem__(self, rows: Array | Tensor) -> Tensor:
+        return self.values[there(rows, self.values.device)]
+
+
+@dataclass
+class Presentation:
+    """Turns stored inputs into what an encoder takes.
+
+    Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the centre. Float
+    embeddings (N,D) and int tokens (N,T) pass unchanged. Inputs stay on the device (on a CPU: memory-mapped, never copied as
+    a whole); a batch is one indexed copy, on ``device``. ``rows``: which of the inputs are presented, all by default.
+    """
+
+    inputs: Tensor
+    size: int = 0
+    crop: str = "centre"
+    rows: Tensor | None = None
+    device: torch.device | None = None  # where inputs are by default
+    windows: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.is_image:
+            self.windows = self.inputs.unfold(1, self.size, 1).unfold(2, self.size, 1).permute(0, 1, 2, 4, 5, 3)
+
+    def __len__(self) -> int:
+        return len(self.inputs) if self.rows is None else len(self.rows)
+
+    @property
+    def is_image(self) -> bool:
+        return self.inputs.dtype == torch.uint8
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one sample as the encoder sees it."""
+        return (self.inputs.shape[3], self.size, self.size) if self.is_image else tuple(self.inputs.shape[1:])
+
+    @property
+    def once_per_step(self) -> bool:
+        """Whether all presentations of a sample within a step are equal, so that it can be encoded once."""
+        return self.crop != "presentation"
+
+    def view(self, rows: Array, rng: np.random.Generator) -> Tensor:
+        """Samples (B, ...) at these rows of what is presented."""
+        where, device = there(rows, self.inputs.device), self.device or self.inputs.device
+        where = where if self.rows is None else self.rows[where]
+        if not self.is_image:
+            return there(self.inputs[where], device)
+        top, left = self._corners(len(rows), rng)
+        pixels = self.windows[where, top, left]  # (B,size,size,C): channels_last once permuted
+        return there(pixels, device).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
+
+    def _corners(self, count: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        spare = self.windows.shape[1:3]
+        if self.crop == "centre":
+            corners = np.tile([[(n - 1) // 2] for n in spare], count)
+        else:
+            corners = np.stack([rng.integers(0, n, count) for n in spare])
+        top, left = there(corners, self.inputs.device)
+        return top, left
+
+    @property
+    def at_once(self) -> int:
+        """How many samples are encoded at once: 2048, fewer where one is large (3x224x224: 111; 300 tokens, as 768 numbers each: 72)."""
+        numbers = math.prod(self.shape) * (1 if self.is_image or self.inputs.is_floating_point() else 768)
+        return min(2048, max(1, 2**24 // numbers))
+
+    def batches(self, size: int, rng: np.random.Generator) -> Iterator[Tensor]:
+        """All samples in order."""
+        for rows in np.array_split(np.arange(len(self)), max(1, -(-len(self) // size))):
+            yield self.view(rows, rng)
+
+
+@dataclass
+class Base:
+    """What the stage-1 model of a task says: its logits of the training samples (N,C) and the weights of its head (C,D).
+
+    Of a foundation model: cosines, and the embeddings of the class prompts; ``group_prompts`` (C,A,D), those of prompts that name the
+    attribute too, where it has some. All on representations as the task presents them; ``length``: of those of a foundation model before
+    they were made 1, root mean square.
+    """
+
+    logits: Array
+    head: Array
+    group_prompts: Array | None = None
+    length: float = 1.0
+
+
+@dataclass
+class Task:
+    """The training set as a method may see it.
+
+    ``groups``: the inferred (or, by oracle, true) attribute per sample. ``about``: names of classes and attributes, how inputs are
+    presented, and the ``dataset``. ``originals``: what each sample was made from. ``class_embeddings``: (C,D), where the data set has them.
+    ``base``: of a method that reads a stage-1 model, what that says. ``label_rank``: the order in which few labels are given, where
+    the data set has one. ``start``: the weights of a stage-1 encoder, for a method that goes on from them. Class -1 is not known.
+    """
+
+    presentation: Presentation
+    y: Array
+    num_classes: int
+    device: torch.device
+    groups: Array | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+    originals: Array | None = None
+    class_embeddings: Array | None = None
+    base: Base | None = None
+    label_rank: Array | None = None
+    start: dict[str, Tensor] | None = None
+    labels: PerSample = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.labels = self.per_sample(self.y)
+
+    def per_sample(self, values: Array) -> PerSample:
+        """Something that is known of each sample, on the device."""
+        return PerSample(torch.from_numpy(np.array(values)).to(self.device))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@lru_cache(maxsize=2)
+def on_device(dataset: Dataset, device: torch.device) -> Tensor:
+    """All inputs of a data set on a device, copied there once; on a CPU, or if they need over half of a GPU's free memory, as they are."""
+    inputs = torch.from_numpy(dataset.inputs)
+    fits = device.type == "cpu" or inputs.nbytes <= torch.cuda.mem_get_info(device)[0] / 2
+    return inputs.to(device) if fits else inputs
+
+
+def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> Presentation:
+    """The samples at these rows, on the device."""
+    inputs = on_device(dataset, device)
+    return Presentation(inputs, dataset.about.get("size", 0), crop, torch.from_numpy(rows).to(inputs.device), device)
+
+
+def head_of(networks: nn.ModuleDict) -> nn.Module | None:
+    """What turns representations into logits; a self-supervised method has none."""
+    return networks["head"] if "head" in networks else None  # noqa: SIM401 (a ModuleDict has no get)
+
+
+@torch.no_grad()
+def encode(encoder: nn.Module, head: nn.Module | None, presentation: Presentation, rng: np.random.Generator) -> dict[str, Any]:
+    """Representations ``z`` and (with a head) ``logits`` of all samples, in evaluation mode; float16 arrays on the CPU."""
+    encoder.eval()
+    z = [encoder(x) for x in presentation.batches(presentation.at_once, rng)]
+    outputs = {"z": torch.cat(z)}
+    if head is not None:
+        outputs["logits"] = torch.cat([head(part) for part in z])
+    return {name: value.to(torch.float16).cpu().numpy() for name, value in outputs.items()}

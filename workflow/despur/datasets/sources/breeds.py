@@ -1,0 +1,95 @@
+"""BREEDS (Santurkar et al. 2020): ImageNet's classes as subclasses of the nodes at one level of a hierarchy.
+
+ImageNet lies as in ``imagenet/`` (``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) with ``train/SYNSET/`` and ``val/SYNSET/``; the published
+hierarchy in ``breeds/``: ``dataset_class_info.json``, ``class_hierarchy.txt``, ``node_names.txt``.
+"""
+
+import json
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.compute.randomness import generator
+from despur.datasets.sources import rawfiles
+from despur.datasets.sources.objects import class_folders
+from despur.storage.raw_files import sha256
+from despur.storage.store import Dataset, InputError
+
+ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
+IMAGENET = "Get ImageNet (https://image-net.org/challenges/LSVRC/2012/) and unpack it, with a folder for each class in train/ and in val/"
+SOURCE = "https://github.com/MadryLab/BREEDS-Benchmarks/tree/master/imagenet_class_hierarchy/modified"
+REMEDY = f"Put the three files of {SOURCE} into breeds/ in the folder that DESPUR_DATA_ROOT names"
+FILES = ("dataset_class_info.json", "class_hierarchy.txt", "node_names.txt")
+ROOT = "n00001740"  # entity
+
+
+class Hierarchy:
+    """A tree of synsets above ImageNet's classes: ``names`` of all, first synonym; only what has a class below it."""
+
+    def __init__(self, folder: Path) -> None:
+        info, edges, names = (rawfiles.find(folder, [name], REMEDY) for name in FILES)
+        self.files = (info, edges, names)
+        try:
+            self.leaves = {synset: name for _, synset, name in json.loads(info.read_text())}
+            pairs = [line.split() for line in edges.read_text().splitlines() if line.strip()]
+            self.children = {parent: sorted(c for p, c in pairs if p == parent) for parent, _ in pairs}
+            called = dict(line.split("\t")[:2] for line in names.read_text().splitlines() if line.strip())
+        except ValueError as error:
+            raise InputError(f"{folder} is not the published hierarchy ({error}). {REMEDY}") from error
+        self.names = {synset: name.split(",")[0] for synset, name in (called | self.leaves).items()}
+        self.below = cache(self._below)
+
+    def _below(self, node: str) -> frozenset[str]:
+        own = {node} if node in self.leaves else set()
+        return frozenset(own.union(*(self.below(child) for child in self.children.get(node, []))))
+
+    def descendants(self, node: str) -> set[str]:
+        """This node and those below it that have a class below them."""
+        found = {node} if self.below(node) else set()
+        return found.union(*(self.descendants(child) for child in self.children.get(node, [])))
+
+    def level(self, node: str) -> int:
+        """Edges of the longest way from the root."""
+        parents = [parent for parent, children in self.children.items() if node in children]
+        return 0 if node == ROOT else 1 + max(map(self.level, parents))
+
+    def superclasses(self, level: int, ancestor: str, size: int) -> dict[str, list[str]]:
+        """Nodes of a level below an ancestor, each with ``size`` of its classes as the authors draw them; smaller ones are left out."""
+        rng = np.random.RandomState(2)  # theirs: which subclasses there are is part of the benchmark, not of a run
+        nodes = sorted(node for node in self.descendants(ancestor) if self.level(node) == level)
+        classes = {node: sorted(self.below(node)) for node in nodes}
+        return {node: sorted(rng.choice(own, size, replace=False)) for node, own in classes.items() if len(own) >= size}
+
+
+def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int) -> Dataset:
+    """80 % of ImageNet's training images are for training, the others select; its validation images are the test split.
+
+    The attribute is the place of a subclass in its class, in the order of their synsets; every image is an original of its own.
+    """
+    tree = Hierarchy(rawfiles.find(data_root, ["breeds", "imagenet_class_hierarchy/modified"], REMEDY))
+    found = tree.superclasses(level, ancestor, subclasses)
+    if not found:
+        raise InputError(f"{tree.files[1]}: no class of level {level} has {subclasses} subclasses. {REMEDY}")
+    synsets = [synset for own in found.values() for synset in own]
+    folder = rawfiles.find(data_root, ROOTS, IMAGENET)
+    train, test = (class_folders(folder / part, synsets, IMAGENET) for part in ("train", "val"))
+    split = np.array(["train"] * len(train) + ["test"] * len(test), dtype=object)
+    held_out = generator("breeds/split").permutation(len(train))[: round(0.2 * len(train))]
+    split[held_out] = "val"
+    which = np.array([number for _, number in (*train, *test)])
+    table = pd.DataFrame({"split": split, "y": which // subclasses, "a": which % subclasses, "original": np.arange(len(which))})
+    images = rawfiles.images([path for path, _ in (*train, *test)], size, partial(rawfiles.as_clip, size=size), IMAGENET)
+    dataset = Dataset(images, table, about(size, [tree.names[node] for node in found], subclasses, tree.files))
+    dataset.about["groups"] = [tree.names[synset] for synset in synsets]
+    return dataset
+
+
+def about(size: int, classes: list[str], subclasses: int, files: tuple[Path, ...]) -> dict[str, Any]:
+    return {
+        **{"size": size, "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
+        **{"classes": classes, "attributes": [f"{i + 1}. subclass" for i in range(subclasses)], "attribute": "subclass"},
+        **{"source": SOURCE, "licence": "ImageNet: non-commercial research", "sha256": {file.name: sha256(file) for file in files}},
+    }

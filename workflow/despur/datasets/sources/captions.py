@@ -1,0 +1,49 @@
+"""Captioned digit scenes, such as "a photo of a seven on water": what the bundled image-text model learns from. No torch here."""
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from despur.compute.randomness import generator
+from despur.datasets.sources import scenes
+from despur.datasets.sources.prompts import fill
+from despur.storage.store import Array
+
+WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+PLACES = ["land", "water"]
+VOCABULARY = ["a", "an", "photo", "of", "on", *PLACES, *WORDS]
+LONGEST = 7  # words of a caption
+SIDE = 40  # of a scene: 32 are presented
+
+
+def backgrounds(rng: np.random.Generator, digits: Array, skew: float) -> Array:
+    """Digits below five mostly on land, the others mostly on water: of each digit exactly ``skew``, to the nearest scene."""
+    a = np.empty_like(digits)
+    for digit in np.unique(digits):
+        inside = rng.permutation(np.flatnonzero(digits == digit))
+        home = int(digit >= 5)
+        a[inside] = np.where(np.arange(len(inside)) < round(skew * len(inside)), home, 1 - home)
+    return a
+
+
+def captions(rng: np.random.Generator, digits: Array, a: Array, named: float) -> list[str]:
+    """One for each scene; a share ``named`` of them names the background."""
+    told = rng.random(len(digits)) < named
+    return [
+        fill("a photo of a {digit}", digit=WORDS[d]) + (f" on {PLACES[b]}" if tell else "")
+        for d, b, tell in zip(digits, a, told, strict=True)
+    ]
+
+
+def captioned_scenes(originals: Array, count: int, skew: float, named: float) -> tuple[Array, list[str]]:
+    """``count`` scenes of each digit among these originals of scikit-learn's digits, on textures of their own, and their captions.
+
+    The same for every seed of a run. Returns uint8 (N,40,40,3) and N captions.
+    """
+    scans, rng = load_digits(), generator("captions/scenes")
+    known = np.unique(originals)
+    digit = scans.target[known]
+    drawn = np.concatenate([np.resize(rng.permutation(known[digit == d]), count) for d in np.unique(digit)])
+    digits = scans.target[drawn]
+    a = backgrounds(rng, digits, skew)
+    ink, mask = scenes.place(rng, scans.images[drawn], SIDE)
+    return scenes.paste(rng, ink, mask, scenes.textures(rng, a, SIDE)), captions(rng, digits, a, named)

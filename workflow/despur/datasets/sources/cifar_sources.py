@@ -1,0 +1,43 @@
+"""CIFAR-10 together with a later collection of the same classes: where an image comes from is its group (Zhang & Re 2022, Sec. 3.2)."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from despur.compute.randomness import generator
+from despur.datasets import cifar10
+from despur.storage.store import Array, Dataset, InputError
+
+
+def checked(path: Path, images: Array, labels: Array, remedy: str) -> tuple[Array, Array]:
+    """Images uint8 (N,32,32,3) and classes 0..9 (N,). Raises InputError for anything else."""
+    if images.dtype != np.uint8 or images.shape[1:] != (32, 32, 3) or labels.shape != images.shape[:1]:
+        raise InputError(f"{path}: images {images.dtype} {images.shape}, labels {labels.shape}; expected uint8 (N,32,32,3), (N,). {remedy}")
+    if not np.isin(labels, np.arange(10)).all():
+        raise InputError(f"{path}: a label is none of 0 to 9. {remedy}")
+    return images, labels.astype(np.int64)
+
+
+def per_class(purpose: str, labels: Array, count: int) -> Array:
+    """Rows of ``count`` samples of each class, at random, none twice; all of a class that has fewer."""
+    rng = generator(purpose)
+    return np.concatenate([rng.permutation(np.flatnonzero(labels == label))[:count] for label in range(10)])
+
+
+def together(data_root: Path, name: str, other: str, train: tuple[Array, Array], test: tuple[Array, Array], source: str) -> Dataset:
+    """CIFAR-10 and another source, pooled: 80 % of the training images are for training, the others select (released code)."""
+    first = cifar10.build({}, data_root)
+    own = {split: first.rows(split) for split in ("train", "test")}
+    parts = [(np.asarray(first.inputs)[rows], first.y[rows], split, 0) for split, rows in own.items()]
+    parts += [(*train, "train", 1), (*test, "test", 1)]
+    table = pd.concat([pd.DataFrame({"split": split, "y": y, "a": a}) for _, y, split, a in parts], ignore_index=True)
+    table["original"] = np.arange(len(table))
+    pool = np.flatnonzero(table["split"] == "train")
+    table.loc[generator(f"{name}/split").permutation(pool)[: round(0.2 * len(pool))], "split"] = "val"
+    about = {
+        **{"size": 32, "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
+        **{"classes": first.about["classes"], "attributes": ["CIFAR-10", other], "attribute": "source"},
+        **{"source": f"{cifar10.SOURCE}, {source}", "licence": "not stated", "md5": first.about["md5"]},
+    }
+    return Dataset(np.concatenate([images for images, *_ in parts]), table, about)

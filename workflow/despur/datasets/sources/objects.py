@@ -1,0 +1,83 @@
+"""What data sets of objects share (CIFAR, STL-10, ImageNet and its parts): classes without a known attribute, no validation split."""
+
+import hashlib
+import pickle
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from despur.storage.store import Array, Dataset, InputError, Lazy
+
+IMAGES = {".jpeg", ".jpg", ".png"}
+Files = list[tuple[Path, int]]  # an image and its class
+
+
+def dataset(inputs: Array | Lazy, split: Sequence[str] | Array, y: Sequence[int] | Array, classes: Sequence[str], **about: Any) -> Dataset:
+    """Every image an original of its own. Nothing selects: the papers hold no validation data out, and the last step counts.
+
+    Class -1, of the split "unlabelled", is not known: only methods without labels see those samples.
+    """
+    table = pd.DataFrame({"split": split, "y": np.asarray(y, np.int64), "a": 0, "original": np.arange(len(y))})
+    fixed = {"train_crop": "centre", "test_crop": "centre", "attributes": ["all"], "select": "val", "headline": "test"}
+    return Dataset(inputs, table, {**fixed, "size": inputs.shape[1], "classes": list(classes), **about})
+
+
+def checked(path: Path, md5: str, remedy: str) -> Path:
+    """A file that is there and has its published checksum. Raises InputError else."""
+    if not path.exists():
+        raise InputError(f"{path} is not there. {remedy}")
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "md5").hexdigest() != md5:
+            raise InputError(f"{path}: wrong checksum (corrupt or truncated; the file is kept). {remedy}")
+    return path
+
+
+def read_cifar(
+    folder: Path, splits: Mapping[str, Mapping[str, str]], label: str, meta: tuple[str, str, str], source: str, remedy: str
+) -> Dataset:
+    """CIFAR as torchvision lays it out: pickles, loaded only once their checksum says that they are the published ones.
+
+    ``splits``: file names and MD5 by split; ``label``: the key of the labels; ``meta``: file, MD5 and key of the names of the classes.
+    """
+    name, md5, key = meta
+    classes = _load(checked(folder / name, md5, remedy))[key]
+    parts = [(split, _load(checked(folder / file, md5, remedy))) for split, files in splits.items() for file, md5 in files.items()]
+    pixels = np.concatenate([part["data"] for _, part in parts]).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    y = np.concatenate([part[label] for _, part in parts])
+    split = np.concatenate([[split] * len(part[label]) for split, part in parts])
+    sums = {file: md5 for files in splits.values() for file, md5 in files.items()}
+    return dataset(np.ascontiguousarray(pixels), split, y, classes, source=source, licence="not stated", md5=sums)
+
+
+def _load(path: Path) -> Any:
+    with path.open("rb") as file:
+        return pickle.load(file, encoding="latin1")
+
+
+def images_in(folder: Path) -> list[Path]:
+    """Image files of a folder, sorted."""
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in IMAGES)
+
+
+def class_folders(folder: Path, synsets: Sequence[str], remedy: str) -> Files:
+    """Images of ``folder/SYNSET/`` or ``folder/SYNSET/images/``, by class. Raises InputError for a class without images."""
+    found: Files = []
+    for y, synset in enumerate(synsets):
+        own = next((place for place in (folder / synset / "images", folder / synset) if place.is_dir()), None)
+        paths = images_in(own) if own else []
+        if not paths:
+            raise InputError(f"{folder} has no images in a folder {synset}. {remedy}")
+        found += [(path, y) for path in paths]
+    return found
+
+
+def squared(image: Image.Image, size: int) -> Image.Image:
+    """The shorter side resized to ``size`` * 256 / 224, then the centre (size,size): how ImageNet is usually tested."""
+    scale = size * 256 / 224 / min(image.size)
+    width, height = (max(size, round(scale * side)) for side in image.size)
+    left, top = (width - size) // 2, (height - size) // 2
+    return image.resize((width, height), Image.Resampling.BILINEAR).crop((left, top, left + size, top + size))

@@ -1,0 +1,100 @@
+"""Raw files of other people: read carefully, checked at the border."""
+
+import pickle
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.storage import raw_files
+from despur.storage.dataset_checks import checked
+from despur.storage.store import Array, Dataset, InputError
+
+SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
+
+
+def found(folder: Path, *names: str, remedy: str) -> Path:
+    """The first of these files that lies in the folder. Raises InputError, saying what to do, if none does."""
+    for name in names:
+        if (folder / name).exists():
+            return folder / name
+    raise InputError(f"{folder} holds no {' or '.join(names)}. {remedy}")
+
+
+def sha256(*paths: Path) -> dict[str, str]:
+    """Checksums by file name."""
+    return {path.name: raw_files.sha256(path) for path in paths}
+
+
+def read_vectors(path: Path) -> Array:
+    """A float array (N,D) of a .npy file, memory-mapped."""
+    try:
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise InputError(f"{path} is no array of numbers ({error}); save it with numpy.save") from error
+    if vectors.ndim != 2 or vectors.dtype.kind != "f":
+        raise InputError(f"{path} holds {vectors.dtype} {vectors.shape}; vectors are floats (samples, dimensions)")
+    return vectors
+
+
+class _PlainData(pickle.Unpickler):
+    """Reads lists, dictionaries, texts and numbers; a pickle can run any code, so one that asks for more is refused."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+
+
+def read_pickle(path: Path) -> Any:
+    """A pickle of plain data, without running anything from it."""
+    try:
+        with path.open("rb") as file:
+            return _PlainData(file).load()
+    except (pickle.UnpicklingError, EOFError, AttributeError, IndexError) as error:
+        raise InputError(f"{path} is no pickle of plain lists and dictionaries ({error}); make it a .parquet") from error
+
+
+def read_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """A .parquet, .tsv, .csv, or a pickled list of rows, with at least these columns."""
+    if path.suffix == ".parquet":
+        table = pd.read_parquet(path)
+    elif path.suffix in (".pickle", ".pkl"):
+        table = pd.DataFrame(read_pickle(path))
+    else:
+        table = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", quoting=3 if path.suffix == ".tsv" else 0)
+    missing = [name for name in columns if name not in table]
+    if missing:
+        raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, table.columns))}")
+    return table
+
+
+def coded(values: Sequence[Any] | Array, names: Sequence[str], what: str, source: Path) -> Array:
+    """Positions in ``names``, int64 (N,); values may be the names, or positions already."""
+    position: dict[Any, int] = {name: i for i, name in enumerate(names)}
+    position |= {i: i for i in range(len(names))}
+    texts = [str(v) if isinstance(v, str | bytes) else v for v in values]
+    unknown = [v for v in texts if v not in position]
+    if unknown:
+        raise InputError(f"{source}: {what} {unknown[0]!r} is none of {', '.join(names)}")
+    return np.array([position[v] for v in texts], np.int64)
+
+
+def dataset(source: Path, inputs: Array, table: pd.DataFrame, about: dict[str, Any], class_embeddings: Array | None = None) -> Dataset:
+    """A data set of checked samples: ``table`` has ``split``, ``y`` and ``a``; ``original`` where samples share one.
+
+    Raises InputError, naming ``source``, for what the border refuses, a class or attribute with a single value in training, or a
+    split that is missing.
+    """
+    table = table.assign(original=table.get("original", np.arange(len(table)))).reset_index(drop=True)
+    if "split" in table:  # else the border says that it is missing
+        names = table["split"].astype(object)
+        table["split"] = names.map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
+    about = {"select": "val", "headline": "test", **about}
+    found = checked(source, Dataset(inputs, table, about, class_embeddings=class_embeddings))
+    if not len(found.rows("val")):
+        raise InputError(f"{source}: no sample of the split val; there are {', '.join(map(str, found.splits))}")
+    for column, what in (("y", "class"), ("a", "attribute")):
+        if table.loc[found.rows("train"), column].nunique() < 2:
+            raise InputError(f"{source}: all training samples have the same {what}: nothing can be learned or compared")
+    return found

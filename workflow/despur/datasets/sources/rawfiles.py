@@ -1,0 +1,92 @@
+"""Raw files that a user has downloaded: found, read and checked at the border. Every error names the file, the column and the remedy."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from despur.storage.store import Array, InputError, Lazy
+
+SPLITS = {0: "train", 1: "val", 2: "test"}  # of Waterbirds and CelebA
+
+
+def find(root: Path, names: Sequence[str], remedy: str) -> Path:
+    """The first of these names that is there under ``root``. Raises InputError that lists them."""
+    for name in names:
+        if (root / name).exists():
+            return root / name
+    raise InputError(f"none of {', '.join(names)} is there under {root.resolve()}. {remedy}")
+
+
+def read_table(path: Path, columns: Sequence[str], remedy: str, **options: Any) -> pd.DataFrame:
+    """These columns of a table with a header, (N, columns); commas unless ``options`` of read_csv say otherwise, any line ends.
+
+    Raises InputError for a missing column or a file that is no table.
+    """
+    try:
+        found = list(pd.read_csv(path, nrows=0, encoding="utf-8-sig", **options).columns)
+        missing = [column for column in columns if column not in found]
+        if missing:
+            raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, found))}. {remedy}")
+        return pd.read_csv(path, usecols=list(columns), encoding="utf-8-sig", **options)
+    except (ValueError, OSError) as error:  # pandas' errors are ValueErrors
+        raise InputError(f"{path} cannot be read as a table ({error}). {remedy}") from error
+
+
+def fault(path: Path, column: pd.Series, row: int, remedy: str) -> InputError:
+    """The error for a value that cannot be used."""
+    value = column.iloc[row]
+    shown = repr(value) if isinstance(value, str) else value
+    return InputError(f"{path}: column {column.name} is {shown} for {row + 1}. sample; {remedy}")
+
+
+def decode(path: Path, column: pd.Series, meaning: Mapping[Any, Any], remedy: str) -> Array:
+    """What the codes of a column mean, (N,). Raises InputError for the first one that means nothing."""
+    wrong = np.flatnonzero(~column.isin(list(meaning)))
+    if len(wrong):
+        known = ", ".join(f"{code} ({name})" for code, name in meaning.items())
+        raise fault(path, column, int(wrong[0]), f"known: {known}. {remedy}")
+    return column.map(meaning).to_numpy()
+
+
+def decode_splits(path: Path, column: pd.Series, meaning: Mapping[Any, str], remedy: str) -> Array:
+    """Names of splits, (N,); none may be empty."""
+    split = decode(path, column, meaning, remedy)
+    for name in meaning.values():
+        if name not in split:
+            raise InputError(f"{path}: column {column.name} leaves the split {name} empty. {remedy}")
+    return split
+
+
+def as_clip(image: Image.Image, size: int) -> Image.Image:
+    """The shorter side resized to ``size``, bicubically, then the centre (size,size): how CLIP sees images."""
+    width, height = (max(size, round(side * size / min(image.size))) for side in image.size)
+    left, top = (width - size) // 2, (height - size) // 2
+    return image.resize((width, height), Image.Resampling.BICUBIC).crop((left, top, left + size, top + size))
+
+
+def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image], Image.Image], remedy: str) -> Lazy:
+    """Image files as uint8 (N,size,size,3), decoded and prepared in parallel as they are sliced.
+
+    Raises InputError: at once for a file that is not there, when sliced for one that cannot be used.
+    """
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        raise InputError(f"{missing[0]} is not there ({len(missing)} of {len(paths)} images are not). {remedy}")
+
+    def load(path: Path) -> Array:
+        try:
+            with Image.open(path) as image:
+                return np.asarray(prepare(image.convert("RGB")))
+        except (OSError, SyntaxError, ValueError) as error:  # Pillow raises all of them
+            raise InputError(f"{path} cannot be used ({error}). {remedy}") from error
+
+    def make(rows: slice) -> Array:
+        with ThreadPoolExecutor() as pool:  # Pillow decodes and resizes outside of Python's lock
+            return np.stack(list(pool.map(load, paths[rows])))
+
+    return Lazy((len(paths), size, size, 3), np.uint8, make)

@@ -1,0 +1,85 @@
+"""Small networks on a foundation model's embeddings (Sec. 3.2 of Zhang & Re 2022): a bottleneck, or nothing, before a linear head."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize, relu
+
+from despur.compute.task import Base, Task
+from despur.specs.declarations import declared
+from despur.specs.settings import SettingError
+from despur.storage.store import Array
+
+
+class Unchanged(nn.Identity):
+    """Embeddings (B,D) as they are."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+
+class Probe(nn.Linear):
+    """W u + b, (B,D) -> (B,C), of embeddings of length 1 that are first given the ``length`` that the foundation model gives them: on
+    it depend the steps of SGD on W, times its square, and how heavy W's decay is."""
+
+    def __init__(self, dim: int, num_classes: int) -> None:
+        super().__init__(dim, num_classes)
+        self.register_buffer("length", torch.ones(()))
+
+    def forward(self, embeddings: Tensor) -> Tensor:
+        return super().forward(self.get_buffer("length") * embeddings)
+
+
+class Bottleneck(nn.Module):
+    """Eq. 4 with what the printed numbers of parameters demand, 2DH + 2H + D: batch norm and a bias. (B,D) -> (B,D) of length 1."""
+
+    def __init__(self, dim: int, hidden: int, batch_norm: bool) -> None:
+        super().__init__()
+        self.dim = dim
+        self.down = nn.Linear(dim, hidden, bias=False)
+        self.norm = nn.BatchNorm1d(hidden) if batch_norm else nn.Identity()
+        self.up = nn.Linear(hidden, dim)
+
+    def forward(self, embeddings: Tensor) -> Tensor:
+        return normalize(self.up(relu(self.norm(self.down(embeddings)))))
+
+    def gram(self) -> Tensor:
+        """Products of the columns of the up-projection, its bias the last: (H+1,H+1)."""
+        columns = torch.cat([self.up.weight, self.up.bias[:, None]], dim=1)
+        return columns.T @ columns
+
+    def cosines(self, hidden: Tensor, gram: Tensor) -> Tensor:
+        """Cosines of the first output with the others, (B-1,), from what the down-projection makes of a mini-batch (B,H): the outputs
+        themselves, D numbers each, are not needed, as products of outputs are those of activations with :meth:`gram` between."""
+        with torch.autocast(hidden.device.type, enabled=False):  # similarities over a small temperature need full precision
+            active = nn.functional.pad(relu(self.norm(hidden)), (0, 1), value=1.0)
+            mapped = active @ gram
+            lengths = (mapped * active).sum(dim=1).clamp(min=1e-24).sqrt()
+            return (mapped[1:] @ active[0]) / (lengths[1:] * lengths[0])
+
+
+def base_of(task: Task) -> Base:
+    """What the foundation model says. Raises SettingError where the base's head does not lie in the space of the representations."""
+    assert task.base is not None
+    wanted = (task.num_classes, *task.presentation.shape)
+    if task.base.head.shape != wanted:
+        raise SettingError(f"the base's class embeddings are {task.base.head.shape}, not {wanted}")
+    return task.base
+
+
+def predicted(y: Array, groups: Array, inference: str) -> Array:
+    """The classes that an inference's groups predict, (N,). Of one that reads attributes, groups are their values: each stands for the
+    class in which it has the largest share, as land for landbirds, and women for the blond."""
+    declaration = declared("inference", inference)
+    if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
+        return groups
+    counts = np.zeros((int(groups.max()) + 1, int(y.max()) + 1))
+    np.add.at(counts, (groups, y), 1)
+    return (counts / np.maximum(counts.sum(axis=0), 1)).argmax(axis=1)[groups]
+
+
+def freeze(head: nn.Module, weight: Array) -> None:
+    """Give a head weights that no step trains."""
+    head.load_state_dict({"weight": torch.from_numpy(weight)})
+    head.requires_grad_(False)

@@ -1,0 +1,53 @@
+"""Gradients that outlive a step."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from despur.methods.base import Losses, Method
+from despur.storage.store import Array
+
+
+class KeepsHeadGradient(Method):
+    """With head_gradient=accumulate, the head's gradient is cleared once an epoch instead of once a step: a resumed run needs it."""
+
+    resumed = False
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        """An epoch starts without gradients, unless it goes on after an interruption."""
+        if not self.resumed:
+            self.optimizer.zero_grad()
+        self.resumed = False
+        yield from self.batches(rng)
+
+    def batches(self, rng: np.random.Generator) -> list[Array]:
+        """The batches of one epoch."""
+        raise NotImplementedError
+
+    def parts(self, batch: Array) -> list[Array]:
+        """What of a step's batch is encoded at once."""
+        return [batch]
+
+    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """One optimiser step, in whatever modes the networks are: the mean over a batch, whose parts' gradients add up."""
+        for name, network in self.networks.items():
+            if name != "head" or self.settings["head_gradient"] != "accumulate":
+                network.zero_grad(set_to_none=True)
+        total: Losses = {}
+        for part in self.parts(batch):
+            losses, share = self.losses(part, rng), len(part) / len(batch)
+            (share * losses["loss"]).backward()
+            for name, value in losses.items():
+                total[name] = total.get(name, 0) + share * value.detach()
+        self.descend()
+        return total
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "head_gradient": [p.grad for p in self.networks["head"].parameters()]}
+
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        for parameter, gradient in zip(self.networks["head"].parameters(), state["head_gradient"], strict=True):
+            parameter.grad = None if gradient is None else gradient.clone()
+        self.resumed = True

@@ -1,0 +1,145 @@
+"""Methods in which each view of a sample is told from the other one, and target networks that follow slowly.
+
+Embeddings of 2N views: row i and row N + i are views of sample i. Each is an anchor, which plays the label, and the other view is its
+positive, from which it is predicted (Qiang et al. 2022, Sec. 3.2).
+"""
+
+import copy
+import math
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.compute.distributed import gather
+from despur.losses.infonce import precise
+from despur.methods.base import Losses
+from despur.methods.families.selfsupervised import SelfSupervised
+from despur.storage.store import Array
+
+
+def rowwise(network: nn.Module, x: Tensor) -> Tensor:
+    """A network on the rows of (...,2N,c), all at once."""
+    return network(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
+
+
+class Pairs(SelfSupervised):
+    """Compares anchors with positives. Subclasses say how (:meth:`compare`) and by which networks they are represented; ``shared``: the
+    same networks see the same views in both parts."""
+
+    shared = True
+    PARALLEL = True
+
+    def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        """Two random views of N images, (2N,C,H,W): as anchors and as positives. Here they are the same."""
+        views = self.augment(torch.cat([images, images]), rng)
+        return views, views
+
+    def represent(self, anchors: Tensor, positives: Tensor) -> tuple[Tensor, Tensor]:
+        """Representations (2N,c) of anchors and of positives."""
+        h = self.networks["encoder"](positives)
+        return h, h
+
+    @property
+    def channels(self) -> int:
+        """c, of a positive's representation."""
+        return self.dim
+
+    def anchor(self, h: Tensor) -> Tensor:
+        """Embeddings (2N,d) of anchors."""
+        return self.positive(h)
+
+    def positive(self, h: Tensor) -> Tensor:
+        """Embeddings (...,2N,d) of positives (...,2N,c)."""
+        return rowwise(self.networks["projector"], h)
+
+    def compare(self, z: Tensor, p: Tensor) -> Tensor:
+        """Loss (...,2N) of each anchor in ``z`` (2N,d), whose positive is the same row of ``p`` (...,2N,d)."""
+        raise NotImplementedError
+
+    def contrast(self, z: Tensor, p: Tensor) -> Tensor:
+        """What the method minimises, a scalar: the mean over anchors, and what else its paper adds."""
+        return self.compare(z, p).mean()
+
+    def opposite(self, p: Tensor) -> Tensor:
+        """Positives (...,2N,d) into the rows of their anchors: views are exchanged."""
+        return p.roll(p.shape[-2] // 2, dims=-2)
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        anchors, positives = self.represent(*self.views(self.task.presentation.view(batch, rng), rng))
+        z = gather(self.anchor(anchors))
+        return {"loss": self.contrast(z, self.opposite(z if self.shared else gather(self.positive(positives))))}
+
+
+class WithTarget(Pairs):
+    """Anchors are represented by a target network, which no gradient reaches: its parameters follow those of encoder and projector.
+
+    Statistics of batch norm are its own (W-MSE's code).
+    """
+
+    shared = False
+
+    def setup(self) -> None:
+        super().setup()
+        learned = nn.ModuleDict({name: self.networks[name] for name in ("encoder", "projector")})
+        self.networks["target"] = copy.deepcopy(learned).requires_grad_(False)
+
+    def target(self, name: str) -> nn.Module:
+        return self.networks["target"][name]  # type: ignore[index]
+
+    def costly(self) -> list[nn.Module]:
+        return [*super().costly(), self.target("encoder")]
+
+    def momentum(self) -> float:
+        """Share of the past after ``done`` epochs: constant, or 1 - (1 - ema) (cos(pi share of training) + 1) / 2 (Grill et al. 2020)."""
+        s = self.settings
+        falling = (math.cos(math.pi * self.done / s["epochs"]) + 1) / 2 if s["ema_increase"] == "cosine" else 1.0
+        return 1 - (1 - s["ema"]) * falling
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """The target moves towards what has been learned."""
+        share = 1 - self.momentum()
+        for name in ("encoder", "projector"):
+            for slow, fast in zip(self.target(name).parameters(), self.networks[name].parameters(), strict=True):
+                slow.lerp_(fast, share)
+
+    def represent(self, anchors: Tensor, positives: Tensor) -> tuple[Tensor, Tensor]:
+        with torch.no_grad():
+            slow = self.target("encoder")(anchors)
+        return slow, self.networks["encoder"](positives)
+
+    @torch.no_grad()
+    def anchor(self, h: Tensor) -> Tensor:
+        return self.target("projector")(h)
+
+    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        losses = super().step(batch, rng)
+        self.follow()
+        return losses
+
+
+class WithQueue(WithTarget):
+    """Keeps the latest ``queue`` embeddings (K,d) of the target network, of length 1, to compare with: at first, random ones."""
+
+    def setup(self) -> None:
+        super().setup()
+        random = torch.randn(self.settings["queue"], self.embedding_dim)
+        self.networks.register_buffer("queue", nn.functional.normalize(random).to(self.task.device))
+
+    @property
+    def queue(self) -> Tensor:
+        return self.networks.get_buffer("queue")
+
+    def anchor(self, h: Tensor) -> Tensor:
+        return nn.functional.normalize(precise(super().anchor(h)))
+
+    def contrast(self, z: Tensor, p: Tensor) -> Tensor:
+        self.latest = z
+        return super().contrast(z, p)
+
+    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """The embeddings of a step's batch wait for the next step."""
+        losses = super().step(batch, rng)
+        self.queue.copy_(torch.cat([self.latest.to(self.queue.dtype), self.queue])[: len(self.queue)])
+        return losses

@@ -1,0 +1,107 @@
+"""What methods share that learn representations without labels, from two random views of every sample."""
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from despur.losses.infonce import candidates, two_view_contrast
+from despur.methods.base import Method, build_encoder
+from despur.samplers.domains import domains
+from despur.specs.spec import Spec
+from despur.storage.store import Array
+
+
+def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
+    """What stands between representation and loss (Lewis et al. 2023, App. G): nothing, a linear layer, or two with a ReLU; or, with
+    ``width`` hidden units, batch norm too, of the embedding as well in ``mlp_bn_bn`` (W-MSE's released code)."""
+    if kind == "none":
+        return nn.Identity()
+    if kind in ("mlp_bn", "mlp_bn_bn"):
+        last = [nn.BatchNorm1d(out)] if kind == "mlp_bn_bn" else []
+        return nn.Sequential(nn.Linear(dim, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, out), *last)
+    return nn.Linear(dim, out) if kind == "linear" else nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, out))
+
+
+class SelfSupervised(Method):
+    """An encoder without a head. Nothing selects among its epochs: the last one counts. ``done``: epochs so far."""
+
+    done = 0.0
+
+    TRAINED_ON = ("train", "unlabelled")
+
+    @staticmethod
+    def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
+        return nn.ModuleDict({"encoder": build_encoder(spec, shape)})
+
+    def setup(self) -> None:
+        part = self.spec.parts["augment"]
+        self.augment = import_module(f"despur.augment.{part.base}").build(part.settings)
+        self.networks["projector"] = self.build_projector(self.dim)
+
+    def build_projector(self, dim: int) -> nn.Module:
+        """From ``dim`` numbers to those where the loss acts."""
+        s = self.settings
+        return projector(s["projector"], dim, s["projector_dim"], s["projector_width"]).to(self.task.device)
+
+    def rate(self, epoch: float) -> float:
+        """As other methods; or with two drops near the end (Qiang et al. 2022, Sec. 6.2). Grows over the first ``warmup`` steps."""
+        s = self.settings
+        warm = min(1.0, (epoch * self.steps_per_epoch + 1) / s["warmup"]) if s["warmup"] else 1.0
+        if s["decay"] != "drops":
+            return warm * super().rate(epoch)
+        return warm * s["drop"] ** sum(epoch >= s["epochs"] - s[key] for key in ("drop_first", "drop_second"))
+
+    def set_rate(self, epoch: float) -> None:
+        super().set_rate(epoch)
+        self.done = epoch
+
+    @property
+    def embedding_dim(self) -> int:
+        return int(self.settings["projector_dim"]) if self.settings["projector"] != "none" else self.dim
+
+    @property
+    def batch_size(self) -> int:
+        return min(self.settings["batch_size"], len(self.task))
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return len(self.task) // self.batch_size
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+        """Whole batches: every anchor has as many negatives. The few samples left over wait for the next epoch's order."""
+        order = rng.permutation(len(self.task))[: self.steps_per_epoch * self.batch_size]
+        yield from order.reshape(-1, self.batch_size)
+
+    def embed(self, images: Tensor) -> Tensor:
+        """Embeddings (B,D) of images, where the loss acts."""
+        return self.networks["projector"](self.networks["encoder"](images))
+
+    def two_views(self, batch: Array, rng: np.random.Generator) -> Tensor:
+        """Embeddings (2N,D) of two random views of N samples: first all first ones, then all second ones."""
+        images = self.task.presentation.view(batch, rng)
+        return self.embed(self.augment(torch.cat([images, images]), rng))
+
+    def info_nce(self, z: Tensor) -> Tensor:
+        """Eq. 2 of Lewis et al. 2023 on the embeddings (2N,D) of two views, a scalar."""
+        allowed = candidates(len(z) // 2, self.settings["negatives"], z.device)
+        return two_view_contrast(z, allowed, self.settings["temperature"])
+
+    def presentations(self, batch: Array) -> int:
+        return 2 * batch.size
+
+
+class WithDomains(SelfSupervised):
+    """Knows each training sample's domain: ``self.domain`` (N,), numbers below ``self.num_domains``."""
+
+    def setup(self) -> None:
+        super().setup()
+        assert self.task.groups is not None
+        number = domains(self.task.y, self.task.groups)
+        self.domain, self.num_domains = self.task.per_sample(number), int(number.max()) + 1
+
+    def domains_of(self, batch: Array) -> Tensor:
+        """Domains of both views of a batch, (2N,)."""
+        return self.domain[batch].repeat(2)

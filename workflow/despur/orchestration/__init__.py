@@ -1,0 +1,1 @@
+"""What the rules ask for: configurations, experiments, resources, locks, GPU slots."""

@@ -1,0 +1,109 @@
+"""What a configuration will cost, before anything runs: jobs, hours, disk, and the longest chain of jobs. ``python -m despur plan``.
+
+Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where results/reference has them, else stated guesses.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from despur.orchestration import configuration, experiments, matrix, resources
+from despur.specs.paths import Place, locate
+
+EVALUATED = {"metrics.csv": "evaluate", "resamples.parquet": "evaluate", "saliency.csv": "saliency", "saliency.safetensors": "saliency"}
+
+
+def job(file: str) -> Place | None:
+    """The job that makes a file of results/; none for files of the repository, tables and figures."""
+    if not file.startswith(("results/data/", "results/stage1/", "results/groups/", "results/runs/")):
+        return None
+    place = locate(file)
+    stage = EVALUATED.get(Path(file).name, place.stage) if place.stage == "runs" else place.stage
+    return Place(place.root, stage, place.dataset, place.name, place.seeds)
+
+
+@cache
+def before(place: Place) -> tuple[Place, ...]:
+    """The jobs that a job waits for."""
+    if place.stage == "data":
+        return tuple(place.upstream("stage1"))
+    runs = [Place(place.root, "runs", place.dataset, place.name, place.seeds)] if place.stage in ("evaluate", "saliency") else []
+    parts = ("stage1",) if place.stage in ("groups", "saliency") else ("stage1", "groups") if place.stage == "runs" else ()
+    return (place.data, *runs, *(up for part in parts for up in place.upstream(part)))
+
+
+def behind(files: Iterable[str]) -> set[Place]:
+    """Every job that files come from."""
+    found: set[Place] = set()
+    queue = [place for place in map(job, files) if place]
+    while queue:
+        place = queue.pop()
+        if place not in found:
+            found.add(place)
+            queue += before(place)
+    return found
+
+
+def jobs_of(config: Mapping[str, Any]) -> dict[str, set[Place]]:
+    """Every job behind the artifacts of each paper of a configuration, and behind its matrix. Raises SettingError for a wrong one."""
+    configuration.check(config)
+    files = {
+        paper: [file for name in experiments.artifacts(config, paper) for file in experiments.files(config, paper, name)]
+        for paper in config["papers"]
+    }
+    return {paper: behind(own) for paper, own in files.items()} | ({"matrix": behind(matrix.files(config))} if config.get("matrix") else {})
+
+
+def longest(jobs: Iterable[Place], device: str) -> tuple[float, list[Place]]:
+    """Seconds of the chain of jobs that takes longest, each on all GPUs that it can use, and its jobs: no number of machines is faster."""
+
+    @cache
+    def chain(place: Place) -> tuple[float, tuple[Place, ...]]:
+        seconds, path = max(map(chain, before(place)), key=lambda each: each[0], default=(0.0, ()))
+        return seconds + resources.elapsed(place, device), (*path, place)
+
+    seconds, path = max(map(chain, jobs), key=lambda each: each[0], default=(0.0, ()))
+    return seconds, list(path)
+
+
+def row(name: str, jobs: set[Place], artifacts: int, device: str) -> str:
+    """Jobs, hours of training jobs, hours of the others, disk, hours of the longest chain."""
+    training = {place for place in jobs if resources.resources(place)["gpu"]}
+    hours = [sum(resources.seconds(place, device)[0] for place in some) / 3600 for some in (training, jobs - training)]
+    disk = sum(map(resources.megabytes, jobs)) / 1000
+    return f"{name:<20}{len(jobs) + artifacts:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}" + (
+        f"{longest(jobs, device)[0] / 3600:>12,.1f}"
+    )
+
+
+def tried(minutes: float) -> Iterator[str]:
+    """Of the longest job, which takes so many minutes, more than a job may ask for: whether the profile tries it often enough."""
+    longest, allowed = resources.facts()["longest"], resources.retries()
+    asked = math.ceil(minutes / longest) - 1
+    if asked > 0:
+        yield f"No job asks for more than {longest:,} minutes (workflow/resources.yaml); one of {minutes:,.0f} needs {asked:,} retries."
+    if asked > allowed:
+        enough = math.ceil(minutes / (allowed + 1))
+        yield (f"It CANNOT FINISH within the {allowed} retries of profiles/slurm: set retries there to {asked:,}, or longest to "
+               f"{enough:,}, where your partition gives a job so many minutes.")  # fmt: skip
+
+
+def plan(configfile: Path, device: str) -> Iterator[str]:
+    """what a configuration costs before it runs: jobs, hours, disk and the longest chain of jobs, by paper"""
+    config: Mapping[str, Any] = configuration.read(configfile)
+    jobs = jobs_of(config)
+    every = set().union(*jobs.values())
+    yield f"{'':<20}{'jobs':>8}{'training':>10}{f'{device.upper()} hours':>16}{'other hours':>13}{'GB':>10}{'longest (h)':>12}"
+    counts = {paper: len(experiments.artifacts(config, paper)) if paper in config["papers"] else 1 for paper in jobs}
+    for paper, own in jobs.items():
+        yield row(paper, own, counts[paper], device)
+    yield row("all, shared once", every, sum(counts.values()) + 2, device)  # the scorecard, and `all`
+    training = [place for place in every if resources.resources(place)["gpu"]]
+    measured = sum(resources.seconds(place, device)[1] for place in training)
+    yield f"\nSpeeds are measured (results/reference) for {measured} of {len(training)} training jobs, else guessed (workflow/resources.yaml)."
+    yield from tried(max((resources.elapsed(place, device) for place in every), default=0.0) / 60)
+    yield "Times are at most: nothing is known of early stopping. The longest chain:"
+    for place in longest(every, device)[1]:
+        yield f"  {resources.elapsed(place, device) / 3600:>10,.2f} h  {place.stage:<9} {place.folder.relative_to(place.root)}"

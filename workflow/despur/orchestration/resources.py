@@ -1,0 +1,161 @@
+"""What a job needs: seconds, memory, disk, GPUs. Facts and guesses stand in workflow/resources.yaml, measured speeds in results/reference.
+
+They decide no digit, so a wrong one costs time only: a job that runs out of memory or minutes asks for more, and goes on where it was.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from despur.specs.names import parse
+from despur.specs.paths import Place, locate
+from despur.specs.settings import SettingError
+from despur.specs.spec import Spec
+
+FACTS = Path(__file__).parents[2] / "resources.yaml"
+PROFILE = FACTS.parent.parent / "profiles/slurm/profile.yaml"
+REFERENCE = Path("results/reference")
+TRAINED = ("stage1", "runs")
+
+
+@cache
+def facts() -> dict[str, Any]:
+    return yaml.safe_load(FACTS.read_text())
+
+
+def fact(kind: str, name: str) -> Mapping[str, float]:
+    """What the table says of a data set or an encoder; of one that it does not name, the row ``*``."""
+    return facts()[kind].get(name, facts()[kind]["*"])
+
+
+def encoder(spec: Spec) -> str:
+    """The encoder whose representations a method writes: its own, or that of its stage-1 model; ``mlp`` if neither has one."""
+    while "encoder" not in spec.parts:
+        if "stage1" not in spec.parts:
+            return "mlp"
+        spec = spec.parts["stage1"]
+    return spec.parts["encoder"].base
+
+
+def network(spec: Spec) -> str:
+    """What the steps of a method run: the encoder (fine-tuning goes on with that of stage 1), or a layer on representations."""
+    return encoder(spec) if {"encoder", "augment"} & set(spec.parts) else "mlp"
+
+
+def on_gpu(spec: Spec) -> bool:
+    """Whether a method takes gradient steps or applies an encoder; one that is fitted in closed form has no use for a GPU."""
+    return "learning_rate" in spec.settings or "encoder" in spec.parts
+
+
+def presented(spec: Spec, dataset: str) -> tuple[float, float]:
+    """Images that a run shows its network, in costs of a training step, and its steps, at most: nothing is known of early stopping."""
+    s = spec.settings
+    if "epochs" not in s:  # an encoder is applied, forward only: a third
+        return fact("datasets", dataset)["samples"] / 3, 0
+    samples = s["epochs"] * fact("datasets", dataset)["train"] * s.get("anchor_fraction", 1.0) * s.get("label_fraction", 1.0)
+    contrasts = "anchor_fraction" in s and "encoder" in spec.parts  # a batch for each anchor, from both sides
+    views = 2 * (s["num_positives"] + s["num_negatives"]) if contrasts else 2 if "encoder" in spec.parts and "augment" in spec.parts else 1
+    steps = samples / (s.get("accumulation", 1) if contrasts else s.get("batch_size", 32))
+    return samples * views * (facts()["second_order"] if s.get("second_order") else 1), steps
+
+
+@cache
+def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
+    """Measured images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that were kept."""
+    total: dict[tuple[str, str, str], list[float]] = {}
+    for file in sorted(reference.glob("*/*/provenance.json")):
+        for folder, about in json.loads(file.read_text())["runs"].items():
+            try:
+                spec = locate(folder).sweep.points[0]
+            except SettingError:  # of a version that called it otherwise
+                continue
+            for run in about.get("runs", {}).values():
+                key = ("cpu" if about["device"] == "cpu" else "gpu", network(spec), spec.base)
+                sums = total.setdefault(key, [0.0, 0.0])
+                sums[0], sums[1] = sums[0] + run["training_images"] / about.get("processes", 1), sums[1] + run["seconds"]
+    return {key: images / seconds for key, (images, seconds) in total.items() if seconds}
+
+
+def training_seconds(spec: Spec, dataset: str, device: str) -> tuple[float, bool]:
+    """Seconds of a run's steps, and whether its speed was measured."""
+    if not on_gpu(spec):
+        return 0.0, True
+    images, steps = presented(spec, dataset)
+    measured = recorded().get((device, network(spec), spec.base))
+    if measured:
+        return images / measured, True
+    return max(images / fact("encoders", network(spec))[device], steps * facts()["step"][device]), False
+
+
+@cache
+def seconds(place: Place, device: str = "gpu") -> tuple[float, bool]:
+    """Seconds that a job takes at most, and whether the speed of its training steps was measured."""
+    name, stage = parse(place.dataset)[0], facts()["stages"][place.stage]
+    each = stage["per_thousand"] * fact("datasets", name)["samples"] / 1000
+    if place.stage not in TRAINED:
+        return stage["start"] + runs(place) * each, True
+    found = [training_seconds(point, name, device) for point in place.sweep.points]
+    repeats = runs(place) / len(found)
+    return stage["start"] + runs(place) * each + repeats * sum(s for s, _ in found), all(known for _, known in found)
+
+
+@cache
+def runs(place: Place) -> int:
+    """How many runs travel in a job; of data, how many draws."""
+    return len(place.datasets.points) if place.stage == "data" else len(place.runs())
+
+
+@cache
+def megabytes(place: Place) -> float:
+    """What a job writes under results/, in MB: arrays; weights (float32) and representations (float16) for two selection rules."""
+    data = fact("datasets", parse(place.dataset)[0])
+    if place.stage == "data":
+        return data["mb"] * len(place.datasets.points)
+    if place.stage not in TRAINED:
+        return 0.0
+    size = fact("encoders", encoder(place.sweep.points[0]))
+    kept = 2 + max(p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0 for p in place.sweep.points)
+    return runs(place) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
+
+
+def processes(place: Place) -> int:
+    """GPUs that a stage-1 job shares its batches out to: what the table says, where all its methods can, evenly."""
+    if place.stage != "stage1":
+        return 1
+    known, points = facts()["processes"], place.sweep.points
+    count = min(known["gpus"].get(parse(place.dataset)[0], {}).get(encoder(p), 1) for p in points)
+    return count if all(p.base in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
+
+
+def elapsed(place: Place, device: str = "gpu") -> float:
+    """Seconds until a job is done that has all the GPUs that it shares its batches out to."""
+    return seconds(place, device)[0] / (processes(place) if device == "gpu" else 1)
+
+
+def retries() -> int:
+    """How often profiles/slurm tries a job again."""
+    return yaml.safe_load(PROFILE.read_text()).get("retries", 0)
+
+
+@cache
+def resources(place: Place, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
+    """What a job asks for where there are so many GPUs: none, one, or all that it shares its batches out to. Each attempt asks for more,
+    as the one before may have had too little."""
+    gpu = gpus > 0 and place.stage in TRAINED and any(map(on_gpu, place.sweep.points))
+    shared = processes(place) if processes(place) <= gpus else 1
+    data = fact("datasets", parse(place.dataset)[0])["mb"]
+    own = fact("encoders", encoder(place.sweep.points[0])) if place.stage in (*TRAINED, "saliency") else {}
+    arrays = min(data, 16_000) + (megabytes(place) if place.stage in TRAINED else 0)  # larger ones stay on disk
+    expected = seconds(place, "gpu" if gpus else "cpu")[0] / shared
+    minutes = math.ceil(max(10.0, expected * facts()["margin"] / 60)) * attempt
+    return {
+        "gpu": int(gpu) * shared,
+        "mem_mb": math.ceil(((facts()["memory_mb"] + own.get("mb", 0)) * shared + arrays) * min(attempt, facts()["grows"]) / 100) * 100,
+        "runtime": min(minutes, facts()["longest"]),
+        "cpus_per_task": int(own.get("cpus", 1)) * shared if gpu else 1,
+    }

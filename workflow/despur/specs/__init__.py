@@ -1,0 +1,1 @@
+"""What a name means: settings, declarations, specifications, result paths."""

@@ -1,0 +1,47 @@
+"""What the files of components declare. The folders of this package are the registry; files are read without being run, so that names
+resolve in milliseconds, without torch."""
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from despur.specs import hyperparameters, settings
+from despur.specs.names import unknown
+
+PACKAGE = Path(__file__).parents[1]
+DECLARATIONS = {
+    *("SETTINGS", "PUBLISHED", "BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"),
+    *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/storage/raw_files.py
+}
+
+
+def available(kind: str) -> list[str]:
+    """Names in a folder of the package (datasets, encoders, inference, methods): the folder is the registry."""
+    return sorted(p.stem for p in (PACKAGE / kind).glob("*.py") if p.stem not in ("__init__", "base"))
+
+
+@cache
+def declared(kind: str, name: str) -> dict[str, Any]:
+    """The declarations (SETTINGS, PUBLISHED, ...) at the top of a component's file, without running the file.
+
+    They may name those of another file: ``**declared("methods", "cnc")["SETTINGS"]``, where a variant follows what it varies.
+    """
+    if name not in available(kind):
+        raise unknown({"datasets": "data set", "encoders": "encoder", "methods": "method"}.get(kind, kind), name, available(kind))
+    tree = ast.parse((PACKAGE / kind / f"{name}.py").read_text())
+    known = {**vars(settings), **vars(hyperparameters), "declared": declared}
+    found: dict[str, Any] = {"SETTINGS": {}}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in DECLARATIONS:
+            code = compile(ast.Expression(node.value), f"{kind}/{name}.py", "eval")
+            found[node.targets[0].id] = eval(code, known)
+    return found
+
+
+def published(dataset: str, base: str, role: str) -> dict[str, Any]:
+    """What a data set's file states for a component: for all ('*'), for this one, for this one in a role. ``stage1.epochs`` is of the
+    stage 1 that it reads, if it reads one."""
+    table = declared("datasets", dataset).get("PUBLISHED", {}) if dataset else {}
+    layers = ("*", base, f"{role}/{base}")
+    return {key: value for layer in layers for key, value in table.get(layer, {}).items()}

@@ -1,0 +1,36 @@
+"""Names, ``base+key=value+...``: put together, taken apart, and the error for one that does not exist.
+
+A value may be a list, ``0.2~0.4``. What a name means is told in :mod:`despur.specs.resolution`.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+from despur.specs.settings import SettingError
+
+
+def join(base: str, overrides: dict[str, str]) -> str:
+    """``base+key=value+...`` with sorted keys."""
+    return "".join([base, *(f"+{key}={value}" for key, value in sorted(overrides.items()))])
+
+
+def parse(text: str) -> tuple[str, dict[str, list[str]]]:
+    """Split a name into its base and overrides; a value is a list of one or more texts."""
+    base, *items = text.split("+")
+    overrides: dict[str, list[str]] = {}
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not equals or not key or not all(value.split("~")):
+            raise SettingError(f"{text}: {item!r} is not key=value (a list is key=value~value)")
+        if key in overrides:
+            raise SettingError(f"{text}: {key} is set twice")
+        overrides[key] = value.split("~")
+    return base, overrides
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> SettingError:
+    """The error for a name that does not exist: says what exists and what is nearest."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else "."
+    return SettingError(f"unknown {what} {name!r}{hint} Known: {', '.join(known) or 'none'}")

@@ -1,0 +1,142 @@
+"""A path is a question: where each result lies, and what a path asks for."""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from despur.specs.declarations import declared
+from despur.specs.names import parse
+from despur.specs.resolution import at_seeds, canonical, resolve
+from despur.specs.settings import SettingError, spell
+from despur.specs.spec import Spec, Sweep
+
+NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
+SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"
+KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods", "evaluate": "methods", "saliency": "methods"}
+
+
+def data_root() -> Path:
+    """Where raw data lies."""
+    return Path(os.environ.get("DESPUR_DATA_ROOT", "data"))
+
+
+@dataclass(frozen=True)
+class Place:
+    """What lies in a folder: ``root/stage/dataset[/name/seeds]``."""
+
+    root: Path
+    stage: str
+    dataset: str
+    name: str = ""
+    seeds: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return self.root.joinpath(*filter(None, (self.stage, self.dataset, self.name, self.seeds)))
+
+    @property
+    def datasets(self) -> Sweep:
+        return canonical("datasets", self.dataset)
+
+    @property
+    def sweep(self) -> Sweep:
+        return canonical(KINDS[self.stage], self.name, parse(self.dataset)[0], self.stage if self.stage in ("stage1", "groups") else "")
+
+    @property
+    def data(self) -> "Place":
+        """The data that these seeds read."""
+        return Place(self.root, "data", at_seeds(self.dataset, seed_list(self.seeds)))
+
+    def upstream(self, part: str) -> list["Place"]:
+        """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where nothing is drawn.
+
+        Of data that are other data as a model represents them: the folder of that model, of seed 0: CE, or the BASE that they declare.
+        """
+        if self.stage == "data":
+            sources = dict.fromkeys((p.source.name, p.source.base) for p in self.datasets.points if p.source and part == "stage1")
+            return [Place(self.root, "stage1", name, declared("datasets", base).get("BASE", "erm"), "s0") for name, base in sources]
+        drawn = at_seeds(self.dataset, seed_list(self.seeds)) != self.dataset
+        return [
+            Place(self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0")
+            for sweep in self.sweep.part(part)
+        ]
+
+    def runs(self) -> list["Run"]:
+        """Every single run asked for: data set point x point x seed."""
+        every = [
+            Run(resolve("datasets", at_seeds(data.name, [seed])).points[0], point, point.seed(seed))
+            for data in self.datasets.points
+            for point in self.sweep.points
+            for seed in seed_list(self.seeds)
+        ]
+        return list({run.key: run for run in every}.values())
+
+
+@dataclass(frozen=True)
+class Run:
+    """One data set point, one point of the method (base, inference), one seed."""
+
+    data: Spec
+    spec: Spec
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The key of this run in the containers of its folder; also what its randomness is derived from."""
+        return f"{self.data.name}/{self.spec.name}/s{self.seed}"
+
+    def of(self, part: str) -> str:
+        """The key of the run of a component (``groups``, ``stage1``) that this run reads."""
+        spec = self.spec.parts[part]
+        return f"{self.data.name}/{spec.name}/s{spec.seed(self.seed)}"
+
+
+def identity(place: Place, run: Run) -> dict[str, Any]:
+    """The columns that say which run a row is of: data set, method, the settings that the sweeps vary, seed."""
+    method = {key: spell(run.spec.value(key)) for key in place.sweep.swept}
+    data = {f"data.{key}": spell(run.data.value(key)) for key in place.datasets.swept}
+    return {"dataset": run.data.name, "method": run.spec.name, **method, **data, "seed": run.seed}
+
+
+def locate(path: str | Path) -> Place:
+    """What a path asks for; the folder of a result or any file in it. Raises SettingError if it is none."""
+    match = re.fullmatch(rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path))
+    if not match:
+        raise SettingError(
+            f"{path}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a NAME as in cnc+lambda=0.5 "
+            "and SEEDS as in s0 (one) or s0-2 (0 to 2)"
+        )
+    root, data, stage, dataset, name, seeds = match.groups()
+    return Place(Path(root or "."), "data", data) if data else Place(Path(root or "."), stage, dataset, name, seeds)
+
+
+def seed_list(text: str) -> list[int]:
+    """``s0-2`` -> [0, 1, 2]; ``s4`` -> [4]."""
+    first, _, last = text[1:].partition("-")
+    if last and int(last) <= int(first):
+        raise SettingError(f"{text}: the last seed must come after the first; one seed is s{first}")
+    return list(range(int(first), int(last or first) + 1))
+
+
+def chunks(seeds: int | Sequence[str], size: int) -> list[str]:
+    """Seeds as the chunks that travel together: a number of seeds in aligned chunks of ``size``, or explicit ranges, which must
+    not overlap."""
+    if not isinstance(seeds, int):
+        every = [seed for text in seeds for seed in seed_list(f"s{text}")]
+        if len(set(every)) < len(every):
+            raise SettingError(f"seeds {list(seeds)}: a seed is named twice")
+        return [f"s{text}" for text in seeds]
+    spans = [(first, min(first + size, seeds) - 1) for first in range(0, seeds, size)]
+    return [f"s{first}-{last}" if last > first else f"s{first}" for first, last in spans]
+
+
+def chunk_size(place: Place) -> int:
+    """How many seeds of a method, base or inference travel in one job: the encoder behind it says so."""
+    spec = resolve(KINDS[place.stage], place.name, parse(place.dataset)[0], "" if place.stage == "runs" else place.stage).points[0]
+    while "encoder" not in spec.parts and spec.parts:
+        spec = next(iter(spec.parts.values()))
+    encoder = spec.parts.get("encoder")
+    return declared("encoders", encoder.base).get("SEED_CHUNK", 5) if encoder else 5

@@ -1,0 +1,132 @@
+"""The kinds of settings, typed and bounded: how a data set, encoder, inference or method declares what can be chosen.
+
+A file declares ``SETTINGS = {"temperature": real(0.05, "App. E.2.4", above=0), ...}``. The second argument says where the default comes
+from. Declarations are read without running the file (:mod:`despur.specs.declarations`).
+"""
+
+import math
+import re
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Settings = Mapping[str, Any]
+WORD = {*string.ascii_letters, *string.digits, *"_-."}
+
+
+class SettingError(ValueError):
+    """A key, value or name that cannot be used; the message says what is allowed."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: default, source of the default, how to read it from text, and what is allowed."""
+
+    default: Any
+    source: str
+    read: Callable[[str], Any]
+    allowed: str
+    check: Callable[[Any], bool] = lambda value: True
+    folder: str = ""  # for parts: the folder whose files are the choices
+
+    def parse(self, key: str, text: str, default: Any = None) -> Any:
+        """The value behind ``text``; raises :class:`SettingError` naming key, value and what is allowed."""
+        try:
+            value = self.read(text)
+        except ValueError:
+            value = None
+        if value is None or not self.check(value):
+            raise SettingError(f"{key}={text}: must be {self.allowed} (default {spell(self.default if default is None else default)})")
+        return value
+
+
+def spell(value: Any) -> str:
+    """The one spelling of a value in names: true/false, shortest digits that read back the same."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value).replace("+", "")
+    return str(value)
+
+
+def _bounds(kind: str, low: float, high: float, above: float, below: float) -> tuple[str, Callable[[Any], bool]]:
+    limits = [
+        f"{word} {spell(float(bound))}"
+        for word, bound in (("at least", low), ("at most", high), ("above", above), ("below", below))
+        if math.isfinite(bound)
+    ]
+    return f"{kind} {' and '.join(limits)}".strip(), lambda v: low <= v <= high and above < v < below
+
+
+def real(
+    default: float,
+    source: str,
+    *,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    above: float = -math.inf,
+    below: float = math.inf,
+) -> Setting:
+    """A finite real number within bounds."""
+    allowed, check = _bounds("a number", at_least, at_most, above, below)
+    return Setting(float(default), source, float, allowed, lambda v: math.isfinite(v) and check(v))
+
+
+def whole(default: int, source: str, *, at_least: float = -math.inf, at_most: float = math.inf) -> Setting:
+    """A whole number within bounds."""
+    allowed, check = _bounds("a whole number", at_least, at_most, -math.inf, math.inf)
+    return Setting(default, source, int, allowed, check)
+
+
+def flag(default: bool, source: str) -> Setting:
+    """true or false."""
+    return Setting(default, source, {"true": True, "false": False}.get, "true or false")
+
+
+def choice(default: str, source: str, *options: str) -> Setting:
+    """One of a few words."""
+    return Setting(default, source, str, "one of " + ", ".join(options), lambda v: v in options)
+
+
+def digit_classes(default: str, source: str) -> Setting:
+    """Which digits make up each class: ``3-8`` has two classes of one digit, ``01234-56789`` two of five."""
+
+    def check(text: str) -> bool:
+        classes = text.split("-")
+        return len(classes) > 1 and all(c.isdecimal() and c == "".join(sorted(c)) for c in classes) and not re.search(r"(\d).*\1", text)
+
+    return Setting(default, source, str, "two or more classes of ascending digits like 01-89, no digit twice", check)
+
+
+def word(default: str, source: str) -> Setting:
+    """Any word of letters, digits, ``_``, ``-`` and dots: the name of a file, without its folder."""
+    return Setting(default, source, str, "letters, digits, _, - and dots", lambda v: set(v) <= WORD and not v.startswith("."))
+
+
+def draw(source: str) -> Setting:
+    """Which random draw of a data set: a whole number, or ``seed`` to draw anew for each seed of a run."""
+    return Setting(
+        0,
+        source,
+        lambda text: text if text == "seed" else int(text),
+        "a whole number, at least 0, or seed",
+        lambda v: v == "seed" or v >= 0,
+    )
+
+
+def part(folder: str, default: str, source: str) -> Setting:
+    """A component by name (an encoder, a base, an inference): its own settings are reached with dotted keys."""
+    return Setting(default, source, str, f"a name in {folder}/", folder=folder)
+
+
+def without(settings: Mapping[str, Setting], *names: str) -> dict[str, Setting]:
+    """Settings less some that a component does not have."""
+    return {key: setting for key, setting in settings.items() if key not in names}
+
+
+def for_each(methods: str | Mapping[str, Mapping[str, Any]], **stated: Any) -> dict[str, dict[str, Any]]:
+    """What a data set's file states for several methods alike, named with blanks between them. Of some it may state
+    more; what is said of all counts."""
+    own = {methods: {}} if isinstance(methods, str) else methods
+    return {method: {**more, **stated} for names, more in own.items() for method in names.split()}

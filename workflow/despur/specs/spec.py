@@ -1,0 +1,85 @@
+"""Specifications: components with all their settings, to the last one. One point, or a sweep: every combination of lists of values."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from despur.specs.declarations import declared
+from despur.specs.names import join
+from despur.specs.settings import spell
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One point, fully resolved. ``changes`` are the settings that differ from the default, spelled canonically."""
+
+    kind: str
+    base: str
+    settings: dict[str, Any]
+    parts: dict[str, "Spec"]
+    changes: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return join(self.base, self.changes)
+
+    @property
+    def source(self) -> "Spec | None":
+        """Of a data set that is another one as a model represents it: the other."""
+        return self.parts["source"] if self.settings.get("features") == "embedded" else None
+
+    def seed(self, seed: int) -> int:
+        """The seed that a run of this has when one of this seed is asked for: 0 where nothing is drawn (``SEEDLESS``)."""
+        return 0 if declared(self.kind, self.base).get("SEEDLESS") else seed
+
+    def value(self, key: str) -> Any:
+        """The resolved value behind a key, dotted or not."""
+        if key in self.settings:
+            return self.settings[key]
+        head, _, rest = key.partition(".")
+        if head in self.parts:
+            return self.parts[head].value(rest)
+        return self.parts["groups"].value(key)
+
+    def resolved(self) -> dict[str, Any]:
+        """Everything that decides the digits, as plain data."""
+        return {"name": self.base, **self.settings, **{key: part.resolved() for key, part in self.parts.items()}}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a name asks for: one point, or every combination of its lists."""
+
+    kind: str
+    base: str
+    overrides: dict[str, list[str]]
+    points: list[Spec]
+
+    @property
+    def name(self) -> str:
+        kept = {}
+        for key in self.overrides:
+            values = list(dict.fromkeys(spell(v) for v in sorted({p.value(key) for p in self.points}, key=_order)))
+            if len(values) > 1 or any(key in p.changes for p in self.points):
+                kept[key] = "~".join(values)
+        return join(self.base, kept)
+
+    @property
+    def swept(self) -> list[str]:
+        """Keys that take several values in this sweep."""
+        return [key for key in sorted(self.overrides) if len({p.value(key) for p in self.points}) > 1]
+
+    def part(self, key: str) -> list["Sweep"]:
+        """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names and of its stage 1."""
+        alike: dict[tuple[str, str], dict[str, Spec]] = {}
+        for part in (p.parts[key] for p in self.points if key in p.parts):
+            alike.setdefault((part.base, part.settings.get("stage1", "")), {})[part.name] = part
+        found = []
+        for (base, _), named in alike.items():
+            parts = list(named.values())
+            changed = {k: list(dict.fromkeys(spell(p.value(k)) for p in parts)) for part in parts for k in part.changes}
+            found.append(Sweep(parts[0].kind, base, changed, parts))
+        return found
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    return (isinstance(value, str), value)

@@ -1,0 +1,133 @@
+"""What a job's result depends on besides its inputs: the specification and the code behind it, as one string."""
+
+import ast
+import hashlib
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from despur.specs.declarations import PACKAGE
+from despur.specs.paths import Place, data_root, seed_list
+from despur.specs.spec import Spec
+from despur.storage import raw_files
+
+# Declarations that are in the specification, or decide no digit.
+RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK", "RAW", "RAW_WITH", "DOWNLOADED"}
+ENTRY = {
+    "data": "data.py",
+    "stage1": "stage1.py",
+    "groups": "groups.py",
+    "runs": "stage2.py",
+    "evaluate": "evaluate.py",
+    "saliency": "saliency.py",
+}
+READERS = ("evaluate", "saliency")  # they read what a run made, so they are made again after it, and run none of its code
+
+
+def _imports(path: Path, tree: ast.AST) -> set[Path]:
+    """Files that a file's syntax tree imports, anywhere in it: of this package, and of a paper's room those beside the file."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    stems = [PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name.startswith("despur.")]  # its own __init__ makes nothing
+    if PACKAGE not in path.parents:
+        stems += [path.parent / name for name in names]
+    return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
+
+
+def _declares(node: ast.stmt, *names: str) -> bool:
+    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names
+
+
+def _strip(tree: ast.Module) -> ast.Module:
+    """Without docstrings, and without declarations that are in the specification or decide no digit."""
+    tree.body = [node for node in tree.body if not _declares(node, *RESOLVED)]
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+            and isinstance(body[0].value.value, str)
+        ):
+            node.body = body[1:]
+    return tree
+
+
+@cache
+def _file(path: Path) -> tuple[str, frozenset[Path]]:
+    tree = ast.parse(path.read_text())
+    return hashlib.sha256(ast.unparse(_strip(tree)).encode()).hexdigest(), frozenset(_imports(path, tree))
+
+
+@cache
+def code_digest(*files: Path) -> str:
+    """Digest of the syntax trees of these files and of everything they import from this package.
+
+    Comments, docstrings, formatting and declared defaults do not change it.
+    """
+    seen: set[Path] = set()
+    queue = list(files)
+    while queue:
+        file = queue.pop()
+        if file not in seen:
+            seen.add(file)
+            queue += _file(file)[1]
+    parts = sorted(f"{file.relative_to(PACKAGE.parent)}:{_file(file)[0]}" for file in seen)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def script_digest(script: str) -> str:
+    """Digest of a script of a paper's room (``papers/cnc/tables.py``) and of the code behind it."""
+    return code_digest(PACKAGE.parent / script)
+
+
+@cache
+def declarations_digest() -> str:
+    """Digest of every declared and published setting: for a table that shows them."""
+    files = sorted(file for kind in ("datasets", "inference", "methods") for file in (PACKAGE / kind).glob("*.py"))
+    texts = [ast.unparse(node) for file in files for node in ast.parse(file.read_text()).body if _declares(node, "SETTINGS", "PUBLISHED")]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def _components(spec: Spec) -> set[Path]:
+    """Files of a specification and of what it is built from, except what an earlier stage runs."""
+    own = {PACKAGE / spec.kind / f"{spec.base}.py"}
+    return own.union(*(_components(part) for key, part in spec.parts.items() if key not in ("stage1", "groups")))
+
+
+def _raw(place: Place) -> dict[str, dict[str, str]]:
+    """The raw files of each point of a data set; those that it was made from and that are not there any more count as they were."""
+    about, root = place.folder / "about.json", data_root()
+    made = json.loads(about.read_text()) if about.exists() else {}
+    found = {}
+    for point in place.datasets.points:
+        gone = {file: known for file, known in made.get(point.name, {}).get("raw", {}).items() if not (root / file).exists()}
+        found[point.name] = gone | raw_files.versions(point, root)
+    return {name: files for name, files in found.items() if files}
+
+
+@cache
+def question(place: Place) -> str:
+    """The canonical string behind a result folder: specification, seeds, digests of the code and of raw data. JSON, keys sorted."""
+    sweep = place.datasets if place.stage == "data" else place.sweep
+    built = sweep.points if place.stage not in READERS else []
+    files = {PACKAGE / ENTRY[place.stage]}.union(*(_components(point) for point in built))
+    asked: dict[str, Any] = {
+        "stage": place.stage,
+        "dataset": [point.resolved() for point in place.datasets.points],
+        "points": [point.resolved() for point in sweep.points],
+        "seeds": seed_list(place.seeds) if place.seeds else [],
+        "code": code_digest(*sorted(files)),
+    }
+    if place.stage == "data" and (raw := _raw(place)):
+        asked["raw"] = raw
+    if place.stage in ("stage1", "runs") and os.environ.get("DESPUR_PRECISION") == "bf16":
+        asked["precision"] = "bf16"
+    return json.dumps(asked, sort_keys=True)

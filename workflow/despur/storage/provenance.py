@@ -1,0 +1,65 @@
+"""What made a result: specification, seeds, versions, device, seconds of own work, peak memory."""
+
+import argparse
+import importlib.metadata
+import json
+import platform
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from despur.specs.paths import Place, locate
+from despur.specs.settings import SettingError
+from despur.storage.digest import question
+from despur.storage.store import InputError, write_json
+
+PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-learn", "snakemake")
+
+
+def versions() -> dict[str, str]:
+    return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in PACKAGES}}
+
+
+def peak_memory_mb() -> float:
+    """Peak resident memory of this process, in MB."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+
+
+def gpu_memory_mb() -> dict[str, float]:
+    """Peak memory that torch has had of its GPU, in MB; nothing where no GPU was used. It imports nothing."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return {}
+    return {"gpu_memory_mb": round(torch.cuda.max_memory_allocated() / 2**20, 1)}
+
+
+def write_about(place: Place, started: float, **facts: Any) -> None:
+    """``about.json`` of a result folder: enough to say what made every number in it."""
+    write_json(
+        place.folder / "about.json",
+        {
+            "question": json.loads(question(place)),
+            "versions": versions(),
+            "machine": f"{platform.system()} {platform.machine()}",
+            "seconds": round(time.perf_counter() - started, 2),
+            "peak_memory_mb": peak_memory_mb(),
+            **gpu_memory_mb(),
+            **facts,
+        },
+    )
+
+
+def entry_point(doc: str, work: Callable[[Place, argparse.Namespace], None], *options: tuple[str, dict[str, Any]]) -> None:
+    """The command line that every stage shares: a path to make, and machine facts that change no digit."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", type=Path, help="the folder to make (or a file in it), e.g. results/runs/colored_digits/cnc/s0-2")
+    for name, keywords in options:
+        parser.add_argument(name, **keywords)
+    arguments = parser.parse_args()
+    try:
+        work(locate(arguments.path), arguments)
+    except (SettingError, InputError) as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,59 @@
+"""Raw files of data sets: which are there, and what tells one version of them from another.
+
+What a data set's file declares of them: ``RAW``, patterns below DESPUR_DATA_ROOT, each of which something must match ("a | b": the first
+that does; "a" is what is said to be missing), filled in with its settings ("{name}.npz"); ``RAW_WITH``, more of them where a setting has a
+value; ``DOWNLOADED``, where they come by themselves. ``python -m despur check --configfile FILE`` looks for them, and a data set is made
+anew when one of them changes. A pattern that ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for.
+"""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from despur.specs.declarations import declared
+from despur.specs.settings import spell
+from despur.specs.spec import Spec
+
+FOLDERS = "/*", "/n*"  # ends of patterns that stand for many files
+LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
+
+
+def needed(point: Spec) -> tuple[str, ...]:
+    """The patterns of all raw files that a data set needs."""
+    stated = declared("datasets", point.base)
+    more = (stated.get("RAW_WITH", {}).get(f"{key}={spell(value)}", ()) for key, value in point.settings.items())
+    return tuple(pattern.format(**point.settings) for patterns in (stated.get("RAW", ()), *more) for pattern in patterns)
+
+
+def downloaded(dataset: str) -> bool:
+    """Whether a data set's files come by themselves."""
+    return declared("datasets", dataset).get("DOWNLOADED", False)
+
+
+def present(pattern: str, root: Path) -> list[Path]:
+    """What the first of a pattern's alternatives that something matches stands for; nothing, if none does."""
+    found = (sorted(root.glob(each.strip())) for each in pattern.split("|"))
+    return next(filter(None, found), [])
+
+
+def versions(point: Spec, root: Path) -> dict[str, str]:
+    """What identifies each raw file of a data set that is there, by its path below ``root``.
+
+    Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data set is made from.
+    """
+    read = () if point.source or downloaded(point.base) else needed(point)
+    several = [present(pattern, root) for pattern in read if not pattern.endswith(FOLDERS)]
+    found = [(file, file.stat()) for files in several for file in files if file.is_file()]
+    return {str(file.relative_to(root)): version(file, known.st_size, known.st_mtime_ns) for file, known in found}
+
+
+@cache
+def version(file: Path, size: int, changed: int) -> str:
+    """The checksum of a file; of a large one its size (bytes) and the time when it was changed."""
+    return f"{size} bytes of {changed}" if size > LARGE else sha256(file)
+
+
+def sha256(path: Path) -> str:
+    """Checksum of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,1 @@
+"""How a run is trained, evaluated on validation data and kept."""
