@@ -11,14 +11,14 @@ import pandas as pd
 import torch
 from hypothesis import settings
 
-from despur.compute.task import Presentation, Task
+from despur.compute.task import InputBatcher, Task
 from despur.methods.base import Method
-from despur.specs.paths import Place, locate
+from despur.specs.paths import ResultPath, locate
 from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 from despur.storage.store import Dataset, save_dataset
-from despur.training.runs import method_class
+from despur.training.runs import load_method_class
 
 torch.set_num_threads(1)
 
@@ -47,8 +47,8 @@ def labels(sizes: dict[tuple[int, int], int]) -> tuple[np.ndarray, np.ndarray]:
 
 def task(y: np.ndarray, groups: np.ndarray | None = None, *, side: int = 34, crop: str = "centre", device: torch.device = CPU) -> Task:
     """A training set of random images with these labels and groups."""
-    presentation = Presentation(torch.from_numpy(images(len(y), side)).to(device), 32, crop)
-    return Task(presentation, np.asarray(y), int(y.max()) + 1, device, groups)
+    batcher = InputBatcher(torch.from_numpy(images(len(y), side)).to(device), 32, crop)
+    return Task(batcher, np.asarray(y), int(y.max()) + 1, device, groups)
 
 
 def embedded(y: np.ndarray, groups: np.ndarray | None = None, z: np.ndarray | None = None, *, seed: int = 0, dim: int = 12) -> Task:
@@ -58,14 +58,14 @@ def embedded(y: np.ndarray, groups: np.ndarray | None = None, z: np.ndarray | No
         z = rng.normal(size=(len(y), dim))
         z[:, 0] += 2 * y
         z[:, 1:4] += 0 if groups is None else 1.5 * groups[:, None]
-    return Task(Presentation(torch.from_numpy(z.astype(np.float32))), np.asarray(y), int(y.max()) + 1, CPU, groups)
+    return Task(InputBatcher(torch.from_numpy(z.astype(np.float32))), np.asarray(y), int(y.max()) + 1, CPU, groups)
 
 
 def build(name: str, of: Task, seed: int = 0) -> Method:
     """A freshly initialised method on a task."""
     torch.set_num_threads(1)  # again: importing UMAP after scikit-learn's clusterings undoes it
     torch.manual_seed(seed)
-    return method_class(name.split("+")[0])(of, spec(name))
+    return load_method_class(name.split("+")[0])(of, spec(name))
 
 
 OPENED: list[Path] = []
@@ -81,9 +81,9 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     """A data set from raw files. What it opens (parquet is read elsewhere) is what its file declares: else a changed file is not seen."""
     (point,) = resolve("datasets", name).points
     OPENED.clear()
-    made = import_module(f"despur.datasets.{point.base}").build(point.settings, root)
+    made = import_module(f"despur.datasets.{point.base_name}").build(point.settings, root)
     found = {pattern: raw_files.present(pattern, root) for pattern in raw_files.needed(point)}
-    assert raw_files.downloaded(point.base) or all(found.values()), f"{name}: nothing matches {[p for p in found if not found[p]]}"
+    assert raw_files.downloaded(point.base_name) or all(found.values()), f"{name}: nothing matches {[p for p in found if not found[p]]}"
     many, one = ({file for p in found for file in found[p] if p.endswith(raw_files.FOLDERS) == folder} for folder in (True, False))
     opened = {file for file in OPENED if file.is_relative_to(root) and "weights" not in file.parts}
     undeclared = {file for file in opened if file not in one and not (image(file) and many & {file, *file.parents})}
@@ -95,7 +95,7 @@ def walk(method: Method, epochs: int) -> Iterator[tuple[int, np.ndarray]]:
     """Epochs and batches; the method is told how many steps are done, as the training loop tells it."""
     method.steps_done = 0
     for epoch in range(epochs):
-        for batch in method.epoch(np.random.default_rng(epoch)):
+        for batch in method.epoch_batches(np.random.default_rng(epoch)):
             yield epoch, batch
             method.steps_done += 1
 
@@ -121,7 +121,7 @@ def tiny_dataset(train: int = 60, held_out: int = 30, seed: int = 0) -> Dataset:
     return Dataset(pixels.astype(np.uint8), table, about)
 
 
-def place(root: Path, path: str) -> Place:
+def result(root: Path, path: str) -> ResultPath:
     """The place of a result below a root."""
     return locate(root / path)
 

@@ -5,7 +5,7 @@ import torch
 from helpers import build, task
 from torch import nn
 
-from despur.compute.task import Presentation
+from despur.compute.task import InputBatcher
 
 
 class Lookup(nn.Module):
@@ -24,7 +24,7 @@ def tabled(name, values, y, groups=None, *, head=False):
     method = build(name, task(np.asarray(y), groups))
     method.networks["encoder"] = Lookup(values)
     method.networks["head"] = nn.Linear(np.shape(values)[1], method.task.num_classes) if head else nn.Identity()
-    method.task.presentation = Presentation(torch.arange(len(values), dtype=torch.float32)[:, None])
+    method.task.batcher = InputBatcher(torch.arange(len(values), dtype=torch.float32)[:, None])
     method.optimizer = method.build_optimizer()
     return method
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import OPTIONS, place
+from helpers import OPTIONS, result
 
 from despur import groups, stage1
 from despur.datasets import bring_your_own
@@ -54,7 +54,7 @@ def brought(request, tmp_path_factory):
 @pytest.mark.parametrize("name", METHODS.values(), ids=METHODS)
 def test_embeddings_reach_every_adapter_method(brought, name):
     results, classes = brought
-    at = place(results, f"runs/{DATA}/{resolve('methods', name + classes, 'bring_your_own').name}/s0")
+    at = result(results, f"runs/{DATA}/{resolve('methods', name + classes, 'bring_your_own').name}/s0")
     for part, stage in (("stage1", stage1.train), ("groups", groups.infer)):
         for above in at.upstream(part):
             stage(above, OPTIONS)

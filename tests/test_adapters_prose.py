@@ -96,13 +96,15 @@ def test_a_method_is_compared_on_its_own_model(prose, means):
 
 def test_shares_are_of_the_foundation_model(prose, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    place = locate("results/runs/waterbirds/contrastive_adapter+stage1.encoder.model=RN50~ViT-L-14/s0-1")
-    (source,) = place.upstream("stage1")
-    (tmp_path / place.folder).mkdir(parents=True)
+    result = locate("results/runs/waterbirds/contrastive_adapter+stage1.encoder.model=RN50~ViT-L-14/s0-1")
+    (source,) = result.upstream("stage1")
+    (tmp_path / result.folder).mkdir(parents=True)
     (tmp_path / source.folder).mkdir(parents=True)
-    trained = {run.key: {"trained_parameters": 263_424 if "ViT" not in run.key else 197_632} for run in place.runs()}
-    models = {run.of("stage1"): {"trained_parameters": 0, "model_parameters": 10**8 * (1 + 3 * ("ViT" in run.key))} for run in place.runs()}
-    for at, runs in ((place, trained), (source, models)):
+    trained = {run.key: {"trained_parameters": 263_424 if "ViT" not in run.key else 197_632} for run in result.runs()}
+    models = {
+        run.of("stage1"): {"trained_parameters": 0, "model_parameters": 10**8 * (1 + 3 * ("ViT" in run.key))} for run in result.runs()
+    }
+    for at, runs in ((result, trained), (source, models)):
         (at.folder / "about.json").write_text(json.dumps({"runs": runs}))
-    cell = Cell("waterbirds", "waterbirds", "contrastive_adapter", (str(place.folder),), "table_3")
+    cell = Cell("waterbirds", "waterbirds", "contrastive_adapter", (str(result.folder),), "table_3")
     assert sorted(set(prose.of_foundation_models([cell, replace(cell, artifact="table_4")]))) == pytest.approx([0.049408, 0.263424])

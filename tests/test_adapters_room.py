@@ -214,7 +214,7 @@ def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
 
 
 def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(scripts["tables"], "load_dataset", lambda *place: None)
+    monkeypatch.setattr(scripts["tables"], "load_dataset", lambda *result: None)
     monkeypatch.setattr(scripts["tables"], "group_sizes", lambda dataset: (1057, 56))
     table = made(scripts, "table_2", runs, tmp_path)
     found = table[table["seeds"] > 0].set_index(["method", "metric"])["ours"]
@@ -235,12 +235,12 @@ def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
 
 def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    place = locate(f"results/runs/scene_digits/contrastive_adapter+{FULL}/s0")
-    (run,), (source,) = place.runs(), place.upstream("stage1")
+    result = locate(f"results/runs/scene_digits/contrastive_adapter+{FULL}/s0")
+    (run,), (source,) = result.runs(), result.upstream("stage1")
     down, up = np.diag([3.0, 2.0]).astype(np.float32), np.diag([1.0, 4.0]).astype(np.float32)
-    save_arrays(place.folder / "models.safetensors", {f"{run.key}/best/encoder.{k}.weight": v for k, v in (("down", down), ("up", up))})
+    save_arrays(result.folder / "models.safetensors", {f"{run.key}/best/encoder.{k}.weight": v for k, v in (("down", down), ("up", up))})
     save_arrays(source.folder / "outputs.safetensors", {f"{run.of('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)})
-    cell = Cell("waterbirds", "scene_digits", "contrastive_adapter", (str(place.folder),), "table_3")
+    cell = Cell("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
     assert scripts["prose"].lipschitz([cell]) == pytest.approx((8, 12))  # ReLU passes both: 2 x 4; products of norms: 3 x 4
 
 

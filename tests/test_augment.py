@@ -128,4 +128,4 @@ def test_the_two_views_of_a_sample_differ_and_lie_apart_by_the_batch():
     assert all(not torch.equal(seen[0][i], seen[0][3 + i]) for i in range(3))
     of.augment = lambda views, rng: views
     of.two_views(np.array([3, 1, 4]), RNG(0))
-    assert torch.equal(seen[1], of.task.presentation.view(np.array([3, 1, 4, 3, 1, 4]), RNG(0)))
+    assert torch.equal(seen[1], of.task.batcher.batch(np.array([3, 1, 4, 3, 1, 4]), RNG(0)))

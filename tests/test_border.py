@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import place, tiny_dataset
+from helpers import result, tiny_dataset
 
 from despur import data
 from despur.datasets import colored_digits
@@ -118,5 +118,5 @@ def test_a_data_set_is_checked_before_anything_is_written(tmp_path, monkeypatch)
     wrong = replace(given, table=pd.DataFrame({**given.table, "y": given.y + 1}))
     monkeypatch.setattr(colored_digits, "build", lambda *_: wrong)
     with pytest.raises(InputError, match=r"datasets/colored_digits\.py: y of sample 4 is 5"):
-        data.build(place(tmp_path, "data/colored_digits"), Namespace(data_root=tmp_path))
+        data.build(result(tmp_path, "data/colored_digits"), Namespace(data_root=tmp_path))
     assert not list(tmp_path.iterdir())

@@ -151,7 +151,7 @@ def test_the_table_of_raw_files_has_the_data_sets_that_cannot_be_made_without(da
         lacking = True
     assert lacking == bool(needed)
     if needed and dataset != "bring_your_own":
-        assert stated(raw.base, SOURCE).startswith("http")
+        assert stated(raw.base_name, SOURCE).startswith("http")
 
 
 def test_the_raw_data_of_a_configuration_is_looked_for_and_not_read(here, monkeypatch):

@@ -80,11 +80,11 @@ def test_only_steps_are_compiled(name, tmp_path):
 @pytest.mark.parametrize("name", METHODS)
 def test_what_is_compiled_is_what_a_step_calls(name):
     one, called = method(name), set()
-    for network in one.costly():
+    for network in one.compilable_modules():
         network.register_forward_pre_hook(lambda network, _: called.add(network))
-    one.set_rate(0.0)
-    one.step(next(iter(one.epoch(np.random.default_rng(0)))), np.random.default_rng(0))
-    assert called == set(one.costly())
+    one.set_learning_rate(0.0)
+    one.step(next(iter(one.epoch_batches(np.random.default_rng(0)))), np.random.default_rng(0))
+    assert called == set(one.compilable_modules())
     assert (mode_of(one, "default") == "off") == ("_msr" in name)
 
 

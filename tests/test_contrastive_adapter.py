@@ -8,11 +8,11 @@ import pytest
 import torch
 from helpers import CPU, spec
 
-from despur.compute.task import Base, Presentation, Task
+from despur.compute.task import InputBatcher, Stage1Outputs, Task
 from despur.losses.contrastive import one_positive_contrast
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
-from despur.training.runs import method_class
+from despur.training.runs import load_method_class
 
 RNG = np.random.default_rng
 SMALL = "num_positives=6+num_negatives=5+num_neighbors=9+anchors_per_step=4+batch_size=8+hidden=8"
@@ -26,13 +26,13 @@ def embedded(count=90, classes=3, dim=10, seed=0, right=0.7):
     z /= np.linalg.norm(z, axis=1, keepdims=True)
     predicted = np.where(rng.random(count) < right, y, (y + 1) % classes)
     head = np.eye(classes, dim, dtype=np.float32)
-    base = Base(z @ head.T, head)
-    return Task(Presentation(torch.from_numpy(z.astype(np.float32))), y, classes, CPU, predicted, base=base)
+    base = Stage1Outputs(z @ head.T, head)
+    return Task(InputBatcher(torch.from_numpy(z.astype(np.float32))), y, classes, CPU, predicted, stage1_outputs=base)
 
 
 def build(name, task, seed=0):
     torch.manual_seed(seed)
-    return method_class(name.split("+")[0])(task, spec(name))
+    return load_method_class(name.split("+")[0])(task, spec(name))
 
 
 # Eq. 6
@@ -99,9 +99,9 @@ def test_all_others_are_neighbours_of_all():
 def test_anchors_are_exactly_what_zero_shot_gets_wrong():
     task = embedded()
     method = build(f"contrastive_adapter+{SMALL}", task)
-    anchors = np.concatenate([anchors for anchors, _ in method.epoch(RNG(0))])
-    assert sorted(anchors) == np.flatnonzero(task.groups != task.y).tolist()
-    assert method.facts()["anchors"] == method.facts()["zero_shot_wrong"] == len(anchors)
+    anchors = np.concatenate([anchors for anchors, _ in method.epoch_batches(RNG(0))])
+    assert sorted(anchors) == np.flatnonzero(task.inferred_attribute != task.y).tolist()
+    assert method.metadata()["anchors"] == method.metadata()["zero_shot_wrong"] == len(anchors)
 
 
 def test_positives_are_right_and_of_the_class_and_padding_does_not_count():
@@ -109,7 +109,7 @@ def test_positives_are_right_and_of_the_class_and_padding_does_not_count():
     predicted = y.copy()
     predicted[[0, 1, 12]] = 1 - y[[0, 1, 12]]
     sampler = hard.HardSampler(y, predicted, 15, 6)
-    anchors = sampler.epoch(RNG(0))
+    anchors = sampler.epoch_batches(RNG(0))
     drawn = sampler.draw(RNG(1), anchors, sampler.others(anchors))
     assert sorted(anchors) == [0, 1, 12]
     for anchor, rows, real, negatives, counts in zip(anchors, drawn.positives, drawn.real, drawn.negatives, drawn.different, strict=True):
@@ -131,11 +131,11 @@ def test_neighbours_of_the_class_do_not_count():
 def test_random_sampling_has_as_many_anchors_from_all_samples():
     task = embedded(300)
     method = build(f"contrastive_adapter+{SMALL}+sampling=random", task)
-    anchors = np.concatenate([anchors for anchors, _ in method.epoch(RNG(0))])
-    right = task.groups[anchors] == task.y[anchors]
-    assert len(anchors) == len(set(anchors)) == (task.groups != task.y).sum() and 0.3 < right.mean() < 1
+    anchors = np.concatenate([anchors for anchors, _ in method.epoch_batches(RNG(0))])
+    right = task.inferred_attribute[anchors] == task.y[anchors]
+    assert len(anchors) == len(set(anchors)) == (task.inferred_attribute != task.y).sum() and 0.3 < right.mean() < 1
     drawn = method.sampler.draw(RNG(0), anchors, method.neighbors(anchors))
-    assert drawn.different.all() and (task.groups != task.y)[drawn.positives].any()
+    assert drawn.different.all() and (task.inferred_attribute != task.y)[drawn.positives].any()
 
 
 def test_random_sampling_never_takes_a_sample_for_its_own_positive():
@@ -145,7 +145,7 @@ def test_random_sampling_never_takes_a_sample_for_its_own_positive():
     drawn = sampler.draw(RNG(0), anchors, sampler.others(anchors))
     assert all(set(rows) == set(np.flatnonzero(y == y[anchor])) - {anchor} for anchor, rows in zip(anchors, drawn.positives, strict=True))
     assert drawn.real.sum(axis=1).tolist() == [2, 2, 2, 3, 3, 3, 3]
-    assert all(7 not in sampler.epoch(RNG(seed)) for seed in range(20)), "the only sample of its class has no positive"
+    assert all(7 not in sampler.epoch_batches(RNG(seed)) for seed in range(20)), "the only sample of its class has no positive"
 
 
 def test_a_class_that_zero_shot_always_gets_wrong_has_no_anchors():
@@ -158,17 +158,17 @@ def test_balanced_anchors_are_as_many_in_each_class():
     y = np.repeat([0, 1], [40, 10])
     predicted = np.concatenate([np.repeat([1, 0], 20), np.repeat([0, 1], 5)])
     sampler = hard.HardSampler(y, predicted, 2, 2)
-    assert np.bincount(y[sampler.epoch(RNG(0))]).tolist() == [20, 5]
-    assert np.bincount(y[sampler.epoch(RNG(0), balance=True)]).tolist() == [5, 5]
-    assert len(sampler.epoch(RNG(0), fraction=0.1)) == 3
+    assert np.bincount(y[sampler.epoch_batches(RNG(0))]).tolist() == [20, 5]
+    assert np.bincount(y[sampler.epoch_batches(RNG(0), balance=True)]).tolist() == [5, 5]
+    assert len(sampler.epoch_batches(RNG(0), fraction=0.1)) == 3
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
 def test_upsampling_makes_wrong_and_right_equal_in_an_epoch_and_each_minibatch(share):
     task = embedded(200, right=1 - share)
     method = build(f"contrastive_adapter+{SMALL}+contrastive=false", task)
-    batches = [samples for _, samples in method.epoch(RNG(0))]
-    wrong = task.groups != task.y
+    batches = [samples for _, samples in method.epoch_batches(RNG(0))]
+    wrong = task.inferred_attribute != task.y
     for rows in batches:
         assert abs(wrong[rows].sum() - (~wrong[rows]).sum()) <= 1
     shown = np.bincount(np.concatenate(batches), minlength=200)
@@ -198,7 +198,7 @@ def reference_gradient(method, anchors, rng):
     drawn = method.sampler.draw(rng, anchors, method.neighbors(anchors))
     encoder.zero_grad()
     for i, rows in enumerate(drawn.rows):
-        f = encoder(method.task.presentation.view(rows, rng))
+        f = encoder(method.task.batcher.batch(rows, rng))
         cosines = f[1:] @ f[0]
         positive, negative = cosines[: s["num_positives"]], cosines[s["num_positives"] :]
         kept = positive[torch.from_numpy(drawn.real[i])], negative[torch.from_numpy(drawn.different[i])]
@@ -213,7 +213,7 @@ def reference_gradient(method, anchors, rng):
 def test_a_step_follows_the_gradient_of_eq_6(gradient, neighbors):
     task = embedded()
     method = build(f"contrastive_adapter+{SMALL}+gradient={gradient}+neighbors={neighbors}", task)
-    anchors, _ = next(iter(method.epoch(RNG(0))))
+    anchors, _ = next(iter(method.epoch_batches(RNG(0))))
     expected = reference_gradient(method, anchors, RNG(3))
     method.networks.zero_grad()
     method.contrast(anchors, RNG(3))
@@ -225,12 +225,12 @@ def test_a_step_follows_the_gradient_of_eq_6(gradient, neighbors):
 
 def test_negatives_are_the_nearest_of_other_classes_unless_released():
     task = embedded()
-    unit = task.presentation.inputs.numpy()
-    anchors = np.flatnonzero(task.groups != task.y)[:5]
+    unit = task.batcher.inputs.numpy()
+    anchors = np.flatnonzero(task.inferred_attribute != task.y)[:5]
     for neighbors in ("other_classes", "all", "misplaced"):
         found = build(f"contrastive_adapter+{SMALL}+neighbors={neighbors}", task).neighbors(anchors)
-        for place, (anchor, near) in enumerate(zip(anchors, found, strict=True)):
-            asked = place if neighbors == "misplaced" else anchor
+        for result, (anchor, near) in enumerate(zip(anchors, found, strict=True)):
+            asked = result if neighbors == "misplaced" else anchor
             allowed = [j for j in range(len(unit)) if j != asked and (neighbors != "other_classes" or task.y[j] != task.y[anchor])]
             assert near.tolist() == sorted(allowed, key=lambda j: -float(unit[j] @ unit[asked]))[:9]
 
@@ -240,10 +240,10 @@ def test_epochs_alternate_or_both_losses_share_a_step():
     method = build(f"contrastive_adapter+{SMALL}", task)
     for done in range(4):
         method.epochs_done = done
-        sizes = [(len(anchors) > 0, len(samples) > 0) for anchors, samples in method.epoch(RNG(0))]
+        sizes = [(len(anchors) > 0, len(samples) > 0) for anchors, samples in method.epoch_batches(RNG(0))]
         assert set(sizes) == {(done % 2 == 0, done % 2 == 1)}
-    joint = list(build(f"contrastive_adapter+{SMALL}+schedule=joint", task).epoch(RNG(0)))
-    assert sum(len(anchors) for anchors, _ in joint) == (task.groups != task.y).sum()
+    joint = list(build(f"contrastive_adapter+{SMALL}+schedule=joint", task).epoch_batches(RNG(0)))
+    assert sum(len(anchors) for anchors, _ in joint) == (task.inferred_attribute != task.y).sum()
     found = method.step(max(joint, key=lambda batch: len(batch[0])), RNG(0))
     assert found["loss"].item() == pytest.approx(found["contrastive_loss"].item() + found["cross_entropy"].item())
 
@@ -251,8 +251,8 @@ def test_epochs_alternate_or_both_losses_share_a_step():
 def test_without_anything_wrong_all_epochs_are_of_cross_entropy():
     task = embedded(right=1.0)
     method = build(f"contrastive_adapter+{SMALL}", task)
-    assert method.facts()["anchors"] == 0
-    assert all(len(anchors) == 0 and len(samples) > 1 for anchors, samples in method.epoch(RNG(0)))
+    assert method.metadata()["anchors"] == 0
+    assert all(len(anchors) == 0 and len(samples) > 1 for anchors, samples in method.epoch_batches(RNG(0)))
 
 
 def test_without_both_parts_it_is_the_adapter():
@@ -260,7 +260,7 @@ def test_without_both_parts_it_is_the_adapter():
     ours, adapter = (
         build(name, task) for name in (f"contrastive_adapter+contrastive=false+sampling=random+{SMALL}", "adapter+hidden=8+batch_size=8")
     )
-    for (_, samples), rows in itertools.islice(zip(ours.epoch(RNG(0)), adapter.epoch(RNG(0)), strict=True), 3):
+    for (_, samples), rows in itertools.islice(zip(ours.epoch_batches(RNG(0)), adapter.epoch_batches(RNG(0)), strict=True), 3):
         np.testing.assert_array_equal(samples, rows)
         ours.step((np.empty(0, int), samples), RNG(0))
         adapter.step(rows, RNG(0))
@@ -275,14 +275,14 @@ def test_eq_6_draws_wrong_samples_to_their_class_and_away_from_others():
     def cosines():
         """Of wrong samples, mean with their class and with others."""
         with torch.no_grad():
-            z = method.networks["encoder"].eval()(task.presentation.inputs)
-        wrong = torch.from_numpy(task.groups != task.y)[:, None]
+            z = method.networks["encoder"].eval()(task.batcher.inputs)
+        wrong = torch.from_numpy(task.inferred_attribute != task.y)[:, None]
         same = task.labels.values[:, None] == task.labels.values
         return [(z @ z.T)[wrong & pairs].mean().item() for pairs in (same, ~same)]
 
     before = cosines()
     for epoch in range(6):  # those of anchors alone
-        for batch in method.epoch(RNG(epoch)):
+        for batch in method.epoch_batches(RNG(epoch)):
             method.step(batch, RNG(epoch))
     after = cosines()
     assert after[0] - after[1] > before[0] - before[1] + 0.1

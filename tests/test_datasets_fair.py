@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, place, read
+from helpers import OPTIONS, read, result
 from PIL import Image
 
 from despur import data
@@ -263,16 +263,16 @@ def test_a_bigru_reads_a_text_the_same_whatever_the_padding():
 
 def test_a_bigru_is_trained_first_and_then_represents_the_tweets(tweets):
     results = tweets / "results"
-    (base,) = place(results, "data/hate_speech").upstream("stage1")
-    assert base == place(results, "stage1/hate_speech_tweets/erm/s0")
-    assert not place(results, "data/hate_speech+features=vectors").upstream("stage1")
+    (base,) = result(results, "data/hate_speech").upstream("stage1")
+    assert base == result(results, "stage1/hate_speech_tweets/erm/s0")
+    assert not result(results, "data/hate_speech+features=vectors").upstream("stage1")
     save_dataset(base.data.folder, {"hate_speech_tweets": read("hate_speech_tweets", tweets)})
     make(base, OPTIONS, ("best", "last"))
-    data.build(place(results, "data/hate_speech"), Namespace(data_root=tweets))
+    data.build(result(results, "data/hate_speech"), Namespace(data_root=tweets))
     (run,) = base.runs()
     given, found = load_dataset(base.data.folder, "hate_speech_tweets"), load_dataset(results / "data/hate_speech", "hate_speech")
     z = Container(base.folder / "outputs.safetensors")[f"{run.key}/best/z"]
-    assert run.spec.parts["encoder"].base == "bigru" and z.shape == (12, 400)
+    assert run.spec.components["encoder"].base_name == "bigru" and z.shape == (12, 400)
     np.testing.assert_array_equal(found.inputs, z.astype(np.float32))
     kept = {k: v for k, v in given.about.items() if k != "words"}
     assert found.table.equals(given.table) and found.about == kept | {"input": "embedding", "raw": {}}
@@ -284,11 +284,13 @@ def test_what_sits_on_fixed_vectors_is_trained_and_evaluated(tweets):
         np.save(tweets / "hate_speech" / f"{split}.npy", RNG(0).normal(size=(5, 6)))
     name = "hate_speech+features=vectors"
     save_dataset(results / f"data/{name}", {name: read(name, tweets)})
-    at = place(results, f"runs/{name}/erm+epochs=2/s0")
+    at = result(results, f"runs/{name}/erm+epochs=2/s0")
     make(at, OPTIONS, ("best", "last"))
     evaluate(at, OPTIONS)
     (run,) = at.runs()
-    assert run.spec.parts["encoder"].base == "mlp" and Container(at.folder / "outputs.safetensors")[f"{run.key}/best/z"].shape == (12, 300)
+    assert run.spec.components["encoder"].base_name == "mlp" and Container(at.folder / "outputs.safetensors")[
+        f"{run.key}/best/z"
+    ].shape == (12, 300)
     metrics = pd.read_csv(at.folder / "metrics.csv").query("split == 'test' and selection == 'best'").set_index("metric")["value"]
     assert {"gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear"} <= set(metrics.index)
     assert set(pd.read_csv(at.folder / "history.csv")["name"]) > {"val_log_likelihood"}
@@ -322,7 +324,7 @@ def test_imsitu_photographs(imsitu):
     dataset = well_formed(read("imsitu_images+size=16", imsitu))
     assert dataset.inputs.shape == (12, 16, 16, 3) and dataset.inputs.dtype == np.uint8 and dataset.about["size"] == 16
     assert (dataset.inputs[6] == [20, 1, 0]).all()
-    assert resolve("methods", "erm", "imsitu_images", "stage1").points[0].parts["encoder"].base == "resnet50"
+    assert resolve("methods", "erm", "imsitu_images", "stage1").points[0].components["encoder"].base_name == "resnet50"
     (imsitu / "imsitu/images/dev1.png").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"dev1.png"):
         read("imsitu_images", imsitu)
@@ -330,12 +332,12 @@ def test_imsitu_photographs(imsitu):
 
 def test_a_resnet50_is_fine_tuned_in_two_phases_and_then_represents_the_photographs(tmp_path):
     """Experiment 4: the last layer with 1e-4 and batches of 128, then all with 1e-5 and 64, at most 60 epochs each."""
-    (base,) = place(tmp_path, "data/imsitu+features=embedded").upstream("stage1")
-    assert base == place(tmp_path, "stage1/imsitu_images/head_first/s0")
+    (base,) = result(tmp_path, "data/imsitu+features=embedded").upstream("stage1")
+    assert base == result(tmp_path, "stage1/imsitu_images/head_first/s0")
     (run,) = base.runs()
     stated = {"head_learning_rate": 1e-4, "head_batch_size": 128, "head_epochs": 60, "learning_rate": 1e-5, "batch_size": 64, "epochs": 60}
     stated |= {"optimizer": "adam", "patience": 5, "encoder": "resnet50"}
-    assert run.spec.settings.items() >= stated.items() and run.spec.parts["encoder"].settings == {"weights": "imagenet"}
+    assert run.spec.settings.items() >= stated.items() and run.spec.components["encoder"].settings == {"weights": "imagenet"}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from despur.specs.paths import locate
-from despur.storage.digest import question, script_digest
+from despur.storage.digest import cache_key, script_digest
 
 STAGES = {
     "data": "results/data/colored_digits",
@@ -57,9 +57,9 @@ def toy(package):
 
 
 def ask(path, stage=""):
-    place = locate(path)
+    result = locate(path)
     return json.loads(
-        question(place if stage not in READERS else place.__class__(place.root, stage, place.dataset, place.name, place.seeds))
+        cache_key(result if stage not in READERS else result.__class__(result.root, stage, result.dataset, result.name, result.seeds))
     )
 
 
@@ -195,12 +195,12 @@ def test_whether_an_inference_sees_true_groups_is_part_of_the_question(toy):
 
 def test_raw_files_are_part_of_the_question_where_a_data_set_declares_them(tmp_path, monkeypatch):
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path / "raw"))
-    place = locate(tmp_path / "results/data/bring_your_own+name=mine")
+    result = locate(tmp_path / "results/data/bring_your_own+name=mine")
     file = tmp_path / "raw/bring_your_own/mine.npz"
 
     def raw():
-        question.cache_clear()
-        return json.loads(question(place)).get("raw")
+        cache_key.cache_clear()
+        return json.loads(cache_key(result)).get("raw")
 
     assert raw() is None
     file.parent.mkdir(parents=True)
@@ -211,8 +211,8 @@ def test_raw_files_are_part_of_the_question_where_a_data_set_declares_them(tmp_p
     assert raw() == one
     file.write_text("two")
     assert raw() != one
-    place.folder.mkdir(parents=True)  # made from one; the raw files are elsewhere now
-    (place.folder / "about.json").write_text(json.dumps({name: {"raw": files} for name, files in one.items()}))
+    result.folder.mkdir(parents=True)  # made from one; the raw files are elsewhere now
+    (result.folder / "about.json").write_text(json.dumps({name: {"raw": files} for name, files in one.items()}))
     assert raw() != one
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path / "nowhere"))
     assert raw() == one
@@ -224,10 +224,10 @@ def test_what_was_trained_in_bf16_answers_another_question(toy, monkeypatch):
     before = all_stages()
     for precision, other in (("fp32", set()), ("bf16", {"stage1", "runs"})):
         monkeypatch.setenv("DESPUR_PRECISION", precision)
-        question.cache_clear()
+        cache_key.cache_clear()
         after = all_stages()
         assert {stage for stage in STAGES if after[stage] != before[stage]} == other
-    question.cache_clear()
+    cache_key.cache_clear()
 
 
 def test_settings_that_a_data_set_states_are_part_of_the_question(toy):
@@ -239,7 +239,9 @@ def test_settings_that_a_data_set_states_are_part_of_the_question(toy):
 
 
 def test_swapped_values_are_another_question(toy):
-    texts = [question(locate(f"results/runs/colored_digits/toy+strength={a}+weakness={b}/s0")) for a, b in (("0.1", "0.2"), ("0.2", "0.1"))]
+    texts = [
+        cache_key(locate(f"results/runs/colored_digits/toy+strength={a}+weakness={b}/s0")) for a, b in (("0.1", "0.2"), ("0.2", "0.1"))
+    ]
     assert texts[0] != texts[1]
 
 
@@ -262,11 +264,11 @@ def test_where_results_and_code_lie_is_not_part_of_the_question(toy, tmp_path):
     before = all_stages()
     toy.use(shutil.copytree(toy.root, tmp_path / "elsewhere" / "despur"))
     assert all_stages() == before
-    assert question(locate(f"/scratch/{STAGES['runs']}")) == question(locate(STAGES["runs"]))
+    assert cache_key(locate(f"/scratch/{STAGES['runs']}")) == cache_key(locate(STAGES["runs"]))
 
 
 def test_a_question_is_one_canonical_string(toy):
-    text = question(locate(STAGES["runs"]))
+    text = cache_key(locate(STAGES["runs"]))
     assert json.dumps(json.loads(text), sort_keys=True) == text
     assert json.loads(text)["seeds"] == [0, 1, 2]
     assert json.loads(text)["points"][0]["strength"] == 0.5

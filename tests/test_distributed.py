@@ -7,13 +7,13 @@ import socket
 import numpy as np
 import pytest
 import torch
-from helpers import OPTIONS, build, place, save_tiny, task
+from helpers import OPTIONS, build, result, save_tiny, task
 
 from despur.compute import distributed
 from despur.specs.declarations import declared
 from despur.specs.settings import SettingError
 from despur.storage.store import Container
-from despur.training.loop import runs
+from despur.training import runs
 
 METHODS = ["simclr", "byol", "moco", "swav", "cmc", "dcl", "relic", "ssl_hsic", "lmcl", "ressl", "simclr_msr", "byol_msr+mask_at=embedding"]
 BATCH = np.arange(8)
@@ -31,7 +31,7 @@ def method(name):
     settings = "".join(f"+{key}={value}" for key, value in SETTINGS.items() if key in known)
     made = build(name + settings, task(np.arange(8) % 2))
     made.networks.double()
-    shown = made.task.presentation
+    shown = made.task.batcher
     shown.view, stored = lambda rows, rng: stored(rows, rng).double(), shown.view
     if "_msr" in name:  # Adam's first step would hide how long a gradient is
         made.msr_optimizer = torch.optim.SGD(made.networks["msr"].parameters(), 100.0)
@@ -57,16 +57,16 @@ def work(rank, port, root):
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank)}
     torch.set_num_threads(1)
     assert distributed.join("cpu") == "cpu" and (distributed.rank(), distributed.processes()) == (rank, 2)
-    found = {name: stepped(method(name), distributed.part(BATCH)) for name in METHODS}
+    found = {name: stepped(method(name), distributed.shard(BATCH)) for name in METHODS}
     z = torch.arange(8.0).view(4, 2) + 100 * rank
     found["gathered"] = {"one": distributed.gather(z), "several": distributed.gather(torch.stack([z, -z]))}
     with pytest.raises(SettingError, match="batch_size=7"):
-        distributed.part(BATCH[:7])
+        distributed.shard(BATCH[:7])
     with pytest.raises(SettingError, match="wmse compares"):
-        runs.make(place(root, STAGE1.replace("simclr", "wmse")), OPTIONS, ("best", "last"))
+        runs.make(result(root, STAGE1.replace("simclr", "wmse")), OPTIONS, ("best", "last"))
     found["patient"] = torch.distributed.group.WORLD._get_backend(torch.device("cpu")).options._timeout == distributed.PATIENCE
-    runs.make(place(root, STAGE1), OPTIONS, ("best", "last"))
-    found["written"] = (place(root, STAGE1).folder / "about.json").exists() and not torch.distributed.is_initialized()
+    runs.make(result(root, STAGE1), OPTIONS, ("best", "last"))
+    found["written"] = (result(root, STAGE1).folder / "about.json").exists() and not torch.distributed.is_initialized()
     torch.save(found, root / f"{rank}.pt")
 
 
@@ -102,7 +102,7 @@ def test_views_are_gathered_first_ones_first(shared):
 
 
 def test_a_shared_run_is_written_once_and_says_that_it_was_shared(shared):
-    where = place(shared[1], STAGE1)
+    where = result(shared[1], STAGE1)
     (run,) = where.runs()
     about = json.loads((where.folder / "about.json").read_text())
     assert about["processes"] == 2 and about["runs"][run.key]["training_images"] == 2 * 2 * 48
@@ -117,7 +117,7 @@ def test_processes_wait_for_the_one_that_writes_and_part_when_it_has(shared):
 
 def test_alone_a_process_shares_nothing():
     z = torch.zeros(4, 2)
-    assert distributed.gather(z) is z and distributed.part(BATCH) is BATCH and distributed.join("cpu") == "cpu"
+    assert distributed.gather(z) is z and distributed.shard(BATCH) is BATCH and distributed.join("cpu") == "cpu"
     made = build("byol+encoder.width=4", task(np.arange(8) % 2))
     assert not any(isinstance(module, distributed.BatchNorm) for module in made.networks.modules())
 

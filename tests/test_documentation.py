@@ -28,8 +28,8 @@ def resolves(path):
         paper, artifact = Path(path).parts[-2:]
         assert Path(artifact).stem in experiments.room(paper)["artifacts"], path
     else:
-        place = locate(f"results/{path}")
-        assert place.datasets.points and (place.stage == "data" or place.runs())
+        result = locate(f"results/{path}")
+        assert result.datasets.points and (result.stage == "data" or result.runs())
 
 
 def named():

@@ -57,11 +57,11 @@ def world(tmp_path):
 
         def cell(self, printed, method, artifact="figure_1", data=DATA, seeds="s0-1"):
             folder = tmp_path / "results/runs" / data / method / seeds
-            place = locate(folder)
+            result = locate(folder)
             rng = np.random.default_rng(len(self.table))
             rows = [
-                identity(place, run) | {"selection": selection, "split": s, "metric": m, "group": g, "value": v}
-                for run in place.runs() for selection in ("best", "last") for s, m, g, v in measured(rng)
+                identity(result, run) | {"selection": selection, "split": s, "metric": m, "group": g, "value": v}
+                for run in result.runs() for selection in ("best", "last") for s, m, g, v in measured(rng)
             ]  # fmt: skip
             folder.mkdir(parents=True)
             table = pd.DataFrame(rows)
@@ -70,7 +70,7 @@ def world(tmp_path):
             clouds = pd.DataFrame(samples[["value"]].to_numpy() + np.array([[-0.01, 0.01]]), columns=["0", "1"], index=samples.index)
             samples.drop(columns="value").join(clouds).to_parquet(folder / "resamples.parquet")
             settings = pd.DataFrame([run.spec.settings | {"sigma": run.data.settings["sigma"], "point": run.spec.name, "seed": run.seed,
-                                     "dataset": run.data.name} for run in place.runs()])  # fmt: skip
+                                     "dataset": run.data.name} for run in result.runs()])  # fmt: skip
             known = table[table["selection"] == "best"][["dataset", "method", "seed", "split", "metric", "group", "value"]]
             known = known.merge(settings, left_on=["dataset", "method", "seed"], right_on=["dataset", "point", "seed"])
             self.table = pd.concat([self.table, known.assign(printed=printed)], ignore_index=True)
@@ -310,14 +310,14 @@ def test_the_numbers_of_the_text(scripts, world, with_data, tmp_path):
 
 def temperatures(cell, first, last):
     """Diagnostics of every run of a folder: percentiles at a distance from tau_alpha, in the first and in the last epoch."""
-    place = locate(cell.folders[0])
+    result = locate(cell.folders[0])
     values = {
         f"{run.key}/diagnostics/temperature": np.stack(
             [np.full(101, run.spec.settings["tau_alpha"] - d, np.float32) for d in (first, last)]
         )
-        for run in place.runs()
+        for run in result.runs()
     }
-    save_arrays(place.folder / "outputs.safetensors", values)
+    save_arrays(result.folder / "outputs.safetensors", values)
 
 
 def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts, world, tmp_path):

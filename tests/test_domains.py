@@ -25,7 +25,7 @@ def test_methods_take_the_domains_asked_for(name):
     assert np.bincount(build(name, task(y, predicted)).rows).tolist() == [154, 46]
     if name != "irm":
         method = build(f"{name}+domain=majority", task(y, predicted))
-        assert method.facts() == {"domain_sizes": [14, 186]}
+        assert method.metadata() == {"domain_sizes": [14, 186]}
         assert method.domain.values.tolist() == method.rows.tolist() == (y == predicted).tolist()
 
 
@@ -43,10 +43,10 @@ def test_balanced_batches_draw_each_group_equally_often():
 @pytest.mark.parametrize("name", ["irm", "dann", "mmd"])
 def test_samplers_of_the_methods(name):
     y, predicted = labels(SIZES)
-    shuffled = np.concatenate(list(build(f"{name}+batch_size=32", task(y, predicted)).epoch(RNG(0))))
+    shuffled = np.concatenate(list(build(f"{name}+batch_size=32", task(y, predicted)).epoch_batches(RNG(0))))
     assert sorted(shuffled) == list(range(200))
     method = build(f"{name}+batch_size=32+sampler=balanced", task(y, predicted))
-    even = np.concatenate([np.concatenate(list(method.epoch(RNG(seed)))) for seed in range(20)])
+    even = np.concatenate([np.concatenate(list(method.epoch_batches(RNG(seed)))) for seed in range(20)])
     assert abs((method.rows[even] == 1).mean() - 0.5) < 5 * 0.5 / math.sqrt(4000)
 
 

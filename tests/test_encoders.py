@@ -8,18 +8,18 @@ import pandas as pd
 import pooch
 import pytest
 import torch
-from helpers import OPTIONS, place, task
+from helpers import OPTIONS, result, task
 from test_loaders import civilcomments, waterbirds
 
 import despur
 from despur import data, evaluate
-from despur.compute.task import Presentation, Task
+from despur.compute.task import InputBatcher, Task
 from despur.encoders import bert, identity, lenet, resnet50
 from despur.methods.cnc import CNC
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.store import Container, InputError, load_dataset
-from despur.training.loop import runs
+from despur.training import runs
 
 TINY = {"weights": "random", "layers": 1, "hidden": 64}
 BERT_NAME = "encoder.hidden=64+encoder.layers=1+encoder.weights=random"
@@ -148,12 +148,12 @@ def test_encoders_refuse_inputs_of_another_kind():
 
 def test_tokens_stay_whole_numbers_and_large_samples_are_encoded_a_few_at_once():
     tokens = torch.arange(600, dtype=torch.int32).view(2, 300)
-    shown = Presentation(tokens)
-    assert torch.equal(shown.view(np.array([1]), np.random.default_rng(0)), tokens[1:])
-    assert shown.at_once == 72
-    assert Presentation(torch.zeros(1, 224, 224, 3, dtype=torch.uint8), 224).at_once == 111
-    assert Presentation(torch.zeros(1, 40, 40, 3, dtype=torch.uint8), 32).at_once == 2048
-    assert Presentation(torch.zeros(1, 768)).at_once == 2048
+    shown = InputBatcher(tokens)
+    assert torch.equal(shown.batch(np.array([1]), np.random.default_rng(0)), tokens[1:])
+    assert shown.max_batch == 72
+    assert InputBatcher(torch.zeros(1, 224, 224, 3, dtype=torch.uint8), 224).max_batch == 111
+    assert InputBatcher(torch.zeros(1, 40, 40, 3, dtype=torch.uint8), 32).max_batch == 2048
+    assert InputBatcher(torch.zeros(1, 768)).max_batch == 2048
 
 
 SMALL = "accumulation=2+num_negatives=2+num_positives=2"
@@ -177,15 +177,15 @@ def test_cnc_switches_the_dropout_of_bert_as_well(batchnorm):
     y, predicted = np.repeat([0, 0, 1, 1], 4), np.tile([0, 0, 1, 1], 4)
     tokens = torch.randint(5, 100, (16, 6), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
     spec = resolve("methods", f"cnc+batchnorm={batchnorm}+encoder=bert+{BERT_NAME}+{SMALL}").points[0]
-    method = CNC(Task(Presentation(tokens), y, 2, torch.device("cpu"), predicted), spec)
+    method = CNC(Task(InputBatcher(tokens), y, 2, torch.device("cpu"), predicted), spec)
     method.step(method.batches(np.random.default_rng(0))[0], np.random.default_rng(0))
     assert all(module.training == (batchnorm == "train") for module in method.networks["encoder"].modules())
 
 
 def run(root, dataset, method):
     """Build a data set, train, evaluate: the metrics of the test split, and the folder."""
-    data.build(place(root, f"data/{dataset}"), Namespace(data_root=root))
-    where = place(root, f"runs/{dataset}/{method}/s0")
+    data.build(result(root, f"data/{dataset}"), Namespace(data_root=root))
+    where = result(root, f"runs/{dataset}/{method}/s0")
     runs.make(where, OPTIONS, ("best", "last"))
     evaluate.evaluate(where, Namespace())
     table = pd.read_csv(where.folder / "metrics.csv").query("split == 'test' and selection == 'last'")

@@ -138,8 +138,8 @@ def test_the_runs_of_an_artifact_are_changed_where_they_stand(toy):
 def test_folders_are_canonical_and_cover_all_seeds(toy):
     cell = next(cell for cell in cells(CONFIG, "toy", "table_1") if cell.printed == "hot")
     places = [locate(folder) for folder in cell.folders]
-    assert {place.name for place in places} == {resolve("methods", "cnc+temperature=0.5+lambda=0.75", "colored_digits").name}
-    assert [run.seed for place in places for run in place.runs()] == list(range(7))
+    assert {result.name for result in places} == {resolve("methods", "cnc+temperature=0.5+lambda=0.75", "colored_digits").name}
+    assert [run.seed for result in places for run in result.runs()] == list(range(7))
 
 
 def test_explicit_seeds_are_folders_of_their_own():

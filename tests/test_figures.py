@@ -33,13 +33,18 @@ def figures():
 
 def metrics_of(folder, levels, setting, selections=("best", "last")):
     """A made-up metrics.csv: every number differs from every other."""
-    place, rng, rows = locate(folder), np.random.default_rng(len(str(folder))), []
+    result, rng, rows = locate(folder), np.random.default_rng(len(str(folder))), []
     names = [(m, "") for m in MEASURED] + [(f"class_{m}", c) for m in BY_CLASS for c in CLASSES]
     for level in levels:
         for seed in (0, 1):
             for split in ("val", "test"):
                 for selection in selections:
-                    head = {"dataset": f"{place.dataset.split('+')[0]}+p_corr={level}", "method": place.name, setting: level, "seed": seed}
+                    head = {
+                        "dataset": f"{result.dataset.split('+')[0]}+p_corr={level}",
+                        "method": result.name,
+                        setting: level,
+                        "seed": seed,
+                    }
                     rows += [
                         head | {"split": split, "selection": selection, "metric": metric, "group": group, "value": rng.uniform(0.1, 0.9)}
                         for metric, group in names
@@ -139,18 +144,18 @@ def trained(tmp_path):
     """A maker of cells with made-up data and representations: z of a sample is its number in the data set, its class, the seed."""
 
     def make(name, printed, stage="runs", dataset="colored_digits"):
-        place = locate(tmp_path / "results" / stage / dataset / name / "s0-1")
-        built = {point.name: tiny_dataset(seed=i) for i, point in enumerate(place.datasets.points)}
+        result = locate(tmp_path / "results" / stage / dataset / name / "s0-1")
+        built = {point.name: tiny_dataset(seed=i) for i, point in enumerate(result.datasets.points)}
         for data in built.values():
             data.about["attribute"] = "color"
-        save_dataset(place.data.folder, built)
+        save_dataset(result.data.folder, built)
         arrays = {}
-        for run in place.runs():
+        for run in result.runs():
             data = built[run.data.name]
             z = np.stack([np.arange(len(data.y)), data.y, np.full(len(data.y), run.seed)], axis=1).astype(np.float16)
             arrays[f"{run.key}/{'last' if stage == 'stage1' else 'best'}/z"] = z
-        save_arrays(place.folder / "outputs.safetensors", arrays)
-        return Cell("cmnist", dataset, printed, (str(place.folder),)), built
+        save_arrays(result.folder / "outputs.safetensors", arrays)
+        return Cell("cmnist", dataset, printed, (str(result.folder),)), built
 
     return make
 
@@ -220,14 +225,14 @@ def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agre
     base, _ = trained("erm", "erm", "stage1")
     cells, labels = [base], {}
     for i, kind in enumerate(("predictions", "clusters")):
-        place = locate(tmp_path / "results/groups/colored_digits" / kind / "s0-1")
+        result = locate(tmp_path / "results/groups/colored_digits" / kind / "s0-1")
         labels[kind] = np.random.default_rng(i).integers(0, 5, 60)
         save_arrays(
-            place.folder / "groups.safetensors", {run.key: labels[kind] if run.seed == 0 else 9 - labels[kind] for run in place.runs()}
+            result.folder / "groups.safetensors", {run.key: labels[kind] if run.seed == 0 else 9 - labels[kind] for run in result.runs()}
         )
         agreement = [{"dataset": "colored_digits", "inference": kind, "seed": s, "best_match": 0.5 + 0.1 * i + s} for s in (0, 1)]
-        pd.DataFrame(agreement).to_csv(place.folder / "agreement.csv", index=False)
-        cells.append(Cell("cmnist", "colored_digits", kind, (str(place.folder),)))
+        pd.DataFrame(agreement).to_csv(result.folder / "agreement.csv", index=False)
+        cells.append(Cell("cmnist", "colored_digits", kind, (str(result.folder),)))
     write_projections(cells, tmp_path / "projections", plane, samples=20)
     shown = drawn(figures.figure_10, cells, tmp_path / "figure_10")
     assert len(shown) == 20

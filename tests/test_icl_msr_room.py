@@ -37,13 +37,13 @@ def scripts():
 
 def accuracy(run, split, metric):
     """A made-up accuracy: better with MSR, with more epochs, on what was trained on; another for each seed, metric and base."""
-    base = run.spec.parts["stage1"]
+    base = run.spec.components["stage1"]
     trained = run.data.settings.get("train", "full")
     same = (trained == "foreground") == (split == "test_foreground")
-    rise = 0.05 * base.base.endswith("_msr") + 0.01 * np.log2(base.settings["epochs"]) + 0.2 * same + 0.01 * run.seed
+    rise = 0.05 * base.base_name.endswith("_msr") + 0.01 * np.log2(base.settings["epochs"]) + 0.2 * same + 0.01 * run.seed
     if "lambda" in base.settings:
         rise -= 0.01 * abs(np.log10(base.settings["lambda"])) + 0.005 * abs(np.log10(base.settings["gamma"]))
-    return 0.3 + rise + 0.001 * len(base.base) + {"average_accuracy": 0, "top5_accuracy": 0.1, "knn5_accuracy": -0.02}[metric]
+    return 0.3 + rise + 0.001 * len(base.base_name) + {"average_accuracy": 0, "top5_accuracy": 0.1, "knn5_accuracy": -0.02}[metric]
 
 
 @pytest.fixture
@@ -53,17 +53,17 @@ def cell(tmp_path, monkeypatch):
 
     def make(name, artifact="table_1", role="cifar10", dataset=DATA, printed="all", seeds="s0-1"):
         folder = tmp_path / "results/runs" / dataset / name / seeds
-        place = locate(folder)
+        result = locate(folder)
         folder.mkdir(parents=True, exist_ok=True)
         rows, looks = [], []
-        for run in place.runs():
-            named = identity(place, run)
+        for run in result.runs():
+            named = identity(result, run)
             for split in ("test", "test_foreground"):
                 own = named | {"split": split, "selection": "best", "group": ""}
                 rows += [own | {"metric": m, "value": accuracy(run, split, m)} for m in METRICS]
                 rows.append(own | {"metric": "samples", "group": "0, land", "value": 40.0})
             for group, samples in (("0, land", 30), ("1, water", 10)):
-                inside = 0.2 + 0.1 * run.spec.parts["stage1"].base.endswith("_msr") + 0.1 * (samples == 10)
+                inside = 0.2 + 0.1 * run.spec.components["stage1"].base_name.endswith("_msr") + 0.1 * (samples == 10)
                 looks.append({**named, "group": group, "samples": samples, "correct": 1.0, "empty": 0.0, "inside": inside, "uniform": 0.1})
         table = pd.DataFrame(rows)
         table.to_csv(folder / "metrics.csv", index=False)
@@ -72,7 +72,7 @@ def cell(tmp_path, monkeypatch):
         spread = clouds["value"].to_numpy()[:, None] + np.linspace(-0.001, 0.001, 5)
         columns = pd.DataFrame(spread, clouds.index, [str(i) for i in range(5)])
         clouds.drop(columns="value").join(columns).to_parquet(folder / "resamples.parquet")
-        for base in place.upstream("stage1"):
+        for base in result.upstream("stage1"):
             runs = {
                 run.key: {"seconds": run.spec.settings["epochs"] * (4.0 if "lambda" in run.spec.settings else 1.0)} for run in base.runs()
             }
@@ -91,8 +91,8 @@ def made(scripts, name, cells, tmp_path):
 
 def expected(name, split="test", metric="average_accuracy", data=DATA):
     """The mean over the two seeds of what was made up for a run, percent."""
-    place = locate(f"results/runs/{data}/{resolve('methods', name, 'scene_digits').name}/s0-1")
-    return 100 * np.mean([accuracy(run, split, metric) for run in place.runs()])
+    result = locate(f"results/runs/{data}/{resolve('methods', name, 'scene_digits').name}/s0-1")
+    return 100 * np.mean([accuracy(run, split, metric) for run in result.runs()])
 
 
 def row_of(table, **keys):
@@ -158,7 +158,7 @@ def test_a_tenth_of_the_labels_is_seen_half_as_often():
     """SimCLR's protocol: 60 epochs at 1 %, 30 at 10 %."""
     cells = experiments.cells({"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4")
     runs = [run.spec for cell in cells for folder in cell.folders for run in locate(folder).runs()]
-    asked = [(run.parts["stage1"].base, run.settings["label_fraction"], run.settings["epochs"]) for run in runs]
+    asked = [(run.parts["stage1"].base_name, run.settings["label_fraction"], run.settings["epochs"]) for run in runs]
     assert sorted(asked) == [(base, *pair) for base in ("byol", "byol_msr", "simclr", "simclr_msr") for pair in ((0.01, 60), (0.1, 30))]
     assert {run.parts["stage1"].settings.get("n", 14) for run in runs} == {14}
 
@@ -245,7 +245,7 @@ def bundled(cell, artifact):
     """Made-up runs of the cells of config.yaml."""
     asked = experiments.cells(configuration.read(SOURCE / "config.yaml"), "icl_msr", artifact)
     places = [(each, locate(folder)) for each in asked for folder in each.folders]
-    return [cell(place.name, each.artifact, each.role, each.dataset, each.printed, place.seeds) for each, place in places]
+    return [cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds) for each, result in places]
 
 
 def test_the_bundled_run_has_what_every_claim_asks_for(scripts, cell, tmp_path):

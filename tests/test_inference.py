@@ -6,7 +6,7 @@ from argparse import Namespace
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import place, quick, save_tiny
+from helpers import quick, result, save_tiny
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
@@ -115,8 +115,8 @@ def root(tmp_path_factory):
         for name, width in (("z", 7), ("logits", 5))
     }
     save_file(arrays, folder / "outputs.safetensors")
-    groups.infer(place(results, "groups/colored_digits/predictions+stage1.epochs=1/s0-1"), Namespace())
-    groups.infer(place(results, "groups/colored_digits/oracle+noise=0~0.5/s0-1"), Namespace())
+    groups.infer(result(results, "groups/colored_digits/predictions+stage1.epochs=1/s0-1"), Namespace())
+    groups.infer(result(results, "groups/colored_digits/oracle+noise=0~0.5/s0-1"), Namespace())
     return results, dataset, arrays
 
 
@@ -124,7 +124,7 @@ def root(tmp_path_factory):
 def test_only_an_inference_that_declares_it_is_given_true_attributes(name, root):
     results, dataset, arrays = root
     from_stage1 = "stage1" in declared("inference", name)["SETTINGS"]
-    where = place(results, f"groups/colored_digits/{name}{'+stage1.epochs=1' * from_stage1}/s0-1")
+    where = result(results, f"groups/colored_digits/{name}{'+stage1.epochs=1' * from_stage1}/s0-1")
     for run in where.runs():
         found, train = groups.evidence(where, run, dataset), dataset.rows("train")
         assert found.seed == run.seed and found.num_classes == found.num_attributes == 5

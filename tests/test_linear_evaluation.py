@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, build, embedded, images, place, spec, task
+from helpers import OPTIONS, build, embedded, images, result, spec, task
 from torch import nn
 
 from despur import evaluate, saliency
@@ -19,7 +19,7 @@ from despur.numerics.linear import logistic
 from despur.samplers.labelled import label_ranks
 from despur.specs.settings import SettingError
 from despur.storage.store import Container, Dataset, save_dataset
-from despur.training.loop import runs
+from despur.training import runs
 
 RNG = np.random.default_rng
 
@@ -73,9 +73,9 @@ def test_top_k_counts_larger_logits():
 
 def test_the_learning_rate_of_the_linear_classifier_decays_exponentially_to_its_last():
     method = build("linear_classifier", embedded(np.arange(20) % 2))
-    assert method.settings["learning_rate"] * method.rate(500) == pytest.approx(1e-6)
-    rates = [method.rate(epoch) for epoch in range(500)]
-    assert method.rate(3.9) == rates[3] and np.allclose(np.divide(rates[1:], rates[:-1]), (1e-6 / 1e-2) ** (1 / 500))
+    assert method.settings["learning_rate"] * method.lr_factor(500) == pytest.approx(1e-6)
+    rates = [method.lr_factor(epoch) for epoch in range(500)]
+    assert method.lr_factor(3.9) == rates[3] and np.allclose(np.divide(rates[1:], rates[:-1]), (1e-6 / 1e-2) ** (1 / 500))
 
 
 def test_the_linear_classifier_trains_its_layer_alone_and_finds_the_optimum():
@@ -83,10 +83,10 @@ def test_the_linear_classifier_trains_its_layer_alone_and_finds_the_optimum():
     method = build("linear_classifier+batch_size=80+learning_rate=0.1+weight_decay=0.02", of)
     assert set(method.networks.state_dict()) == {"head.weight", "head.bias"}
     for epoch in range(1500):
-        method.set_rate(epoch / 3)
-        for batch in method.epoch(RNG(epoch)):
+        method.set_learning_rate(epoch / 3)
+        for batch in method.epoch_batches(RNG(epoch)):
             loss = method.step(batch, RNG(0))["loss"]
-    z = of.presentation.inputs.double()
+    z = of.batcher.inputs.double()
     head = nn.Linear(z.shape[1], 2).double()
     optimizer = torch.optim.LBFGS(head.parameters(), max_iter=500, tolerance_grad=1e-12, line_search_fn="strong_wolfe")
 
@@ -104,7 +104,7 @@ def test_the_linear_classifier_trains_its_layer_alone_and_finds_the_optimum():
 def test_normalised_representations_have_length_one():
     of = embedded(np.arange(20) % 2)
     plain, unit = (build(f"linear_classifier{extra}", of).networks["encoder"] for extra in ("", "+normalise=true"))
-    z = of.presentation.inputs
+    z = of.batcher.inputs
     assert torch.equal(plain(z), z)
     torch.testing.assert_close(unit(z), z / z.norm(dim=1, keepdim=True))
 
@@ -112,18 +112,18 @@ def test_normalised_representations_have_length_one():
 def test_the_logistic_classifier_is_scikit_learn_s():
     of = embedded(np.arange(60) % 3)
     method = build("logistic_classifier", of)
-    (batch,) = method.epoch(RNG(0))
+    (batch,) = method.epoch_batches(RNG(0))
     method.step(batch, RNG(0))
-    z = of.presentation.inputs.numpy()
+    z = of.batcher.inputs.numpy()
     weight, bias = logistic((z - z.mean(axis=0)) / z.std(axis=0), of.y, 3)
-    logits = method.networks["head"](method.networks["encoder"](of.presentation.inputs))
+    logits = method.networks["head"](method.networks["encoder"](of.batcher.inputs))
     np.testing.assert_allclose(logits.detach(), (z - z.mean(axis=0)) / z.std(axis=0) @ weight.T + bias, atol=1e-4)
 
 
 def started(of, name="fine_tuning+stage1.encoder.width=4"):
     """A fine-tuned method whose task holds the weights of another encoder."""
     torch.manual_seed(5)
-    of.start = runs.method_class("simclr").build_networks(spec("simclr+encoder.width=4"), of.presentation.shape, 2)["encoder"].state_dict()
+    of.start = runs.load_method_class("simclr").build_networks(spec("simclr+encoder.width=4"), of.batcher.shape, 2)["encoder"].state_dict()
     return build(name, of)
 
 
@@ -133,9 +133,9 @@ def test_fine_tuning_goes_on_from_the_given_weights_on_the_labels_that_come_firs
     assert all(torch.equal(value, method.networks["encoder"].state_dict()[name]) for name, value in of.start.items())
     rank = label_ranks(generator("fine_tuning/labels"), of.y)
     assert (method.labelled == np.flatnonzero(rank < 20)).all() and np.bincount(of.y[method.labelled]).tolist() == [10, 10]
-    assert sorted(np.concatenate(list(method.epoch(RNG(0))))) == method.labelled.tolist()
+    assert sorted(np.concatenate(list(method.epoch_batches(RNG(0))))) == method.labelled.tolist()
     before = {name: value.clone() for name, value in method.networks.named_parameters()}
-    method.step(next(iter(method.epoch(RNG(0)))), RNG(0))
+    method.step(next(iter(method.epoch_batches(RNG(0)))), RNG(0))
     assert all(not torch.equal(value, before[name]) for name, value in method.networks.named_parameters() if value.grad.abs().max() > 0)
     assert method.networks["encoder"].layers[0].weight.grad.abs().max() > 0
 
@@ -171,7 +171,7 @@ def made(root, data, *names, seeds="s0"):
     """Stage 1, then the runs that read it."""
     save_dataset(root / "data/cifar10", {"cifar10": data})
     for name in names:
-        where = place(root, f"runs/cifar10/{name}/{seeds}")
+        where = result(root, f"runs/cifar10/{name}/{seeds}")
         for below in where.upstream("stage1"):
             if not (below.folder / "models.safetensors").exists():
                 runs.make(below, OPTIONS, ("best", "last"))

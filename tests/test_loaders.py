@@ -368,13 +368,13 @@ def test_a_missing_vocabulary_is_downloaded_or_an_error_that_says_how_to_get_it(
 
 @pytest.mark.parametrize("dataset", ["waterbirds", "celeba", "civilcomments"])
 def test_what_is_published_can_be_asked_for(dataset):
-    named = set(declared("datasets", dataset)["PUBLISHED"]) - {"*", "stage1/erm", "groups/george"}
+    named = set(declared("datasets", dataset)["PAPER_HYPERPARAMETERS"]) - {"*", "stage1/erm", "groups/george"}
     assert named <= set(available("methods"))
     encoder = "bert" if dataset == "civilcomments" else "resnet50"
     for method in available("methods"):
         point = resolve("methods", method, dataset).points[0]
         assert point.changes == {}
-        stated = declared("datasets", dataset)["PUBLISHED"].get(method, {})
-        if "encoder" in point.parts and point.parts["encoder"].base != "convnet":  # which methods without labels take
-            assert point.parts["encoder"].base == stated.get("encoder", encoder)
+        stated = declared("datasets", dataset)["PAPER_HYPERPARAMETERS"].get(method, {})
+        if "encoder" in point.components and point.components["encoder"].base_name != "convnet":  # which methods without labels take
+            assert point.components["encoder"].base_name == stated.get("encoder", encoder)
         assert {key for key in stated if not key.startswith("stage1.")} <= point.settings.keys()  # those: test_datasets.py

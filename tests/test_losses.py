@@ -33,7 +33,7 @@ def slow_loss(method, rows, two_sided=True):
     encoder, head = method.networks["encoder"].double(), method.networks["head"].double()
     total = torch.zeros((), dtype=torch.float64)
     for row in rows:
-        z = [encoder(method.task.presentation.view(np.array([sample]), np.random.default_rng(0)).double())[0] for sample in row]
+        z = [encoder(method.task.batcher.batch(np.array([sample]), np.random.default_rng(0)).double())[0] for sample in row]
         unit = [vector / vector.norm() for vector in z]
         anchors, positives, negatives, reverse = unit[:m], unit[m : 2 * m], unit[2 * m : 2 * m + n], unit[2 * m + n :]
         contrastive = slow_contrast(anchors[0], positives, negatives, settings["temperature"])
@@ -65,7 +65,7 @@ def cnc(name=SMALL, sizes=MIXED, **keywords):
 
 
 def some_anchors(method, count=3):
-    return method.sampler.epoch(np.random.default_rng(1))[:count]
+    return method.sampler.epoch_batches(np.random.default_rng(1))[:count]
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.5, 2.0])
@@ -141,7 +141,7 @@ def test_lambda_zero_leaves_cross_entropy_only():
     rows = method.sampler.draw(np.random.default_rng(0), batch).rows.ravel()
     losses = method.losses(batch, np.random.default_rng(0))
     assert losses["loss"].item() == losses["cross_entropy"].item()
-    logits = method.networks["head"](method.networks["encoder"](method.task.presentation.view(rows, np.random.default_rng(0))))
+    logits = method.networks["head"](method.networks["encoder"](method.task.batcher.batch(rows, np.random.default_rng(0))))
     plain = nn.functional.cross_entropy(logits, method.task.labels[rows])
     assert losses["loss"].item() == pytest.approx(plain.item(), rel=1e-5)
     assert_same(gradients(method, losses["loss"]), gradients(method, plain))
@@ -172,7 +172,7 @@ def test_head_gradient_is_summed_over_an_epoch_only_where_asked(kept):
     frozen = "learning_rate=1e-30+momentum=0+weight_decay=0"  # steps that change no weight
     method = cnc(f"{SMALL}+head_gradient={kept}+{frozen}")
     alone = []
-    for step, batch in enumerate(method.epoch(np.random.default_rng(2))):
+    for step, batch in enumerate(method.epoch_batches(np.random.default_rng(2))):
         fresh = cnc(f"{SMALL}+{frozen}")
         alone.append(gradients(fresh, fresh.losses(batch, np.random.default_rng(step))["loss"]))
         method.step(batch, np.random.default_rng(step))
@@ -182,5 +182,5 @@ def test_head_gradient_is_summed_over_an_epoch_only_where_asked(kept):
     heads = {name for name in grad if name.startswith("head")}
     expected = {name: total[name] if kept == "accumulate" and name in heads else alone[-1][name] for name in grad}
     assert_same(grad, expected)
-    next(iter(method.epoch(np.random.default_rng(3))))
+    next(iter(method.epoch_batches(np.random.default_rng(3))))
     assert all(parameter.grad is None for parameter in method.networks.parameters())  # an epoch starts without gradients

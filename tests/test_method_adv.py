@@ -27,9 +27,9 @@ def test_the_encoder_follows_cross_entropy_against_the_reversed_gradient_of_the_
     of, batch = biased(), np.arange(60)
     method = build("adv+weight=0.3", of)
     losses, found = gradients(method, batch)
-    z = method.networks["encoder"](of.presentation.view(batch, RNG(0)))
+    z = method.networks["encoder"](of.batcher.batch(batch, RNG(0)))
     cross = nn.functional.cross_entropy(method.networks["head"](z), of.labels[batch])
-    a = torch.from_numpy(of.groups[batch])
+    a = torch.from_numpy(of.inferred_attribute[batch])
     adversarial = sum(nn.functional.cross_entropy(each(z)[0], a) for each in method.adversary) / 3
     wanted = torch.autograd.grad(cross - 0.3 * adversarial, method.networks["encoder"].parameters())
     for one, other in zip(found, wanted, strict=True):
@@ -84,7 +84,7 @@ def test_the_penalty_drives_discriminators_apart():
 def test_by_turns_the_discriminators_change_only_after_an_epoch():
     of = biased()
     method = build("adv+batch_size=100+discriminator_epochs=4+discriminator_rate=0.5", of)
-    batches = list(method.epoch(RNG(0)))
+    batches = list(method.epoch_batches(RNG(0)))
     assert [len(batch) for batch in batches] == [100, 100, 40, 0]
     state = [p.detach().clone() for p in method.adversary.parameters()]
     encoder = method.networks["encoder"].layers[0].weight

@@ -9,7 +9,7 @@ from helpers import CPU, build, images, task
 from torch.distributions import Normal, kl_divergence
 from torch.nn.functional import cross_entropy
 
-from despur.compute.task import Presentation, Task, encode
+from despur.compute.task import InputBatcher, Task, encode
 from despur.losses import similarity
 from despur.methods import cim
 from despur.specs.declarations import available
@@ -119,7 +119,7 @@ def test_triplet_loss_by_hand(monkeypatch, margin, expected):
 
 
 def test_triplet_loss_trains_the_transformation_alone(method):
-    changed = method.networks["encoder"].transformation(method.task.presentation.view(np.arange(12), RNG(0)))
+    changed = method.networks["encoder"].transformation(method.task.batcher.batch(np.arange(12), RNG(0)))
     torch.manual_seed(0)
     method.triplet(changed, method.task.labels.values).backward()
     moved = {name for name, weight in method.networks.named_parameters() if weight.grad is not None and weight.grad.abs().sum() > 0}
@@ -138,9 +138,9 @@ def test_transformation_starts_as_identity_and_stays_an_image(side):
 def test_prediction_takes_the_mean_of_transformed_images(method):
     encoder, head = method.networks["encoder"], method.networks["head"]
     torch.nn.init.normal_(encoder.transformation.layers[-1].weight, std=0.1)
-    shown = method.task.presentation
+    shown = method.task.batcher
     found = encode(encoder, head, shown, RNG(0))
-    x = shown.view(np.arange(12), RNG(0))
+    x = shown.batch(np.arange(12), RNG(0))
     mean, _ = encoder.distribution(encoder.transformation(x))
     np.testing.assert_allclose(found["z"], mean.detach(), atol=1e-3)
     np.testing.assert_allclose(found["logits"], head(mean).detach(), atol=1e-3)
@@ -160,7 +160,7 @@ def test_training_draws_the_latent_around_its_mean(method):
     assert cross(0) == cross(0) != cross(1)
     torch.nn.init.zeros_(encoder.spread.weight)
     torch.nn.init.constant_(encoder.spread.bias, -60.0)  # no spread: the mean
-    logits = method.networks["head"](encoder(method.task.presentation.view(np.arange(12), RNG(0))))
+    logits = method.networks["head"](encoder(method.task.batcher.batch(np.arange(12), RNG(0))))
     assert cross(0) == pytest.approx(cross_entropy(logits, method.task.labels.values).item(), rel=1e-5)
 
 
@@ -170,7 +170,7 @@ def test_loss_weighs_bottleneck_by_beta_and_triplets_by_lambda(kl, times):
     torch.manual_seed(0)
     found = method.losses(np.arange(12), RNG(0))
     encoder = method.networks["encoder"]
-    mean, deviation = encoder.distribution(encoder.transformation(method.task.presentation.view(np.arange(12), RNG(0))))
+    mean, deviation = encoder.distribution(encoder.transformation(method.task.batcher.batch(np.arange(12), RNG(0))))
     assert found["kl"].item() == pytest.approx(times * cim.kl_to_standard_normal(mean, deviation).mean().item(), rel=1e-5)
     assert min(found["kl"].item(), found["triplet"].item()) > 0
     total = found["cross_entropy"] + 0.01 * found["kl"] + 0.1 * found["triplet"]
@@ -178,7 +178,7 @@ def test_loss_weighs_bottleneck_by_beta_and_triplets_by_lambda(kl, times):
 
 
 def test_only_images():
-    embeddings = Task(Presentation(torch.randn(6, 10)), np.arange(6) % 2, 2, CPU)
+    embeddings = Task(InputBatcher(torch.randn(6, 10)), np.arange(6) % 2, 2, CPU)
     with pytest.raises(SettingError, match=r"cim changes images; inputs of shape \(10,\) are not images"):
         build("cim", embeddings)
 
@@ -193,5 +193,5 @@ def test_a_finished_model_can_be_built_without_its_task(method):
     fresh = cim.CIM.build_networks(resolve("methods", "cim+latent=16").points[0], (3, 32, 32), 3)
     fresh.load_state_dict(method.networks.state_dict())
     assert "cim" in available("methods")
-    shown = Presentation(torch.from_numpy(images(5)), 32)
+    shown = InputBatcher(torch.from_numpy(images(5)), 32)
     assert (encode(fresh["encoder"], fresh["head"], shown, RNG(0))["logits"] != 0).any()

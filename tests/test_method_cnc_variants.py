@@ -23,7 +23,7 @@ def cnc(overrides="", sizes=SIZES, base="cnc"):
 
 
 def encoded(method, rows):
-    return method.networks["encoder"](method.task.presentation.view(rows.ravel(), RNG(0))).reshape(*rows.shape, -1)
+    return method.networks["encoder"](method.task.batcher.batch(rows.ravel(), RNG(0))).reshape(*rows.shape, -1)
 
 
 def state(method):
@@ -58,7 +58,7 @@ def test_alignment_keeps_small_distances_and_has_a_finite_gradient_at_zero():
 
 def test_the_alignment_loss_takes_the_place_of_the_contrastive_one():
     method = cnc("+loss=alignment")
-    anchors = method.sampler.epoch(RNG(1))[:3]
+    anchors = method.sampler.epoch_batches(RNG(1))[:3]
     drawn = method.sampler.draw(RNG(0), anchors)
     losses = method.losses(anchors, RNG(0))
     a, b = encoded(method, drawn.anchors), encoded(method, drawn.positives)
@@ -77,18 +77,18 @@ def test_the_alignment_loss_takes_the_place_of_the_contrastive_one():
 
 def test_the_alignment_loss_has_one_side_and_no_negatives():
     first, second = cnc("+lambda=1+loss=alignment"), cnc("+lambda=1+loss=alignment+two_sided=false")
-    anchors = first.sampler.epoch(RNG(1))[:3]
+    anchors = first.sampler.epoch_batches(RNG(1))[:3]
     assert first.losses(anchors, RNG(0))["loss"].item() == second.losses(anchors, RNG(0))["loss"].item()
     drawn = first.sampler.draw(RNG(0), anchors)
     only = set(drawn.rows.ravel()) - set(drawn.anchors.ravel()) - set(drawn.positives.ravel())
     before = first.losses(anchors, RNG(0))["loss"].item()
-    first.task.presentation.inputs[torch.tensor(sorted(only))] = 0
+    first.task.batcher.inputs[torch.tensor(sorted(only))] = 0
     assert only and first.losses(anchors, RNG(0))["loss"].item() == before
 
 
 def test_alignment_after_a_projection_is_that_of_the_projections():
     method = cnc("+loss=alignment+projection=8")
-    anchors = method.sampler.epoch(RNG(1))[:2]
+    anchors = method.sampler.epoch_batches(RNG(1))[:2]
     drawn = method.sampler.draw(RNG(0), anchors)
     a, b = (method.networks["projection"](encoded(method, part)) for part in (drawn.anchors, drawn.positives))
     assert method.losses(anchors, RNG(0))["alignment"].item() == pytest.approx(alignment(a, b).mean().item(), rel=1e-4)
@@ -124,7 +124,7 @@ def test_finetuning_lowers_the_cross_entropy_of_the_contrastive_batches():
 
 def test_how_many_epochs_are_for_the_head():
     method = cnc("+epochs=5+finetune_epochs=3+schedule=train_finetune")
-    assert method.encoder_steps == 2 * len(list(method.epoch(RNG(7))))
+    assert method.encoder_steps == 2 * len(list(method.epoch_batches(RNG(7))))
     with pytest.raises(ValueError, match="finetune_epochs=3 leaves none of 3 epochs"):
         cnc("+epochs=3+finetune_epochs=3+schedule=train_finetune")
 
@@ -143,16 +143,18 @@ def test_a_frozen_encoder_is_in_evaluation_mode():
 
 def test_the_kept_gradient_of_the_head_goes_on_after_an_interruption():
     straight, broken = (cnc("+head_gradient=accumulate") for _ in range(2))
-    batches = list(straight.epoch(RNG(0)))
+    batches = list(straight.epoch_batches(RNG(0)))
     for batch in batches[:2]:
         straight.step(batch, RNG(0))
     broken.load(copy.deepcopy(straight.state()))
-    assert list(map(len, broken.epoch(RNG(0)))) == list(map(len, batches))  # as the loop does: the epoch anew, then what was not done
+    assert list(map(len, broken.epoch_batches(RNG(0)))) == list(
+        map(len, batches)
+    )  # as the loop does: the epoch anew, then what was not done
     for method in (straight, broken):
         method.step(batches[2], RNG(0))
     for one, other in zip(straight.networks["head"].parameters(), broken.networks["head"].parameters(), strict=True):
         assert torch.equal(one.grad, other.grad) and torch.equal(one, other)
-    list(broken.epoch(RNG(1)))
+    list(broken.epoch_batches(RNG(1)))
     assert all(p.grad is None for p in broken.networks.parameters())
 
 
@@ -167,7 +169,7 @@ def supcon(overrides="", groups=None):
 def test_supcon_contrasts_by_class_alone():
     method = supcon()
     y = method.task.y
-    anchors = method.sampler.epoch(RNG(0), truncate=False)
+    anchors = method.sampler.epoch_batches(RNG(0), truncate=False)
     assert sorted(anchors) == list(range(len(y)))  # every sample is an anchor
     batch = method.sampler.draw(RNG(1), np.repeat(anchors, 40))
     own = y[batch.anchors[:, :1]]
@@ -177,15 +179,15 @@ def test_supcon_contrasts_by_class_alone():
         inside = own[:, 0] == label
         assert set(batch.positives[inside].ravel()) == set(np.flatnonzero(y == label))
         assert set(batch.negatives[inside].ravel()) == set(np.flatnonzero(y != label))
-    assert method.facts() == {"num_positives": 5, "num_negatives": 4, "fallbacks": [], "anchors_per_epoch": 32}
+    assert method.metadata() == {"num_positives": 5, "num_negatives": 4, "fallbacks": [], "anchors_per_epoch": 32}
 
 
 def test_supcon_is_cnc_whose_stage_1_knows_the_class_and_is_not_asked():
     y, _ = labels(SIZES)
     asked = build(f"cnc{SMALL}+negatives_by=class+positives_by=class", task(y, y))
     method = supcon()
-    batches = list(method.epoch(RNG(0)))
-    assert [list(batch) for batch in batches] == [list(batch) for batch in asked.epoch(RNG(0))]
+    batches = list(method.epoch_batches(RNG(0)))
+    assert [list(batch) for batch in batches] == [list(batch) for batch in asked.epoch_batches(RNG(0))]
     for batch in batches[:3]:
         assert method.step(batch, RNG(1))["loss"].item() == asked.step(batch, RNG(1))["loss"].item()
 
@@ -194,14 +196,14 @@ def test_supcon_does_not_look_at_groups():
     losses = []
     for groups in (None, np.zeros(36, int), RNG(0).integers(0, 2, 36)):
         method = supcon(groups=groups)
-        losses.append([method.step(batch, RNG(1))["loss"].item() for batch in method.epoch(RNG(0))])
+        losses.append([method.step(batch, RNG(1))["loss"].item() for batch in method.epoch_batches(RNG(0))])
     assert losses[0] == losses[1] == losses[2]
 
 
 @pytest.mark.parametrize("loss", ["contrastive", "alignment"])
-@pytest.mark.parametrize("at_once", [1, 2, 4, 9])
-def test_parts_of_a_step_add_up_to_the_step(loss, at_once):
-    whole, parted = (cnc(f"+at_once={size}+loss={loss}") for size in (0, at_once))
+@pytest.mark.parametrize("max_batch", [1, 2, 4, 9])
+def test_parts_of_a_step_add_up_to_the_step(loss, max_batch):
+    whole, parted = (cnc(f"+at_once={size}+loss={loss}") for size in (0, max_batch))
     drawn = whole.sampler.draw(RNG(0), np.arange(5))
     logged = []
     for method in (whole, parted):

@@ -112,16 +112,16 @@ def test_switches_reach_the_loss():
 
 def train(method, epochs=15):
     for number in range(epochs):
-        for batch in method.epoch(RNG(number)):
+        for batch in method.epoch_batches(RNG(number)):
             method.step(batch, RNG(number))
-    method.finish(RNG(0))
+    method.on_train_end(RNG(0))
     return method
 
 
 def reads(method):
     """How far an attacker and the class's mean representations are: accuracy on the attribute, on the class."""
-    z = encode(method.networks["encoder"], method.networks["head"], method.task.presentation, RNG(0))
-    a, y = method.task.groups, method.task.y
+    z = encode(method.networks["encoder"], method.networks["head"], method.task.batcher, RNG(0))
+    a, y = method.task.inferred_attribute, method.task.y
     weights, biases = logistic(z["z"].astype(float), a, 2)
     return ((z["z"] @ weights.T + biases).argmax(1) == a).mean(), (z["logits"].argmax(1) == y).mean()
 
@@ -140,8 +140,8 @@ def test_con_ft_trains_the_encoder_by_contrast_and_fits_the_head():
     before = method.networks["head"].weight.detach().clone()
     method.step(np.arange(60), RNG(0))
     assert torch.equal(before, method.networks["head"].weight)
-    method.finish(RNG(0))
-    z = encode(method.networks["encoder"], None, of.presentation, RNG(0))["z"].astype(np.float32)
+    method.on_train_end(RNG(0))
+    z = encode(method.networks["encoder"], None, of.batcher, RNG(0))["z"].astype(np.float32)
     np.testing.assert_allclose(method.networks["head"].weight.detach(), logistic(z, of.y, 2, intercept=False)[0], atol=1e-6)
     assert not method.networks["head"].bias.any()
 

@@ -60,18 +60,18 @@ def test_penalty_weighs_1_while_annealing(epochs_done, weight):
 
 
 def test_irm_takes_all_samples_at_once_where_asked():
-    batches = list(eiil(batch_size=8, irm_batches="full").epoch(RNG(0)))
+    batches = list(eiil(batch_size=8, irm_batches="full").epoch_batches(RNG(0)))
     assert len(batches) == 1 and batches[0].tolist() == list(range(24))
 
 
 def test_irm_draws_environments_equally_often():
     y, environment = labels({(0, 0): 190, (1, 1): 10})
     method = build("eiil+batch_size=16", task(y, environment))
-    drawn = np.concatenate([np.concatenate(list(method.epoch(RNG(seed)))) for seed in range(10)])
+    drawn = np.concatenate([np.concatenate(list(method.epoch_batches(RNG(seed)))) for seed in range(10)])
     assert abs(environment[drawn].mean() - 0.5) < 5 * 0.5 / np.sqrt(2000)
-    assert method.facts() == {"environment_sizes": [190, 10]}
+    assert method.metadata() == {"environment_sizes": [190, 10]}
     shuffled = build("eiil+batch_size=16+sampler=shuffled", task(y, environment))
-    assert sorted(np.concatenate(list(shuffled.epoch(RNG(0))))) == list(range(200))
+    assert sorted(np.concatenate(list(shuffled.epoch_batches(RNG(0))))) == list(range(200))
 
 
 def test_gdro_is_group_dro_on_class_and_environment():
@@ -80,7 +80,7 @@ def test_gdro_is_group_dro_on_class_and_environment():
     plain.networks.load_state_dict(second.networks.state_dict())
     rows = np.arange(0, 24, 2)
     assert second.losses(rows, RNG(0))["loss"].item() == plain.losses(rows, RNG(0))["loss"].item()
-    assert [b.tolist() for b in second.epoch(RNG(1))] == [b.tolist() for b in plain.epoch(RNG(1))]
+    assert [b.tolist() for b in second.epoch_batches(RNG(1))] == [b.tolist() for b in plain.epoch_batches(RNG(1))]
 
 
 @pytest.mark.parametrize(("asked", "kind"), [("adam", torch.optim.Adam), ("sgd", torch.optim.SGD)])
@@ -95,10 +95,10 @@ def test_irm_optimizers_leave_weight_decay_to_the_loss(asked, kind):
 def test_full_batch_training_lowers_loss_and_penalty():
     y, environment = labels(SIZES)
     of = task(y, environment)
-    of.presentation.inputs[torch.from_numpy(y == 1)] //= 4  # dark images
+    of.batcher.inputs[torch.from_numpy(y == 1)] //= 4  # dark images
     method = build("eiil+annealing=0+irm_batches=full+optimizer=adam", of)
     with torch.no_grad():
         method.networks["head"].bias += torch.tensor([2.0, -2.0])  # far from calibrated
-    found = [method.step(batch, RNG(epoch)) for epoch in range(15) for batch in method.epoch(RNG(epoch))]
+    found = [method.step(batch, RNG(epoch)) for epoch in range(15) for batch in method.epoch_batches(RNG(epoch))]
     assert len(found) == 15
     assert found[-1]["loss"] < found[0]["loss"] / 2 and found[-1]["penalty"] < found[0]["penalty"] / 2

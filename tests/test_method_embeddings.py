@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from helpers import CPU, OPTIONS, place, save_tiny, spec
+from helpers import CPU, OPTIONS, result, save_tiny, spec
 
 from despur import groups
 from despur.compute.machine import Machine
-from despur.compute.task import Base, Presentation, Task
+from despur.compute.task import InputBatcher, Stage1Outputs, Task
 from despur.evaluate import evaluate
 from despur.inference import ssa
 from despur.inference.base import Evidence, Labelled
@@ -17,7 +17,7 @@ from despur.model import load
 from despur.numerics.linear import logistic
 from despur.specs.declarations import declared
 from despur.storage.store import Container
-from despur.training.runs import Folder, make, method_class
+from despur.training.runs import RunJob, load_method_class, make
 
 RNG = np.random.default_rng
 
@@ -30,18 +30,18 @@ def embedded(count=90, classes=3, dim=10, seed=0, prompts=None):
     z = (z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32)
     head = np.eye(classes, dim, dtype=np.float32)
     predicted = np.where(rng.random(count) < 0.7, y, (y + 1) % classes)
-    return Task(Presentation(torch.from_numpy(z)), y, classes, CPU, predicted, base=Base(z @ head.T, head, prompts))
+    return Task(InputBatcher(torch.from_numpy(z)), y, classes, CPU, predicted, stage1_outputs=Stage1Outputs(z @ head.T, head, prompts))
 
 
 def build(name, task, seed=0):
     torch.manual_seed(seed)
-    return method_class(name.split("+")[0])(task, spec(name))
+    return load_method_class(name.split("+")[0])(task, spec(name))
 
 
 def train(method, epochs=2):
     for epoch in range(epochs):
         method.epochs_done = epoch
-        for batch in method.epoch(RNG(epoch)):
+        for batch in method.epoch_batches(RNG(epoch)):
             assert torch.isfinite(method.step(batch, RNG(epoch))["loss"])
     return method
 
@@ -49,7 +49,7 @@ def train(method, epochs=2):
 def logits(method, task):
     method.networks.eval()
     with torch.no_grad():
-        return method.networks["head"](method.networks["encoder"](task.presentation.inputs)).numpy()
+        return method.networks["head"](method.networks["encoder"](task.batcher.inputs)).numpy()
 
 
 # parameters
@@ -69,14 +69,14 @@ def test_an_adapter_trains_as_many_parameters_as_the_paper_prints(dim, parameter
 def test_zero_shot_predicts_the_nearest_class_prompt():
     task = embedded()
     found = logits(train(build("prompting", task), 1), task)
-    np.testing.assert_allclose(found, task.base.logits / 0.01, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(found, task.stage1_outputs.logits / 0.01, rtol=1e-4, atol=1e-4)
 
 
 def test_group_prompts_predict_the_class_of_the_nearest_of_all():
     prompts = RNG(0).normal(size=(3, 4, 10)).astype(np.float32)
     task = embedded(prompts=prompts)
     found = logits(train(build("prompting+prompts=group", task), 1), task).argmax(1)
-    cosines = task.presentation.inputs.numpy() @ prompts.reshape(12, 10).T
+    cosines = task.batcher.inputs.numpy() @ prompts.reshape(12, 10).T
     np.testing.assert_array_equal(found, cosines.argmax(1) // 4)
 
 
@@ -87,7 +87,7 @@ def test_group_prompts_that_do_not_exist_are_asked_for():
 
 def test_a_head_of_other_representations_is_refused():
     task = embedded()
-    task.base.head = np.eye(3, 7, dtype=np.float32)
+    task.stage1_outputs.head = np.eye(3, 7, dtype=np.float32)
     with pytest.raises(ValueError, match=r"\(3, 7\), not \(3, 10\)"):
         build("adapter", task)
 
@@ -99,14 +99,14 @@ def test_an_adapter_outputs_cosines_of_unit_embeddings_and_leaves_the_class_embe
     task = embedded()
     method = train(build("adapter+temperature=0.05", task))
     with torch.no_grad():
-        z = method.networks["encoder"].eval()(task.presentation.inputs).numpy()
+        z = method.networks["encoder"].eval()(task.batcher.inputs).numpy()
     np.testing.assert_allclose(np.linalg.norm(z, axis=1), 1, rtol=1e-5)
-    np.testing.assert_allclose(logits(method, task), z @ task.base.head.T / 0.05, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(logits(method, task), z @ task.stage1_outputs.head.T / 0.05, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("count", [9, 8 * 5 + 1])
 def test_no_minibatch_of_an_adapter_has_one_sample(count):
-    batches = list(build("adapter+batch_size=8", embedded(count)).epoch(RNG(0)))
+    batches = list(build("adapter+batch_size=8", embedded(count)).epoch_batches(RNG(0)))
     assert min(map(len, batches)) > 1 and sorted(np.concatenate(batches)) == list(range(count))
 
 
@@ -120,7 +120,7 @@ def test_training_learns_what_embeddings_tell(name):
 @pytest.mark.parametrize("name", ["linear_probe", "wise_ft+alpha=0"])
 def test_a_probe_is_trained_on_embeddings_of_the_length_that_they_had(name):
     unit, long = embedded(), embedded()
-    unit.base.length, long.presentation.inputs = 7.0, 7 * long.presentation.inputs
+    unit.stage1_outputs.length, long.batcher.inputs = 7.0, 7 * long.batcher.inputs
     found = [logits(train(build(f"{name}+batch_size=16+weight_decay=0.1", task)), task) for task in (unit, long)]
     np.testing.assert_allclose(*found, rtol=1e-3, atol=1e-4)
 
@@ -135,7 +135,7 @@ def test_wise_ft_is_the_probe_at_0_and_zero_shot_at_1(space):
     probe = ends[0].networks["head"].probe
     np.testing.assert_array_equal(probe.weight.detach(), ends[1].networks["head"].probe.weight.detach())
     with torch.no_grad():
-        expected = probe(task.presentation.inputs), torch.from_numpy(task.base.logits / 0.1)
+        expected = probe(task.batcher.inputs), torch.from_numpy(task.stage1_outputs.logits / 0.1)
     for method, of_end in zip(ends, expected, strict=True):
         found = torch.from_numpy(logits(method, task))
         np.testing.assert_allclose(found.softmax(1), of_end.softmax(1), atol=1e-5)
@@ -163,16 +163,16 @@ def test_resampled_groups_are_equally_large(resample, size):
 def test_dfr_balances_what_zero_shot_gets_right_and_wrong_in_each_class(resample):
     task = embedded(300)
     method = train(build(f"dfr_inferred+resample={resample}", task), 1)
-    sizes = np.bincount(2 * task.y + (task.groups == task.y))
-    assert method.facts()["samples_a_fit"] == 6 * (sizes.max() if resample == "upsample" else sizes.min())
+    sizes = np.bincount(2 * task.y + (task.inferred_attribute == task.y))
+    assert method.metadata()["samples_a_fit"] == 6 * (sizes.max() if resample == "upsample" else sizes.min())
     assert (logits(method, task).argmax(1) == task.y).mean() > 0.8
 
 
 def test_dfr_of_balanced_groups_is_a_logistic_regression():
     task = embedded(120)
-    task.groups = np.where(np.arange(120) // 3 % 2, task.y, (task.y + 1) % 3)
+    task.inferred_attribute = np.where(np.arange(120) // 3 % 2, task.y, (task.y + 1) % 3)
     method = train(build("dfr_inferred", task), 1)
-    z = task.presentation.inputs.numpy()
+    z = task.batcher.inputs.numpy()
     mean, scale = z.mean(0), z.std(0)
     weights, biases = logistic((z - mean) / scale, task.y, 3)
     np.testing.assert_allclose(logits(method, task), (z - mean) / scale @ weights.T + biases, atol=2e-2)
@@ -187,20 +187,20 @@ def blond():
     cells = {(0, 0): 71, (0, 1): 66, (1, 0): 23, (1, 1): 2}
     y, a = np.concatenate([np.tile(cell, (count, 1)) for cell, count in cells.items()]).T
     task = embedded(len(y), 2)
-    task.y, task.groups = y, a
+    task.y, task.inferred_attribute = y, a
     return task
 
 
 def test_of_true_attributes_each_stands_for_the_class_where_its_share_is_largest(blond):
     method = build("contrastive_adapter+groups=oracle", blond)
-    np.testing.assert_array_equal(method.predicted, 1 - blond.groups)
-    assert method.facts()["anchors"] == 71 + 2
-    assert set(build("dfr_inferred+groups=oracle", blond).cells(blond.y, blond.groups)[-2:]) == {2}, "blond men are wrong"
+    np.testing.assert_array_equal(method.predicted, 1 - blond.inferred_attribute)
+    assert method.metadata()["anchors"] == 71 + 2
+    assert set(build("dfr_inferred+groups=oracle", blond).cells(blond.y, blond.inferred_attribute)[-2:]) == {2}, "blond men are wrong"
 
 
 def test_more_attributes_than_classes_are_never_taken_for_classes():
     task = embedded(60, 2)
-    task.groups = task.y + 2 * (np.arange(60) % 3)  # subclasses, each of one class
+    task.inferred_attribute = task.y + 2 * (np.arange(60) % 3)  # subclasses, each of one class
     np.testing.assert_array_equal(build("contrastive_adapter+groups=oracle", task).predicted, task.y)
 
 
@@ -211,7 +211,7 @@ def test_rwy_draws_classes_equally_often():
     from helpers import task
 
     y = np.repeat([0, 1], [900, 100])
-    rows = np.concatenate(list(build("rwy", task(y, side=32)).epoch(RNG(0))))
+    rows = np.concatenate(list(build("rwy", task(y, side=32)).epoch_batches(RNG(0))))
     assert len(rows) == 1000 and np.bincount(y[rows])[1] == pytest.approx(500, abs=60)
 
 
@@ -235,7 +235,7 @@ def spurious(count, seed, share=0.95):
 def test_ssa_finds_the_attribute_of_training_samples():
     train_data, known = spurious(900, 0), spurious(150, 1, share=0.6)
     evidence = Evidence(train_data.y, 2, RNG(0), 0, train_data.z, num_attributes=2, validation=known)
-    found = ssa.infer(evidence, spec("gdro+groups=ssa").parts["groups"].settings)
+    found = ssa.infer(evidence, spec("gdro+groups=ssa").components["groups"].settings)
     minority = train_data.a != train_data.y
     assert (found == train_data.a).mean() > 0.9 and (found == train_data.a)[minority].mean() > 0.8
 
@@ -264,7 +264,7 @@ def test_an_adapter_never_stretches_more_than_the_product_and_somewhere_as_much_
     method = train(build(f"adapter+batch_norm={norm}+batch_size=16+learning_rate=0.01", task), 3)
     encoder = method.networks["encoder"].eval()
     weights = {name: value.numpy() for name, value in encoder.state_dict().items()}
-    z = task.presentation.inputs
+    z = task.batcher.inputs
     low, high = sampled_bound(weights, z.numpy()), product_bound(weights)
 
     def before_normalisation(x):
@@ -286,9 +286,9 @@ def root(tmp_path_factory):
     """Tiny data, and an ERM model in the part of a foundation model."""
     results = tmp_path_factory.mktemp("results")
     save_tiny(results)
-    make(place(results, "stage1/colored_digits/erm+epochs=2/s0"), OPTIONS, ("best", "last"))
+    make(result(results, "stage1/colored_digits/erm+epochs=2/s0"), OPTIONS, ("best", "last"))
     for name in ("predictions", "ssa"):
-        groups.infer(place(results, f"groups/colored_digits/{name}+stage1.epochs=2/s0"), OPTIONS)
+        groups.infer(result(results, f"groups/colored_digits/{name}+stage1.epochs=2/s0"), OPTIONS)
     return results
 
 
@@ -303,7 +303,7 @@ ON_ERM = {
 
 @pytest.mark.parametrize("name", ON_ERM.values(), ids=ON_ERM)
 def test_it_runs_through_the_stages_and_is_loaded(name, root):
-    at = place(root, f"runs/colored_digits/{name}/s0")
+    at = result(root, f"runs/colored_digits/{name}/s0")
     make(at, OPTIONS, ("best", "last"))
     evaluate(at, OPTIONS)
     outputs, dataset = Container(at.folder / "outputs.safetensors"), save_tiny(root)
@@ -313,13 +313,13 @@ def test_it_runs_through_the_stages_and_is_loaded(name, root):
 
 
 def test_a_task_has_what_its_stage_1_says_of_the_training_samples(root):
-    at = place(root, f"runs/colored_digits/{ON_ERM['prompting']}/s0")
+    at = result(root, f"runs/colored_digits/{ON_ERM['prompting']}/s0")
     (run,) = at.runs()
-    folder = Folder(at, Machine(CPU))
+    folder = RunJob(at, Machine(CPU))
     task = folder.task(run, folder.dataset(run))
     (above,) = at.upstream("stage1")
     rows = folder.dataset(run).rows("train")
     np.testing.assert_array_equal(
-        task.base.logits, Container(above.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/logits"][rows]
+        task.stage1_outputs.logits, Container(above.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/logits"][rows]
     )
-    assert task.base.head.shape == (5, 84) and task.base.group_prompts is None
+    assert task.stage1_outputs.head.shape == (5, 84) and task.stage1_outputs.group_prompts is None

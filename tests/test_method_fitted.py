@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from helpers import OPTIONS, build, embedded, place, save_tiny
+from helpers import OPTIONS, build, embedded, result, save_tiny
 
 from despur import groups
 from despur.evaluate import evaluate
@@ -30,10 +30,10 @@ def biased(count=600, values=2, seed=0):
 def fitted(name, of):
     """The method after its only step, and what it makes of the training representations, (N,D)."""
     method = build(name, of)
-    (batch,) = method.epoch(RNG(0))
+    (batch,) = method.epoch_batches(RNG(0))
     assert np.isfinite(method.step(batch, RNG(0))["loss"].item())
     with torch.no_grad():
-        return method, method.networks["encoder"](of.presentation.inputs).numpy().astype(float)
+        return method, method.networks["encoder"](of.batcher.inputs).numpy().astype(float)
 
 
 def attack(z, a):
@@ -47,20 +47,20 @@ def attack(z, a):
 def test_after_inlp_a_fresh_linear_classifier_is_at_chance_and_the_projection_idempotent(by_class):
     of = biased()
     method, z = fitted(f"inlp+by_class={by_class}+iterations=30+min_accuracy=0.55", of)
-    assert attack(of.presentation.inputs.numpy(), of.groups) > 0.85
+    assert attack(of.batcher.inputs.numpy(), of.inferred_attribute) > 0.85
     for rows in [of.y == label for label in range(3)] if by_class == "true" else [slice(None)]:
-        assert attack(z[rows], of.groups[rows]) < 0.6
+        assert attack(z[rows], of.inferred_attribute[rows]) < 0.6
     projection = method.networks["encoder"].weight.detach().double().numpy()
     np.testing.assert_allclose(projection @ projection, projection, atol=1e-5)
     np.testing.assert_allclose(projection, projection.T, atol=1e-6)
-    assert np.linalg.matrix_rank(projection, tol=1e-3) == 12 - method.facts()["removed_directions"] < 12
+    assert np.linalg.matrix_rank(projection, tol=1e-3) == 12 - method.metadata()["removed_directions"] < 12
 
 
 def test_more_iterations_remove_more_and_none_removes_nothing():
     of = biased()
-    removed = [fitted(f"inlp+iterations={n}+min_accuracy=0", of)[0].facts()["removed_directions"] for n in (0, 1, 4, 50)]
+    removed = [fitted(f"inlp+iterations={n}+min_accuracy=0", of)[0].metadata()["removed_directions"] for n in (0, 1, 4, 50)]
     assert removed[:3] == [0, 1, 4] and removed[3] == 12
-    np.testing.assert_allclose(fitted("inlp+iterations=0", of)[1], of.presentation.inputs, atol=1e-6)
+    np.testing.assert_allclose(fitted("inlp+iterations=0", of)[1], of.batcher.inputs, atol=1e-6)
 
 
 def test_a_basis_is_extended_by_what_is_new():
@@ -72,11 +72,11 @@ def test_a_basis_is_extended_by_what_is_new():
 def test_after_leace_nothing_correlates_with_the_attribute(values):
     of = biased(values=values)
     _, z = fitted("leace", of)
-    one_hot = np.eye(values)[of.groups]
-    before, after = (np.abs((x - x.mean(0)).T @ (one_hot - one_hot.mean(0)) / len(x)).max() for x in (of.presentation.inputs.numpy(), z))
+    one_hot = np.eye(values)[of.inferred_attribute]
+    before, after = (np.abs((x - x.mean(0)).T @ (one_hot - one_hot.mean(0)) / len(x)).max() for x in (of.batcher.inputs.numpy(), z))
     assert before > 0.1 and after < 1e-6
-    assert attack(z, of.groups) == pytest.approx(1 / values, abs=0.03)
-    np.testing.assert_allclose(z.mean(0), of.presentation.inputs.numpy().mean(0), atol=1e-5)
+    assert attack(z, of.inferred_attribute) == pytest.approx(1 / values, abs=0.03)
+    np.testing.assert_allclose(z.mean(0), of.batcher.inputs.numpy().mean(0), atol=1e-5)
 
 
 def test_leace_changes_less_than_the_orthogonal_projection():
@@ -142,11 +142,11 @@ def test_dfr_lifts_the_worst_group():
     np.testing.assert_array_equal(kept, z.astype(np.float32))
     weights, biases = logistic(z, y, 2)
     with torch.no_grad():
-        ours = method.networks["head"](of.presentation.inputs).numpy().argmax(1) == y
+        ours = method.networks["head"](of.batcher.inputs).numpy().argmax(1) == y
     plain = (z @ weights.T + biases).argmax(1) == y
     worst = [min(hit[(y == c) & (a == v)].mean() for c in (0, 1) for v in (0, 1)) for hit in (plain, ours)]
     assert worst[0] < 0.3 and worst[1] > 0.55
-    assert method.facts()["samples_a_fit"] == 4 * min(np.bincount(2 * y + a))
+    assert method.metadata()["samples_a_fit"] == 4 * min(np.bincount(2 * y + a))
 
 
 # through the stages
@@ -157,14 +157,14 @@ def root(tmp_path_factory):
     """Tiny data, a base and the true groups."""
     results = tmp_path_factory.mktemp("results")
     save_tiny(results)
-    make(place(results, "stage1/colored_digits/erm+epochs=2/s0-1"), OPTIONS, ("best", "last"))
-    groups.infer(place(results, "groups/colored_digits/oracle/s0-1"), OPTIONS)
+    make(result(results, "stage1/colored_digits/erm+epochs=2/s0-1"), OPTIONS, ("best", "last"))
+    groups.infer(result(results, "groups/colored_digits/oracle/s0-1"), OPTIONS)
     return results
 
 
 @pytest.mark.parametrize("name", QUICK.values(), ids=QUICK)
 def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loaded_with_it(name, root):
-    at = place(root, f"runs/colored_digits/{name}+stage1.epochs=2/s0-1")
+    at = result(root, f"runs/colored_digits/{name}+stage1.epochs=2/s0-1")
     make(at, OPTIONS, ("best", "last"))
     evaluate(at, OPTIONS)
     (above,) = at.upstream("stage1")
@@ -182,13 +182,13 @@ def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loade
 
 def test_a_task_with_a_stage_1_presents_its_training_representations(root):
     from despur.compute.machine import Machine
-    from despur.training.runs import Folder
+    from despur.training.runs import RunJob
 
-    at = place(root, "runs/colored_digits/leace+stage1.epochs=2/s0-1")
+    at = result(root, "runs/colored_digits/leace+stage1.epochs=2/s0-1")
     run = at.runs()[1]
-    folder = Folder(at, Machine(torch.device("cpu")))
+    folder = RunJob(at, Machine(torch.device("cpu")))
     task = folder.task(run, folder.dataset(run))
     z = Container(root / "stage1/colored_digits/erm+epochs=2/s0-1/outputs.safetensors")["colored_digits/erm+epochs=2/s1/best/z"]
     rows = folder.dataset(run).rows("train")
-    np.testing.assert_array_equal(task.presentation.view(np.arange(len(rows)), RNG(0)), z[rows].astype(np.float32))
+    np.testing.assert_array_equal(task.batcher.batch(np.arange(len(rows)), RNG(0)), z[rows].astype(np.float32))
     assert folder.dataset(run) is folder.dataset(run)  # held in memory once

@@ -16,7 +16,7 @@ def of():
 
 def epoch(method, number):
     method.epochs_done = number
-    batches = list(method.epoch(RNG(number)))
+    batches = list(method.epoch_batches(RNG(number)))
     return batches, [method.step(batch, RNG(i))["loss"].item() for i, batch in enumerate(batches)]
 
 
@@ -27,7 +27,7 @@ def copied(network):
 def test_the_first_phase_comes_once_and_trains_the_last_layer_alone():
     method, task = build(PHASE, of()), of()
     encoder, head = (copied(method.networks[name]) for name in ("encoder", "head"))
-    first, *others = method.epoch(RNG(0))
+    first, *others = method.epoch_batches(RNG(0))
     assert len(first) == 0 and method.presentations(first) == 60
     assert sorted(np.concatenate(others)) == list(range(60))
     loss = method.step(first, RNG(7))["loss"].item()
@@ -40,7 +40,7 @@ def test_the_first_phase_comes_once_and_trains_the_last_layer_alone():
         shown, total = rng.permutation(60), 0.0
         for rows in (shown[:16], shown[16:32], shown[32:48], shown[48:]):
             optimizer.zero_grad()
-            z = method.networks["encoder"](task.presentation.view(rows, rng)).detach()
+            z = method.networks["encoder"](task.batcher.batch(rows, rng)).detach()
             found = nn.functional.cross_entropy(slow(z), task.labels[rows])
             found.backward()
             optimizer.step()
@@ -48,7 +48,7 @@ def test_the_first_phase_comes_once_and_trains_the_last_layer_alone():
     torch.testing.assert_close(copied(method.networks["head"]), copied(slow))
     assert abs(loss - total) < 1e-5
     method.epochs_done = 1
-    assert all(len(batch) for batch in method.epoch(RNG(1)))
+    assert all(len(batch) for batch in method.epoch_batches(RNG(1)))
 
 
 def test_the_second_phase_trains_all_and_starts_where_the_first_ended():

@@ -56,7 +56,7 @@ def test_loss_is_cross_entropy_and_lambda_times_divergence():
     method = build("pgi+lambda=0.5", task(y, environment))
     method.networks["head"].weight.data *= 20
     rows = np.arange(0, len(y), 2)
-    logits = method.networks["head"](method.networks["encoder"](method.task.presentation.view(rows, RNG(0))))
+    logits = method.networks["head"](method.networks["encoder"](method.task.batcher.batch(rows, RNG(0))))
     cross = cross_entropy(logits, torch.from_numpy(y[rows])).item()
     divergence = group_divergence(logits, torch.from_numpy(y[rows]), torch.from_numpy(environment[rows])).item()
     found = method.losses(rows, RNG(0))
@@ -68,23 +68,23 @@ def test_loss_is_cross_entropy_and_lambda_times_divergence():
 def test_balanced_batches_contrast_environments_and_classes():
     y, environment = labels(SIZES)
     method = build("pgi+num_negatives=3+num_positives=4", task(y, environment))
-    batches = list(method.epoch(RNG(0)))
+    batches = list(method.epoch_batches(RNG(0)))
     assert len(batches) == -(-len(y) // 14) and all(len(batch) == 14 for batch in batches)
     assert method.presentations(batches[0]) == 14
     for batch in batches:
         anchors, positives, negatives, reverse = np.split(batch, [4, 8, 11])
-        label, place = y[batch[0]], environment[batch[0]]
-        assert (y[anchors] == label).all() and (environment[anchors] == place).all()
-        assert (y[positives] == label).all() and (environment[positives] == 1 - place).all()
-        assert (y[negatives] != label).all() and (environment[negatives] == place).all()
-        assert (y[reverse] != label).all() and (environment[reverse] == 1 - place).all()
-    assert len({int(environment[batch[0]]) for seed in range(5) for batch in method.epoch(RNG(seed))}) == 2
+        label, result = y[batch[0]], environment[batch[0]]
+        assert (y[anchors] == label).all() and (environment[anchors] == result).all()
+        assert (y[positives] == label).all() and (environment[positives] == 1 - result).all()
+        assert (y[negatives] != label).all() and (environment[negatives] == result).all()
+        assert (y[reverse] != label).all() and (environment[reverse] == 1 - result).all()
+    assert len({int(environment[batch[0]]) for seed in range(5) for batch in method.epoch_batches(RNG(seed))}) == 2
 
 
 def test_shuffled_batches_show_each_sample_once():
     y, environment = labels(SIZES)
     method = build("pgi+batch_size=16+batches=shuffled", task(y, environment))
-    batches = list(method.epoch(RNG(0)))
+    batches = list(method.epoch_batches(RNG(0)))
     assert sorted(np.concatenate(batches)) == list(range(len(y)))
     assert max(map(len, batches)) == 16
 
@@ -92,4 +92,4 @@ def test_shuffled_batches_show_each_sample_once():
 def test_a_small_cell_does_not_shrink_the_batches():
     method = build("pgi", task(*labels(SIZES)))
     assert (method.sampler.num_positives, method.sampler.num_negatives) == (32, 32)
-    assert method.facts() == {"environment_sizes": [90, 15]}
+    assert method.metadata() == {"environment_sizes": [90, 15]}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers import CPU, OPTIONS, build, labels, place, save_tiny, task
+from helpers import CPU, OPTIONS, build, labels, result, save_tiny, task
 
 from despur.compute.machine import Machine
 from despur.compute.task import encode
@@ -81,7 +81,7 @@ def score(method):
     """Something that depends on the weights; nothing without a head."""
     if "head" not in method.networks:
         return {}
-    logits = encode(method.networks["encoder"], method.networks["head"], method.task.presentation, np.random.default_rng(0))["logits"]
+    logits = encode(method.networks["encoder"], method.networks["head"], method.task.batcher, np.random.default_rng(0))["logits"]
     return {"worst": float(logits.std()), "average": float(logits.mean())}
 
 
@@ -124,12 +124,12 @@ def test_same_seed_same_digits_even_over_interruptions(name, tmp_path):
 @pytest.mark.parametrize("name", METHODS)
 def test_a_batch_presents_the_images_that_are_counted(name):
     of = method(name)
-    of.task.presentation.crop = "presentation"  # every occurrence is encoded
+    of.task.batcher.crop = "presentation"  # every occurrence is encoded
     encoded, encoder = [], of.networks["encoder"]
     getattr(encoder, "backbone", encoder).register_forward_hook(
         lambda module, inputs, output: encoded.append(len(output)) if output.requires_grad else None  # not what only looks
     )
-    batch = list(of.epoch(np.random.default_rng(0)))[int(name.startswith("head_first"))]  # whose first step trains no encoder
+    batch = list(of.epoch_batches(np.random.default_rng(0)))[int(name.startswith("head_first"))]  # whose first step trains no encoder
     of.step(batch, np.random.default_rng(0))
     assert encoded == [of.presentations(batch)]
 
@@ -166,7 +166,7 @@ LOADED = ["lff+batch_size=8+epochs=1", "cim+batch_size=8+epochs=1", "supcon+accu
 @pytest.mark.parametrize("name", LOADED)
 def test_a_finished_run_with_more_than_encoder_and_head_can_be_loaded(name, tmp_path):
     data = save_tiny(tmp_path)
-    at = place(tmp_path, f"runs/colored_digits/{name}/s0")
+    at = result(tmp_path, f"runs/colored_digits/{name}/s0")
     make(at, OPTIONS, ("best", "last"))
     kept = Container(at.folder / "outputs.safetensors")[f"colored_digits/{name}/s0/last/logits"]
     found = load(at.folder, selection="last").outputs(data.inputs)["logits"]

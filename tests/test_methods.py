@@ -38,10 +38,10 @@ def blind(method, bias):
 @pytest.mark.parametrize(("count", "size"), [(20, 8), (16, 8), (5, 8)])
 def test_erm_shows_each_sample_once_an_epoch(count, size):
     method = build(f"erm+batch_size={size}", task(np.arange(count) % 2))
-    batches = list(method.epoch(RNG(0)))
+    batches = list(method.epoch_batches(RNG(0)))
     assert sorted(np.concatenate(batches)) == list(range(count))
     assert all(len(batch) == size for batch in batches[:-1]) and 0 < len(batches[-1]) <= size
-    other = np.concatenate(list(method.epoch(RNG(1))))
+    other = np.concatenate(list(method.epoch_batches(RNG(1))))
     assert (np.concatenate(batches) != other).any()
 
 
@@ -60,8 +60,8 @@ def test_the_plateau_is_torch_s_that_takes_a_loss_for_a_score():
     scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(other, mode="max", factor=0.5, patience=2)
     for number, loss in enumerate(losses):
         scheduler.step(loss)
-        method.evaluated(-loss)
-        method.set_rate(number)
+        method.on_validation_end(-loss)
+        method.set_learning_rate(number)
         assert method.optimizer.param_groups[0]["lr"] == pytest.approx(other.param_groups[0]["lr"])
     assert method.plateau[2] == 1 / 8
 
@@ -82,11 +82,11 @@ def test_sgd_steps_are_those_of_momentum_and_weight_decay():
 def test_training_lowers_the_loss(name):
     y, predicted = labels({(0, 0): 12, (0, 1): 6, (1, 1): 12, (1, 0): 6})
     of = task(y, predicted)
-    of.presentation.inputs[:] = torch.from_numpy(np.where(y == 1, 20, 235))[:, None, None, None]  # dark and light
+    of.batcher.inputs[:] = torch.from_numpy(np.where(y == 1, 20, 235))[:, None, None, None]  # dark and light
     method = build(f"{name}+learning_rate=0.05", of)
 
     def epoch(number):
-        return [method.step(batch, RNG(number))["loss"].item() for batch in method.epoch(RNG(number))]
+        return [method.step(batch, RNG(number))["loss"].item() for batch in method.epoch_batches(RNG(number))]
 
     first = epoch(0)[0]
     for number in range(1, 25):
@@ -139,19 +139,19 @@ def test_jtt_epochs_show_each_sample_as_often_as_asked():
     expected = np.repeat([1, 2.5, 1, 1.2], [10, 4, 6, 5])
     counts = []
     for seed in range(400):
-        batches = list(method.epoch(RNG(seed)))
+        batches = list(method.epoch_batches(RNG(seed)))
         assert all(len(batch) == 8 for batch in batches[:-1]) and 0 < len(batches[-1]) <= 8
         counts.append(np.bincount(np.concatenate(batches), minlength=len(y)))
     counts = np.array(counts)
     assert ((counts == np.floor(expected)) | (counts == np.ceil(expected))).all()
     assert np.abs(counts.mean(axis=0) - expected).max() < 5 * 0.5 / math.sqrt(400)
-    order = np.concatenate(list(method.epoch(RNG(0))))
+    order = np.concatenate(list(method.epoch_batches(RNG(0))))
     assert (np.diff(order) < 0).sum() > 5  # shuffled
 
 
 def test_jtt_reports_what_stage_1_got_wrong():
     y, predicted = labels({(0, 0): 10, (1, 0): 4, (1, 1): 6})
-    assert build("jtt", task(y, predicted)).facts() == {"wrong_in_stage_1": 4, "largest_factor": 2.5}
+    assert build("jtt", task(y, predicted)).metadata() == {"wrong_in_stage_1": 4, "largest_factor": 2.5}
 
 
 # Group DRO
@@ -239,7 +239,7 @@ def test_gdro_balanced_sampler_draws_each_group_equally_often():
     method = build("gdro+batch_size=32", task(y, groups))
     drawn = []
     for seed in range(60):
-        batches = list(method.epoch(RNG(seed)))
+        batches = list(method.epoch_batches(RNG(seed)))
         assert sum(map(len, batches)) == len(y) and max(map(len, batches)) <= 32
         drawn.append(np.concatenate(batches))
     per_sample = np.bincount(np.concatenate(drawn), minlength=len(y))
@@ -252,7 +252,7 @@ def test_gdro_balanced_sampler_draws_each_group_equally_often():
 
 def test_gdro_shuffled_sampler_shows_each_sample_once():
     y, groups = labels(GROUPS)
-    batches = list(build("gdro+batch_size=8+sampler=shuffled", task(y, groups)).epoch(RNG(0)))
+    batches = list(build("gdro+batch_size=8+sampler=shuffled", task(y, groups)).epoch_batches(RNG(0)))
     assert sorted(np.concatenate(batches)) == list(range(20))
 
 
@@ -268,14 +268,14 @@ def cnc(name=CNC, sizes=None):
 
 @pytest.mark.parametrize(("accumulation", "steps"), [(1, 20), (8, 3), (20, 1), (64, 1)])
 def test_cnc_takes_accumulation_contrastive_batches_a_step(accumulation, steps):
-    batches = list(cnc(f"{CNC}+accumulation={accumulation}").epoch(RNG(0)))
+    batches = list(cnc(f"{CNC}+accumulation={accumulation}").epoch_batches(RNG(0)))
     assert len(batches) == steps and sum(map(len, batches)) == 20  # two slices, ten anchors each
     assert all(0 < len(batch) <= accumulation for batch in batches)
 
 
 def test_cnc_averages_over_the_contrastive_batches_of_a_step():
     method, lone = cnc(), cnc()
-    anchors = method.sampler.epoch(RNG(0))[:4]
+    anchors = method.sampler.epoch_batches(RNG(0))[:4]
     drawn = method.sampler.draw(RNG(1), anchors)
     parts = [type(drawn)(*(part[i : i + 1] for part in vars(drawn).values())) for i in range(4)]
     method.sampler.draw = lambda rng, batch: drawn
@@ -288,7 +288,7 @@ def test_cnc_averages_over_the_contrastive_batches_of_a_step():
 
 
 def test_cnc_reports_sizes_and_fallbacks():
-    facts = cnc("cnc", {(0, 0): 14, (0, 1): 6, (1, 1): 10}).facts()
+    facts = cnc("cnc", {(0, 0): 14, (0, 1): 6, (1, 1): 10}).metadata()
     assert facts["num_positives"] == 6 and facts["num_negatives"] == 6
     assert sorted(text[:24] for text in facts["fallbacks"]) == ["no negatives for class 0", "no positives for class 1"]
 
@@ -300,8 +300,8 @@ def test_cnc_settings_reach_the_sampler():
     assert changed.slices.keys() == same.slices.keys() and len(same.slices) == 4
     assert (changed.positive_pool(0, 0) == same.positive_pool(0, 0)).all() and len(changed.positive_pool(0, 0)) == 20
     assert (changed.negative_pool(0, 0) == same.negative_pool(0, 0)).all() and len(changed.negative_pool(0, 0)) == 16
-    assert len(np.concatenate(list(cnc(f"{CNC}+anchor_fraction=0.5").epoch(RNG(0))))) == 10
-    assert len(np.concatenate(list(cnc(f"{CNC}+truncate=false").epoch(RNG(0))))) == 24
+    assert len(np.concatenate(list(cnc(f"{CNC}+anchor_fraction=0.5").epoch_batches(RNG(0))))) == 10
+    assert len(np.concatenate(list(cnc(f"{CNC}+truncate=false").epoch_batches(RNG(0))))) == 24
 
 
 @pytest.mark.parametrize("mode", ["eval", "train"])
@@ -309,14 +309,14 @@ def test_cnc_keeps_the_encoder_in_evaluation_mode_unless_told(mode):
     method = cnc(f"{CNC}+batchnorm={mode}")
     seen = []
     method.networks["encoder"].register_forward_pre_hook(lambda module, inputs: seen.append(module.training))
-    method.step(next(method.epoch(RNG(0))), RNG(0))
+    method.step(next(method.epoch_batches(RNG(0))), RNG(0))
     assert seen == [mode == "train"]
 
 
 def test_cnc_projection_is_trained_and_kept_with_the_weights():
     method = cnc(f"{CNC}+projection=8")
     before = {name: value.clone() for name, value in method.networks.state_dict().items()}
-    method.step(next(method.epoch(RNG(0))), RNG(0))
+    method.step(next(method.epoch_batches(RNG(0))), RNG(0))
     moved = {name for name, value in method.networks.state_dict().items() if not torch.equal(value, before[name])}
     assert {"projection.0.weight", "projection.2.weight", "head.weight", "encoder.layers.0.weight"} <= moved
     assert before["projection.2.weight"].shape == (8, 84)
@@ -328,7 +328,7 @@ def test_presentations_counts_the_images_of_a_batch(name):
     method = build(name, task(y, predicted, crop="presentation"))
     encoded = []
     method.networks["encoder"].register_forward_hook(lambda module, inputs, output: encoded.append(len(output)))
-    batch = next(method.epoch(RNG(0)))
+    batch = next(method.epoch_batches(RNG(0)))
     method.step(batch, RNG(0))
     assert encoded == [method.presentations(batch)]
 
@@ -339,7 +339,7 @@ def test_presentations_counts_the_images_of_a_batch(name):
 )
 def test_learning_rate_follows_its_decay(asked, epoch, share):
     method = build(asked, task(np.arange(10) % 5))
-    method.set_rate(epoch)
+    method.set_learning_rate(epoch)
     assert method.optimizer.param_groups[0]["lr"] == pytest.approx(1e-3 * share)
 
 
@@ -350,7 +350,7 @@ def test_an_optimiser_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, 
     for one in (None, True):
         monkeypatch.setattr("despur.methods.base.fused", lambda parameters, one=one: one)
         of = build(f"erm+learning_rate=0.01+momentum=0.9+optimizer={optimizer}+weight_decay=0.1", task(np.arange(40) % 5))
-        for batch in of.epoch(np.random.default_rng(0)):
+        for batch in of.epoch_batches(np.random.default_rng(0)):
             of.step(batch, np.random.default_rng(0))
         assert of.optimizer.param_groups[0]["fused"] is one
         states.append(of.networks.state_dict())

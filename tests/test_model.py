@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers import OPTIONS, place, save_tiny
+from helpers import OPTIONS, result, save_tiny
 
 import despur
 from despur.specs.settings import SettingError
 from despur.storage.store import Container, InputError
-from despur.training.loop import runs
+from despur.training import runs
 
 NAME = "erm+batch_size=8+epochs=2+learning_rate=0.02~0.05"
 FOLDER = f"runs/colored_digits/{NAME}/s0-1"
@@ -17,7 +17,7 @@ FOLDER = f"runs/colored_digits/{NAME}/s0-1"
 def finished(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     dataset = save_tiny(root)
-    runs.make(place(root, FOLDER), OPTIONS, ("best", "last"))
+    runs.make(result(root, FOLDER), OPTIONS, ("best", "last"))
     return root, dataset
 
 
@@ -27,7 +27,7 @@ def finished(tmp_path_factory):
 def test_a_loaded_model_predicts_what_the_run_predicted(finished, rate, seed, selection):
     root, dataset = finished
     method = f"erm+batch_size=8+epochs=2+learning_rate={rate}"
-    key = next(run.key for run in place(root, FOLDER).runs() if (run.spec.value("learning_rate"), run.seed) == (float(rate), seed))
+    key = next(run.key for run in result(root, FOLDER).runs() if (run.spec.value("learning_rate"), run.seed) == (float(rate), seed))
     outputs = Container(root / FOLDER / "outputs.safetensors")
     model = despur.load(root / FOLDER, seed=seed, method=key.split("/")[1], selection=selection)
     assert (model.outputs(dataset.inputs)["logits"] == outputs[f"{key}/{selection}/logits"]).all(), method
@@ -36,7 +36,7 @@ def test_a_loaded_model_predicts_what_the_run_predicted(finished, rate, seed, se
 
 def test_without_words_the_first_run_is_loaded(finished):
     root, dataset = finished
-    first = place(root, FOLDER).runs()[0].key
+    first = result(root, FOLDER).runs()[0].key
     outputs = Container(root / FOLDER / "outputs.safetensors")[f"{first}/best/z"]
     assert np.array_equal(despur.load(root / FOLDER).outputs(dataset.inputs)["z"], outputs)
 

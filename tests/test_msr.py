@@ -77,7 +77,7 @@ def test_eq_4_and_6_term_by_term(unit):
 def test_one_weighting_that_changes_nothing_is_the_contrastive_loss(name):
     """Eq. 4 with n = 1 and a = 1 is Eq. 1, for every method; what LMCL adds to it is not part of a probability."""
     method = small(name, "+unit=false" + ("+polarization=0" if name == "lmcl_msr" else ""))
-    views = method.views(method.task.presentation.view(BATCH, RNG(0)), RNG(0))
+    views = method.views(method.task.batcher.batch(BATCH, RNG(0)), RNG(0))
     method.networks.eval()
     contrast, msr = method.objectives(views, torch.ones(N, 1, method.channels))
     assert contrast.item() > 0
@@ -164,7 +164,7 @@ def test_meta_gradient_against_finite_differences(name, monkeypatch):
     method = small(name, "+alpha=0.5+gamma=0+lambda=2+msr_width=2+n=2")
     method.networks.double()
     method.draw = 3
-    images = method.task.presentation.view(BATCH, RNG(0)).double()
+    images = method.task.batcher.batch(BATCH, RNG(0)).double()
     views = method.views(images.float(), RNG(0))
     views = (views[0].double(), views[1].double()) if views[0] is not views[1] else (views[0].double(),) * 2
     parameters = {key: p.detach().clone().requires_grad_() for key, p in method.networks["msr"].named_parameters()}
@@ -188,7 +188,7 @@ def test_uniformity_reaches_f_msr_with_its_weight():
     slopes = []
     for gamma in (0, 1, 3):
         method = small("simclr_msr", f"+alpha=0.5+gamma={gamma}")
-        method.draw, images = 0, method.task.presentation.view(BATCH, RNG(0))
+        method.draw, images = 0, method.task.batcher.batch(BATCH, RNG(0))
         bias = method.networks["msr"].layers[8].bias
         parameters = {key: p.detach().requires_grad_() for key, p in method.networks["msr"].named_parameters()}
         loss = method.meta_loss(parameters, method.views(images, RNG(0)), images)["loss"]
@@ -204,7 +204,7 @@ def test_in_sums_gamma_weighs_2n_times_less_and_the_look_ahead_goes_2n_times_as_
     for own in ("+alpha=1.2+gamma=3", f"+alpha={1.2 / (2 * N)}+gamma={3 * 2 * N}+reduction=sum"):
         method = small("simclr_msr", own)
         method.networks.double()
-        method.draw, images = 0, method.task.presentation.view(BATCH, RNG(0))
+        method.draw, images = 0, method.task.batcher.batch(BATCH, RNG(0))
         parameters = {key: p.detach().requires_grad_() for key, p in method.networks["msr"].named_parameters()}
         views = method.views(images, RNG(0))[0].double()
         loss = method.meta_loss(parameters, (views, views), images.double())["loss"]
@@ -215,7 +215,7 @@ def test_in_sums_gamma_weighs_2n_times_less_and_the_look_ahead_goes_2n_times_as_
 
 def test_first_order_is_the_gradient_of_l_msr_where_encoder_and_head_are():
     method = small("simclr_msr", "+gamma=0+second_order=false")
-    method.draw, images = 0, method.task.presentation.view(BATCH, RNG(0))
+    method.draw, images = 0, method.task.batcher.batch(BATCH, RNG(0))
     views = method.views(images, RNG(0))
     parameters = {key: p.detach().requires_grad_() for key, p in method.networks["msr"].named_parameters()}
     slope = torch.autograd.grad(method.meta_loss(parameters, views, images)["loss"], parameters["layers.8.bias"])[0]
@@ -234,7 +234,7 @@ def changed(method, before):
 @pytest.mark.parametrize("order", ["true", "false"])
 def test_an_epoch_has_two_stages(name, order):
     method = small(name, f"+batch_size=4+second_order={order}", count=13)
-    batches = list(method.epoch(RNG(0)))
+    batches = list(method.epoch_batches(RNG(0)))
     assert [len(batch) for batch in batches] == [4] * 6
     assert not np.array_equal(np.concatenate(batches[:3]), np.concatenate(batches[3:]))
     _, parameters = changed(method, {})
@@ -242,7 +242,7 @@ def test_an_epoch_has_two_stages(name, order):
         for i, batch in enumerate(batches):
             method.steps_done = 6 * epoch + i
             assert method.second_stage == (i >= 3)
-            method.set_rate(epoch + i / 6)
+            method.set_learning_rate(epoch + i / 6)
             statistics = {key: b.clone() for key, b in method.networks.named_buffers()}
             losses = method.step(batch, RNG(i))
             which, parameters = changed(method, parameters)
@@ -268,6 +268,6 @@ def test_warm_up_counts_steps_of_the_first_stage():
     method = small("simclr_msr", "+batch_size=4", count=12).settings | {"warmup": 5, "epochs": 100}
     of = small("simclr_msr", "+batch_size=4", count=12)
     of.settings = method
-    rates = [of.rate(i / 6) for i in range(12)]
+    rates = [of.lr_factor(i / 6) for i in range(12)]
     np.testing.assert_allclose(rates, [0.2, 0.4, 0.6, 0.6, 0.6, 0.6, 0.8, 1, 1, 1, 1, 1])
-    np.testing.assert_allclose([of.rate(e) for e in (49.9, 50, 74.9, 75, 99.9)], [1, 0.2, 0.2, 0.04, 0.04])
+    np.testing.assert_allclose([of.lr_factor(e) for e in (49.9, 50, 74.9, 75, 99.9)], [1, 0.2, 0.2, 0.04, 0.04])

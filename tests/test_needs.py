@@ -9,9 +9,9 @@ from project import SOURCE
 from despur.orchestration import resources
 from despur.specs.declarations import available
 from despur.specs.paths import locate
-from despur.training.runs import method_class
+from despur.training.runs import load_method_class
 
-PUBLISHED = {"results/runs/waterbirds/erm/s0": (4_795 * 300, 4_795 * 300 / 128)}
+PAPER_HYPERPARAMETERS = {"results/runs/waterbirds/erm/s0": (4_795 * 300, 4_795 * 300 / 128)}
 
 
 def asked(path, attempt=1):
@@ -47,13 +47,13 @@ def test_only_what_takes_gradient_steps_asks_for_a_gpu():
 
 
 def test_the_methods_that_share_their_batches_are_those_that_can():
-    assert set(resources.facts()["processes"]["methods"]) == {name for name in available("methods") if method_class(name).PARALLEL}
+    assert set(resources.metadata()["processes"]["methods"]) == {name for name in available("methods") if load_method_class(name).PARALLEL}
 
 
 @pytest.fixture
 def without_limit(monkeypatch):
     """A cluster whose jobs may take as long as they like."""
-    monkeypatch.setitem(resources.facts(), "longest", 1e9)
+    monkeypatch.setitem(resources.metadata(), "longest", 1e9)
     resources.resources.cache_clear()
     yield
     resources.resources.cache_clear()
@@ -83,22 +83,22 @@ def test_each_attempt_asks_for_more_memory_and_minutes():
 
 
 def test_no_job_asks_for_more_minutes_than_a_partition_gives_however_often_it_is_tried():
-    path, longest = "stage1/imagenet/simclr/s0", resources.facts()["longest"]
+    path, longest = "stage1/imagenet/simclr/s0", resources.metadata()["longest"]
     assert [asked(path, attempt)["runtime"] for attempt in (1, 10)] == [longest] * 2
     assert asked(path, 10)["mem_mb"] == asked(path, 3)["mem_mb"]  # it is tried again for its minutes
 
 
 def test_a_job_without_a_gpu_asks_for_the_minutes_of_a_cpu():
-    place = locate("results/runs/cmnist/cnc/s0")
-    gpu, cpu = resources.resources(place), resources.resources(place, 1, 0)
+    result = locate("results/runs/cmnist/cnc/s0")
+    gpu, cpu = resources.resources(result), resources.resources(result, 1, 0)
     assert (gpu["gpu"], cpu["gpu"]) == (1, 0)
-    assert cpu["runtime"] == pytest.approx(resources.seconds(place, "cpu")[0] * 3 / 60, abs=1) and cpu["runtime"] > gpu["runtime"]
+    assert cpu["runtime"] == pytest.approx(resources.seconds(result, "cpu")[0] * 3 / 60, abs=1) and cpu["runtime"] > gpu["runtime"]
 
 
-@pytest.mark.parametrize(("path", "expected"), PUBLISHED.items())
+@pytest.mark.parametrize(("path", "expected"), PAPER_HYPERPARAMETERS.items())
 def test_images_and_steps_of_a_run(path, expected):
-    place = locate(path)
-    assert resources.presented(place.sweep.points[0], place.dataset) == expected
+    result = locate(path)
+    assert resources.presented(result.sweep.points[0], result.dataset) == expected
 
 
 def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
@@ -111,22 +111,22 @@ def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
 
 
 def test_a_measured_speed_comes_before_the_guess_on_its_device_only(reference):
-    place = locate("results/runs/cmnist/erm/s0")
-    guess, known = resources.seconds(place)
+    result = locate("results/runs/cmnist/erm/s0")
+    guess, known = resources.seconds(result)
     assert not known
     record(reference, "results/runs/cmnist+colors=released/erm/s0", "NVIDIA H200", 1000, 10.0)  # 100 images a second
     resources.seconds.cache_clear()
-    assert resources.seconds(place) == (pytest.approx(48_000 * 100 / 100 + 15 + 70 * 0.05), True)
-    assert not resources.seconds(place, "cpu")[1]
-    assert guess < resources.seconds(place)[0]
+    assert resources.seconds(result) == (pytest.approx(48_000 * 100 / 100 + 15 + 70 * 0.05), True)
+    assert not resources.seconds(result, "cpu")[1]
+    assert guess < resources.seconds(result)[0]
 
 
 def test_the_speed_of_a_shared_run_is_that_of_each_of_its_gpus(reference):
     path = "results/stage1/imagenet/simclr/s0"
     record(reference, path, "NVIDIA H200", 8000, 10.0, processes=8)
     assert list(resources.recorded().values()) == [100.0]
-    place = locate(path)
-    assert resources.elapsed(place) == resources.seconds(place)[0] / 8
+    result = locate(path)
+    assert resources.elapsed(result) == resources.seconds(result)[0] / 8
 
 
 def test_records_of_runs_that_are_called_otherwise_today_are_left_out(reference):

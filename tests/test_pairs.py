@@ -50,15 +50,15 @@ def test_qiangs_schedule():
     """Sec. 6.2: 500 iterations of warm-up, times .2 at 50 and at 25 epochs before the end."""
     of = small("byol+batch_size=3+epochs=1000")
     assert of.steps_per_epoch == 2
-    np.testing.assert_allclose([of.rate(e) for e in (0, 0.5, 1, 249.5, 250)], [1 / 500, 2 / 500, 3 / 500, 1, 1])
-    np.testing.assert_allclose([of.rate(e) for e in (949.5, 950, 974.5, 975, 999.5)], [1, 0.2, 0.2, 0.04, 0.04])
-    of.set_rate(980)
+    np.testing.assert_allclose([of.lr_factor(e) for e in (0, 0.5, 1, 249.5, 250)], [1 / 500, 2 / 500, 3 / 500, 1, 1])
+    np.testing.assert_allclose([of.lr_factor(e) for e in (949.5, 950, 974.5, 975, 999.5)], [1, 0.2, 0.2, 0.04, 0.04])
+    of.set_learning_rate(980)
     assert of.optimizer.param_groups[0]["lr"] == pytest.approx(3e-3 * 0.04) and isinstance(of.optimizer, torch.optim.Adam)
 
 
 def test_a_schedule_without_warm_up_is_as_before():
     of = small("simclr+epochs=400")
-    np.testing.assert_allclose([of.rate(e) for e in (0, 19.5, 20, 40)], [1, 1, 0.9, 0.81])
+    np.testing.assert_allclose([of.lr_factor(e) for e in (0, 19.5, 20, 40)], [1, 1, 0.9, 0.81])
 
 
 QIANG = [name for name in available("methods") if "warmup" in declared("methods", name)["SETTINGS"] and name.endswith("_msr")]
@@ -175,7 +175,7 @@ def test_ressl_compares_relations():
 
 def test_ressls_teacher_sees_weak_views():
     method = build(f"ressl+augment.color_jitter=1+augment.crop_scale=1+augment.grayscale=1+queue=9{SMALL}", task(np.arange(N)))
-    images = method.task.presentation.view(BATCH, RNG(0))
+    images = method.task.batcher.batch(BATCH, RNG(0))
     weak, strong = method.views(images, RNG(0))
     torch.testing.assert_close(weak.amax(dim=(1, 2, 3))[:N], images.amax(dim=(1, 2, 3)), rtol=0.2, atol=0.2)
     assert (strong - strong.mean(dim=1, keepdim=True)).abs().max() < 1e-5 < (weak - weak.mean(dim=1, keepdim=True)).abs().max()
@@ -238,7 +238,7 @@ def test_slices_must_be_larger_than_embeddings():
 def test_cmcs_views_are_lightness_and_colour():
     method = small("cmc")
     encoder = method.networks["encoder"].eval()
-    images = method.task.presentation.view(BATCH, RNG(0))
+    images = method.task.batcher.batch(BATCH, RNG(0))
     gray = images.mean(dim=1, keepdim=True).expand(-1, 3, -1, -1)
     h, of_gray = encoder(images), encoder(gray)
     c = method.channels
@@ -265,10 +265,10 @@ def test_cosine_momentum_rises_from_ema_to_1():
     method = small("byol+ema=0.9+epochs=8")
     expected = {0: 0.9, 2: 1 - 0.1 * (math.cos(math.pi / 4) + 1) / 2, 4: 0.95, 8: 1.0}
     for epoch, momentum in expected.items():
-        method.set_rate(epoch)
+        method.set_learning_rate(epoch)
         assert method.momentum() == pytest.approx(momentum)
     method = small("moco+ema=0.9+epochs=8+queue=9")
-    method.set_rate(7)
+    method.set_learning_rate(7)
     assert method.momentum() == pytest.approx(0.9)
 
 
@@ -278,7 +278,7 @@ def test_targets_follow_what_was_learned_step_by_step(name):
     names = [f"{part}.{key}" for part in ("encoder", "projector") for key, _ in method.networks[part].named_parameters()]
     before = {key: p.detach().clone() for key, p in method.networks.named_parameters()}
     assert all(torch.equal(before[key], before[f"target.{key}"]) for key in names)
-    method.set_rate(0)
+    method.set_learning_rate(0)
     method.step(BATCH, RNG(0))
     now = dict(method.networks.named_parameters())
     for key in names:
@@ -320,10 +320,10 @@ def test_prototypes_have_length_1_and_stay_in_the_first_epoch():
     weight = method.networks["prototypes"].weight
     start = weight.detach().clone()
     torch.testing.assert_close(weight.norm(dim=1), torch.ones(3))
-    method.set_rate(0.5)
+    method.set_learning_rate(0.5)
     method.step(BATCH, RNG(0))
     torch.testing.assert_close(weight, start)
-    method.set_rate(1.0)
+    method.set_learning_rate(1.0)
     method.step(BATCH, RNG(1))
     assert (weight - start).abs().max() > 1e-3
     torch.testing.assert_close(weight.norm(dim=1), torch.ones(3))
@@ -346,7 +346,7 @@ def test_features_are_identical_after_resume(name, stop, tmp_path):
 
     def features(of, checkpoint):
         Trainer(of, "key", lambda of: {}, Machine(CPU, checkpoint_seconds=0), checkpoint).run()
-        return encode(of.networks["encoder"], None, of.task.presentation, generator("test"))["z"]
+        return encode(of.networks["encoder"], None, of.task.batcher, generator("test"))["z"]
 
     whole = features(method(0), tmp_path / "whole.pt")
     killed, taken = method(0), []

@@ -6,27 +6,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from despur.specs.declarations import declared
-from despur.specs.paths import Place, chunk_size, chunks, locate, seed_list
+from despur.specs.paths import ResultPath, chunk_size, chunks, locate, seed_list
 from despur.specs.resolution import canonical, resolve
 from despur.specs.settings import SettingError
 
 quick = settings(deadline=None, derandomize=True, database=None)
 
 FOLDERS = {
-    "results/data/colored_digits": Place(Path("results"), "data", "colored_digits"),
-    "results/data/cmnist+draw=0~1+p_corr=0.9": Place(Path("results"), "data", "cmnist+draw=0~1+p_corr=0.9"),
-    "results/stage1/cmnist/erm/s0-2": Place(Path("results"), "stage1", "cmnist", "erm", "s0-2"),
-    "results/groups/cmnist/clusters+stage1.epochs=1/s3": Place(Path("results"), "groups", "cmnist", "clusters+stage1.epochs=1", "s3"),
-    "results/runs/cmnist+p_corr=0.9/cnc+lambda=0.2~0.4+temperature=1e-05/s0-2": Place(
+    "results/data/colored_digits": ResultPath(Path("results"), "data", "colored_digits"),
+    "results/data/cmnist+draw=0~1+p_corr=0.9": ResultPath(Path("results"), "data", "cmnist+draw=0~1+p_corr=0.9"),
+    "results/stage1/cmnist/erm/s0-2": ResultPath(Path("results"), "stage1", "cmnist", "erm", "s0-2"),
+    "results/groups/cmnist/clusters+stage1.epochs=1/s3": ResultPath(Path("results"), "groups", "cmnist", "clusters+stage1.epochs=1", "s3"),
+    "results/runs/cmnist+p_corr=0.9/cnc+lambda=0.2~0.4+temperature=1e-05/s0-2": ResultPath(
         Path("results"), "runs", "cmnist+p_corr=0.9", "cnc+lambda=0.2~0.4+temperature=1e-05", "s0-2"
     ),
 }
 
 
-@pytest.mark.parametrize(("path", "place"), FOLDERS.items())
-def test_a_path_says_what_it_asks_for(path, place):
-    assert locate(path) == place
-    assert place.folder == Path(path)
+@pytest.mark.parametrize(("path", "result"), FOLDERS.items())
+def test_a_path_says_what_it_asks_for(path, result):
+    assert locate(path) == result
+    assert result.folder == Path(path)
 
 
 @pytest.mark.parametrize("path", FOLDERS)
@@ -36,10 +36,10 @@ def test_a_file_in_a_folder_asks_for_the_folder(path):
 
 @pytest.mark.parametrize("root", ["/tmp/elsewhere/results", "a/runs/b", "."])
 def test_results_may_lie_anywhere(root):
-    place = locate(f"{root}/runs/cmnist/erm/s0")
-    assert place.root == Path(root)
-    assert place.data.root == Path(root)
-    assert place.folder == Path(root, "runs/cmnist/erm/s0")
+    result = locate(f"{root}/runs/cmnist/erm/s0")
+    assert result.root == Path(root)
+    assert result.data.root == Path(root)
+    assert result.folder == Path(root, "runs/cmnist/erm/s0")
 
 
 def test_a_path_without_root_lies_here():
@@ -126,30 +126,30 @@ def test_another_encoder_says_another_size(package):
 
 
 def test_the_components_of_a_run_lie_upstream():
-    place = locate("results/runs/cmnist/cnc+groups.restarts=3+lambda=0.5+stage1.epochs=13/s0-2")
-    (groups,) = place.upstream("groups")
+    result = locate("results/runs/cmnist/cnc+groups.restarts=3+lambda=0.5+stage1.epochs=13/s0-2")
+    (groups,) = result.upstream("groups")
     assert groups == locate("results/groups/cmnist/clusters+restarts=3+stage1.epochs=13/s0-2")
     (stage1,) = groups.upstream("stage1")
     assert stage1 == locate("results/stage1/cmnist/erm+epochs=13/s0-2")
-    assert place.upstream("stage1") == stage1.upstream("groups") == []
+    assert result.upstream("stage1") == stage1.upstream("groups") == []
 
 
 def test_the_groups_of_a_method_that_reads_a_stage_1_are_inferred_from_it():
     for written in ("dfr+groups=predictions+stage1.epochs=2", "dfr+groups=predictions+groups.stage1.epochs=2"):
         name = resolve("methods", written).name
-        place = locate(f"results/runs/cmnist/{name}/s0-2")
-        (groups,), (stage1,) = place.upstream("groups"), place.upstream("stage1")
+        result = locate(f"results/runs/cmnist/{name}/s0-2")
+        (groups,), (stage1,) = result.upstream("groups"), result.upstream("stage1")
         assert name == "dfr+groups=predictions+stage1.epochs=2"
         assert groups == locate("results/groups/cmnist/predictions+stage1.epochs=2/s0-2")
         assert stage1 == locate("results/stage1/cmnist/erm+epochs=2/s0-2") == groups.upstream("stage1")[0]
-        (run,) = [run for run in place.runs() if run.seed == 1]
+        (run,) = [run for run in result.runs() if run.seed == 1]
         assert run.of("stage1") == "cmnist/erm+epochs=2/s1" and run.of("groups") == "cmnist/predictions+stage1.epochs=2/s1"
 
 
 def test_a_sweep_over_the_stage_1_of_a_method_is_one_sweep_of_its_groups():
-    place = locate("results/runs/cmnist/dfr+groups=oracle~predictions+stage1.epochs=2~3/s0")
-    assert [up.name for up in place.upstream("groups")] == ["oracle", "predictions+stage1.epochs=2~3"]
-    assert [up.name for up in place.upstream("stage1")] == ["erm+epochs=2~3"]
+    result = locate("results/runs/cmnist/dfr+groups=oracle~predictions+stage1.epochs=2~3/s0")
+    assert [up.name for up in result.upstream("groups")] == ["oracle", "predictions+stage1.epochs=2~3"]
+    assert [up.name for up in result.upstream("stage1")] == ["erm+epochs=2~3"]
 
 
 def test_methods_that_need_the_same_stage_1_share_it():
@@ -158,13 +158,13 @@ def test_methods_that_need_the_same_stage_1_share_it():
 
 
 def test_a_sweep_over_components_reads_each():
-    place = locate("results/runs/cmnist/jtt+groups=clusters~oracle~predictions/s0")
-    assert {up.name for up in place.upstream("groups")} == {"clusters", "oracle", "predictions"}
+    result = locate("results/runs/cmnist/jtt+groups=clusters~oracle~predictions/s0")
+    assert {up.name for up in result.upstream("groups")} == {"clusters", "oracle", "predictions"}
 
 
 def test_a_sweep_over_a_component_is_one_sweep_upstream():
-    place = locate("results/runs/cmnist/jtt+factor=10~20+stage1.epochs=13~17+upsampling=constant/s0")
-    (groups,) = place.upstream("groups")
+    result = locate("results/runs/cmnist/jtt+factor=10~20+stage1.epochs=13~17+upsampling=constant/s0")
+    (groups,) = result.upstream("groups")
     assert groups.name == "predictions+stage1.epochs=13~17"
 
 
@@ -173,8 +173,8 @@ def test_a_method_without_components_reads_none():
 
 
 def test_runs_are_every_data_set_point_and_seed():
-    place = locate("results/runs/cmnist+p_corr=0.9~0.99/cnc+lambda=0.2~0.4/s3-4")
-    keys = [run.key for run in place.runs()]
+    result = locate("results/runs/cmnist+p_corr=0.9~0.99/cnc+lambda=0.2~0.4/s3-4")
+    keys = [run.key for run in result.runs()]
     assert keys == [
         f"cmnist+p_corr={p}/cnc+lambda={weight}/s{seed}" for p in ("0.9", "0.99") for weight in ("0.2", "0.4") for seed in (3, 4)
     ]
@@ -186,22 +186,22 @@ def test_a_run_keeps_its_key_in_another_folder():
 
 
 def test_a_draw_per_seed_gives_each_seed_its_own_data():
-    place = locate("results/runs/colored_digits+draw=seed/erm/s0-2")
-    assert place.data == locate("results/data/colored_digits+draw=0~1~2")
-    assert [(run.data.settings["draw"], run.seed) for run in place.runs()] == [(0, 0), (1, 1), (2, 2)]
+    result = locate("results/runs/colored_digits+draw=seed/erm/s0-2")
+    assert result.data == locate("results/data/colored_digits+draw=0~1~2")
+    assert [(run.data.settings["draw"], run.seed) for run in result.runs()] == [(0, 0), (1, 1), (2, 2)]
 
 
 def test_a_fixed_draw_gives_every_seed_the_same_data():
-    place = locate("results/runs/colored_digits+draw=1/erm/s0-2")
-    assert place.data == locate("results/data/colored_digits+draw=1")
-    assert {run.data.name for run in place.runs()} == {"colored_digits+draw=1"}
+    result = locate("results/runs/colored_digits+draw=1/erm/s0-2")
+    assert result.data == locate("results/data/colored_digits+draw=1")
+    assert {run.data.name for run in result.runs()} == {"colored_digits+draw=1"}
 
 
 @pytest.mark.parametrize("dataset", ["colored_digits", "colored_digits+draw=seed", "colored_digits+draw=3~seed", "cmnist+p_corr=0.9~0.99"])
 def test_the_data_of_a_place_holds_the_data_of_its_runs(dataset):
-    place = locate(f"results/runs/{dataset}/erm/s0-1")
-    held = {point.name for point in canonical("datasets", place.data.dataset).points}
-    assert {run.data.name for run in place.runs()} == held
+    result = locate(f"results/runs/{dataset}/erm/s0-1")
+    held = {point.name for point in canonical("datasets", result.data.dataset).points}
+    assert {run.data.name for run in result.runs()} == held
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from project import Project
 from despur.orchestration import configuration, experiments, plan, resources
 from despur.specs.paths import locate
 
-PUBLISHED = "config/published.yaml"
+PAPER_HYPERPARAMETERS = "config/published.yaml"
 STAGES = {"data": "build_data", "stage1": "train_stage1", "groups": "infer_groups", "runs": "train_stage2",
           "evaluate": "evaluate", "saliency": "saliency"}  # fmt: skip
 
@@ -40,15 +40,15 @@ def bill(config="config/published.yaml", device="gpu"):
 
 
 def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_gigabyte(project):
-    command = [sys.executable, "-c", MEASURED, sys.executable, "-m", "snakemake", "-n", "--configfile", PUBLISHED]
+    command = [sys.executable, "-c", MEASURED, sys.executable, "-m", "snakemake", "-n", "--configfile", PAPER_HYPERPARAMETERS]
     child = subprocess.run(command, cwd=project.root, env=project.environment, capture_output=True, text=True)
     text = child.stdout + child.stderr
     assert child.returncode == 0, text
     assert float(re.findall(r"^peak (\d+) kB$", text, re.MULTILINE)[0]) < 1e6
     counted = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
-    config = configuration.read(Path(PUBLISHED))
+    config = configuration.read(Path(PAPER_HYPERPARAMETERS))
     files = [f for paper in config["papers"] for a in experiments.artifacts(config, paper) for f in experiments.files(config, paper, a)]
-    stages = Counter(STAGES[place.stage] for place in plan.behind(files))
+    stages = Counter(STAGES[result.stage] for result in plan.behind(files))
     assert {rule: counted[rule] for rule in STAGES.values()} == stages
     _, rows = bill()
     assert rows["all, shared once"][0] == counted["total"] > 1000
@@ -63,12 +63,12 @@ def test_what_papers_share_is_paid_once():
 
 def test_jobs_behind_a_file_and_the_longest_chain():
     jobs = plan.behind(["results/runs/cmnist/jtt/s0/metrics.csv", "results/runs/cmnist/gdro/s0/metrics.csv", "workflow/papers/cnc/x.csv"])
-    by_stage = Counter(place.stage for place in jobs)
+    by_stage = Counter(result.stage for result in jobs)
     assert by_stage == {"data": 1, "stage1": 1, "groups": 2, "runs": 2, "evaluate": 2}
     seconds, chain = plan.longest(jobs, "gpu")
-    assert [place.stage for place in chain] == ["data", "stage1", "groups", "runs", "evaluate"]
+    assert [result.stage for result in chain] == ["data", "stage1", "groups", "runs", "evaluate"]
     assert chain[-1].name == "jtt"
-    assert seconds == pytest.approx(sum(resources.seconds(place, "gpu")[0] for place in chain))
+    assert seconds == pytest.approx(sum(resources.seconds(result, "gpu")[0] for result in chain))
 
 
 def test_the_bill_says_what_was_measured_and_what_is_a_guess():
@@ -79,7 +79,7 @@ def test_the_bill_says_what_was_measured_and_what_is_a_guess():
 
 
 def test_grids_run_only_when_they_are_asked_for():
-    config = configuration.read(Path(PUBLISHED))
+    config = configuration.read(Path(PAPER_HYPERPARAMETERS))
     point, grid = (
         {
             cell.printed: locate(cell.folders[0]).sweep
@@ -93,21 +93,21 @@ def test_grids_run_only_when_they_are_asked_for():
 
 def test_a_configuration_s_own_methods_come_before_the_selected_ones():
     changed = {"artifacts": {"domain_temperature": {"figure_1": {"methods": {"mmd": "cl_mmd+weight=5"}}}}}
-    config = {**configuration.read(Path(PUBLISHED)), **changed}
+    config = {**configuration.read(Path(PAPER_HYPERPARAMETERS)), **changed}
     assert {cell.printed for cell in experiments.cells(config, "domain_temperature", "figure_1")} == {"mmd"}
 
 
 def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_hours():
-    place = locate("results/stage1/imagenet/simclr/s0")
+    result = locate("results/stage1/imagenet/simclr/s0")
     assert (
-        resources.elapsed(place) * 8 == resources.seconds(place)[0]
-        and resources.elapsed(place, "cpu") == resources.seconds(place, "cpu")[0]
+        resources.elapsed(result) * 8 == resources.seconds(result)[0]
+        and resources.elapsed(result, "cpu") == resources.seconds(result, "cpu")[0]
     )
-    assert plan.longest([place], "gpu")[0] < resources.seconds(place)[0]
+    assert plan.longest([result], "gpu")[0] < resources.seconds(result)[0]
 
 
 def test_a_job_that_the_profile_does_not_try_often_enough_is_said_to_fail_and_how_not_to():
-    longest, allowed = resources.facts()["longest"], resources.retries()
+    longest, allowed = resources.metadata()["longest"], resources.retries()
     assert list(plan.tried(longest)) == []
     assert [line.split()[-2:] for line in plan.tried(longest * 1.5)] == [["1", "retries."]]
     assert len(list(plan.tried(longest * (allowed + 1)))) == 1

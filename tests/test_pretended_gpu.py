@@ -81,7 +81,7 @@ def test_a_step_stays_on_the_device_and_waits_for_no_value(name, gpu):
     with pytest.raises(WAITS) if name.startswith(WAITING) else nullcontext():
         for number, (epoch, batch) in enumerate(walk(method, 2)):
             method.epochs_done = epoch
-            method.set_rate(epoch)
+            method.set_learning_rate(epoch)
             with Waiting():
                 losses = method.step(batch, np.random.default_rng(number))
             assert {value.device for value in losses.values()} == {gpu}

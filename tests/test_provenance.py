@@ -10,7 +10,7 @@ import pytest
 
 from despur.specs.paths import locate
 from despur.specs.settings import SettingError
-from despur.storage.digest import question
+from despur.storage.digest import cache_key
 from despur.storage.provenance import entry_point, peak_memory_mb, versions, write_about
 from despur.storage.store import InputError
 
@@ -25,20 +25,24 @@ def call(monkeypatch, work, *words):
 def test_a_stage_is_given_its_place_and_options(monkeypatch):
     given = []
     call(
-        monkeypatch, lambda place, arguments: given.append((place, arguments.size)), "results/runs/cmnist/erm/s0/metrics.csv", "--size", "5"
+        monkeypatch,
+        lambda result, arguments: given.append((result, arguments.size)),
+        "results/runs/cmnist/erm/s0/metrics.csv",
+        "--size",
+        "5",
     )
     assert given == [(locate("results/runs/cmnist/erm/s0"), 5)]
 
 
 def test_a_path_that_asks_for_nothing_is_one_clear_line(monkeypatch):
     with pytest.raises(SystemExit) as error:
-        call(monkeypatch, lambda place, arguments: None, "results/runs/cmnist")
+        call(monkeypatch, lambda result, arguments: None, "results/runs/cmnist")
     assert error.value.code.startswith("error: results/runs/cmnist: ")
 
 
 @pytest.mark.parametrize("problem", [InputError("mnist.gz: wrong checksum"), SettingError("unknown method 'cnd'")])
 def test_bad_input_is_one_clear_line(monkeypatch, problem):
-    def work(place, arguments):
+    def work(result, arguments):
         raise problem
 
     with pytest.raises(SystemExit) as error:
@@ -48,14 +52,14 @@ def test_bad_input_is_one_clear_line(monkeypatch, problem):
 
 def test_a_mistake_in_the_code_is_not_hidden(monkeypatch):
     with pytest.raises(ZeroDivisionError):
-        call(monkeypatch, lambda place, arguments: 1 / 0, "results/runs/cmnist/erm/s0")
+        call(monkeypatch, lambda result, arguments: 1 / 0, "results/runs/cmnist/erm/s0")
 
 
 def test_next_to_a_result_lies_what_made_it(tmp_path):
-    place = locate(f"{tmp_path}/runs/cmnist/erm/s0-2")
-    write_about(place, time.perf_counter() - 1.5, device="cpu")
-    about = json.loads((place.folder / "about.json").read_text())
-    assert about["question"] == json.loads(question(place))
+    result = locate(f"{tmp_path}/runs/cmnist/erm/s0-2")
+    write_about(result, time.perf_counter() - 1.5, device="cpu")
+    about = json.loads((result.folder / "about.json").read_text())
+    assert about["question"] == json.loads(cache_key(result))
     assert about["versions"]["python"] == platform.python_version()
     assert {"torch", "numpy", "scikit-learn"} <= set(about["versions"])
     assert about["device"] == "cpu"
@@ -73,9 +77,9 @@ def test_the_memory_of_a_gpu_is_kept_where_one_was_used(tmp_path, monkeypatch):
     cuda = SimpleNamespace(is_initialized=lambda: True, max_memory_allocated=lambda: 3 * 2**20)
     for name, torch, kept in (("gpu", SimpleNamespace(cuda=cuda), 3.0), ("none", None, None)):
         monkeypatch.setitem(sys.modules, "torch", torch)
-        place = locate(f"{tmp_path}/{name}/runs/cmnist/erm/s0")
-        write_about(place, time.perf_counter())
-        assert json.loads((place.folder / "about.json").read_text()).get("gpu_memory_mb") == kept
+        result = locate(f"{tmp_path}/{name}/runs/cmnist/erm/s0")
+        write_about(result, time.perf_counter())
+        assert json.loads((result.folder / "about.json").read_text()).get("gpu_memory_mb") == kept
 
 
 def test_versions_are_those_installed():

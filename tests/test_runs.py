@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, place, save_tiny
+from helpers import OPTIONS, result, save_tiny
 from safetensors.numpy import save_file
 
 from despur import evaluate, stage1
@@ -19,7 +19,7 @@ from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
 from despur.metrics.groups import worst_group_accuracy
 from despur.storage.store import Container
-from despur.training.loop import runs
+from despur.training import runs
 from despur.training.validation import Evaluator
 
 ERM_NAME = "erm+batch_size=8+epochs=4"
@@ -29,7 +29,7 @@ DIM = 84  # of LeNet's representations
 
 def make(root, path, selections=("best", "last")):
     """Train what a path asks for."""
-    where = place(root, path)
+    where = result(root, path)
     runs.make(where, OPTIONS, selections)
     return where
 
@@ -88,7 +88,7 @@ def test_outputs_hold_every_sample_of_the_data_set(erm, dataset):
 def test_outputs_are_those_of_the_kept_weights(erm, dataset):
     models, outputs = (Container(erm.folder / f"{name}.safetensors") for name in ("models", "outputs"))
     run = erm.runs()[1]
-    encoder = runs.method_class("erm")(runs.Folder(erm, Machine(torch.device("cpu"))).task(run, dataset), run.spec).networks["encoder"]
+    encoder = runs.load_method_class("erm")(runs.RunJob(erm, Machine(torch.device("cpu"))).task(run, dataset), run.spec).networks["encoder"]
     pixels = torch.from_numpy(dataset.inputs[:, 2:34, 2:34].copy()).permute(0, 3, 1, 2) / 127.5 - 1
     for selection in ("best", "last"):
         weights = {name: torch.from_numpy(value) for name, value in models.under(f"{run.key}/{selection}").items()}
@@ -130,8 +130,8 @@ def test_con_ft_fits_its_classifier_once_for_each_model_that_is_kept(root, monke
 
 def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
     torch.manual_seed(0)
-    run = place(root, f"runs/colored_digits/{FT}/s0-1").runs()[0]
-    folder = runs.Folder(place(root, f"runs/colored_digits/{FT}/s0-1"), Machine(torch.device("cpu")))
+    run = result(root, f"runs/colored_digits/{FT}/s0-1").runs()[0]
+    folder = runs.RunJob(result(root, f"runs/colored_digits/{FT}/s0-1"), Machine(torch.device("cpu")))
     method = con_ft.ConFT(folder.task(run, dataset), run.spec)
     val = dataset.rows("val")
     method.settings = {**method.settings, "batch_size": len(val)}
@@ -207,7 +207,7 @@ def test_checkpoints_are_gone_once_results_are_written(erm, root):
 
 
 def test_stage_1_keeps_the_last_step_for_groups_and_the_best_for_what_is_fitted_on_it(root):
-    where = place(root, "stage1/colored_digits/erm+epochs=2/s0")
+    where = result(root, "stage1/colored_digits/erm+epochs=2/s0")
     stage1.train(where, OPTIONS)
     key = where.runs()[0].key
     names = {f"{key}/{selection}/{name}" for selection in ("best", "last") for name in ("z", "logits")}
@@ -316,18 +316,18 @@ def test_a_method_is_given_the_groups_inferred_for_its_run(root, dataset):
     truth = dataset.table["a"].to_numpy()[dataset.rows("train")]
     facts = Machine(torch.device("cpu"))
     for name, one in (("jtt", 0), ("jtt+stage1.epochs=1", 1)):
-        folder = runs.Folder(place(root, f"runs/colored_digits/{name}/s0-1"), facts)
-        for run in folder.place.runs():
+        folder = runs.RunJob(result(root, f"runs/colored_digits/{name}/s0-1"), facts)
+        for run in folder.result.runs():
             task = folder.task(run, dataset)
-            assert (task.groups == (truth + run.seed + 2 * one) % 5).all()
+            assert (task.inferred_attribute == (truth + run.seed + 2 * one) % 5).all()
             assert (task.y == dataset.y[dataset.rows("train")]).all() and task.num_classes == 5
-            assert task.presentation.crop == "image" and task.presentation.shape == (3, 32, 32)
-    erm_folder = runs.Folder(place(root, "runs/colored_digits/erm/s0"), facts)
-    assert erm_folder.task(erm_folder.place.runs()[0], dataset).groups is None
+            assert task.batcher.crop == "image" and task.batcher.shape == (3, 32, 32)
+    erm_folder = runs.RunJob(result(root, "runs/colored_digits/erm/s0"), facts)
+    assert erm_folder.task(erm_folder.result.runs()[0], dataset).inferred_attribute is None
 
 
 def test_a_method_file_gives_its_method():
-    assert runs.method_class("erm") is ERM and runs.method_class("cnc") is CNC
+    assert runs.load_method_class("erm") is ERM and runs.load_method_class("cnc") is CNC
 
 
 def test_asking_for_a_gpu_that_is_not_there_ends_with_a_message(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, place, save_tiny, tiny_dataset
+from helpers import OPTIONS, result, save_tiny, tiny_dataset
 from torch import nn
 
 from despur import saliency
@@ -16,7 +16,7 @@ from despur.model import Model
 from despur.orchestration.experiments import PAPERS, Cell
 from despur.specs.settings import SettingError
 from despur.storage.store import Container, InputError, load_dataset, save_dataset
-from despur.training.loop import runs
+from despur.training import runs
 
 NAME = "erm+batch_size=8+epochs=2+learning_rate=0.02~0.05"
 FOLDER = f"runs/colored_digits/{NAME}/s0-1"
@@ -51,9 +51,9 @@ def head_on(feature):
 def finished(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     save_tiny(root, train=40, held_out=60)
-    runs.make(place(root, FOLDER), OPTIONS, ("best", "last"))
-    saliency.explain(place(root, FOLDER), OPTIONS)
-    return place(root, FOLDER)
+    runs.make(result(root, FOLDER), OPTIONS, ("best", "last"))
+    saliency.explain(result(root, FOLDER), OPTIONS)
+    return result(root, FOLDER)
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,9 @@ def masked(tmp_path_factory):
         dataset.masks = np.zeros(dataset.inputs.shape[:3], dtype=bool)
         dataset.masks[:, :, : (18, 36)[i]] = True
     save_dataset(root / "data" / "colored_digits+p_corr=0.5~0.8", points)
-    runs.make(place(root, MASKED), OPTIONS, ("best", "last"))
-    saliency.explain(place(root, MASKED), OPTIONS)
-    return place(root, MASKED)
+    runs.make(result(root, MASKED), OPTIONS, ("best", "last"))
+    saliency.explain(result(root, MASKED), OPTIONS)
+    return result(root, MASKED)
 
 
 # Grad-CAM

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import OPTIONS, place
+from helpers import OPTIONS, result
 
 from despur import groups
 from despur.datasets import scene_digits, scene_embeddings
@@ -73,7 +73,7 @@ def test_the_encoder_sees_training_images_only_and_no_label(pair, monkeypatch):
 @pytest.mark.parametrize("method", ["inlp+iterations=2", "leace"])
 def test_a_method_on_stage_1_is_trained_and_evaluated(pair, method, tmp_path):
     save_dataset(tmp_path / "data" / PAIR, {PAIR: pair})
-    at = place(tmp_path, f"runs/{PAIR}/{method}/s0-1")
+    at = result(tmp_path, f"runs/{PAIR}/{method}/s0-1")
     for part in at.upstream("stage1"):
         make(part, OPTIONS, ("best", "last"))
     for part in at.upstream("groups"):

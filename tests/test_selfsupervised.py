@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, build, images, place, task, tiny_dataset, walk
+from helpers import OPTIONS, build, images, result, task, tiny_dataset, walk
 from lookup import Lookup, gradient
 from safetensors.numpy import save_file
 from torch import nn
 
 from despur import evaluate
-from despur.compute.task import Presentation
+from despur.compute.task import InputBatcher
 from despur.losses.discrepancy import mmd
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.model import load
 from despur.storage.store import Container, Dataset, save_dataset
-from despur.training.loop import runs
+from despur.training import runs
 
 RNG = np.random.default_rng
 N, DIM = 12, 4
@@ -31,7 +31,7 @@ def tabled(name, seed=0, scale=2.0):
     """A method whose embeddings of both views of sample i are rows i and N + i of a table."""
     method = build(name, task(np.arange(N) % 2, DOMAIN))
     method.networks["encoder"] = Lookup(scale * RNG(seed).normal(size=(2 * N, DIM)))
-    method.task.presentation = Presentation(torch.arange(N, dtype=torch.float32)[:, None])
+    method.task.batcher = InputBatcher(torch.arange(N, dtype=torch.float32)[:, None])
     method.augment = lambda rows, rng: rows + N * (torch.arange(len(rows)) >= len(rows) // 2)[:, None]
     for kind in {"domain", "discriminator"} & set(method.networks):
         torch.manual_seed(seed)
@@ -122,10 +122,10 @@ def test_danns_strength_is_constant_unless_it_ramps():
 @pytest.mark.parametrize(("size", "batches", "each"), [(5, 2, 5), (12, 1, 12), (100, 1, 12)])
 def test_an_epoch_has_whole_batches_of_different_samples(size, batches, each):
     method = build(f"simclr+batch_size={size}", task(np.arange(N) % 2))
-    found = list(method.epoch(RNG(0)))
+    found = list(method.epoch_batches(RNG(0)))
     assert [len(batch) for batch in found] == [each] * batches and method.steps_per_epoch == batches
     assert len(set(np.concatenate(found))) == batches * each
-    assert (np.concatenate(found) != np.concatenate(list(method.epoch(RNG(1))))).any()
+    assert (np.concatenate(found) != np.concatenate(list(method.epoch_batches(RNG(1))))).any()
 
 
 @pytest.mark.parametrize(("kind", "layers", "dim"), [("none", 0, 16), ("linear", 1, 8), ("mlp", 2, 8)])
@@ -198,7 +198,7 @@ def test_a_global_discriminator_is_fitted_on_all_samples_at_the_start_of_each_ep
     method = build("domain_weighted_pairs+batch_size=4", task(np.arange(N) % 2, DOMAIN))
     fitted, fit = [], method.fit
     method.fit = lambda z, domain: (fitted.append((method.networks.training, z, domain)), fit(z, domain))
-    before = method.embed(method.task.presentation.view(np.arange(N), RNG(0)))
+    before = method.embed(method.task.batcher.batch(np.arange(N), RNG(0)))
     for _, batch in walk(method, 2):
         method.step(batch, RNG(0))
     assert len(fitted) == 2 and len(before) == N
@@ -211,7 +211,7 @@ def test_a_batch_discriminator_is_fitted_on_both_views_of_each_batch():
     method = build("domain_weighted_pairs+batch_size=4+discriminator=batch", task(np.arange(N) % 2, DOMAIN))
     fitted, fit = [], method.fit
     method.fit = lambda z, domain: (fitted.append((z, domain)), fit(z, domain))
-    batches = list(method.epoch(RNG(0)))
+    batches = list(method.epoch_batches(RNG(0)))
     for batch in batches:
         method.step(batch, RNG(0))
     assert len(fitted) == 3
@@ -252,7 +252,7 @@ def run(root, name, dataset, seeds="s0"):
     groups.mkdir(parents=True, exist_ok=True)
     truth = dataset.table["a"].to_numpy()[dataset.rows("train")].astype(np.int16)
     save_file({"domain_digits/oracle/s0": truth}, groups / "groups.safetensors")
-    where = place(root, f"runs/domain_digits/{name}/{seeds}")
+    where = result(root, f"runs/domain_digits/{name}/{seeds}")
     runs.make(where, OPTIONS, ("best", "last"))
     evaluate.evaluate(where, OPTIONS)
     return where, pd.read_csv(where.folder / "metrics.csv", keep_default_na=False)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from despur.specs.declarations import available, declared
 from despur.specs.hyperparameters import sgd
 from despur.specs.paths import NAME
-from despur.specs.settings import SettingError, choice, draw, flag, part, real, spell, whole
+from despur.specs.settings import SettingError, bool_, choice, component, draw, float_, int_, spell
 
 DECLARED = [
     pytest.param(key, setting, id=f"{kind}/{name}.{key}")
@@ -43,11 +43,11 @@ def test_spellings(value, text):
 @pytest.mark.parametrize(
     ("setting", "allowed", "refused"),
     [
-        (real(0.5, "", at_least=0, at_most=1), ["0", "1", ".25", "1e-3"], ["-0.01", "1.01", "nan", "inf", "half", ""]),
-        (real(0.5, "", above=0, below=1), ["1e-9", "0.999"], ["0", "1", "-1"]),
-        (real(0.0, ""), ["-1e300", "0"], ["inf", "-inf", "nan"]),
-        (whole(1, "", at_least=1, at_most=3), ["1", "2", "3", "03"], ["0", "4", "1.0", "1e0", "one"]),
-        (flag(True, ""), ["true", "false"], ["True", "1", "yes", ""]),
+        (float_(0.5, "", at_least=0, at_most=1), ["0", "1", ".25", "1e-3"], ["-0.01", "1.01", "nan", "inf", "half", ""]),
+        (float_(0.5, "", above=0, below=1), ["1e-9", "0.999"], ["0", "1", "-1"]),
+        (float_(0.0, ""), ["-1e300", "0"], ["inf", "-inf", "nan"]),
+        (int_(1, "", at_least=1, at_most=3), ["1", "2", "3", "03"], ["0", "4", "1.0", "1e0", "one"]),
+        (bool_(True, ""), ["true", "false"], ["True", "1", "yes", ""]),
         (choice("a", "", "a", "b"), ["a", "b"], ["A", "c", ""]),
         (draw(""), ["0", "12", "seed"], ["-1", "0.5", "seeds"]),
     ],
@@ -61,11 +61,11 @@ def test_what_is_allowed_and_refused(setting, allowed, refused):
 
 
 def test_parsed_values_have_their_type():
-    assert real(0.5, "").parse("key", "1") == 1.0
-    assert isinstance(real(1, "").parse("key", "1"), float)
-    assert isinstance(real(1, "").default, float)
-    assert whole(1, "").parse("key", "07") == 7
-    assert flag(True, "").parse("key", "false") is False
+    assert float_(0.5, "").parse("key", "1") == 1.0
+    assert isinstance(float_(1, "").parse("key", "1"), float)
+    assert isinstance(float_(1, "").default, float)
+    assert int_(1, "").parse("key", "07") == 7
+    assert bool_(True, "").parse("key", "false") is False
     assert draw("").parse("key", "seed") == "seed"
     assert draw("").parse("key", "3") == 3
 
@@ -73,10 +73,10 @@ def test_parsed_values_have_their_type():
 @pytest.mark.parametrize(
     ("setting", "text", "words"),
     [
-        (real(0.05, "", above=0), "0", ["temperature=0", "a number", "above 0", "default 0.05"]),
-        (real(0.5, "", at_least=0, below=1), "1", ["temperature=1", "at least 0", "below 1"]),
-        (whole(32, "", at_least=1, at_most=64), "1.5", ["temperature=1.5", "a whole number", "at least 1", "at most 64", "default 32"]),
-        (flag(True, ""), "yes", ["temperature=yes", "true or false", "default true"]),
+        (float_(0.05, "", above=0), "0", ["temperature=0", "a number", "above 0", "default 0.05"]),
+        (float_(0.5, "", at_least=0, below=1), "1", ["temperature=1", "at least 0", "below 1"]),
+        (int_(32, "", at_least=1, at_most=64), "1.5", ["temperature=1.5", "a whole number", "at least 1", "at most 64", "default 32"]),
+        (bool_(True, ""), "yes", ["temperature=yes", "true or false", "default true"]),
         (choice("image", "", "image", "centre"), "center", ["temperature=center", "image, centre", "default image"]),
         (draw(""), "none", ["temperature=none", "whole number", "seed"]),
     ],
@@ -89,8 +89,8 @@ def test_a_refusal_names_key_value_and_what_is_allowed(setting, text, words):
 
 
 def test_a_part_names_its_folder():
-    assert part("inference", "oracle", "").folder == "inference"
-    assert real(0.5, "").folder == ""
+    assert component("inference", "oracle", "").folder == "inference"
+    assert float_(0.5, "").folder == ""
 
 
 def test_sgd_has_a_batch_size_only_where_asked():

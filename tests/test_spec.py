@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from despur.specs.declarations import available, declared, published
+from despur.specs.declarations import available, declared, paper_hyperparameters
 from despur.specs.names import join, parse
 from despur.specs.paths import locate
 from despur.specs.resolution import at_seeds, canonical, resolve
@@ -39,10 +39,10 @@ PUBLISHED = {
 
 def reachable(spec):
     """Settings that overrides of this specification reach, by dotted key."""
-    found = {key: setting for key, setting in declared(spec.kind, spec.base)["SETTINGS"].items() if not setting.folder}
-    for key, part in spec.parts.items():
+    found = {key: setting for key, setting in declared(spec.kind, spec.base_name)["SETTINGS"].items() if not setting.folder}
+    for key, part in spec.components.items():
         found |= {f"{key}.{below}": setting for below, setting in reachable(part).items()}
-    if "stage1" in spec.parts:  # one key for the stage 1 of the method and of its groups
+    if "stage1" in spec.components:  # one key for the stage 1 of the method and of its groups
         found = {key: setting for key, setting in found.items() if not key.startswith("groups.stage1")}
     return found
 
@@ -105,18 +105,18 @@ def refusal(kind, text, dataset=""):
 
 def reads(dataset, name):
     """The inferences that a run reads, each with the stage 1 that it reads; every name canonical, every run made by what it reads."""
-    place = locate(f"results/runs/{dataset}/{name}/s0")
-    assert place.sweep.name == name
-    found = {groups: base for groups in place.upstream("groups") for base in groups.upstream("stage1")}
-    assert {run.of("groups") for run in place.runs()} == {run.key for groups in found for run in groups.runs()}
+    result = locate(f"results/runs/{dataset}/{name}/s0")
+    assert result.sweep.name == name
+    found = {groups: base for groups in result.upstream("groups") for base in groups.upstream("stage1")}
+    assert {run.of("groups") for run in result.runs()} == {run.key for groups in found for run in groups.runs()}
     assert {run.of("stage1") for groups in found for run in groups.runs()} == {run.key for base in found.values() for run in base.runs()}
     return {groups.name: base.name for groups, base in found.items()}
 
 
 @quick
 @given(questions())
-def test_a_canonical_name_is_a_fixed_point_that_means_the_same(question):
-    kind, base, overrides, dataset = question
+def test_a_canonical_name_is_a_fixed_point_that_means_the_same(cache_key):
+    kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
     again = canonical(kind, sweep.name, dataset)
     assert again.name == sweep.name
@@ -125,16 +125,16 @@ def test_a_canonical_name_is_a_fixed_point_that_means_the_same(question):
 
 @quick
 @given(questions(), st.randoms(use_true_random=False))
-def test_order_of_overrides_and_of_values_does_not_matter(question, random):
-    kind, base, overrides, dataset = question
+def test_order_of_overrides_and_of_values_does_not_matter(cache_key, random):
+    kind, base, overrides, dataset = cache_key
     shuffled = {key: random.sample(overrides[key], len(overrides[key])) for key in random.sample(sorted(overrides), len(overrides))}
     assert resolve(kind, write(base, shuffled), dataset).name == resolve(kind, write(base, overrides), dataset).name
 
 
 @quick
 @given(questions())
-def test_a_sweep_is_every_combination_of_its_lists(question):
-    kind, base, overrides, dataset = question
+def test_a_sweep_is_every_combination_of_its_lists(cache_key):
+    kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
     singles = [dict(zip(overrides, ([v] for v in values), strict=True)) for values in itertools.product(*overrides.values())]
     assert [p.resolved() for p in sweep.points] == [resolve(kind, write(base, one), dataset).points[0].resolved() for one in singles]
@@ -144,23 +144,23 @@ def test_a_sweep_is_every_combination_of_its_lists(question):
 
 @quick
 @given(questions(most_values=1))
-def test_the_name_of_a_point_is_the_name_of_its_question(question):
-    kind, base, overrides, dataset = question
+def test_the_name_of_a_point_is_the_name_of_its_question(cache_key):
+    kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
     assert sweep.points[0].name == sweep.name
 
 
 @quick
 @given(questions(kinds=("methods", "inference"), datasets=DATASETS))
-def test_what_a_run_reads_is_what_its_upstream_makes(question):
-    kind, base, overrides, dataset = question
+def test_what_a_run_reads_is_what_its_upstream_makes(cache_key):
+    kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
-    place = locate(f"results/{'runs' if kind == 'methods' else 'groups'}/{dataset}/{sweep.name}/s0-1")
+    result = locate(f"results/{'runs' if kind == 'methods' else 'groups'}/{dataset}/{sweep.name}/s0-1")
     for part in ("groups", "stage1"):
-        made = {run.key: run.spec.resolved() for up in place.upstream(part) for run in up.runs()}
-        for run in place.runs():
-            if part in run.spec.parts:
-                assert made[run.of(part)] == run.spec.parts[part].resolved()
+        made = {run.key: run.spec.resolved() for up in result.upstream(part) for run in up.runs()}
+        for run in result.runs():
+            if part in run.spec.components:
+                assert made[run.of(part)] == run.spec.components[part].resolved()
 
 
 @pytest.mark.parametrize("dataset", ["", *available("datasets")])
@@ -194,22 +194,22 @@ def test_a_name_that_is_not_canonical_is_refused_with_the_right_one():
 def test_dotted_keys_reach_parts():
     found = point("cnc+groups.restarts=3+stage1.epochs=13+temperature=0.123")
     assert found.value("temperature") == 0.123
-    assert found.parts["groups"].settings["restarts"] == 3
-    assert found.parts["groups"].parts["stage1"].settings["epochs"] == 13
+    assert found.components["groups"].settings["restarts"] == 3
+    assert found.components["groups"].components["stage1"].settings["epochs"] == 13
     assert found.settings["epochs"] == point("cnc").settings["epochs"]
 
 
 def test_dotted_keys_reach_a_replaced_part():
     found = point("cnc+groups=oracle+groups.noise=0.2")
-    assert found.parts["groups"].resolved() == {"name": "oracle", "noise": 0.2}
+    assert found.components["groups"].resolved() == {"name": "oracle", "noise": 0.2}
     assert found.name == "cnc+groups=oracle+groups.noise=0.2"
 
 
 def test_dotted_keys_reach_the_encoder_of_each_stage(package):
     package.write("encoders/toy.py", 'from despur.specs.settings import whole\nSETTINGS = {"width": whole(8, "made up", at_least=1)}\n')
     found = point("cnc+encoder=toy+encoder.width=4+stage1.encoder=toy+stage1.encoder.width=2")
-    assert found.parts["encoder"].resolved() == {"name": "toy", "width": 4}
-    assert found.parts["groups"].parts["stage1"].parts["encoder"].resolved() == {"name": "toy", "width": 2}
+    assert found.components["encoder"].resolved() == {"name": "toy", "width": 4}
+    assert found.components["groups"].components["stage1"].components["encoder"].resolved() == {"name": "toy", "width": 2}
     assert canonical("methods", found.name).points == [found]
 
 
@@ -240,10 +240,10 @@ def test_a_setting_that_is_the_default_of_only_some_swept_parts_is_kept(package)
 
 def test_a_data_set_states_settings_for_all_for_one_and_for_one_in_a_role(package):
     package.write("datasets/toy.py", TOY_DATASET)
-    assert published("toy", "erm", "") == {"learning_rate": 0.25, "epochs": 7}
-    assert published("toy", "erm", "stage1") == {"learning_rate": 0.25, "epochs": 3}
-    assert published("toy", "jtt", "") == {"learning_rate": 0.5}
-    assert published("", "erm", "") == {}
+    assert paper_hyperparameters("toy", "erm", "") == {"learning_rate": 0.25, "epochs": 7}
+    assert paper_hyperparameters("toy", "erm", "stage1") == {"learning_rate": 0.25, "epochs": 3}
+    assert paper_hyperparameters("toy", "jtt", "") == {"learning_rate": 0.5}
+    assert paper_hyperparameters("", "erm", "") == {}
 
 
 def test_published_settings_are_the_defaults_on_their_data_set(package):
@@ -259,8 +259,8 @@ def test_settings_published_for_an_inference_hold_on_its_own_path(package):
     package.write("datasets/toy.py", TOY_DATASET)
     (run,) = locate("results/runs/toy/cnc/s0").runs()
     (groups,) = locate("results/groups/toy/clusters/s0").runs()
-    assert run.spec.parts["groups"].settings["restarts"] == 4
-    assert groups.spec.resolved() == run.spec.parts["groups"].resolved()
+    assert run.spec.components["groups"].settings["restarts"] == 4
+    assert groups.spec.resolved() == run.spec.components["groups"].resolved()
 
 
 def test_a_data_set_states_the_stage_1_of_a_method(package):
@@ -275,13 +275,13 @@ def test_a_data_set_states_the_stage_1_of_a_method(package):
         sweep = resolve("methods", f"jtt+stage1.epochs={asked}", "toy")
         assert (sweep.name, sweep.points[0].value("stage1.epochs")) == (name, value)
         assert canonical("methods", name, "toy").points == sweep.points
-        (inference,) = sweep.part("groups")
-        assert [p.name for p in inference.points] == [p.parts["groups"].name for p in sweep.points]
+        (inference,) = sweep.subsweeps("groups")
+        assert [p.name for p in inference.points] == [p.components["groups"].name for p in sweep.points]
     assert resolve("methods", "jtt+groups=oracle", "toy").name == "jtt+groups=oracle"  # it has none
     for other in ("simclr", "zero_shot"):  # theirs are not those of erm; zero_shot has none
         (found,) = resolve("methods", f"jtt+stage1={other}", "toy").points
         assert found.name == f"jtt+stage1={other}"
-        assert found.parts["groups"].parts["stage1"] == point(other, "toy", "stage1")
+        assert found.components["groups"].components["stage1"] == point(other, "toy", "stage1")
     upstream = {name: reads("toy", f"jtt+stage1={name}") for name in ("erm~simclr", "simclr~zero_shot", "erm~zero_shot")}
     assert upstream == {
         "erm~simclr": {"predictions+stage1.epochs=9": "erm+epochs=9", "predictions+stage1=simclr": "simclr"},
@@ -302,8 +302,8 @@ def test_a_stage_1_can_be_stated_for_all(package):
     assert reads("toy", "jtt") == {"predictions": "erm+epochs=9"}
     assert reads("toy", "jtt+stage1.epochs=3") == {"predictions+stage1.epochs=3": "erm"}
     for name in ("dfr_inferred", "dfr_inferred+stage1=erm", "dfr_inferred+stage1.epochs=3+stage1=erm", "inlp+groups=clusters"):
-        parts = point(name, "toy").parts  # the stage 1 of the method and of its groups is one
-        assert parts["stage1"] == parts["groups"].parts["stage1"]
+        parts = point(name, "toy").components  # the stage 1 of the method and of its groups is one
+        assert parts["stage1"] == parts["groups"].components["stage1"]
 
 
 def refused(dataset):
@@ -311,7 +311,7 @@ def refused(dataset):
     kinds = ("methods", "inference", "encoders", "augment")
     known = {key for kind in kinds for base in available(kind) for key in declared(kind, base)["SETTINGS"]}
     found = []
-    for layer, values in declared("datasets", dataset).get("PUBLISHED", {}).items():
+    for layer, values in declared("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}).items():
         role, _, base = layer.rpartition("/")
         if layer == "*":
             found += [(layer, key) for key in values if key.removeprefix("stage1.") not in known]

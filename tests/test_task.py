@@ -6,7 +6,7 @@ import torch
 from helpers import CPU, tiny_dataset
 from torch import nn
 
-from despur.compute.task import Presentation, Task, encode, present
+from despur.compute.task import InputBatcher, Task, encode, present
 
 RNG = np.random.default_rng
 
@@ -36,7 +36,7 @@ def corners(view):
 
 @pytest.mark.parametrize(("height", "width", "corner"), [(40, 40, (4, 4)), (32, 32, (0, 0)), (36, 48, (2, 8)), (33, 34, (0, 1))])
 def test_centre_crop_is_the_middle_window(height, width, corner):
-    view = Presentation(maps(4, height, width), 32).view(np.array([2, 0, 2]), RNG(0))
+    view = InputBatcher(maps(4, height, width), 32).batch(np.array([2, 0, 2]), RNG(0))
     assert view.shape == (3, 3, 32, 32)
     assert corners(view) == [corner] * 3
     assert bytes_of(view)[:, 2, 0, 0].tolist() == [2, 0, 2]
@@ -44,19 +44,19 @@ def test_centre_crop_is_the_middle_window(height, width, corner):
 
 @pytest.mark.parametrize("crop", ["image", "presentation"])
 def test_random_crops_are_windows_at_every_position(crop):
-    shown = Presentation(maps(4, 34, 35), 32, crop)
+    shown = InputBatcher(maps(4, 34, 35), 32, crop)
     rows = np.arange(600) % 4
-    view = shown.view(rows, RNG(0))
+    view = shown.batch(rows, RNG(0))
     assert (bytes_of(view)[:, 2] == torch.from_numpy(rows)[:, None, None]).all()
     found = corners(view)
     assert set(found) == {(top, left) for top in range(3) for left in range(4)}
     assert max(found.count(corner) for corner in set(found)) < 2 * 600 / 12
-    assert corners(shown.view(rows, RNG(0))) == found != corners(shown.view(rows, RNG(1)))
+    assert corners(shown.batch(rows, RNG(0))) == found != corners(shown.batch(rows, RNG(1)))
 
 
 def test_pixels_become_values_from_minus_one_to_one():
     inputs = torch.arange(256, dtype=torch.uint8).reshape(1, 16, 16, 1)
-    view = Presentation(inputs, 16).view(np.array([0]), RNG(0))
+    view = InputBatcher(inputs, 16).batch(np.array([0]), RNG(0))
     assert view.dtype == torch.float32 and view.shape == (1, 1, 16, 16)
     torch.testing.assert_close(view.flatten(), torch.arange(256) / 127.5 - 1)
     assert view.min() == -1 and view.max() == 1
@@ -64,26 +64,26 @@ def test_pixels_become_values_from_minus_one_to_one():
 
 def test_embeddings_pass_unchanged():
     inputs = torch.randn(6, 5, generator=torch.Generator().manual_seed(0))
-    shown = Presentation(inputs)
-    assert torch.equal(shown.view(np.array([4, 1, 1]), RNG(0)), inputs[[4, 1, 1]])
+    shown = InputBatcher(inputs)
+    assert torch.equal(shown.batch(np.array([4, 1, 1]), RNG(0)), inputs[[4, 1, 1]])
     assert shown.shape == (5,) and not shown.is_image
 
 
 def test_shape_is_that_of_a_view():
-    assert Presentation(maps(2, 40, 44), 32).shape == (3, 32, 32)
+    assert InputBatcher(maps(2, 40, 44), 32).shape == (3, 32, 32)
 
 
 @pytest.mark.parametrize(("crop", "once"), [("centre", True), ("image", True), ("presentation", False)])
 def test_only_a_crop_per_presentation_makes_views_of_a_step_differ(crop, once):
-    assert Presentation(maps(), 32, crop).once_per_step is once
+    assert InputBatcher(maps(), 32, crop).once_per_step is once
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 100])
 def test_batches_show_all_samples_in_order(size):
-    shown = Presentation(maps(7), 32)
+    shown = InputBatcher(maps(7), 32)
     parts = list(shown.batches(size, RNG(0)))
     assert max(map(len, parts)) <= size
-    assert torch.equal(torch.cat(parts), shown.view(np.arange(7), RNG(0)))
+    assert torch.equal(torch.cat(parts), shown.batch(np.arange(7), RNG(0)))
 
 
 @pytest.mark.parametrize("rows", [range(20), range(20, 30), [1, 5, 6, 30], [7]])
@@ -91,14 +91,14 @@ def test_present_shows_the_samples_at_these_rows(rows):
     dataset, rows = tiny_dataset(20, 10), np.array(rows)
     shown = present(dataset, rows, "centre", CPU)
     expected = dataset.inputs[rows][:, 2:34, 2:34].transpose(0, 3, 1, 2)
-    assert (bytes_of(shown.view(np.arange(len(rows)), RNG(0))).numpy() == expected).all()
-    assert (bytes_of(shown.view(np.array([-1]), RNG(0))).numpy() == expected[-1:]).all()
+    assert (bytes_of(shown.batch(np.arange(len(rows)), RNG(0))).numpy() == expected).all()
+    assert (bytes_of(shown.batch(np.array([-1]), RNG(0))).numpy() == expected[-1:]).all()
     assert (bytes_of(torch.cat(list(shown.batches(3, RNG(0))))).numpy() == expected).all()
 
 
 def test_a_task_is_as_long_as_its_labels_and_does_not_share_them():
     y = np.array([0, 1, 1])
-    task = Task(Presentation(maps(3), 32), y, 2, CPU)
+    task = Task(InputBatcher(maps(3), 32), y, 2, CPU)
     y[0] = 1
     assert len(task) == 3 and task.labels.values.tolist() == [0, 1, 1]
 
@@ -107,18 +107,18 @@ def test_encode_gives_outputs_of_all_samples_in_evaluation_mode():
     inputs = torch.randn(2500, 4, generator=torch.Generator().manual_seed(0))
     encoder, head = nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.9)), nn.Linear(3, 2)
     encoder.train()
-    found = encode(encoder, head, Presentation(inputs), RNG(0))
+    found = encode(encoder, head, InputBatcher(inputs), RNG(0))
     z = encoder[0](inputs)
     assert found["z"].dtype == found["logits"].dtype == np.float16
     np.testing.assert_allclose(found["z"], z.detach(), rtol=2e-3, atol=2e-3)
     np.testing.assert_allclose(found["logits"], head(z).detach(), rtol=2e-3, atol=2e-3)
-    assert encode(encoder, None, Presentation(inputs), RNG(0)).keys() == {"z"}
+    assert encode(encoder, None, InputBatcher(inputs), RNG(0)).keys() == {"z"}
 
 
 @pytest.mark.parametrize("inputs", [maps(), torch.arange(12, dtype=torch.int32).view(4, 3)])
 def test_batches_go_to_the_device_though_inputs_stay_where_they_are(inputs):
-    shown = Presentation(inputs, 32, rows=torch.tensor([2, 0]), device=torch.device("meta"))
-    view = shown.view(np.array([1, 0, 1]), RNG(0))
+    shown = InputBatcher(inputs, 32, rows=torch.tensor([2, 0]), device=torch.device("meta"))
+    view = shown.batch(np.array([1, 0, 1]), RNG(0))
     assert view.device.type == "meta" and shown.inputs.device == CPU
     assert view.shape == (3, *shown.shape)
 

@@ -39,7 +39,7 @@ class Scripted:
         self.networks.steps += 1
         return {"loss": torch.tensor(self.script.pop(0) if self.script else 1.0), "part": torch.tensor(2.0)}
 
-    def set_rate(self, epoch):
+    def set_learning_rate(self, epoch):
         pass
 
     def settle(self, rng):
@@ -197,7 +197,7 @@ def test_no_step_reads_a_value_from_the_device(tmp_path):
     method.step = lambda batch, rng: {name: loss.to("meta") for name, loss in step(batch, rng).items()}
     trainer = Trainer(method, "key", constant, Machine(CPU), tmp_path / "checkpoint.pt")
     trainer.share = 0.25
-    for batch in method.epoch(None):
+    for batch in method.epoch_batches(None):
         trainer.step(batch)
     assert trainer.progress.counts == {"loss": 4, "part": 4} and trainer.progress.totals["loss"].dtype == torch.float64
 
@@ -224,7 +224,7 @@ def method(name, seed=0):
 
 def accuracy(method):
     """A score that depends on the weights."""
-    logits = encode(method.networks["encoder"], method.networks["head"], method.task.presentation, np.random.default_rng(0))["logits"]
+    logits = encode(method.networks["encoder"], method.networks["head"], method.task.batcher, np.random.default_rng(0))["logits"]
     return {"worst": float(logits.std()), "average": float((logits.argmax(1) == method.task.y).mean())}
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from helpers import CPU, OPTIONS, place
+from helpers import CPU, OPTIONS, result
 from sklearn.datasets import load_digits
 
 from despur import stage1
-from despur.compute.task import Presentation, Task
+from despur.compute.task import InputBatcher, Task
 from despur.datasets import scene_digits, scene_subclasses
 from despur.datasets.sources import captions, prompts, text
 from despur.losses.image_text import image_text_contrast
@@ -23,7 +23,7 @@ MODULES = {"scene_digits": scene_digits, "scene_subclasses": scene_subclasses}
 
 def data(name):
     (point,) = resolve("datasets", name).points
-    return MODULES[point.base].build(point.settings, None)
+    return MODULES[point.base_name].build(point.settings, None)
 
 
 def test_the_loss_is_that_of_clip():
@@ -77,7 +77,7 @@ def test_scenes_are_of_the_originals_alone_and_all_digits_alike(monkeypatch):
 
 
 def test_it_learns_of_digits_on_land_and_water_only():
-    of = Task(Presentation(torch.zeros(4, 8)), np.array([0, 1, 0, 1]), 2, CPU, about={"dataset": "moji"})
+    of = Task(InputBatcher(torch.zeros(4, 8)), np.array([0, 1, 0, 1]), 2, CPU, about={"dataset": "moji"})
     spec = resolve("methods", "two_tower", "scene_digits").points[0]
     monkey = TwoTower.__new__(TwoTower)
     monkey.task, monkey.settings = of, spec.settings
@@ -116,7 +116,7 @@ def base(request, tmp_path_factory):
     root, name = tmp_path_factory.mktemp("results"), request.param
     dataset = data(name)
     save_dataset(root / "data" / name, {name: dataset})
-    at = place(root, f"stage1/{name}/two_tower/s0")
+    at = result(root, f"stage1/{name}/two_tower/s0")
     stage1.train(at, OPTIONS)
     arrays = {}
     for kind in ("outputs", "models"):

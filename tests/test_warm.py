@@ -125,9 +125,9 @@ def test_a_server_that_is_killed_takes_its_children_along_and_the_next_one_clear
         assert process.wait(20) == 1 and "is gone" in process.communicate()[1]
         assert waits(lambda: not psutil.pid_exists(child))
         own.kill()
-    place = folder(own.pid)
+    result = folder(own.pid)
     with subprocess.Popen(["sleep", "600"]) as next_one:
-        assert answer(next_one.pid, script)[0] == 0 and not place.exists()
+        assert answer(next_one.pid, script)[0] == 0 and not result.exists()
         next_one.kill()
 
 
@@ -141,11 +141,11 @@ def test_who_hangs_up_before_asking_does_no_harm(owner, script):
 def test_the_server_ends_with_its_owner_and_leaves_nothing(script):
     process = subprocess.Popen(["sleep", "600"])
     assert answer(process.pid, script)[0] == 0
-    place = folder(process.pid)
-    assert (place / "socket").exists()
+    result = folder(process.pid)
+    assert (result / "socket").exists()
     process.kill()
     process.wait()
-    assert waits(lambda: not place.exists())
+    assert waits(lambda: not result.exists())
 
 
 def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):

@@ -10,7 +10,7 @@ import open_clip
 import pooch
 import pytest
 import torch
-from helpers import OPTIONS, place, save_tiny
+from helpers import OPTIONS, result, save_tiny
 from safetensors.torch import save_file
 from torch.nn.functional import normalize
 from transformers import BertConfig, BertModel
@@ -18,7 +18,7 @@ from transformers import BertConfig, BertModel
 from despur import groups, model, stage1
 from despur.compute.embed_dataset import allocated, embed
 from despur.compute.machine import Machine
-from despur.compute.task import Presentation
+from despur.compute.task import InputBatcher
 from despur.datasets.sources import prompts
 from despur.encoders import clip, sentence
 from despur.methods.families import prompted
@@ -26,7 +26,7 @@ from despur.methods.zero_shot import Frozen
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.store import Container, InputError, load_dataset, save_dataset
-from despur.training.loop import runs
+from despur.training import runs
 
 TINY = {
     "embed_dim": 16,
@@ -262,8 +262,8 @@ class Counted(torch.nn.Module):
 
 @pytest.fixture
 def shown(monkeypatch):
-    monkeypatch.setattr(Presentation, "at_once", 4)
-    return Presentation(torch.arange(30, dtype=torch.float32).reshape(15, 2))
+    monkeypatch.setattr(InputBatcher, "at_once", 4)
+    return InputBatcher(torch.arange(30, dtype=torch.float32).reshape(15, 2))
 
 
 def test_embedding_goes_on_where_it_was_killed(shown, tmp_path):
@@ -315,7 +315,7 @@ def root(tmp_path_factory):
     """A finished zero-shot base on tiny made-up data."""
     results = tmp_path_factory.mktemp("results")
     save_tiny(results)
-    at = place(results, f"stage1/colored_digits/{BASE}/s0")
+    at = result(results, f"stage1/colored_digits/{BASE}/s0")
     with pytest.MonkeyPatch.context() as patch:
         texts, asked = clip.CLIP.texts, []
         patch.setattr(clip.CLIP, "texts", lambda self, prompts: (asked.append(prompts), texts(self, prompts))[1])
@@ -326,7 +326,7 @@ def root(tmp_path_factory):
 
 
 def test_a_base_keeps_unit_embeddings_cosines_and_class_embeddings_and_no_weights_of_the_model(root):
-    at = place(root, f"stage1/colored_digits/{BASE}/s0")
+    at = result(root, f"stage1/colored_digits/{BASE}/s0")
     outputs, models = (Container(at.folder / f"{name}.safetensors") for name in ("outputs", "models"))
     dataset = load_dataset(root / "data/colored_digits", "colored_digits")
     for selection in ("best", "last"):
@@ -343,9 +343,9 @@ def test_a_base_keeps_unit_embeddings_cosines_and_class_embeddings_and_no_weight
 
 
 def test_a_killed_base_ends_with_the_same_numbers(root, tmp_path, monkeypatch):
-    at = place(tmp_path, f"stage1/colored_digits/{BASE}/s0")
+    at = result(tmp_path, f"stage1/colored_digits/{BASE}/s0")
     save_tiny(tmp_path)
-    monkeypatch.setattr(Presentation, "at_once", 32)
+    monkeypatch.setattr(InputBatcher, "at_once", 32)
     forward, asked = Frozen.forward, []
 
     def killed(self, samples):
@@ -371,10 +371,10 @@ def test_a_killed_base_ends_with_the_same_numbers(root, tmp_path, monkeypatch):
 
 
 def test_one_folder_serves_all_seeds_of_methods_and_of_inferences(root):
-    at = place(root, f"runs/colored_digits/{ON_BASE}/s0-1")
+    at = result(root, f"runs/colored_digits/{ON_BASE}/s0-1")
     assert [up.folder for up in at.upstream("stage1")] == [root / f"stage1/colored_digits/{BASE}/s0"]
     assert {run.of("stage1") for run in at.runs()} == {f"colored_digits/{BASE}/s0"}
-    inferred = place(root, f"groups/colored_digits/predictions{ON_BASE.removeprefix('inlp+iterations=1')}/s0-1")
+    inferred = result(root, f"groups/colored_digits/predictions{ON_BASE.removeprefix('inlp+iterations=1')}/s0-1")
     groups.infer(inferred, OPTIONS)
     dataset = load_dataset(root / "data/colored_digits", "colored_digits")
     expected = Container(root / f"stage1/colored_digits/{BASE}/s0/outputs.safetensors")[f"colored_digits/{BASE}/s0/last/logits"]
@@ -384,7 +384,7 @@ def test_one_folder_serves_all_seeds_of_methods_and_of_inferences(root):
 
 
 def test_where_each_seed_has_a_draw_the_base_has_one_for_each(root):
-    at = place(root, "runs/scene_digits+draw=seed/inlp+stage1=zero_shot/s0-2")
+    at = result(root, "runs/scene_digits+draw=seed/inlp+stage1=zero_shot/s0-2")
     (above,) = at.upstream("stage1")
     assert above.seeds == "s0-2" and [run.key for run in above.runs()] == [run.of("stage1") for run in at.runs()]
 
@@ -393,8 +393,8 @@ def test_a_model_fitted_on_a_base_takes_images_again(root, monkeypatch):
     torch.manual_seed(0)
     network = tiny(shape=(3, 32, 32))
     monkeypatch.setattr(clip, "build", lambda *arguments: network)  # random weights are no file that could be read again
-    stage1.train(place(root, f"stage1/colored_digits/{BASE}/s0"), OPTIONS)
-    at = place(root, f"runs/colored_digits/{ON_BASE}/s1")
+    stage1.train(result(root, f"stage1/colored_digits/{BASE}/s0"), OPTIONS)
+    at = result(root, f"runs/colored_digits/{ON_BASE}/s1")
     save_file({"colored_digits/oracle/s1": torch.arange(60) % 5}, root / "groups.safetensors")
     (root / "groups/colored_digits/oracle/s1").mkdir(parents=True)
     (root / "groups.safetensors").rename(root / "groups/colored_digits/oracle/s1/groups.safetensors")
@@ -468,7 +468,7 @@ def bring(root, **arrays):
 
 
 def base_of(root, path):
-    at = place(root, path)
+    at = result(root, path)
     stage1.train(at, OPTIONS)
     (run,) = at.runs()
     return [
@@ -488,9 +488,9 @@ def test_embeddings_with_class_embeddings_need_no_foundation_model(tmp_path):
 def test_a_base_keeps_how_long_embeddings_were_and_methods_are_told(tmp_path):
     z, _, name = bring(tmp_path, class_embeddings=RNG(1).normal(size=(2, 6)))
     base_of(tmp_path, f"stage1/{name}/zero_shot/s0")
-    at = place(tmp_path, f"runs/{name}/linear_probe/s0")
-    folder, (run,) = runs.Folder(at, Machine(torch.device("cpu"))), at.runs()
-    told = folder.task(run, folder.dataset(run)).base.length
+    at = result(tmp_path, f"runs/{name}/linear_probe/s0")
+    folder, (run,) = runs.RunJob(at, Machine(torch.device("cpu"))), at.runs()
+    told = folder.task(run, folder.dataset(run)).stage1_outputs.length
     assert told == pytest.approx(np.sqrt((z[:20] ** 2).sum(axis=1).mean()), rel=1e-5)
 
 

@@ -12,11 +12,11 @@ def adapters(anchors: int = 480) -> list[Row]:
     import torch
     from torch.nn.functional import normalize
 
-    from despur.compute.task import Base, Presentation, Task
+    from despur.compute.task import InputBatcher, Stage1Outputs, Task
     from despur.numerics.neighbors import nearest
     from despur.specs.resolution import resolve
     from despur.storage.provenance import peak_memory_mb
-    from despur.training.runs import method_class
+    from despur.training.runs import load_method_class
 
     torch.set_num_threads(1)
     rng, cpu = np.random.default_rng(0), torch.device("cpu")
@@ -25,9 +25,9 @@ def adapters(anchors: int = 480) -> list[Row]:
     predicted[rng.permutation(4795)[:anchors]] ^= 1
     z = normalize(torch.from_numpy(rng.standard_normal((4795, 1024), np.float32)))
     head = np.eye(2, 1024, dtype=np.float32)
-    task = Task(Presentation(z), y, 2, cpu, predicted, base=Base(z.numpy() @ head.T, head))
-    method = method_class("contrastive_adapter")(task, resolve("methods", "contrastive_adapter").points[0])
-    batches = list(method.epoch(rng))
+    task = Task(InputBatcher(z), y, 2, cpu, predicted, stage1_outputs=Stage1Outputs(z.numpy() @ head.T, head))
+    method = load_method_class("contrastive_adapter")(task, resolve("methods", "contrastive_adapter").points[0])
+    batches = list(method.epoch_batches(rng))
     started, used = time.perf_counter(), time.process_time()
     for batch in batches:
         method.step(batch, rng)

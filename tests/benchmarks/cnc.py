@@ -30,7 +30,7 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     )
     method = CNC(task, resolve("methods", "cnc").points[0])
     evaluate = Evaluator(dataset, Machine(torch.device("cpu")), "bench")
-    batches = list(method.epoch(rng))[: steps + 3]
+    batches = list(method.epoch_batches(rng))[: steps + 3]
     for batch in batches[:3]:
         method.step(batch, rng)
     started = time.perf_counter()

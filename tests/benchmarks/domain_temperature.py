@@ -12,27 +12,27 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
     import torch
 
     from despur.compute.randomness import generator
-    from despur.compute.task import Presentation, Task
+    from despur.compute.task import InputBatcher, Task
     from despur.specs.resolution import resolve
-    from despur.training.runs import method_class
+    from despur.training.runs import load_method_class
 
     torch.set_num_threads(1)
     rng, cpu = np.random.default_rng(0), torch.device("cpu")
     images = torch.from_numpy(rng.integers(0, 256, (6930, 28, 28, 3), dtype=np.uint8))
-    task = Task(Presentation(images, 28), rng.integers(0, 2, 6930), 2, cpu, rng.integers(0, 2, 6930))
+    task = Task(InputBatcher(images, 28), rng.integers(0, 2, 6930), 2, cpu, rng.integers(0, 2, 6930))
     names = ("simclr", "domain_weighted_pairs", "domain_weighted_pairs+discriminator=batch")
-    methods = {name: method_class(name.split("+")[0])(task, resolve("methods", name).points[0]) for name in names}
+    methods = {name: load_method_class(name.split("+")[0])(task, resolve("methods", name).points[0]) for name in names}
     seconds = dict.fromkeys(methods, 0.0)
     augmenting = 0.0
     for epoch in range(epochs + 1):  # by turns: the machine is the same for all; the first is not counted
         for name, method in methods.items():
             started = time.process_time()
-            for i, batch in enumerate(method.epoch(generator("bench", epoch))):
+            for i, batch in enumerate(method.epoch_batches(generator("bench", epoch))):
                 method.steps_done = i  # of this epoch: at its start the discriminator is fitted
                 method.step(batch, generator("bench", epoch, i))
             seconds[name] += (time.process_time() - started) * (epoch > 0)
     simclr = methods["simclr"]
-    pair = task.presentation.view(np.arange(256), rng).repeat(2, 1, 1, 1)
+    pair = task.batcher.batch(np.arange(256), rng).repeat(2, 1, 1, 1)
     for _ in range(10):
         started = time.process_time()
         simclr.augment(pair, rng)

@@ -18,12 +18,12 @@ from torch.utils.flop_counter import FlopCounterMode
 from despur.compute.compiling import MODES
 from despur.compute.machine import Machine, arithmetic, device_name
 from despur.compute.randomness import generator
-from despur.compute.task import Presentation, Task, present
+from despur.compute.task import InputBatcher, Task, present
 from despur.specs.resolution import resolve
 from despur.storage.provenance import gpu_memory_mb
 from despur.storage.store import Dataset
 from despur.training.loop import Trainer
-from despur.training.runs import method_class
+from despur.training.runs import load_method_class
 from despur.training.validation import Evaluator
 
 Found = dict[str, tuple[float, str]]  # by row: value and note
@@ -45,9 +45,9 @@ def at_work(name: str, data: str, task: Task, machine: Machine, size: dict[str, 
     arithmetic(machine.precision)
     torch.manual_seed(0)
     point = resolve("methods", name, data).points[0]
-    trainer = Trainer(method_class(point.base)(task, point), "bench", lambda method: {}, machine, Path("no checkpoint"))
+    trainer = Trainer(load_method_class(point.base_name)(task, point), "bench", lambda method: {}, machine, Path("no checkpoint"))
     trainer.share = 0.0
-    batches = cycle(trainer.method.epoch(generator("bench")))
+    batches = cycle(trainer.method.epoch_batches(generator("bench")))
     for count, begin in ((size["warm"], bool), (size["steps"], ready)):
         wait(machine)
         begin()
@@ -66,7 +66,7 @@ def wait(machine: Machine) -> None:
 
 def steps_of(trainer: Trainer) -> int:
     """Steps of a whole run."""
-    return sum(1 for _ in trainer.method.epoch(generator("bench"))) * trainer.method.settings["epochs"]
+    return sum(1 for _ in trainer.method.epoch_batches(generator("bench"))) * trainer.method.settings["epochs"]
 
 
 def digits(device: torch.device, size: dict[str, Any]) -> tuple[Dataset, Task]:
@@ -81,7 +81,7 @@ def random_task(count: int, side: int, classes: int, device: torch.device) -> Ta
     """Random images (N,side,side,3) of two domains."""
     rng = np.random.default_rng(0)
     images = torch.from_numpy(rng.integers(0, 256, (count, side, side, 3), dtype=np.uint8)).to(device)
-    return Task(Presentation(images, side), rng.integers(0, classes, count), classes, device, rng.integers(0, 2, count))
+    return Task(InputBatcher(images, side), rng.integers(0, classes, count), classes, device, rng.integers(0, 2, count))
 
 
 def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> Found:
@@ -97,7 +97,7 @@ def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> 
         evaluate(trainer.method)
         look, steps = time.perf_counter() - started, steps_of(trainer)
         looks = steps // trainer.method.settings["evaluate_every"] + trainer.method.settings["epochs"]
-        shown = trainer.method.presentations(next(iter(trainer.method.epoch(generator("bench")))))
+        shown = trainer.method.presentations(next(iter(trainer.method.epoch_batches(generator("bench")))))
         note = f"{steps:,} steps of {1000 * step:.2f} ms ({shown / step:,.0f} images/s), {looks} evaluations of {look:.2f} s"
         found[f"cnc, a seed, {precision}, {mode}"] = steps * step + looks * look, note
         found[f"cnc, peak memory, {precision}, {mode}"] = gpu_memory_mb().get("gpu_memory_mb", math.nan), "CMNIST*'s shape"
@@ -108,8 +108,8 @@ def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> 
 def column(device: torch.device, size: dict[str, Any], ways: Ways = PLAIN) -> Found:
     """Minutes of the steps of CMNIST*'s column of Table 1: 11 methods, 3 seeds one after the other."""
     (_, task), found = digits(device, size), Found()
-    assert task.groups is not None
-    environments = replace(task, groups=(task.groups == task.y).astype(int))
+    assert task.inferred_attribute is not None
+    environments = replace(task, groups=(task.inferred_attribute == task.y).astype(int))
     for precision, mode in ways:
         each = {}
         for name in COLUMN:
@@ -130,7 +130,7 @@ def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
         for name in DIGITS if (precision, mode) in PLAIN else ("simclr", "domain_weighted_pairs"):
             trainer, step = at_work(name, "cmnist_3v5", task, Machine(device, precision, compile=mode), size)
             runs[name] = steps_of(trainer) * step
-            shown = trainer.method.presentations(next(iter(trainer.method.epoch(generator("bench"))))) / 2
+            shown = trainer.method.presentations(next(iter(trainer.method.epoch_batches(generator("bench"))))) / 2
             found[f"{name}, {precision}, {mode}"] = shown / step, f"batch {shown:.0f}, two views; {runs[name]:.0f} s a run of 400 epochs"
         if len(runs) == len(DIGITS):
             found[f"Table 1 of 35 runs, {precision}, {mode}"] = 5 * sum(runs.values()) / 60, "400 epochs, steps alone, one after the other"
@@ -145,7 +145,7 @@ def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
     for precision, mode in ways:
         reset_peak(device)
         trainer, step = at_work("simclr", "cifar10", task, Machine(device, precision, compile=mode), size)
-        batch = next(iter(trainer.method.epoch(generator("bench"))))
+        batch = next(iter(trainer.method.epoch_batches(generator("bench"))))
         views, way = trainer.method.presentations(batch) / step, f"{precision}, {mode}"
         note = f"batch {len(batch)}, channels_last, augmentation on the device; {steps_of(trainer) * step:,.0f} s a run"
         found[f"simclr resnet18, {way}"] = views, note

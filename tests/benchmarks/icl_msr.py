@@ -12,14 +12,14 @@ def icl_msr(epochs: int = 4) -> list[Row]:
     import torch
 
     from despur.compute.randomness import generator
-    from despur.compute.task import Presentation, Task
+    from despur.compute.task import InputBatcher, Task
     from despur.specs.resolution import resolve
-    from despur.training.runs import method_class
+    from despur.training.runs import load_method_class
 
     torch.set_num_threads(1)
     rng, cpu = np.random.default_rng(0), torch.device("cpu")
     images = torch.from_numpy(rng.integers(0, 256, (1024, 40, 40, 3), dtype=np.uint8))
-    task = Task(Presentation(images, 32), rng.integers(0, 10, 1024), 10, cpu)
+    task = Task(InputBatcher(images, 32), rng.integers(0, 10, 1024), 10, cpu)
     small = "+batch_size=128+encoder.width=16+projector_dim=16+projector_width=64"
     augmented = "".join(f"+augment.{key}" for key in ("blur=0", "color_jitter=0.5", "crop_scale=0.2", "flip=0.5", "grayscale=0.1"))
     own = {"simclr": "+negatives=both_views+projector=mlp_bn_bn+temperature=0.5", "swav": "+prototypes=30", "ressl": "+queue=512"}
@@ -27,12 +27,14 @@ def icl_msr(epochs: int = 4) -> list[Row]:
     for base in ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl"):
         extra = small + augmented + (own.get(base, "") if base != "simclr" else "")
         names = {base: small + augmented + own.get(base, ""), f"{base}_msr": extra, f"{base}_msr+second_order=false": extra}
-        methods = {name: method_class(name.split("+")[0])(task, resolve("methods", name + more).points[0]) for name, more in names.items()}
+        methods = {
+            name: load_method_class(name.split("+")[0])(task, resolve("methods", name + more).points[0]) for name, more in names.items()
+        }
         seconds = dict.fromkeys(methods, float("inf"))
         for epoch in range(epochs):  # by turns: the machine is the same for all; the fastest epoch counts
             for name, method in methods.items():
                 started = time.process_time()
-                for i, batch in enumerate(method.epoch(generator("bench", epoch))):
+                for i, batch in enumerate(method.epoch_batches(generator("bench", epoch))):
                     method.steps_done = i  # of this epoch: the second half is stage 2
                     method.step(batch, generator("bench", epoch, i))
                 seconds[name] = min(seconds[name], time.process_time() - started)

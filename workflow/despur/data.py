@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.specs.paths import Place, data_root
+from despur.specs.paths import ResultPath, data_root
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 from despur.storage.dataset_checks import built, checked, source_of
@@ -19,21 +19,21 @@ from despur.storage.store import Container, Dataset, load_dataset, save_dataset
 OF_INPUTS = ("size", "train_crop", "test_crop", "words")  # what is known of inputs, not of samples
 
 
-def build(place: Place, arguments: argparse.Namespace) -> None:
+def build(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Build every point that the name asks for, one after the other."""
-    sweep = place.datasets
+    sweep = result.datasets
     points: dict[str, Dataset] = {}
     for point in sweep.points:
         raw = raw_files.versions(point, arguments.data_root)
-        made = checked(source_of(point), embedded(place, point.source)) if point.source else built(point, arguments.data_root)
+        made = checked(source_of(point), embedded(result, point.source)) if point.source else built(point, arguments.data_root)
         made.about["raw"] = raw
         points[point.name] = made
-    save_dataset(place.folder, points)
+    save_dataset(result.folder, points)
 
 
-def embedded(place: Place, source: Spec) -> Dataset:
+def embedded(result: ResultPath, source: Spec) -> Dataset:
     """A data set as the model that was trained on it represents it, at its best on validation data: float32 (N,D)."""
-    (base,) = (up for up in place.upstream("stage1") if up.dataset == source.name)
+    (base,) = (up for up in result.upstream("stage1") if up.dataset == source.name)
     (run,) = base.runs()
     given, z = load_dataset(base.data.folder, source.name), Container(base.folder / "outputs.safetensors")[f"{run.key}/best/z"]
     about = {key: value for key, value in given.about.items() if key not in OF_INPUTS}

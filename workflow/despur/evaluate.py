@@ -20,7 +20,7 @@ import pandas as pd
 from despur.compute.randomness import generator
 from despur.metrics import probes
 from despur.metrics.rows import Row, accuracies, leakage, neighbour_accuracy, representations, sizes, theorem
-from despur.specs.paths import Place, Run, identity
+from despur.specs.paths import ResultPath, Run, identity
 from despur.storage.provenance import entry_point
 from despur.storage.store import Array, Container, Dataset, atomic, load_dataset, write_csv
 
@@ -51,7 +51,7 @@ def evaluate_run(
     """
     splits = [split for split in dataset.splits if split != "unlabelled"]
     tested = [split for split in splits if split not in ("train", dataset.about["select"])]
-    weights = {split: counts(dataset, run.data.base, split, resamples if split in tested else 0) for split in splits}
+    weights = {split: counts(dataset, run.data.base_name, split, resamples if split in tested else 0) for split in splits}
     outputs = outputs | {name: outputs[name].astype(np.float32) for name in ("z", "logits") if name in outputs}
     logits = outputs.get("logits")
     same = (hashlib.sha256(outputs["z"].tobytes()).hexdigest(), run.data.name, run.seed, resamples)
@@ -85,15 +85,15 @@ def held_out(
             yield from theorem(dataset, rows, z, logits, outputs["head"], weights)
 
 
-def evaluate(place: Place, arguments: argparse.Namespace) -> None:
+def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Evaluate every run of a folder under each selection that it keeps."""
-    container, models = (Container(place.folder / f"{name}.safetensors") for name in ("outputs", "models"))
-    about = json.loads((place.folder / "about.json").read_text())["runs"]
-    stored = cache(partial(load_dataset, place.data.folder))
+    container, models = (Container(result.folder / f"{name}.safetensors") for name in ("outputs", "models"))
+    about = json.loads((result.folder / "about.json").read_text())["runs"]
+    stored = cache(partial(load_dataset, result.data.folder))
     known: Known = {}
     rows, resampled = [], []
-    for run in place.runs():
-        named, same = identity(place, run), about[run.key]["best_step"] == about[run.key]["steps"]
+    for run in result.runs():
+        named, same = identity(result, run), about[run.key]["best_step"] == about[run.key]["steps"]
         for selection, found in by_selection(stored(run.data.name), run, container, models, same, known):
             for split, (metric, group, value) in found:
                 values = np.atleast_1d(value)
@@ -101,8 +101,8 @@ def evaluate(place: Place, arguments: argparse.Namespace) -> None:
                 rows.append(row | {"value": values[0]})
                 if selection == "best" and len(values) > 1:
                     resampled.append(row | {str(i): v for i, v in enumerate(values[1:].astype(np.float32))})
-    write_csv(place.folder / "metrics.csv", pd.DataFrame(rows))
-    with atomic(place.folder / "resamples.parquet") as temporary:
+    write_csv(result.folder / "metrics.csv", pd.DataFrame(rows))
+    with atomic(result.folder / "resamples.parquet") as temporary:
         pd.DataFrame(resampled).to_parquet(temporary, index=False)
 
 

@@ -18,19 +18,21 @@ from sklearn.metrics import adjusted_mutual_info_score
 from despur.compute.randomness import generator
 from despur.inference.base import Evidence, Labelled, match_labels
 from despur.specs.declarations import declared
-from despur.specs.paths import Place, Run
+from despur.specs.paths import ResultPath, Run
 from despur.storage.provenance import entry_point, write_about
 from despur.storage.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
 
 
-def evidence(place: Place, run: Run, dataset: Dataset) -> Evidence:
+def evidence(result: ResultPath, run: Run, dataset: Dataset) -> Evidence:
     """What this inference may look at."""
     rows = dataset.rows("train")
-    found = Evidence(dataset.y[rows], len(dataset.about["classes"]), generator(f"{run.data.base}/{run.spec.base}", run.seed), run.seed)
+    found = Evidence(
+        dataset.y[rows], len(dataset.about["classes"]), generator(f"{run.data.base_name}/{run.spec.base_name}", run.seed), run.seed
+    )
     found.num_attributes = len(dataset.about["attributes"])
-    declaration, attribute = declared("inference", run.spec.base), dataset.table["a"].to_numpy()
-    if "stage1" in run.spec.parts:
-        source = next(p for p in place.upstream("stage1") if p.sweep.base == run.spec.parts["stage1"].base)
+    declaration, attribute = declared("inference", run.spec.base_name), dataset.table["a"].to_numpy()
+    if "stage1" in run.spec.components:
+        source = next(p for p in result.upstream("stage1") if p.sweep.base_name == run.spec.components["stage1"].base_name)
         outputs = Container(source.folder / "outputs.safetensors")
         found.z, found.logits = (outputs[f"{run.of('stage1')}/last/{name}"][rows] for name in ("z", "logits"))
         if declaration.get("READS_VALIDATION_GROUPS"):
@@ -53,21 +55,21 @@ def agreement(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
     }
 
 
-def infer(place: Place, arguments: argparse.Namespace) -> None:
+def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Infer for every run asked for: all seeds and points in one process, since UMAP takes long to import."""
     started = time.perf_counter()
     arrays, rows = {}, []
-    module = import_module(f"despur.inference.{place.sweep.base}")
-    for run in place.runs():
-        dataset = load_dataset(place.data.folder, run.data.name)
+    module = import_module(f"despur.inference.{result.sweep.base_name}")
+    for run in result.runs():
+        dataset = load_dataset(result.data.folder, run.data.name)
         train = dataset.rows("train")
-        arrays[run.key] = module.infer(evidence(place, run, dataset), run.spec.settings).astype(np.int16)
+        arrays[run.key] = module.infer(evidence(result, run, dataset), run.spec.settings).astype(np.int16)
         found = agreement(arrays[run.key], dataset.y[train], dataset.table["a"].to_numpy()[train])
         print(f"{run.key}: {found}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **found})
-    save_arrays(place.folder / "groups.safetensors", arrays)
-    write_csv(place.folder / "agreement.csv", pd.DataFrame(rows))
-    write_about(place, started)
+    save_arrays(result.folder / "groups.safetensors", arrays)
+    write_csv(result.folder / "agreement.csv", pd.DataFrame(rows))
+    write_about(result, started)
 
 
 if __name__ == "__main__":

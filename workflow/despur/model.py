@@ -9,12 +9,12 @@ import torch
 from torch import nn
 
 from despur.compute.randomness import generator
-from despur.compute.task import Presentation, encode, head_of
-from despur.specs.paths import Place, Run, locate
+from despur.compute.task import InputBatcher, encode, head_of
+from despur.specs.paths import ResultPath, Run, locate
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage.store import Array, Container, made
-from despur.training.runs import method_class
+from despur.training.runs import load_method_class
 
 
 class Model:
@@ -36,7 +36,7 @@ class Model:
             wanted = f"float32 embeddings or int tokens (N,{size})"
         if not fits:
             raise ValueError(f"inputs are {given.dtype} {given.shape}; this model takes {wanted}, as its data set stores them")
-        shown = Presentation(torch.from_numpy(given), size)
+        shown = InputBatcher(torch.from_numpy(given), size)
         return encode(self.networks["encoder"], head_of(self.networks), shown, generator("predict"))
 
     def predict(self, inputs: Array) -> Array:
@@ -52,25 +52,27 @@ def load(folder: str | Path, seed: int | None = None, method: str | None = None,
 
     ``selection``: "best" on validation data, or the "last" step. Raises SettingError if the folder holds no such run.
     """
-    place = locate(folder)
-    runs = [run for run in place.runs() if seed in (None, run.seed) and method in (None, run.spec.name) and data in (None, run.data.name)]
+    result = locate(folder)
+    runs = [run for run in result.runs() if seed in (None, run.seed) and method in (None, run.spec.name) and data in (None, run.data.name)]
     if not runs:
         raise SettingError(
-            f"{folder} holds no run with seed {seed}, method {method} and data {data}: {', '.join(run.key for run in place.runs())}"
+            f"{folder} holds no run with seed {seed}, method {method} and data {data}: {', '.join(run.key for run in result.runs())}"
         )
-    return model_of(place, runs[0], selection)
+    return model_of(result, runs[0], selection)
 
 
-def model_of(place: Place, run: Run, selection: str = "best") -> Model:
+def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     """The model of one run of a folder."""
-    about = json.loads(made(place.folder / "about.json").read_text())["data"][run.data.name]
-    networks = method_class(run.spec.base).build_networks(without_pretrained(run.spec), tuple(about["shape"]), len(about["classes"]))
-    weights = Container(place.folder / "models.safetensors").under(f"{run.key}/{selection}")
+    about = json.loads(made(result.folder / "about.json").read_text())["data"][run.data.name]
+    networks = load_method_class(run.spec.base_name).build_networks(
+        without_pretrained(run.spec), tuple(about["shape"]), len(about["classes"])
+    )
+    weights = Container(result.folder / "models.safetensors").under(f"{run.key}/{selection}")
     own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
     networks.load_state_dict(own)
     if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations
-        base = run.spec.parts["stage1"]
-        source = next(p for p in place.upstream("stage1") if p.sweep.base == base.base)
+        base = run.spec.components["stage1"]
+        source = next(p for p in result.upstream("stage1") if p.sweep.base_name == base.base_name)
         below = load(source.folder, base.seed(run.seed), base.name, run.spec.settings["stage1_selection"], run.data.name)
         networks["encoder"] = stacked(below.networks["encoder"], networks["encoder"])
         return Model(networks, below.shape, about["classes"])
@@ -87,5 +89,5 @@ def stacked(below: nn.Module, above: nn.Module) -> nn.Sequential:
 
 def without_pretrained(spec: Spec) -> Spec:
     """The same specification with encoders that start at random: a run's weights are all in its folder."""
-    parts = {key: without_pretrained(part) for key, part in spec.parts.items()}
-    return replace(spec, parts=parts, settings=spec.settings | ({"weights": "random"} if "weights" in spec.settings else {}))
+    parts = {key: without_pretrained(part) for key, part in spec.components.items()}
+    return replace(spec, components=parts, settings=spec.settings | ({"weights": "random"} if "weights" in spec.settings else {}))

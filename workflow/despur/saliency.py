@@ -19,10 +19,10 @@ import torch
 from torch import Tensor, nn
 
 from despur.compute.randomness import generator
-from despur.compute.task import Presentation
+from despur.compute.task import InputBatcher
 from despur.metrics.saliency import share_inside
 from despur.model import Model, model_of
-from despur.specs.paths import Place, identity
+from despur.specs.paths import ResultPath, identity
 from despur.specs.settings import SettingError
 from despur.storage.provenance import entry_point
 from despur.storage.store import Array, Dataset, InputError, load_dataset, save_arrays, write_csv
@@ -65,7 +65,7 @@ def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tenso
 
 def look(model: Model, images: Array) -> dict[str, Array]:
     """What a model sees of stored images uint8 (N,H,W,C): ``images`` (as presented: uint8, cropped), ``maps`` and ``predicted``."""
-    shown = Presentation(torch.from_numpy(np.array(images)), model.shape[-1])
+    shown = InputBatcher(torch.from_numpy(np.array(images)), model.shape[-1])
     parts: dict[str, list[Tensor]] = {"images": [], "maps": [], "predicted": []}
     for batch in shown.batches(BATCH, generator("saliency")):
         maps, predicted = grad_cam(model.networks["encoder"], model.networks["head"], batch)
@@ -77,8 +77,8 @@ def look(model: Model, images: Array) -> dict[str, Array]:
 
 def cropped(masks: Array, size: int) -> Array:
     """Masks bool (N,H,W), cropped as images are, (N,size,size)."""
-    shown = Presentation(torch.from_numpy(np.array(masks, dtype=np.uint8))[..., None], size)
-    return shown.view(np.arange(len(masks)), generator("saliency"))[:, 0].numpy() > -1
+    shown = InputBatcher(torch.from_numpy(np.array(masks, dtype=np.uint8))[..., None], size)
+    return shown.batch(np.arange(len(masks)), generator("saliency"))[:, 0].numpy() > -1
 
 
 def measure(dataset: Dataset, rows: Array, seen: dict[str, Array]) -> dict[str, Any]:
@@ -95,15 +95,15 @@ def measure(dataset: Dataset, rows: Array, seen: dict[str, Array]) -> dict[str, 
     return found | {"inside": pd.Series(share_inside(maps, masks)).mean(), "uniform": masks.mean()}
 
 
-def explain(place: Place, arguments: argparse.Namespace) -> None:
+def explain(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Draw and measure the maps of every run of a folder."""
     torch.set_num_threads(1)  # so that digits do not depend on it
     kept: dict[str, Array] = {}
-    table, stored = [], cache(partial(load_dataset, place.data.folder))
-    for run in place.runs():
-        dataset, model, named = stored(run.data.name), model_of(place, run), identity(place, run)
+    table, stored = [], cache(partial(load_dataset, result.data.folder))
+    for run in result.runs():
+        dataset, model, named = stored(run.data.name), model_of(result, run), identity(result, run)
         if dataset.inputs.dtype != np.uint8:
-            raise InputError(f"{place.data.folder}/inputs.npy holds no images: Grad-CAM needs them; ask for another data set")
+            raise InputError(f"{result.data.folder}/inputs.npy holds no images: Grad-CAM needs them; ask for another data set")
         examples = []
         for group, rows in zip(dataset.about["groups"], examined(dataset, run.data.name), strict=True):
             if len(rows):
@@ -111,8 +111,8 @@ def explain(place: Place, arguments: argparse.Namespace) -> None:
                 table.append({**named, "group": group, **measure(dataset, rows, seen)})
                 examples.append({"rows": rows[:EXAMPLES], **{name: values[:EXAMPLES] for name, values in seen.items()}})
         kept |= {f"{run.key}/{name}": np.concatenate([part[name] for part in examples]) for name in examples[0]}
-    save_arrays(place.folder / "saliency.safetensors", kept)
-    write_csv(place.folder / "saliency.csv", pd.DataFrame(table))
+    save_arrays(result.folder / "saliency.safetensors", kept)
+    write_csv(result.folder / "saliency.csv", pd.DataFrame(table))
 
 
 if __name__ == "__main__":

@@ -6,15 +6,15 @@ python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
 import argparse
 
 from despur.compute.machine import OPTIONS
-from despur.specs.paths import Place
+from despur.specs.paths import ResultPath
 from despur.storage.provenance import entry_point
 from despur.training.runs import make
 
 
-def train(place: Place, arguments: argparse.Namespace) -> None:
+def train(result: ResultPath, arguments: argparse.Namespace) -> None:
     """The last step is kept, which groups are inferred from (no selection among epochs: App. E.2.2 of Zhang et al. 2022), and the
     best on validation, for methods that are fitted on its representations."""
-    make(place, arguments, ("best", "last"))
+    make(result, arguments, ("best", "last"))
 
 
 if __name__ == "__main__":

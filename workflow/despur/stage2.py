@@ -6,14 +6,14 @@ python -m despur.stage2 results/runs/colored_digits/cnc+temperature=0.05/s0-2
 import argparse
 
 from despur.compute.machine import OPTIONS
-from despur.specs.paths import Place
+from despur.specs.paths import ResultPath
 from despur.storage.provenance import entry_point
 from despur.training.runs import make
 
 
-def train(place: Place, arguments: argparse.Namespace) -> None:
+def train(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Two selection rules are kept: the best on validation, and the last step."""
-    make(place, arguments, ("best", "last"))
+    make(result, arguments, ("best", "last"))
 
 
 if __name__ == "__main__":

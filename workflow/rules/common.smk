@@ -21,7 +21,7 @@ from despur.orchestration import (
     slurm,
 )
 from despur.specs import paths
-from despur.storage.digest import declarations_digest, question, script_digest
+from despur.storage.digest import declarations_digest, cache_key, script_digest
 from despur.specs.settings import SettingError
 
 SCHEMA = Path(workflow.basedir) / "workflow/schemas/config.schema.yaml"
@@ -107,7 +107,7 @@ wildcard_constraints:
     seeds=paths.SEEDS,
 
 
-def place(stage, wildcards):
+def result_path(stage, wildcards):
     """What a job's wildcards ask for."""
     name = next(
         (
@@ -117,7 +117,7 @@ def place(stage, wildcards):
         ),
         "",
     )
-    return paths.Place(
+    return paths.ResultPath(
         Path("results"), stage, wildcards.dataset, name, wildcards.get("seeds", "")
     )
 
@@ -136,14 +136,14 @@ def clearly(function):
 
 def ask(stage):
     """The canonical string behind a job: specification and digest of the code. The only parameter, so that any change is seen."""
-    return clearly(lambda wildcards: question(place(stage, wildcards)))
+    return clearly(lambda wildcards: cache_key(result_path(stage, wildcards)))
 
 
 def data_of(stage):
     """The data files that a job reads."""
     files = ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
     return clearly(
-        lambda wildcards: [place(stage, wildcards).data.folder / file for file in files]
+        lambda wildcards: [result_path(stage, wildcards).data.folder / file for file in files]
     )
 
 
@@ -151,7 +151,7 @@ def upstream_of(stage, part, file):
     """A file of the folders of a component (stage1, groups) that a job reads."""
     return clearly(
         lambda wildcards: [
-            up.folder / file for up in place(stage, wildcards).upstream(part)
+            up.folder / file for up in result_path(stage, wildcards).upstream(part)
         ]
     )
 
@@ -162,7 +162,7 @@ def needs_of(stage, resource):
     gpus = 0 if of_profile("gpu").get(name) == 0 else GPUS
 
     def asked(wildcards, attempt):
-        return resources.resources(place(stage, wildcards), attempt, gpus)[resource]
+        return resources.resources(result_path(stage, wildcards), attempt, gpus)[resource]
 
     return asked
 

@@ -7,7 +7,7 @@ rule build_data:
         source=clearly(
             lambda wildcards: [
                 up.data.folder / "table.parquet"
-                for up in place("data", wildcards).upstream("stage1")
+                for up in result_path("data", wildcards).upstream("stage1")
             ]
         ),
     output:

@@ -7,7 +7,7 @@ linear in the rows and in the columns of an image: two small matrices an image h
 import torch
 from torch import Tensor
 
-from despur.compute.transfer import there
+from despur.compute.transfer import to_device
 
 
 def resampling(first: Tensor, length: Tensor, size: int) -> Tensor:
@@ -42,7 +42,7 @@ def resample(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
 
 def grayscale(images: Tensor) -> Tensor:
     """Luminance (B,1,H,W) of images (B,3,H,W)."""
-    weights = there(torch.tensor([0.2989, 0.587, 0.114]), images.device)
+    weights = to_device(torch.tensor([0.2989, 0.587, 0.114]), images.device)
     return torch.einsum("bchw,c->bhw", images, weights)[:, None]
 
 
@@ -59,7 +59,7 @@ def turn_hue(images: Tensor, turns: Tensor) -> Tensor:
     red, green, blue = (images / chroma.clamp(min=1e-12)[:, None]).unbind(1)
     top = images.argmax(dim=1)
     sixth = torch.where(top == 0, green - blue, torch.where(top == 1, 2 + blue - red, 4 + red - green))
-    corner = there(torch.tensor([5.0, 3.0, 1.0]), images.device)[:, None, None]
+    corner = to_device(torch.tensor([5.0, 3.0, 1.0]), images.device)[:, None, None]
     k = (corner + (sixth + 6 * turns[:, None, None])[:, None]) % 6
     return high[:, None] - chroma[:, None] * torch.minimum(k, 4 - k).clamp(0, 1)
 
@@ -68,7 +68,9 @@ def lab(images: Tensor) -> Tensor:
     """Images (B,3,H,W), sRGB in [0,1] -> CIE L*a*b* under D65, divided by 100: L in [0,1], a and b about [-1,1]."""
     linear = torch.where(images <= 0.04045, images / 12.92, ((images.clamp(min=0) + 0.055) / 1.055) ** 2.4)
     to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
-    matrix = there(torch.tensor(to_xyz) / torch.tensor([0.95047, 1.0, 1.08883])[:, None], images.device).to(images.dtype)  # of D65's white
+    matrix = to_device(torch.tensor(to_xyz) / torch.tensor([0.95047, 1.0, 1.08883])[:, None], images.device).to(
+        images.dtype
+    )  # of D65's white
     xyz = torch.einsum("kc,bchw->bkhw", matrix, linear)
     f = torch.where(xyz > (6 / 29) ** 3, xyz.clamp(min=1e-6) ** (1 / 3), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
     x, y, z = f.unbind(1)

@@ -12,19 +12,19 @@ import torch
 from torch import Tensor
 
 from despur.augment.base import blend, blurring, grayscale, resample, resampling, turn_hue
-from despur.compute.transfer import there
-from despur.specs.settings import Settings, real, whole
+from despur.compute.transfer import to_device
+from despur.specs.settings import Settings, float_, int_
 
 SETTINGS = {
-    "crop_scale": real(0.08, "not stated; torchvision's default: smallest share of the area that a crop keeps", above=0, at_most=1),
-    "crop_ratio": real(4 / 3, "torchvision's default: a crop's sides differ at most so much", at_least=1),
-    "flip": real(0.0, "App. D: not label-preserving; Chen et al.: probability .5", at_least=0, at_most=1),
-    "blur": real(0.5, "not stated; Chen et al.: probability", at_least=0, at_most=1),
-    "blur_radius": whole(1, "not stated; Chen et al.: a kernel of a tenth of the side, 3 pixels of 28", at_least=1),
-    "blur_sigma": real(2.0, "not stated; Chen et al.: pixels, at most; at least .1", above=0.1),
-    "color_jitter": real(0.0, "App. D: the oracle only. Chen et al.: strength s, 1 on ImageNet, .5 on CIFAR-10", at_least=0, at_most=2.5),
-    "jitter": real(0.8, "with color_jitter, not stated; Chen et al.: probability", at_least=0, at_most=1),
-    "grayscale": real(0.0, "App. D: none; Chen et al.: probability .2", at_least=0, at_most=1),
+    "crop_scale": float_(0.08, "not stated; torchvision's default: smallest share of the area that a crop keeps", above=0, at_most=1),
+    "crop_ratio": float_(4 / 3, "torchvision's default: a crop's sides differ at most so much", at_least=1),
+    "flip": float_(0.0, "App. D: not label-preserving; Chen et al.: probability .5", at_least=0, at_most=1),
+    "blur": float_(0.5, "not stated; Chen et al.: probability", at_least=0, at_most=1),
+    "blur_radius": int_(1, "not stated; Chen et al.: a kernel of a tenth of the side, 3 pixels of 28", at_least=1),
+    "blur_sigma": float_(2.0, "not stated; Chen et al.: pixels, at most; at least .1", above=0.1),
+    "color_jitter": float_(0.0, "App. D: the oracle only. Chen et al.: strength s, 1 on ImageNet, .5 on CIFAR-10", at_least=0, at_most=2.5),
+    "jitter": float_(0.8, "with color_jitter, not stated; Chen et al.: probability", at_least=0, at_most=1),
+    "grayscale": float_(0.0, "App. D: none; Chen et al.: probability .2", at_least=0, at_most=1),
 }
 
 Augment = Callable[[Tensor, np.random.Generator], Tensor]
@@ -45,7 +45,7 @@ def build(settings: Settings) -> Augment:
 
 def draws(images: Tensor, rng: np.random.Generator, count: int) -> Tensor:
     """Uniform numbers (count,B), the same on every device."""
-    return there(rng.random((count, len(images)), dtype=np.float32), images.device)
+    return to_device(rng.random((count, len(images)), dtype=np.float32), images.device)
 
 
 def distort(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:

@@ -8,7 +8,7 @@ from unittest.mock import patch
 from despur.cli.explain import documentation
 from despur.orchestration import configuration, plan
 from despur.specs.declarations import PACKAGE
-from despur.specs.paths import Place, data_root
+from despur.specs.paths import ResultPath, data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import raw_files
@@ -29,15 +29,15 @@ def here(configfile: Path) -> Iterator[str]:
     """Of each data set that a configuration needs: whether its raw files are there; none is read. Raises SettingError if some are not."""
     root = data_root()
     yield f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: python -m despur check NAME does. Pretrained weights: README.\n"
-    needed: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
-    for place in set().union(*plan.jobs_of(configuration.read(configfile)).values()):
-        for point in place.datasets.points if place.stage == "data" else ():
+    needed: dict[tuple[str, tuple[str, ...]], list[ResultPath]] = {}
+    for result in set().union(*plan.jobs_of(configuration.read(configfile)).values()):
+        for point in result.datasets.points if result.stage == "data" else ():
             raw = point.source or point
-            needed.setdefault((raw.base, raw_files.needed(raw)), []).append(place)
+            needed.setdefault((raw.base_name, raw_files.needed(raw)), []).append(result)
     lost = []
     for (name, patterns), places in sorted(needed.items()):
         missing = [each for each in patterns if not raw_files.present(each, root)]
-        made = all((place.folder / "about.json").exists() for place in places)
+        made = all((result.folder / "about.json").exists() for result in places)
         state = "bundled" if not patterns else "present" if not missing else "made" if made else "missing"
         if state == "missing" and raw_files.downloaded(name):
             state = "download"
@@ -54,7 +54,7 @@ def here(configfile: Path) -> Iterator[str]:
 def right(dataset: str) -> Iterator[str]:
     """What a data set is and where its files come from; then that they are here and can be read."""
     sweep, root = resolve("datasets", dataset), data_root()
-    yield f"{documentation('datasets', sweep.base)}\n\nlicence: {stated(sweep.base, LICENCE)}"
+    yield f"{documentation('datasets', sweep.base_name)}\n\nlicence: {stated(sweep.base_name, LICENCE)}"
     yield f"looked for under {root.resolve()} (DESPUR_DATA_ROOT)"
     for point in sweep.points:
         raw = point.source or point

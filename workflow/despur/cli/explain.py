@@ -9,9 +9,9 @@ from typing import Any
 import yaml
 
 from despur.orchestration import configuration, experiments, matrix
-from despur.specs.declarations import PACKAGE, available, declared, published
+from despur.specs.declarations import PACKAGE, available, declared, paper_hyperparameters
 from despur.specs.names import parse
-from despur.specs.paths import Place, locate
+from despur.specs.paths import ResultPath, locate
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec
 
@@ -31,7 +31,7 @@ def list_(what: str) -> Iterator[str]:
     elif what == "claims":
         for paper in experiments.papers():
             for claim in yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text()):
-                yield f"{paper:<20} {claim['name']}: {claim['statement']} ({claim['place']})"
+                yield f"{paper:<20} {claim['name']}: {claim['statement']} ({claim['result']})"
     else:
         yield from (f"{name:<28} {summary(what, name)}" for name in available(what))
 
@@ -50,28 +50,28 @@ def explain(path: str) -> Iterator[str]:
     if "/papers/" in path:
         yield from explain_artifact(Path(path))
         return
-    place = locate(path)
-    folder = Path("results") / place.folder.relative_to(place.root)
-    state = "made" if (place.folder / "about.json").exists() else "not made yet"
-    yield f"{folder}: {MEANING[place.stage]} ({state})"
-    if needs := reads(place):
+    result = locate(path)
+    folder = Path("results") / result.folder.relative_to(result.root)
+    state = "made" if (result.folder / "about.json").exists() else "not made yet"
+    yield f"{folder}: {MEANING[result.stage]} ({state})"
+    if needs := reads(result):
         yield "reads    " + ", ".join(str(Path("results") / up.folder.relative_to(up.root)) for up in needs)
     users = [f"{file}: {paper} {artifact}" for file, config in configurations().items()
              for paper, artifact, folders in asked(config) if str(folder) in folders]  # fmt: skip
     yield "shown by " + (", ".join(users) or "nothing that a configuration asks for")
-    sweep = place.datasets if place.stage == "data" else place.sweep
-    if place.stage != "data":
-        points = f"{len(place.datasets.points)} of data x {len(sweep.points)} of the method"
-        yield f"runs     {len(place.runs())}: {points} x seeds {place.seeds[1:]}"
-        yield from settings(place.datasets.points, parse(place.dataset)[1], {}, "", "")
-    role = place.stage if place.stage in ("stage1", "groups") else ""
-    yield from settings(sweep.points, sweep.overrides, {}, parse(place.dataset)[0] if place.name else "", role)
+    sweep = result.datasets if result.stage == "data" else result.sweep
+    if result.stage != "data":
+        points = f"{len(result.datasets.points)} of data x {len(sweep.points)} of the method"
+        yield f"runs     {len(result.runs())}: {points} x seeds {result.seeds[1:]}"
+        yield from settings(result.datasets.points, parse(result.dataset)[1], {}, "", "")
+    role = result.stage if result.stage in ("stage1", "groups") else ""
+    yield from settings(sweep.points, sweep.overrides, {}, parse(result.dataset)[0] if result.name else "", role)
 
 
-def reads(place: Place) -> list[Place]:
+def reads(result: ResultPath) -> list[ResultPath]:
     """The folders that a folder is made from."""
-    data = [] if place.stage == "data" else [place.data]
-    return [*data, *(up for part in ("stage1", "groups") for up in place.upstream(part))]
+    data = [] if result.stage == "data" else [result.data]
+    return [*data, *(up for part in ("stage1", "groups") for up in result.upstream(part))]
 
 
 def settings(
@@ -80,19 +80,19 @@ def settings(
     """Each setting of a component and, below it, of its parts: value (several in a sweep) and source. ``outer``: what the data set's file
     states of it for the whole."""
     first = points[0]
-    yield f"\n{prefix.rstrip('.') or first.kind}: {first.base}, {summary(first.kind, first.base)}"
-    stated = {**outer, **(published(dataset, first.base, role) if dataset else {})}
-    for key, setting in declared(first.kind, first.base)["SETTINGS"].items():
+    yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summary(first.kind, first.base_name)}"
+    stated = {**outer, **(paper_hyperparameters(dataset, first.base_name, role) if dataset else {})}
+    for key, setting in declared(first.kind, first.base_name)["SETTINGS"].items():
         values = " ~ ".join(dict.fromkeys(spell(point.settings[key]) for point in points))
         inherited = key in overrides or (key == "stage1" and "stage1" in overrides)
         source = "the path" if inherited else f"published, datasets/{dataset}.py" if key in stated else f"default: {setting.source}"
         yield f"  {prefix}{key} = {values}  ({source})"
-    for key in first.parts:
+    for key in first.components:
         asked, of_part = (
             {k.removeprefix(f"{key}."): v for k, v in items.items() if k.startswith(f"{key}.") or k.split(".")[0] == "stage1"}
             for items in (overrides, stated)
         )
-        same = [point.parts[key] for point in points if point.parts[key].base == first.parts[key].base]
+        same = [point.components[key] for point in points if point.components[key].base_name == first.components[key].base_name]
         yield from settings(same, asked, of_part, dataset, key, f"{prefix}{key}.")
 
 
@@ -118,9 +118,9 @@ def unused() -> Iterator[str]:
     """folders of results that no configuration asks for, with their sizes; nothing is deleted"""
     wanted = {folder for config in configurations().values() for *_, folders in asked(config) for folder in folders}
     places = [locate(folder) for folder in wanted]
-    for place in places:  # grows: stages read stages
-        places += reads(place)
-    kept, total = {place.folder for place in places}, 0
+    for result in places:  # grows: stages read stages
+        places += reads(result)
+    kept, total = {result.folder for result in places}, 0
     for stage in MEANING:
         for folder in sorted((experiments.RESULTS / stage).glob("*" if stage == "data" else "*/*/*")):
             if folder not in kept:

@@ -26,7 +26,7 @@ MODES: dict[str, dict[str, Any]] = {
 def mode_of(method: "Method", asked: str) -> str:
     """How a method's steps are run where this is asked for: uncompiled if it names no network for that, or if several processes share its
     batches."""
-    return asked if asked != "off" and distributed.processes() == 1 and method.costly() else "off"
+    return asked if asked != "off" and distributed.processes() == 1 and method.compilable_modules() else "off"
 
 
 def compile_steps(method: "Method", asked: str, key: str) -> str:
@@ -35,11 +35,11 @@ def compile_steps(method: "Method", asked: str, key: str) -> str:
     if mode != "off":
         torch.compiler.reset()
         torch.compiler.set_stance("force_eager")  # outside of steps
-        for network in method.costly():
+        for network in method.compilable_modules():
             network.compile(options=MODES[mode])
     elif asked != "off":
         why = "several processes share it" if distributed.processes() > 1 else "it names no network to compile"
-        print(f"{key}: steps of {method.spec.base} are not compiled: {why}", file=sys.stderr, flush=True)
+        print(f"{key}: steps of {method.spec.base_name} are not compiled: {why}", file=sys.stderr, flush=True)
     return mode
 
 

@@ -50,7 +50,7 @@ def rank() -> int:
     return dist.get_rank() if dist.is_initialized() else 0
 
 
-def part(batch: Array) -> Array:
+def shard(batch: Array) -> Array:
     """The samples of a batch that this process takes. Raises SettingError if they cannot be shared out evenly."""
     if processes() == 1:
         return batch

@@ -10,26 +10,26 @@ import numpy as np
 import torch
 from torch import nn
 
-from despur.compute.task import Presentation
+from despur.compute.task import InputBatcher
 from despur.storage.store import Array, atomic
 
 AT_ONCE_ON_GPU = 1024
 
 
 @torch.no_grad()
-def embed(encoder: nn.Module, shown: Presentation, path: Path, rng: np.random.Generator) -> Array:
+def embed(encoder: nn.Module, shown: InputBatcher, path: Path, rng: np.random.Generator) -> Array:
     """What ``encoder`` makes of all samples, in order: float16 (N,D), memory-mapped at ``path``.
 
     Beside it, a file says how many samples are done: what is there is not embedded again.
     """
     encoder.eval()
-    marker, size = path.with_suffix(".done"), AT_ONCE_ON_GPU if (shown.device or shown.inputs.device).type == "cuda" else shown.at_once
+    marker, size = path.with_suffix(".done"), AT_ONCE_ON_GPU if (shown.device or shown.inputs.device).type == "cuda" else shown.max_batch
     done, started = int(marker.read_text()) if marker.exists() else 0, time.perf_counter()
     path.parent.mkdir(parents=True, exist_ok=True)
     z = np.load(path, mmap_mode="r+") if done else None
     first, said = done, started
     for start in range(done, len(shown), size):
-        found = encoder(shown.view(np.arange(start, min(start + size, len(shown))), rng)).to(torch.float16).cpu().numpy()
+        found = encoder(shown.batch(np.arange(start, min(start + size, len(shown))), rng)).to(torch.float16).cpu().numpy()
         if z is None:
             z = allocated(path, (len(shown), found.shape[1]))
         z[start : start + len(found)] = found

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.compute.transfer import there
+from despur.compute.transfer import to_device
 from despur.storage.store import Array, Dataset
 
 
@@ -21,11 +21,11 @@ class PerSample:
     values: Tensor
 
     def __getitem__(self, rows: Array | Tensor) -> Tensor:
-        return self.values[there(rows, self.values.device)]
+        return self.values[to_device(rows, self.values.device)]
 
 
 @dataclass
-class Presentation:
+class InputBatcher:
     """Turns stored inputs into what an encoder takes.
 
     Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the centre. Float
@@ -61,15 +61,15 @@ class Presentation:
         """Whether all presentations of a sample within a step are equal, so that it can be encoded once."""
         return self.crop != "presentation"
 
-    def view(self, rows: Array, rng: np.random.Generator) -> Tensor:
+    def batch(self, rows: Array, rng: np.random.Generator) -> Tensor:
         """Samples (B, ...) at these rows of what is presented."""
-        where, device = there(rows, self.inputs.device), self.device or self.inputs.device
+        where, device = to_device(rows, self.inputs.device), self.device or self.inputs.device
         where = where if self.rows is None else self.rows[where]
         if not self.is_image:
-            return there(self.inputs[where], device)
+            return to_device(self.inputs[where], device)
         top, left = self._corners(len(rows), rng)
         pixels = self.windows[where, top, left]  # (B,size,size,C): channels_last once permuted
-        return there(pixels, device).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
+        return to_device(pixels, device).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
 
     def _corners(self, count: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         spare = self.windows.shape[1:3]
@@ -77,11 +77,11 @@ class Presentation:
             corners = np.tile([[(n - 1) // 2] for n in spare], count)
         else:
             corners = np.stack([rng.integers(0, n, count) for n in spare])
-        top, left = there(corners, self.inputs.device)
+        top, left = to_device(corners, self.inputs.device)
         return top, left
 
     @property
-    def at_once(self) -> int:
+    def max_batch(self) -> int:
         """How many samples are encoded at once: 2048, fewer where one is large (3x224x224: 111; 300 tokens, as 768 numbers each: 72)."""
         numbers = math.prod(self.shape) * (1 if self.is_image or self.inputs.is_floating_point() else 768)
         return min(2048, max(1, 2**24 // numbers))
@@ -89,11 +89,11 @@ class Presentation:
     def batches(self, size: int, rng: np.random.Generator) -> Iterator[Tensor]:
         """All samples in order."""
         for rows in np.array_split(np.arange(len(self)), max(1, -(-len(self) // size))):
-            yield self.view(rows, rng)
+            yield self.batch(rows, rng)
 
 
 @dataclass
-class Base:
+class Stage1Outputs:
     """What the stage-1 model of a task says: its logits of the training samples (N,C) and the weights of its head (C,D).
 
     Of a foundation model: cosines, and the embeddings of the class prompts; ``group_prompts`` (C,A,D), those of prompts that name the
@@ -111,21 +111,21 @@ class Base:
 class Task:
     """The training set as a method may see it.
 
-    ``groups``: the inferred (or, by oracle, true) attribute per sample. ``about``: names of classes and attributes, how inputs are
+    ``inferred_attribute``: the inferred (or, by oracle, true) attribute per sample. ``about``: names of classes and attributes, how inputs are
     presented, and the ``dataset``. ``originals``: what each sample was made from. ``class_embeddings``: (C,D), where the data set has them.
-    ``base``: of a method that reads a stage-1 model, what that says. ``label_rank``: the order in which few labels are given, where
+    ``stage1_outputs``: of a method that reads a stage-1 model, what that says. ``label_rank``: the order in which few labels are given, where
     the data set has one. ``start``: the weights of a stage-1 encoder, for a method that goes on from them. Class -1 is not known.
     """
 
-    presentation: Presentation
+    batcher: InputBatcher
     y: Array
     num_classes: int
     device: torch.device
-    groups: Array | None = None
+    inferred_attribute: Array | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
     originals: Array | None = None
     class_embeddings: Array | None = None
-    base: Base | None = None
+    stage1_outputs: Stage1Outputs | None = None
     label_rank: Array | None = None
     start: dict[str, Tensor] | None = None
     labels: PerSample = field(init=False)
@@ -149,10 +149,10 @@ def on_device(dataset: Dataset, device: torch.device) -> Tensor:
     return inputs.to(device) if fits else inputs
 
 
-def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> Presentation:
+def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> InputBatcher:
     """The samples at these rows, on the device."""
     inputs = on_device(dataset, device)
-    return Presentation(inputs, dataset.about.get("size", 0), crop, torch.from_numpy(rows).to(inputs.device), device)
+    return InputBatcher(inputs, dataset.about.get("size", 0), crop, torch.from_numpy(rows).to(inputs.device), device)
 
 
 def head_of(networks: nn.ModuleDict) -> nn.Module | None:
@@ -161,10 +161,10 @@ def head_of(networks: nn.ModuleDict) -> nn.Module | None:
 
 
 @torch.no_grad()
-def encode(encoder: nn.Module, head: nn.Module | None, presentation: Presentation, rng: np.random.Generator) -> dict[str, Any]:
+def encode(encoder: nn.Module, head: nn.Module | None, batcher: InputBatcher, rng: np.random.Generator) -> dict[str, Any]:
     """Representations ``z`` and (with a head) ``logits`` of all samples, in evaluation mode; float16 arrays on the CPU."""
     encoder.eval()
-    z = [encoder(x) for x in presentation.batches(presentation.at_once, rng)]
+    z = [encoder(x) for x in batcher.batches(batcher.max_batch, rng)]
     outputs = {"z": torch.cat(z)}
     if head is not None:
         outputs["logits"] = torch.cat([head(part) for part in z])

@@ -11,16 +11,16 @@ import pandas as pd
 
 from despur.datasets.civilcomments import tokenise
 from despur.datasets.sources import rawfiles
-from despur.specs.settings import Settings, choice, whole
+from despur.specs.settings import Settings, choice, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
-    "tokens": whole(512, "Koh et al. 2021: a review is cut after so many", at_least=8, at_most=512),
+    "tokens": int_(512, "Koh et al. 2021: a review is cut after so many", at_least=8, at_most=512),
     "split": choice("category_subpopulation", "not stated; user: WILDS's official one", "category_subpopulation", "user"),
 }
 
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {"encoder": "bert"},
     "zero_shot": {"encoder": "sentence"},
     "contrastive_adapter": {"anchor_fraction": 0.1},  # not stated here; released code: on all its data but Waterbirds

@@ -11,7 +11,7 @@ import pandas as pd
 
 from despur.datasets.sources import raw, text
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, choice, whole
+from despur.specs.settings import Settings, choice, int_
 from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
@@ -19,12 +19,12 @@ SETTINGS = {
     "features": choice(
         "vectors", "Experiment 3: BERT's [CLS], not fine-tuned; tokens: words, for an encoder such as bigru", "vectors", "tokens"
     ),
-    "length": whole(128, "with features=tokens: words of a text; not stated", at_least=1),
-    "words": whole(15_000, "with features=tokens: most frequent words; not stated", at_least=1),
+    "length": int_(128, "with features=tokens: words of a text; not stated", at_least=1),
+    "words": int_(15_000, "with features=tokens: most frequent words; not stated", at_least=1),
 }
 
-PUBLISHED = {
-    "*": declared("datasets", "moji")["PUBLISHED"]["*"],
+PAPER_HYPERPARAMETERS = {
+    "*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"],
     "inlp": {"min_accuracy": 0.0},  # released code
 }
 

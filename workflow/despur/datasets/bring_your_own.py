@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import raw
-from despur.specs.settings import Settings, whole, word
+from despur.specs.settings import Settings, int_, name
 from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
-    "name": word("task", "NAME.parquet or NAME.npz under bring_your_own/ in the data root"),
-    "size": whole(0, "images: side of the square that an encoder sees; 0: the shorter side", at_least=0),
+    "name": name("task", "NAME.parquet or NAME.npz under bring_your_own/ in the data root"),
+    "size": int_(0, "images: side of the square that an encoder sees; 0: the shorter side", at_least=0),
 }
 
 # Without prompts, "zero-shot" is what the class embeddings say that come with the samples' embeddings; without those, ask for class means.
-PUBLISHED = {"*": {"encoder": "mlp"}, "zero_shot": {"encoder": "identity", "classes": "given"}}
+PAPER_HYPERPARAMETERS = {"*": {"encoder": "mlp"}, "zero_shot": {"encoder": "identity", "classes": "given"}}
 
 RAW = ("bring_your_own/{name}.parquet | bring_your_own/{name}.npz",)
 

@@ -13,15 +13,15 @@ import pandas as pd
 from PIL import Image
 
 from despur.datasets.sources import rawfiles
-from despur.specs.settings import Settings, for_each, whole
+from despur.specs.settings import Settings, for_each, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
-SETTINGS = {"size": whole(224, "released code: pixels a side, enlarged from 178", at_least=32)}
+SETTINGS = {"size": int_(224, "released code: pixels a side, enlarged from 178", at_least=32)}
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as the text, the
 # released codes or the codes of peers say them; what nobody says is as for ERM.
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their standard, not in the text.
     "*": {"encoder": "resnet50", "learning_rate": 1e-4, "weight_decay": 1e-4, "batch_size": 128, "epochs": 50},
     "zero_shot": {"encoder": "clip"},

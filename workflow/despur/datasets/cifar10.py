@@ -10,7 +10,7 @@ from despur.specs.hyperparameters import NT_XENT
 from despur.specs.settings import Settings
 from despur.storage.store import Dataset
 
-PUBLISHED = {  # Sec. 6.2
+PAPER_HYPERPARAMETERS = {  # Sec. 6.2
     "*": {"encoder": "resnet18"},
     "resnet18": {"pool": False},
     "simclr": {**NT_XENT, "learning_rate": 3e-3, "batch_size": 512, "epochs": 1000},

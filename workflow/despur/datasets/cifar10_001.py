@@ -11,15 +11,17 @@ import numpy as np
 from despur.datasets.sources import rawfiles
 from despur.datasets.sources.cifar_sources import checked, per_class, together
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, whole
+from despur.specs.settings import Settings, int_
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
-    "per_class": whole(102, "released code: images of CIFAR-10.1 in each class, for training and selection", at_least=1, at_most=199)
+    "per_class": int_(102, "released code: images of CIFAR-10.1 in each class, for training and selection", at_least=1, at_most=199)
 }
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
-PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}}
+PAPER_HYPERPARAMETERS = {
+    "contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}
+}
 
 RAW = (
     *declared("datasets", "cifar10")["RAW"],

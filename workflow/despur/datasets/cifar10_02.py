@@ -11,13 +11,15 @@ import numpy as np
 from despur.datasets.sources import rawfiles
 from despur.datasets.sources.cifar_sources import checked, per_class, together
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, whole
+from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
-SETTINGS = {"per_class": whole(556, "released code: images of CIFAR-10.2 in each class, a tenth of all", at_least=1, at_most=1000)}
+SETTINGS = {"per_class": int_(556, "released code: images of CIFAR-10.2 in each class, a tenth of all", at_least=1, at_most=1000)}
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
-PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}}
+PAPER_HYPERPARAMETERS = {
+    "contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}
+}
 
 RAW = (
     *declared("datasets", "cifar10")["RAW"],

@@ -14,19 +14,19 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import rawfiles
-from despur.specs.settings import Settings, choice, for_each, whole
+from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.pretrained import BERT, fetch, remedy
 from despur.storage.raw_files import sha256
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {
-    "tokens": whole(300, "App. E.2.2: a comment is cut after so many", at_least=8, at_most=512),
+    "tokens": int_(300, "App. E.2.2: a comment is cut after so many", at_least=8, at_most=512),
     "attribute": choice("any", "Sec. 5: mentions an identity; black: as WILDS trains Group DRO", "any", "black"),
 }
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as the text or released
 # codes say them; what nobody says is as for ERM.
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     # WILDS's defaults, which App. E.2.2 follows, with AdamW; decay and clip as in CNC's released code.
     "*": {
         "encoder": "bert", "optimizer": "adamw", "learning_rate": 1e-5, "weight_decay": 1e-2, "batch_size": 16, "epochs": 5,

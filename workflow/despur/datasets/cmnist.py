@@ -12,14 +12,14 @@ import pandas as pd
 
 from despur.compute.randomness import generator
 from despur.datasets.sources import coloring
-from despur.specs.settings import Settings, choice, draw, real
+from despur.specs.settings import Settings, choice, draw, float_
 from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
-    "p_corr": real(0.995, "Sec. 5: share of a class's training samples in its colour", at_least=0, at_most=1),
+    "p_corr": float_(0.995, "Sec. 5: share of a class's training samples in its colour", at_least=0, at_most=1),
     "colors": choice("paper", "App. E.1", "paper", "released"),
     "minority": choice("other", "released code; 0.5 % minority (App. E.2.1) needs the *other* colours", "other", "any"),
-    "val_fraction": real(0.2, "App. E.1; released code: 0.1", above=0, below=1),
+    "val_fraction": float_(0.2, "App. E.1; released code: 0.1", above=0, below=1),
     "crop": choice(
         "image",
         "training crop 40 -> 32: a random one for each distinct image and optimiser step, for each "
@@ -32,7 +32,7 @@ SETTINGS = {
     "draw": draw("which random split and colouring"),
 }
 
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     # App. E.2.5: "100 epochs with early stopping", its patience not stated: the best of all 100 is selected. A patience of ten epochs
     # stops methods whose worst group stays at 0 % while their average still rises (CVaR DRO, GEORGE, PGI).
     "*": {"encoder": "lenet"},

@@ -13,17 +13,17 @@ from despur.datasets.cmnist import SHA256, URL, read_idx
 from despur.datasets.sources.domain_coloring import about_domains, balanced, inks, paint
 from despur.samplers.labelled import label_ranks
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, choice, draw, real
+from despur.specs.settings import Settings, choice, draw, float_
 from despur.storage.store import Dataset
 
 SETTINGS = {
-    "sigma": real(50.0, "Sec. 3; Fig. 1, 3: 0, 25, 50, 75, 150. Called a variance, but N(mu, sigma^2): a standard deviation", at_least=0),
+    "sigma": float_(50.0, "Sec. 3; Fig. 1, 3: 0, 25, 50, 75, 150. Called a variance, but N(mu, sigma^2): a standard deviation", at_least=0),
     "outside": choice("clip", "not stated: colours outside 0..255 are cut to it, or drawn again", "clip", "redraw"),
     "coloring": choice("multiply", "not stated: grey is a share of the ink; replace: as in cmnist", "multiply", "replace"),
     "draw": draw("which random split and colouring; Sec. 3: 5 seeds of the data, draw=seed"),
 }
 
-PUBLISHED = {"*": {"encoder": "convnet"}}  # App. D; what each method runs with is its default
+PAPER_HYPERPARAMETERS = {"*": {"encoder": "convnet"}}  # App. D; what each method runs with is its default
 
 RAW = declared("datasets", "cmnist")["RAW"][:2]
 DOWNLOADED = True

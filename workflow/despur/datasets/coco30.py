@@ -15,15 +15,15 @@ from despur.datasets.sources import rawfiles
 from despur.datasets.sources.objects import dataset
 from despur.datasets.sources.scenes import without_background
 from despur.specs.hyperparameters import NT_XENT
-from despur.specs.settings import Settings, choice, whole
+from despur.specs.settings import Settings, choice, int_
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {
-    "size": whole(64, "not stated: pixels a side, as Tiny ImageNet; the shape is not kept", at_least=8),
+    "size": int_(64, "not stated: pixels a side, as Tiny ImageNet; the shape is not kept", at_least=8),
     "train": choice("full", "Sec. 1, settings 3 and 4: foreground: training images without background", "full", "foreground"),
 }
 
-PUBLISHED = {  # of the toy experiments nothing is stated: as on Tiny ImageNet
+PAPER_HYPERPARAMETERS = {  # of the toy experiments nothing is stated: as on Tiny ImageNet
     "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128},
     "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},
     "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},

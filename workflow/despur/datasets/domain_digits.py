@@ -14,20 +14,20 @@ from sklearn.datasets import load_digits
 from despur.compute.randomness import generator
 from despur.datasets.sources.domain_coloring import OF_SPLIT, about_domains, inks, paint
 from despur.samplers.labelled import label_ranks
-from despur.specs.settings import Settings, choice, draw, real, whole
+from despur.specs.settings import Settings, choice, draw, float_, int_
 from despur.storage.store import Array, Dataset
 
 SETTINGS = {
-    "sigma": real(50.0, "as in cmnist_3v5", at_least=0),
+    "sigma": float_(50.0, "as in cmnist_3v5", at_least=0),
     "outside": choice("clip", "as in cmnist_3v5", "clip", "redraw"),
     "coloring": choice("multiply", "as in cmnist_3v5", "multiply", "replace"),
-    "size": whole(16, "pixels a side; the scans have 8", at_least=8),
-    "variations": whole(4, "renderings of each training original", at_least=1),
+    "size": int_(16, "pixels a side; the scans have 8", at_least=8),
+    "variations": int_(4, "renderings of each training original", at_least=1),
     "draw": draw("which random split and colouring"),
 }
 
 # Chosen so that a run takes seconds: the paper's settings with larger, fewer steps; crops that keep more of smaller images.
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {"encoder": "convnet", "batch_size": 64, "learning_rate": 0.005, "epochs": 15},
     "convnet": {"width": 16},
     "images": {"crop_scale": 0.3},

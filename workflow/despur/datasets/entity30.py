@@ -7,13 +7,13 @@ from pathlib import Path
 
 from despur.datasets.sources import breeds
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, whole
+from despur.specs.settings import Settings, int_
 from despur.storage.store import Dataset
 
-SETTINGS = {"size": whole(224, "released code: as CLIP sees images", at_least=32)}
+SETTINGS = {"size": int_(224, "released code: as CLIP sees images", at_least=32)}
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
-PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True}}
+PAPER_HYPERPARAMETERS = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True}}
 
 RAW = declared("datasets", "entity13")["RAW"]
 

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import rawfiles
-from despur.specs.settings import Settings, whole
+from despur.specs.settings import Settings, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Array, Dataset, InputError
 
-SETTINGS = {"size": whole(224, "Koh et al. 2021: pixels a side, as published", at_least=32)}
+SETTINGS = {"size": int_(224, "Koh et al. 2021: pixels a side, as published", at_least=32)}
 
 # Zhang & Re 2022: not stated here; released code: on all its data but Waterbirds.
-PUBLISHED = {"contrastive_adapter": {"anchor_fraction": 0.1}}
+PAPER_HYPERPARAMETERS = {"contrastive_adapter": {"anchor_fraction": 0.1}}
 
 RAW = ("fmow_v1.1/rgb_metadata.csv", "fmow_v1.1/country_code_mapping.csv", "fmow_v1.1/images/*")
 

@@ -11,15 +11,15 @@ import numpy as np
 from despur.datasets.hate_speech_tweets import tweets
 from despur.datasets.sources import raw
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, choice, part
+from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
     "features": choice("embedded", "Experiment 2: by a bi-GRU that is trained first; vectors: SPLIT.npy", "embedded", "vectors"),
-    "source": part("datasets", "hate_speech_tweets", "with features=embedded: what the model behind them is trained on, and encodes"),
+    "source": component("datasets", "hate_speech_tweets", "with features=embedded: what the model behind them is trained on, and encodes"),
 }
 
-PUBLISHED = {"*": declared("datasets", "moji")["PUBLISHED"]["*"]}
+PAPER_HYPERPARAMETERS = {"*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
 RAW = (
     "hate_speech/train.tsv",

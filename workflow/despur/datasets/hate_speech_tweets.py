@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import raw, text
-from despur.specs.settings import Settings, whole
+from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
-    "length": whole(40, "Huang et al., released code: words of a tweet", at_least=1),
-    "words": whole(15_000, "Huang et al., released code: most frequent words", at_least=1),
+    "length": int_(40, "Huang et al., released code: words of a tweet", at_least=1),
+    "words": int_(15_000, "Huang et al., released code: most frequent words", at_least=1),
 }
 
 # Shen et al. 2021, Experiment 2: a bi-GRU with a cell size of 200. Adam and patience 5 are of all experiments; the rest is not stated.
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {
         "encoder": "bigru",
         "optimizer": "adam",

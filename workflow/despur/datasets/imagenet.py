@@ -13,17 +13,17 @@ import numpy as np
 from despur.datasets.sources import rawfiles
 from despur.datasets.sources.objects import class_folders, dataset, images_in, squared
 from despur.specs.hyperparameters import NT_XENT
-from despur.specs.settings import Settings, choice, whole
+from despur.specs.settings import Settings, choice, int_
 from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
-    "size": whole(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),
+    "size": int_(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),
     "labels": choice(
         "published", "Sec. 6.3: 'the same fixed splits' as SimCLR, of 1 % and 10 %; drawn: equally many of each class", "published", "drawn"
     ),
 }
 
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     # Sec. 6.2: "the same as (Chen et al., 2020b; Chuang et al., 2020)": batches of 4,096, 800 epochs, blur over a tenth of the side. Their
     # LARS and its rate are not among the house's settings: Adam, as on the other data sets.
     "*": {"encoder": "resnet50", "weights": "random", "learning_rate": 2e-3, "batch_size": 4096, "epochs": 800, "projector_dim": 128},
@@ -51,15 +51,15 @@ LISTS = "https://github.com/google-research/simclr/tree/master/imagenet_subsets"
 def ranks(paths: Sequence[Path], data_root: Path) -> Array:
     """The order in which training images are labelled: those of the 1 % list, the others of the 10 % list, then the rest."""
     rank = np.full(len(paths), len(paths))
-    place = {path.name: i for i, path in enumerate(paths)}
+    result = {path.name: i for i, path in enumerate(paths)}
     count = 0
     for name in ("1percent.txt", "10percent.txt"):
         file = rawfiles.find(data_root, [f"imagenet_subsets/{name}"], f"Get it from {LISTS}, or ask for labels=drawn")
         for image in file.read_text().split():
-            if image not in place:
+            if image not in result:
                 raise InputError(f"{file}: {image} is no training image. Get it anew from {LISTS}, or ask for labels=drawn")
-            if rank[place[image]] == len(paths):
-                rank[place[image]], count = count, count + 1
+            if rank[result[image]] == len(paths):
+                rank[result[image]], count = count, count + 1
     return rank
 
 

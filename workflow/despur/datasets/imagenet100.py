@@ -9,15 +9,15 @@ from despur.datasets.imagenet import built
 from despur.datasets.sources import rawfiles
 from despur.specs.declarations import declared
 from despur.specs.hyperparameters import NT_XENT
-from despur.specs.settings import Settings, whole, word
+from despur.specs.settings import Settings, int_, name
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
-    "size": whole(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),
-    "synsets": word("imagenet100.txt", "Tian et al. 2020a, released code: the file that lists them"),
+    "size": int_(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),
+    "synsets": name("imagenet100.txt", "Tian et al. 2020a, released code: the file that lists them"),
 }
 
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     # Sec. 6.2; batch size and projector: not stated, as on Tiny ImageNet; blur: a tenth of the side, Chen et al. 2020a.
     "*": {"encoder": "resnet50", "weights": "random", "learning_rate": 2e-3, "projector_dim": 128},
     "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},

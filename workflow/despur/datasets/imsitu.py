@@ -12,15 +12,15 @@ import numpy as np
 from despur.datasets.imsitu_images import SPLITS, photographs
 from despur.datasets.sources import raw
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, choice, part
+from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Dataset
 
 SETTINGS = {
     "features": choice("vectors", "Experiment 4: of a ResNet-50; embedded: by one that is fine-tuned here first", "vectors", "embedded"),
-    "source": part("datasets", "imsitu_images", "with features=embedded: what the model behind them is trained on, and encodes"),
+    "source": component("datasets", "imsitu_images", "with features=embedded: what the model behind them is trained on, and encodes"),
 }
 
-PUBLISHED = {"*": declared("datasets", "moji")["PUBLISHED"]["*"]}
+PAPER_HYPERPARAMETERS = {"*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
 RAW = (
     *("imsitu/train.parquet | imsitu/train.csv", "imsitu/dev.parquet | imsitu/dev.csv", "imsitu/test.parquet | imsitu/test.csv"),

@@ -13,15 +13,15 @@ import pandas as pd
 
 from despur.datasets.sources import raw
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, whole
+from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
-SETTINGS = {"size": whole(224, "side of the square that an encoder sees; ResNet-50", at_least=8)}
+SETTINGS = {"size": int_(224, "side of the square that an encoder sees; ResNet-50", at_least=8)}
 
 BASE = "head_first"  # what represents them in ``imsitu``; the other methods train all layers from the start
 
 # Experiment 4, second phase. Patience 5 is of all experiments; "the best-performing snapshot evaluated on the dev set".
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {
         "encoder": "resnet50",
         "optimizer": "adam",

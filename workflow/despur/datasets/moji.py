@@ -11,21 +11,21 @@ import pandas as pd
 
 from despur.compute.randomness import generator
 from despur.datasets.sources import raw
-from despur.specs.settings import Settings, draw, real, whole
+from despur.specs.settings import Settings, draw, float_, int_
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
-    "ratio": real(
+    "ratio": float_(
         0.8, "Experiment 1: 40/10/10/40, the share of a sentiment's training samples in its more frequent dialect", at_least=0, at_most=1
     ),
-    "train": whole(100_000, "Experiment 1: training samples, half of each sentiment", at_least=4),
-    "held_out": whole(8_000, "Experiment 1: samples of dev, and of test, a quarter in each cell", at_least=4),
+    "train": int_(100_000, "Experiment 1: training samples, half of each sentiment", at_least=4),
+    "held_out": int_(8_000, "Experiment 1: samples of dev, and of test, a quarter in each cell", at_least=4),
     "draw": draw("which random rows of the files"),
 }
 
 # The values are in the paper's missing supplement: fairlib's, from the same authors; patience 5 and Adam are the paper's, the
 # criterion the released code's.
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {
         "encoder": "mlp",
         "optimizer": "adam",

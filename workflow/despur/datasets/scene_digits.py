@@ -20,30 +20,30 @@ from despur.compute.randomness import generator
 from despur.datasets.sources import scenes
 from despur.datasets.sources.subsets import fewer
 from despur.specs.hyperparameters import NT_XENT
-from despur.specs.settings import Settings, choice, digit_classes, draw, flag, for_each, real, whole
+from despur.specs.settings import Settings, bool_, choice, digit_classes, draw, float_, for_each, int_
 from despur.storage.store import Array, Dataset
 
 SETTINGS = {
     "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),
-    "class_share": real(
+    "class_share": float_(
         0.23, "Waterbirds: 1,113 of 4,795; with two classes, the second's share of training; 0: as it comes", at_least=0, below=1
     ),
-    "p_corr": real(0.95, "App. E.1 of Zhang et al. 2022, Waterbirds: share of a class on its background", at_least=0, at_most=1),
+    "p_corr": float_(0.95, "App. E.1 of Zhang et al. 2022, Waterbirds: share of a class on its background", at_least=0, at_most=1),
     "skew": choice("all", "Waterbirds; last: other classes are half and half, as in CelebA", "all", "last"),
     "test": choice("balanced", "App. E.1: each held-out original on both backgrounds; skewed: like training", "balanced", "skewed"),
     "train": choice("full", "foreground: of training and validation images the background is removed", "full", "foreground"),
-    "foreground": flag(False, "a split test_foreground too: the test images without background"),
-    "samples": whole(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
-    "copies": whole(3, "scenes made of a training original: Waterbirds has 4,795, there are 700 originals", at_least=1),
-    "val_fraction": real(0.15, "originals held out for selection", above=0, below=0.5),
-    "test_fraction": real(0.25, "originals held out for testing", above=0, below=0.5),
+    "foreground": bool_(False, "a split test_foreground too: the test images without background"),
+    "samples": int_(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
+    "copies": int_(3, "scenes made of a training original: Waterbirds has 4,795, there are 700 originals", at_least=1),
+    "val_fraction": float_(0.15, "originals held out for selection", above=0, below=0.5),
+    "test_fraction": float_(0.25, "originals held out for testing", above=0, below=0.5),
     "crop": choice("image", "as in cmnist", "image", "presentation", "centre"),
     "test_crop": choice("centre", "as in cmnist", "centre", "random"),
     "draw": draw("which random split and scenes"),
 }
 
 # Chosen on validation so that a run takes seconds: the papers' settings with larger steps and fewer epochs.
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {"encoder": "lenet", "learning_rate": 0.01, "epochs": 8},
     "stage1/erm": {"epochs": 5, "learning_rate": 0.01},
     "two_tower": {"epochs": 8, "learning_rate": 0.003},
@@ -153,7 +153,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table = plan(label[digits.target], settings)
     table["digit"] = digits.target[table["original"]]
     rng = generator("scene_digits/scenes", settings["draw"])
-    ink, masks = scenes.place(rng, digits.images[table["original"]], SIDE)
+    ink, masks = scenes.result(rng, digits.images[table["original"]], SIDE)
     images = scenes.paste(rng, ink, masks, scenes.textures(rng, table["a"].to_numpy(), SIDE))
     before = np.unique(table["original"][table["split"] == "train"])
     kept = fewer(table, settings["samples"], f"scene_digits/{settings['draw']}")

@@ -14,20 +14,20 @@ from sklearn.decomposition import PCA
 
 from despur.datasets import scene_digits
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, real, whole, without
+from despur.specs.settings import Settings, float_, int_, without
 from despur.storage.store import Dataset
 
 SETTINGS = {
     **without(declared("datasets", "scene_digits")["SETTINGS"], "train", "foreground", "crop", "test_crop"),
-    "class_share": real(0.5, "Moji: balanced classes; 0: as it comes", at_least=0, below=1),
-    "p_corr": real(0.8, "Experiment 1: 40/10/10/40", at_least=0, at_most=1),
-    "dims": whole(32, "components; more are mostly noise of the textures", at_least=2),
+    "class_share": float_(0.5, "Moji: balanced classes; 0: as it comes", at_least=0, below=1),
+    "p_corr": float_(0.8, "Experiment 1: 40/10/10/40", at_least=0, at_most=1),
+    "dims": int_(32, "components; more are mostly noise of the textures", at_least=2),
 }
 
 # Small networks, few epochs: a run takes seconds. Chosen by validation accuracy, for CE and Con alike: with moji's patience
 # and log-likelihood, runs of CE end in their first epoch or go on, by seed, and both methods are less accurate; with a sixth of these
 # steps both are far from their best, Con farther (the contrastive part needs them), and what is compared is how fast they learn.
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {
         "encoder": "mlp",
         "optimizer": "adam",

@@ -10,16 +10,16 @@ import numpy as np
 from despur.datasets import scene_digits
 from despur.datasets.sources.captions import WORDS
 from despur.specs.declarations import declared
-from despur.specs.settings import SettingError, Settings, for_each, real, without
+from despur.specs.settings import SettingError, Settings, float_, for_each, without
 from despur.storage.store import Dataset
 
 SETTINGS = {
     **without(declared("datasets", "scene_digits")["SETTINGS"], "skew", "test", "train", "foreground"),
-    "class_share": real(0.0, "BREEDS: balanced, classes as they come", at_least=0, below=1),
-    "p_corr": real(0.5, "share of a class on its background: no shortcut", at_least=0, at_most=1),
+    "class_share": float_(0.0, "BREEDS: balanced, classes as they come", at_least=0, below=1),
+    "p_corr": float_(0.5, "share of a class on its background: no shortcut", at_least=0, at_most=1),
 }
 
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {"encoder": "lenet", "learning_rate": 0.01, "epochs": 12, "stage1": "two_tower"},
     "two_tower": {"epochs": 8, "learning_rate": 0.003},
     **for_each("linear_probe wise_ft", learning_rate=1.0),
@@ -43,8 +43,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         raise SettingError(f"classes={settings['classes']}: subclasses need classes of equally many digits, at least two")
     full = {**settings, "skew": "all", "test": "balanced", "train": "full", "foreground": False}
     dataset = scene_digits.build(full, data_root)
-    place = {int(digit): i for members in classes for i, digit in enumerate(members)}
-    table = dataset.table.assign(background=dataset.table["a"], a=dataset.table["digit"].map(place).astype(np.int64))
+    result = {int(digit): i for members in classes for i, digit in enumerate(members)}
+    table = dataset.table.assign(background=dataset.table["a"], a=dataset.table["digit"].map(result).astype(np.int64))
     attributes = [f"{i + 1}. digit" for i in range(len(classes[0]))]
     about = {**dataset.about, "attributes": attributes, "attribute": "digit"}
     found = Dataset(dataset.inputs, table, about, masks=dataset.masks)

@@ -11,12 +11,12 @@ from PIL import Image
 
 from despur.datasets.sources.objects import checked, dataset
 from despur.specs.hyperparameters import NT_XENT
-from despur.specs.settings import Settings, whole
+from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
-SETTINGS = {"size": whole(64, "W-MSE's released code trains and tests at 64; the images have 96 (Sec. 6.1)", at_least=8)}
+SETTINGS = {"size": int_(64, "W-MSE's released code trains and tests at 64; the images have 96 (Sec. 6.1)", at_least=8)}
 
-PUBLISHED = {  # Sec. 6.2; augmentations: not stated, as on CIFAR
+PAPER_HYPERPARAMETERS = {  # Sec. 6.2; augmentations: not stated, as on CIFAR
     "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128, "epochs": 2000},
     "simclr": {**NT_XENT, "batch_size": 512, "projector_dim": 128},
     "wmse": {"slice": 256, "slicings": 4},  # Sec. 4 of Ermolov et al.

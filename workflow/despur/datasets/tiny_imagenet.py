@@ -15,7 +15,7 @@ from despur.specs.hyperparameters import NT_XENT
 from despur.specs.settings import Settings
 from despur.storage.store import Dataset, InputError
 
-PUBLISHED = {  # Sec. 6.2
+PAPER_HYPERPARAMETERS = {  # Sec. 6.2
     "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128},
     "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},
     "wmse": {"slice": 256, "slicings": 4},  # Sec. 4 of Ermolov et al.

@@ -13,19 +13,19 @@ from PIL import Image
 
 from despur.datasets.sources import rawfiles
 from despur.datasets.sources.subsets import fewer
-from despur.specs.settings import Settings, choice, for_each, whole
+from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset
 
 SETTINGS = {
-    "size": whole(224, "released code: pixels a side, out of 256", at_least=32),
+    "size": int_(224, "released code: pixels a side, out of 256", at_least=32),
     "fit": choice("stretch", "released code; clip: the shape is kept, as Zhang & Re 2022 embed images", "stretch", "clip"),
-    "samples": whole(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
+    "samples": int_(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
 }
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as the text, the
 # released codes or the codes of peers say them; what nobody says is as for ERM.
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their standard, as in A.11's grid.
     "*": {"encoder": "resnet50", "learning_rate": 1e-3, "weight_decay": 1e-4, "batch_size": 128, "epochs": 300},
     "zero_shot": {"encoder": "clip"},

@@ -6,15 +6,15 @@ import torch
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.specs.settings import SettingError, Settings, choice, whole
+from despur.specs.settings import SettingError, Settings, choice, int_
 from despur.storage.pretrained import BERT, fetch, remedy
 from despur.storage.store import InputError
 
 SEED_CHUNK = 1
 SETTINGS = {
     "weights": choice("pretrained", "App. E.2.2: bert-base-uncased", "pretrained", "random"),
-    "layers": whole(12, "bert-base-uncased", at_least=1),
-    "hidden": whole(768, "bert-base-uncased; 64 to a head", at_least=64),
+    "layers": int_(12, "bert-base-uncased", at_least=1),
+    "hidden": int_(768, "bert-base-uncased; 64 to a head", at_least=64),
 }
 
 FILES = ("bert-base-uncased/pytorch_model.bin", "bert-base-uncased/model.safetensors")

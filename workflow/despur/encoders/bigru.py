@@ -4,15 +4,15 @@ import torch
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.specs.settings import Settings, real, whole
+from despur.specs.settings import Settings, float_, int_
 
 SEED_CHUNK = 1
 
 SETTINGS = {
-    "hidden": whole(200, "Experiment 2: cell size, in each direction", at_least=1),
-    "words": whole(15_002, "Huang et al., released code: 15,000 most frequent words; padding and unknown", at_least=3),
-    "embedding": whole(200, "dimensions of a word; not stated (Huang et al. start from pre-trained ones)", at_least=1),
-    "dropout": real(0.2, "of words and of the representation; not stated", at_least=0, below=1),
+    "hidden": int_(200, "Experiment 2: cell size, in each direction", at_least=1),
+    "words": int_(15_002, "Huang et al., released code: 15,000 most frequent words; padding and unknown", at_least=3),
+    "embedding": int_(200, "dimensions of a word; not stated (Huang et al. start from pre-trained ones)", at_least=1),
+    "dropout": float_(0.2, "of words and of the representation; not stated", at_least=0, below=1),
 }
 
 

@@ -16,15 +16,15 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from despur.encoders.base import misfit
-from despur.specs.settings import SettingError, Settings, word
+from despur.specs.settings import SettingError, Settings, name
 from despur.storage.pretrained import fetch, remedy, weights_root
 from despur.storage.raw_files import sha256
 from despur.storage.store import InputError
 
 SEED_CHUNK = 5
 SETTINGS = {
-    "model": word("RN50", "Tables 1, 3: RN50, ViT-L-14; Table 4: RN101, ViT-B-32, ViT-B-16, RN50x4; any name of open_clip"),
-    "checkpoint": word("openai", "Sec. 3.2: CLIP's; cloob: CLOOB's; random: none; any tag that open_clip has for the model"),
+    "model": name("RN50", "Tables 1, 3: RN50, ViT-L-14; Table 4: RN101, ViT-B-32, ViT-B-16, RN50x4; any name of open_clip"),
+    "checkpoint": name("openai", "Sec. 3.2: CLIP's; cloob: CLOOB's; random: none; any tag that open_clip has for the model"),
 }
 
 CLOOB = "https://ml.jku.at/research/CLOOB/downloads/checkpoints/"

@@ -3,16 +3,16 @@
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.specs.settings import SettingError, Settings, choice, real, whole
+from despur.specs.settings import SettingError, Settings, choice, float_, int_
 
 SEED_CHUNK = 5
 
 SETTINGS = {
-    "width": whole(32, "not stated: channels of the first block; each next block has twice as many", at_least=1),
-    "kernel": whole(3, "not stated", at_least=1),
-    "dropout": real(0.1, "App. D: in each block; the rate is not stated", at_least=0, below=1),
+    "width": int_(32, "not stated: channels of the first block; each next block has twice as many", at_least=1),
+    "kernel": int_(3, "not stated", at_least=1),
+    "dropout": float_(0.1, "App. D: in each block; the rate is not stated", at_least=0, below=1),
     "dropped": choice("channels", "not stated: whole channels, as is usual for convolutions; or single units", "channels", "units"),
-    "dim": whole(16, "Sec. 3, App. D: representations", at_least=1),
+    "dim": int_(16, "Sec. 3, App. D: representations", at_least=1),
 }
 
 

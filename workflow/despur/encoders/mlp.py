@@ -5,15 +5,15 @@ import math
 
 from torch import Tensor, nn
 
-from despur.specs.settings import Settings, choice, real, whole
+from despur.specs.settings import Settings, choice, float_, int_
 
 SEED_CHUNK = 5
 
 SETTINGS = {
-    "hidden": whole(300, "Experiments: hidden size", at_least=1),
-    "layers": whole(2, "Experiments: fully-connected layers", at_least=1),
+    "hidden": int_(300, "Experiments: hidden size", at_least=1),
+    "layers": int_(2, "Experiments: fully-connected layers", at_least=1),
     "activation": choice("tanh", "released code", "tanh", "relu"),
-    "dropout": real(0.0, "released code declares 0.5 and leaves it out", at_least=0, below=1),
+    "dropout": float_(0.0, "released code declares 0.5 and leaves it out", at_least=0, below=1),
 }
 
 

@@ -4,10 +4,10 @@ from torch import Tensor, nn
 from torchvision.models import resnet18
 
 from despur.encoders.base import misfit
-from despur.specs.settings import Settings, flag
+from despur.specs.settings import Settings, bool_
 
 SEED_CHUNK = 1
-SETTINGS = {"pool": flag(True, "W-MSE's released code: max-pooling after the first layer, but not on CIFAR")}
+SETTINGS = {"pool": bool_(True, "W-MSE's released code: max-pooling after the first layer, but not on CIFAR")}
 
 
 class ResNet18(nn.Module):

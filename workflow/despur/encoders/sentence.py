@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.specs.settings import Settings, choice, word
+from despur.specs.settings import Settings, choice, name
 from despur.storage.pretrained import BERT, fetch, remedy
 from despur.storage.store import InputError
 
 SEED_CHUNK = 5
 SETTINGS = {
-    "model": word("all-MiniLM-L6-v2", "not stated; small, and knows the tokens of bert-base-uncased"),
+    "model": name("all-MiniLM-L6-v2", "not stated; small, and knows the tokens of bert-base-uncased"),
     "pooling": choice("mean", "of all-MiniLM-L6-v2; cls: the first token's vector", "mean", "cls"),
 }
 

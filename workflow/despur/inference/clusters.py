@@ -5,15 +5,15 @@ from sklearn.mixture import GaussianMixture
 
 from despur.inference.base import Evidence, match_labels
 from despur.numerics.umap import project
-from despur.specs.settings import Settings, choice, part, whole
+from despur.specs.settings import Settings, choice, component, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    "stage1": part("methods", "erm", "Sec. 4: a regularised ERM model"),
+    "stage1": component("methods", "erm", "Sec. 4: a regularised ERM model"),
     "algorithm": choice("gmm", "released code; App. E.2.3 says K-means or GMM", "gmm", "kmeans"),
     "metric": choice("euclidean", "UMAP's default; cosine ignores the length of a representation", "euclidean", "cosine"),
-    "components": whole(2, "App. E.2.3: UMAP components", at_least=2),
-    "restarts": whole(10, "released code: n_init", at_least=1),
+    "components": int_(2, "App. E.2.3: UMAP components", at_least=2),
+    "restarts": int_(10, "released code: n_init", at_least=1),
 }
 
 

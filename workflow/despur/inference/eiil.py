@@ -19,13 +19,13 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from despur.inference.base import Evidence
-from despur.specs.settings import Settings, part, real, whole
+from despur.specs.settings import Settings, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    "stage1": part("methods", "erm", "App. E.2.5: the same initial ERM model as CNC"),
-    "ascent_rate": real(1e-3, "App. E.2.5: learning rate of Adam; Table A.9 sweeps it", above=0),
-    "steps": whole(10_000, "App. E.2.5; Table A.9 sweeps it: full-batch steps", at_least=0),
+    "stage1": component("methods", "erm", "App. E.2.5: the same initial ERM model as CNC"),
+    "ascent_rate": float_(1e-3, "App. E.2.5: learning rate of Adam; Table A.9 sweeps it", above=0),
+    "steps": int_(10_000, "App. E.2.5; Table A.9 sweeps it: full-batch steps", at_least=0),
 }
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # PyTorch's defaults for Adam, as in the released code
 

@@ -14,19 +14,19 @@ from sklearn.preprocessing import normalize
 
 from despur.inference.base import Evidence
 from despur.numerics.umap import project
-from despur.specs.settings import Settings, flag, part, real, whole
+from despur.specs.settings import Settings, bool_, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    "stage1": part("methods", "erm", "Sohoni et al.: an ERM model; here the one that all methods share"),
-    "components": whole(2, "released code of GEORGE: UMAP components", at_least=1),
-    "neighbors": whole(10, "released code of GEORGE: UMAP", at_least=2),
-    "min_dist": real(0.0, "released code of GEORGE: UMAP", at_least=0, below=1),
-    "unit_length": flag(True, "released code of GEORGE: representations divided by their length"),
-    "max_clusters": whole(10, "released code of GEORGE: at most so many in a class", at_least=2),
-    "restarts": whole(3, "released code of GEORGE: n_init", at_least=1),
-    "overcluster": whole(5, "released code on MNIST and CelebA: into so many each cluster is cut; 0: none is", at_least=0),
-    "scored": whole(10_000, "at most so many samples of a class enter a silhouette, whose cost is quadratic", at_least=10),
+    "stage1": component("methods", "erm", "Sohoni et al.: an ERM model; here the one that all methods share"),
+    "components": int_(2, "released code of GEORGE: UMAP components", at_least=1),
+    "neighbors": int_(10, "released code of GEORGE: UMAP", at_least=2),
+    "min_dist": float_(0.0, "released code of GEORGE: UMAP", at_least=0, below=1),
+    "unit_length": bool_(True, "released code of GEORGE: representations divided by their length"),
+    "max_clusters": int_(10, "released code of GEORGE: at most so many in a class", at_least=2),
+    "restarts": int_(3, "released code of GEORGE: n_init", at_least=1),
+    "overcluster": int_(5, "released code on MNIST and CelebA: into so many each cluster is cut; 0: none is", at_least=0),
+    "scored": int_(10_000, "at most so many samples of a class enter a silhouette, whose cost is quadratic", at_least=10),
 }
 
 

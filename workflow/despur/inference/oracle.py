@@ -3,12 +3,12 @@
 import numpy as np
 
 from despur.inference.base import Evidence
-from despur.specs.settings import Settings, real
+from despur.specs.settings import Settings, float_
 from despur.storage.store import Array
 
 READS_TRUE_GROUPS = True
 
-SETTINGS = {"noise": real(0.0, "Sec. 5.3, Fig. 7d: p", at_least=0, at_most=1)}
+SETTINGS = {"noise": float_(0.0, "Sec. 5.3, Fig. 7d: p", at_least=0, at_most=1)}
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:

@@ -1,10 +1,10 @@
 """The stage-1 model's predicted class (Sec. 4 of Zhang et al. 2022; JTT)."""
 
 from despur.inference.base import Evidence
-from despur.specs.settings import Settings, part
+from despur.specs.settings import Settings, component
 from despur.storage.store import Array
 
-SETTINGS = {"stage1": part("methods", "erm", "Sec. 4: a regularised ERM model")}
+SETTINGS = {"stage1": component("methods", "erm", "Sec. 4: a regularised ERM model")}
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:

@@ -11,17 +11,17 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from despur.inference.base import Evidence
-from despur.specs.settings import SettingError, Settings, part, real, whole
+from despur.specs.settings import SettingError, Settings, component, float_, int_
 from despur.storage.store import Array
 
 READS_VALIDATION_GROUPS = True
 
 SETTINGS = {
-    "stage1": part("methods", "erm", "our linear classifier needs representations; Nam et al. train a network of its own"),
-    "confidence": real(0.95, "Nam et al.: the smallest group's threshold", at_least=0, at_most=1),
-    "folds": whole(3, "Nam et al.: K", at_least=2),
-    "rounds": whole(5, "fits of the classifier, each with the pseudo-labels of the one before; theirs: steps of SGD", at_least=1),
-    "strength": real(1.0, "C of the logistic regression; not theirs (scikit-learn's default)", above=0),
+    "stage1": component("methods", "erm", "our linear classifier needs representations; Nam et al. train a network of its own"),
+    "confidence": float_(0.95, "Nam et al.: the smallest group's threshold", at_least=0, at_most=1),
+    "folds": int_(3, "Nam et al.: K", at_least=2),
+    "rounds": int_(5, "fits of the classifier, each with the pseudo-labels of the one before; theirs: steps of SGD", at_least=1),
+    "strength": float_(1.0, "C of the logistic regression; not theirs (scikit-learn's default)", above=0),
 }
 
 

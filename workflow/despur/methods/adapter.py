@@ -9,15 +9,15 @@ from torch import nn
 from despur.methods.base import Method
 from despur.methods.families.embeddings import Bottleneck, base_of, freeze
 from despur.specs.hyperparameters import on_embeddings
-from despur.specs.settings import flag, real, whole
+from despur.specs.settings import bool_, float_, int_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
     **on_embeddings("released code; the paper's appendix is missing"),
-    "hidden": whole(128, "Table 6: 263,424 and 197,632 parameters are 2DH + 2H + D", at_least=1),
-    "batch_norm": flag(True, "released code, and Table 6; Eq. 4 has none"),
-    "temperature": real(0.01, "released code: tau of Eq. 3", above=0),
+    "hidden": int_(128, "Table 6: 263,424 and 197,632 parameters are 2DH + 2H + D", at_least=1),
+    "batch_norm": bool_(True, "released code, and Table 6; Eq. 4 has none"),
+    "temperature": float_(0.01, "released code: tau of Eq. 3", above=0),
 }
 
 
@@ -33,7 +33,7 @@ class Adapter(Method):
     def setup(self) -> None:
         freeze(self.networks["head"], base_of(self.task).head / self.settings["temperature"])
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """Shuffled samples in mini-batches as equal as possible: batch norm cannot take one sample alone."""
         yield from self.minibatches(rng.permutation(len(self.task)))
 

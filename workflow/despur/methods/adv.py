@@ -12,27 +12,27 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.compute.transfer import there
+from despur.compute.transfer import to_device
 from despur.losses.adversarial import reverse_gradient
 from despur.methods.base import Losses, Method, fused, restore
 from despur.samplers.domains import domains
 from despur.specs.hyperparameters import adam
-from despur.specs.settings import part, real, whole
+from despur.specs.settings import component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **adam(learning_rate=3e-3, weight_decay=0.0, batch_size=1024, epochs=60, source="as con"),
-    "encoder": part("encoders", "mlp", "Experiments: two fully-connected layers of 300"),
-    "groups": part("inference", "oracle", "the protected attribute"),
-    "discriminators": whole(3, "Baselines", at_least=1),
-    "hidden": whole(256, "released code: units of both hidden layers of a discriminator", at_least=1),
-    "weight": real(0.8, "released code: strength of the reversed gradient; grid .01 to 1; the one that Fig. 2 varies", at_least=0),
-    "orthogonality": real(1000.0, "released code: weight of the penalty; grid 1e-4 to 1e4", at_least=0),
-    "discriminator_rate": real(1.0, "of the learning rate; not stated; released code: 0.1", above=0),
-    "discriminator_epochs": whole(
+    "encoder": component("encoders", "mlp", "Experiments: two fully-connected layers of 300"),
+    "groups": component("inference", "oracle", "the protected attribute"),
+    "discriminators": int_(3, "Baselines", at_least=1),
+    "hidden": int_(256, "released code: units of both hidden layers of a discriminator", at_least=1),
+    "weight": float_(0.8, "released code: strength of the reversed gradient; grid .01 to 1; the one that Fig. 2 varies", at_least=0),
+    "orthogonality": float_(1000.0, "released code: weight of the penalty; grid 1e-4 to 1e4", at_least=0),
+    "discriminator_rate": float_(1.0, "of the learning rate; not stated; released code: 0.1", above=0),
+    "discriminator_epochs": int_(
         0, "0: 'jointly train', a discriminator step in each step; else (released code: 100) after each epoch, at most so many", at_least=0
     ),
-    "discriminator_patience": whole(5, "released code: epochs without a better loss that end them; there on dev data", at_least=1),
+    "discriminator_patience": int_(5, "released code: epochs without a better loss that end them; there on dev data", at_least=1),
 }
 
 
@@ -61,8 +61,8 @@ class Adv(Method):
 
     def setup(self) -> None:
         s = self.settings
-        assert self.task.groups is not None
-        rows = domains(self.task.y, self.task.groups)
+        assert self.task.inferred_attribute is not None
+        rows = domains(self.task.y, self.task.inferred_attribute)
         self.attribute = self.task.per_sample(rows)
         sizes = self.dim, s["hidden"], int(rows.max()) + 1
         self.adversary = nn.ModuleList(Discriminator(*sizes) for _ in range(s["discriminators"])).to(self.task.device)
@@ -75,14 +75,14 @@ class Adv(Method):
         self.networks["adversary"] = self.adversary
         return optimizer
 
-    def set_rate(self, epoch: float) -> None:
-        super().set_rate(epoch)
+    def set_learning_rate(self, epoch: float) -> None:
+        super().set_learning_rate(epoch)
         for group in self.rival.param_groups:
-            group["lr"] = self.settings["learning_rate"] * self.settings["discriminator_rate"] * self.rate(epoch)
+            group["lr"] = self.settings["learning_rate"] * self.settings["discriminator_rate"] * self.lr_factor(epoch)
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """The mini-batches; an empty one is the discriminators' turn."""
-        yield from super().epoch(rng)
+        yield from super().epoch_batches(rng)
         if self.settings["discriminator_epochs"]:
             yield np.empty(0, int)
 
@@ -103,7 +103,7 @@ class Adv(Method):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Of encoder and head. The discriminators learn first, so that they are never a step behind."""
-        z = self.networks["encoder"](self.task.presentation.view(batch, rng))
+        z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         if not self.settings["discriminator_epochs"]:
             self.rival_step(z.detach(), self.attribute[batch])
@@ -120,7 +120,7 @@ class Adv(Method):
         s, z = self.settings, self.representations(rng)
         best, stale = torch.tensor(torch.inf), 0
         for _ in range(s["discriminator_epochs"]):
-            order = there(rng.permutation(len(z)), z.device)
+            order = to_device(rng.permutation(len(z)), z.device)
             each = [self.rival_step(z[rows], self.attribute[rows]) * len(rows) for rows in order.split(s["batch_size"])]
             mean = torch.stack(each).sum() / len(z)
             best, stale = (mean, 0) if mean < best else (best, stale + 1)

@@ -6,12 +6,12 @@ from despur.losses.correlation import redundancy
 from despur.methods.base import Losses
 from despur.methods.families.selfsupervised import SelfSupervised
 from despur.specs.hyperparameters import siamese
-from despur.specs.settings import real
+from despur.specs.settings import float_
 from despur.storage.store import Array
 
 SETTINGS = {
     **siamese(),
-    "redundancy": real(5e-3, "Sec. 2.2 of Zbontar et al.: lambda", at_least=0),
+    "redundancy": float_(5e-3, "Sec. 2.2 of Zbontar et al.: lambda", at_least=0),
 }
 
 

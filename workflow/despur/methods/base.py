@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from despur.compute import distributed
 from despur.compute.compiling import eager
-from despur.compute.task import Presentation, Task, encode, head_of
+from despur.compute.task import InputBatcher, Task, encode, head_of
 from despur.specs.settings import Settings
 from despur.specs.spec import Spec
 from despur.storage.store import Array
@@ -22,8 +22,8 @@ Losses = dict[str, Tensor]
 
 def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
     """The encoder that a specification names, for samples of this shape; ``.dim`` is the size of its representations."""
-    part = spec.parts["encoder"]
-    return import_module(f"despur.encoders.{part.base}").build(part.settings, shape)
+    part = spec.components["encoder"]
+    return import_module(f"despur.encoders.{part.base_name}").build(part.settings, shape)
 
 
 def fused(parameters: list[nn.Parameter]) -> bool | None:
@@ -60,7 +60,7 @@ class Method:
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task, self.spec = task, spec
         self.settings: Settings = spec.settings
-        self.networks = self.build_networks(spec, task.presentation.shape, task.num_classes)
+        self.networks = self.build_networks(spec, task.batcher.shape, task.num_classes)
         self.dim = int(self.networks["encoder"].dim)  # type: ignore[arg-type]
         self.networks.to(task.device).to(memory_format=torch.channels_last)
         self.setup()
@@ -89,13 +89,13 @@ class Method:
         groups = [{"params": decayed, "weight_decay": decay}, {"params": spared, "weight_decay": 0.0}]
         return torch.optim.AdamW(groups, rate, fused=one)
 
-    def costly(self) -> list[nn.Module]:
+    def compilable_modules(self) -> list[nn.Module]:
         """The networks that steps spend their time in, as they call them: what is compiled where that is asked for. None: it cannot be, or
         is not worth it, as where the encoder only hands on what it is given."""
         encoder = self.networks["encoder"]
         return [encoder] if list(encoder.parameters()) else []
 
-    def rate(self, epoch: float) -> float:
+    def lr_factor(self, epoch: float) -> float:
         """The learning rate after so many epochs, as a share of the first one; the loop sets it before each step."""
         s = self.settings
         if s["decay"] == "linear":
@@ -104,7 +104,7 @@ class Method:
             return s["decay_factor"] ** (epoch // s["decay_every"])
         return self.plateau[2]  # 1 until it drops
 
-    def evaluated(self, criterion: float) -> None:
+    def on_validation_end(self, criterion: float) -> None:
         """What an evaluation found. With decay=plateau: as torch's ReduceLROnPlateau(mode="max") of its negative, the loss."""
         if self.settings.get("decay") != "plateau":
             return
@@ -114,22 +114,22 @@ class Method:
         drops = waited >= self.settings["decay_every"]
         self.plateau = (highest, 0, share * self.settings["decay_factor"]) if drops else (highest, waited, share)
 
-    def set_rate(self, epoch: float) -> None:
+    def set_learning_rate(self, epoch: float) -> None:
         for group in self.optimizer.param_groups:
-            group["lr"] = self.settings["learning_rate"] * self.rate(epoch)
+            group["lr"] = self.settings["learning_rate"] * self.lr_factor(epoch)
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """What a reader of the run should know about how it was set up (plain data, goes to about.json)."""
         return {}
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """The batches of one epoch: arrays of training rows."""
         order = rng.permutation(len(self.task))
         yield from np.split(order, range(self.settings["batch_size"], len(order), self.settings["batch_size"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Named scalar losses of a batch."""
-        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
+        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))
         return {"loss": nn.functional.cross_entropy(logits, self.task.labels[batch])}
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
@@ -138,10 +138,10 @@ class Method:
         losses = self.losses(batch, rng)
         self.optimizer.zero_grad(set_to_none=True)
         losses["loss"].backward()
-        self.descend()
+        self.optimizer_step()
         return losses
 
-    def descend(self) -> None:
+    def optimizer_step(self) -> None:
         """Follow the gradient that lies in the parameters, cut to the norm ``clip``."""
         distributed.average_gradients(self.networks.parameters())
         if self.settings["clip"]:
@@ -152,21 +152,21 @@ class Method:
     def representations(self, rng: np.random.Generator) -> Tensor:
         """Of all training samples (N,D), by the encoder as it predicts."""
         self.networks.eval()
-        shown = self.task.presentation
+        shown = self.task.batcher
         with eager():
-            return torch.cat([self.networks["encoder"](x) for x in shown.batches(shown.at_once, rng)])
+            return torch.cat([self.networks["encoder"](x) for x in shown.batches(shown.max_batch, rng)])
 
-    def settle(self, rng: np.random.Generator) -> None:
+    def before_eval(self, rng: np.random.Generator) -> None:
         """Set what no step trains; called before each evaluation."""
 
     def objective(self, z: Tensor, y: Tensor, a: Tensor) -> Tensor:
         """What a method without the setting ``criterion`` minimises, of representations (B,D), classes and attributes (B,): a scalar."""
         raise NotImplementedError
 
-    def finish(self, rng: np.random.Generator) -> None:
+    def on_train_end(self, rng: np.random.Generator) -> None:
         """Fit what is fitted when training is over; called once for each model that is kept."""
 
-    def outputs(self, shown: Presentation, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
+    def outputs(self, shown: InputBatcher, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
         """``z`` and (with a head) ``logits`` of samples, float16; what takes long keeps how far it is in ``checkpoint``."""
         return encode(self.networks["encoder"], head_of(self.networks), shown, rng)
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from despur.losses.similarity import smallest_side, structural_distance, triplets
 from despur.methods.base import Losses, Method
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import SettingError, choice, real, whole
+from despur.specs.settings import SettingError, choice, float_, int_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
@@ -26,14 +26,14 @@ SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*); rest: as JTT"),
     # App. E.2.5 and Table A.10 disagree: the table sweeps lambda in {.01, .05, .1}, beta in {1e-5, 1e-3, .1, 10}. Both numbers of the text
     # are in beta's row, so its names may be swapped: the other reading is beta=1e-5, lambda=10.
-    "lambda": real(1e-5, "App. E.2.5: weight of the triplet loss", at_least=0),
-    "beta": real(10.0, "App. E.2.5: weight of the bottleneck's KL", at_least=0),
+    "lambda": float_(1e-5, "App. E.2.5: weight of the triplet loss", at_least=0),
+    "beta": float_(10.0, "App. E.2.5: weight of the bottleneck's KL", at_least=0),
     "kl": choice("mean", "over latent dimensions: see above; Alemi et al. 2016: sum", "mean", "sum"),
-    "latent": whole(256, "Alemi et al. 2016: K", at_least=1),
-    "margin": real(1.0, "PyTorch's default; as distances are at most 1, the triplet loss is then never zero", at_least=0),
-    "width": whole(16, "channels of the transformation network; not stated", at_least=1),
-    "scales": whole(3, "MS-SSIM: 5; fewer fit small images", at_least=1, at_most=5),
-    "window": whole(7, "MS-SSIM: 11; smaller for small images", at_least=3),
+    "latent": int_(256, "Alemi et al. 2016: K", at_least=1),
+    "margin": float_(1.0, "PyTorch's default; as distances are at most 1, the triplet loss is then never zero", at_least=0),
+    "width": int_(16, "channels of the transformation network; not stated", at_least=1),
+    "scales": int_(3, "MS-SSIM: 5; fewer fit small images", at_least=1, at_most=5),
+    "window": int_(7, "MS-SSIM: 11; smaller for small images", at_least=3),
 }
 
 
@@ -81,7 +81,7 @@ class CIM(Method):
 
     def setup(self) -> None:
         """Raises SettingError where scales and window do not fit the images."""
-        s, side = self.settings, min(self.task.presentation.shape[1:])
+        s, side = self.settings, min(self.task.batcher.shape[1:])
         needed = smallest_side(s["window"], s["scales"])
         if needed > side or s["window"] % 2 == 0:
             raise SettingError(f"cim: window={s['window']} must be odd; with scales={s['scales']} it needs images of {needed}, not {side}")
@@ -90,12 +90,12 @@ class CIM(Method):
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         if len(shape) != 3:
             raise SettingError(f"cim changes images; inputs of shape {shape} are not images: choose another method or data set")
-        s, encoder = spec.settings, spec.parts["encoder"]
-        backbone = import_module(f"despur.encoders.{encoder.base}").build(encoder.settings, shape)
+        s, encoder = spec.settings, spec.components["encoder"]
+        backbone = import_module(f"despur.encoders.{encoder.base_name}").build(encoder.settings, shape)
         bottleneck = Bottleneck(Transformation(shape[0], s["width"]), backbone, s["latent"])
         return nn.ModuleDict({"encoder": bottleneck, "head": nn.Linear(s["latent"], num_classes)})
 
-    def costly(self) -> list[nn.Module]:
+    def compilable_modules(self) -> list[nn.Module]:
         """What :meth:`losses` calls of the bottleneck."""
         return [self.networks["encoder"].transformation, self.networks["encoder"].backbone]  # type: ignore[list-item]
 
@@ -113,7 +113,7 @@ class CIM(Method):
         """One latent sample for each image (reparameterised); evaluation takes the mean."""
         encoder, labels = self.networks["encoder"], self.task.labels[batch]
         assert isinstance(encoder, Bottleneck)
-        changed = encoder.transformation(self.task.presentation.view(batch, rng))
+        changed = encoder.transformation(self.task.batcher.batch(batch, rng))
         mean, deviation = encoder.distribution(changed)
         logits = self.networks["head"](mean + deviation * torch.randn_like(deviation))
         cross, kl = nn.functional.cross_entropy(logits, labels), kl_to_standard_normal(mean.float(), deviation).mean()

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.augment.base import lab
-from despur.compute.transfer import there
+from despur.compute.transfer import to_device
 from despur.methods.base import build_encoder
 from despur.methods.families.pairs import rowwise
 from despur.methods.simclr import SimCLR
@@ -29,7 +29,7 @@ class Halves(nn.Module):
         self.dim = 2 * int(lightness.dim)  # type: ignore[arg-type]
 
     def forward(self, images: Tensor) -> Tensor:
-        one = there(torch.tensor([1.0, 0.0, 0.0]), images.device)[:, None, None]
+        one = to_device(torch.tensor([1.0, 0.0, 0.0]), images.device)[:, None, None]
         return torch.cat([self.lightness(images * one), self.colour(images * (1 - one))], dim=1)
 
 
@@ -63,7 +63,7 @@ class CMC(SimCLR):
         view = lab((self.augment(images, rng) + 1) / 2)
         return view, view
 
-    def costly(self) -> list[nn.Module]:
+    def compilable_modules(self) -> list[nn.Module]:
         return [self.networks["encoder"].backbone]  # type: ignore[list-item]
 
     def represent(self, anchors: Tensor, positives: Tensor) -> tuple[Tensor, Tensor]:

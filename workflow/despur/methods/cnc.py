@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.compute.transfer import there
+from despur.compute.transfer import to_device
 from despur.losses.alignment import alignment
 from despur.losses.contrastive import contrast
 from despur.methods.base import Losses
@@ -16,29 +16,29 @@ from despur.methods.families.gradients import KeepsHeadGradient
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.samplers.distinct import distinct
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import SettingError, choice, flag, part, real, whole
+from despur.specs.settings import SettingError, bool_, choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=1e-4, epochs=3, source="App. E.2.4 (CMNIST*)"),
-    "groups": part("inference", "clusters", "App. E.2.4: clustering-based predictions for all data sets"),
-    "num_positives": whole(32, "App. E.2.4: M", at_least=1),
-    "num_negatives": whole(32, "App. E.2.4: N", at_least=1),
-    "temperature": real(0.05, "App. E.2.4: tau", above=0),
-    "lambda": real(0.75, "App. E.2.4: weight of the contrastive loss", at_least=0, at_most=1),
+    "groups": component("inference", "clusters", "App. E.2.4: clustering-based predictions for all data sets"),
+    "num_positives": int_(32, "App. E.2.4: M", at_least=1),
+    "num_negatives": int_(32, "App. E.2.4: N", at_least=1),
+    "temperature": float_(0.05, "App. E.2.4: tau", above=0),
+    "lambda": float_(0.75, "App. E.2.4: weight of the contrastive loss", at_least=0, at_most=1),
     "loss": choice("contrastive", "Eq. 16; App. A.1: alignment, Eq. 4 on anchors and positives in its place", "contrastive", "alignment"),
     "schedule": choice("joint", "Eq. 7; App. A.4.2: train_finetune", "joint", "train_finetune"),
-    "finetune_epochs": whole(1, "with schedule=train_finetune: the last epochs, for the head alone; not stated", at_least=1),
-    "accumulation": whole(32, "App. E.2.4: contrastive batches an optimiser step", at_least=1),
-    "at_once": whole(0, "contrastive batches of a step that are encoded at once, 0: all; fewer need less memory", at_least=0),
+    "finetune_epochs": int_(1, "with schedule=train_finetune: the last epochs, for the head alone; not stated", at_least=1),
+    "accumulation": int_(32, "App. E.2.4: contrastive batches an optimiser step", at_least=1),
+    "at_once": int_(0, "contrastive batches of a step that are encoded at once, 0: all; fewer need less memory", at_least=0),
     "anchors": choice("correct", "Alg. 2; Alg. 1 says every training sample", "correct", "all"),
-    "anchor_fraction": real(1.0, "released code: .1 on CelebA and CivilComments", above=0, at_most=1),
-    "truncate": flag(True, "released code: slices cut to the smallest one's anchors"),
-    "two_sided": flag(True, "App. C.2, A.4"),
+    "anchor_fraction": float_(1.0, "released code: .1 on CelebA and CivilComments", above=0, at_most=1),
+    "truncate": bool_(True, "released code: slices cut to the smallest one's anchors"),
+    "two_sided": bool_(True, "App. C.2, A.4"),
     "positives_by": choice("both", "Alg. 1; class: SupCon*", "both", "class"),
     "negatives_by": choice("both", "Alg. 1; App. A.3", "both", "class", "prediction"),
-    "projection": whole(0, "App. A.4: 0 is none; the ablation uses 128", at_least=0),
-    "shrink": flag(True, "released code: M and N at most the smallest pool; false: draw with replacement"),
+    "projection": int_(0, "App. A.4: 0 is none; the ablation uses 128", at_least=0),
+    "shrink": bool_(True, "released code: M and N at most the smallest pool; false: draw with replacement"),
     "batchnorm": choice("eval", "released code: encoder in evaluation mode in stage 2", "eval", "train"),
     "head_gradient": choice("clear", "released code never clears it within an epoch: accumulate", "clear", "accumulate"),
 }
@@ -59,13 +59,13 @@ class CNC(KeepsHeadGradient):
             self.encoder_steps = (s["epochs"] - s["finetune_epochs"]) * len(self.batches(np.random.default_rng(0)))
 
     def build_sampler(self) -> ContrastiveSampler:
-        s, groups = self.settings, self.task.groups
+        s, groups = self.settings, self.task.inferred_attribute
         assert groups is not None
         rules = {"anchors_from": s["anchors"], **{key: s[key] for key in ("positives_by", "negatives_by", "shrink")}}
         return ContrastiveSampler(self.task.y, groups, s["num_positives"], s["num_negatives"], **rules)
 
-    def facts(self) -> dict[str, Any]:
-        anchors = self.sampler.epoch(np.random.default_rng(0), self.settings["anchor_fraction"], self.settings["truncate"])
+    def metadata(self) -> dict[str, Any]:
+        anchors = self.sampler.epoch_batches(np.random.default_rng(0), self.settings["anchor_fraction"], self.settings["truncate"])
         found = {name: getattr(self.sampler, name) for name in ("num_positives", "num_negatives", "fallbacks")}
         return {**found, "anchors_per_epoch": len(anchors)}
 
@@ -76,22 +76,22 @@ class CNC(KeepsHeadGradient):
 
     def batches(self, rng: np.random.Generator) -> list[Array]:
         """First anchors, ``accumulation`` of them a step."""
-        anchors = self.sampler.epoch(rng, self.settings["anchor_fraction"], self.settings["truncate"])
+        anchors = self.sampler.epoch_batches(rng, self.settings["anchor_fraction"], self.settings["truncate"])
         return np.array_split(anchors, math.ceil(len(anchors) / self.settings["accumulation"]))
 
-    def parts(self, batch: Array) -> list[Array]:
+    def sub_batches(self, batch: Array) -> list[Array]:
         return np.array_split(batch, math.ceil(len(batch) / (self.settings["at_once"] or len(batch))))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Eq. 7. A sample that occurs several times in ``batch`` is encoded once (its view is the same)."""
         s, m, n = self.settings, self.sampler.num_positives, self.sampler.num_negatives
         rows = self.sampler.draw(rng, batch).rows
-        samples, where = distinct(rows, self.task.presentation.once_per_step)
+        samples, where = distinct(rows, self.task.batcher.once_per_step)
         with torch.set_grad_enabled(not self.finetuning):
-            z = self.networks["encoder"](self.task.presentation.view(samples, rng))
-            index = there(where, self.task.device)
+            z = self.networks["encoder"](self.task.batcher.batch(samples, rng))
+            index = to_device(where, self.task.device)
             similar = self.similarity_loss(z, *index.split([m, m, n, n], dim=1))
-        weight = there((np.bincount(where.ravel(), minlength=len(samples)) / rows.size).astype(np.float32), z.device)
+        weight = to_device((np.bincount(where.ravel(), minlength=len(samples)) / rows.size).astype(np.float32), z.device)
         each = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[samples], reduction="none")
         cross = (weight * each).sum()
         total = s["lambda"] * similar + (1 - s["lambda"]) * cross

@@ -9,15 +9,15 @@ from despur.methods.base import Losses
 from despur.methods.con import Con
 from despur.numerics.linear import logistic
 from despur.specs.declarations import declared
-from despur.specs.settings import choice, flag, real, without
+from despur.specs.settings import bool_, choice, float_, without
 from despur.storage.store import Array
 
 # No criterion: there is no classifier until training is over, so the loss itself decides which step is best, and when patience is over.
 SETTINGS = {
     **without(declared("methods", "con")["SETTINGS"], "ratio", "criterion"),
     "within": choice("batch", "Eq. 2, and the released code of this variant", "batch", "class"),
-    "strength": real(1.0, "released code: C of the logistic regression", above=0),
-    "intercept": flag(False, "released code"),
+    "strength": float_(1.0, "released code: C of the logistic regression", above=0),
+    "intercept": bool_(False, "released code"),
 }
 
 
@@ -28,15 +28,15 @@ class ConFT(Con):
     """
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        z = self.networks["encoder"](self.task.presentation.view(batch, rng))
+        z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
         return self.contrast(z, self.task.labels[batch], self.attribute[batch])
 
     def objective(self, z: Tensor, y: Tensor, a: Tensor) -> Tensor:
         return self.contrast(z, y, a)["loss"]
 
-    def finish(self, rng: np.random.Generator) -> None:
+    def on_train_end(self, rng: np.random.Generator) -> None:
         s, task = self.settings, self.task
-        z = encode(self.networks["encoder"], None, task.presentation, rng)["z"].astype(np.float32)
+        z = encode(self.networks["encoder"], None, task.batcher, rng)["z"].astype(np.float32)
         found = logistic(z, task.y, task.num_classes, s["strength"], intercept=s["intercept"])
         weights = {name: torch.from_numpy(np.array(value)) for name, value in zip(("weight", "bias"), found, strict=True)}
         self.networks["head"].load_state_dict(weights)

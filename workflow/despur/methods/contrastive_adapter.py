@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from despur.compute.transfer import there
+from despur.compute.transfer import to_device
 from despur.losses.contrastive import one_positive_contrast
 from despur.methods.adapter import Adapter
 from despur.methods.base import Losses
@@ -21,27 +21,29 @@ from despur.methods.families.embeddings import Bottleneck, predicted
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
 from despur.specs.declarations import declared
-from despur.specs.settings import choice, flag, part, real, whole
+from despur.specs.settings import bool_, choice, component, float_, int_
 from despur.storage.store import Array
 
 # The paper's appendix C is missing: what Sec. 4.2 does not say is as in the released code.
 SETTINGS = {
     **declared("methods", "adapter")["SETTINGS"],
-    "groups": part("inference", "predictions", "Sec. 4.2: zero-shot; released code on Waterbirds and CelebA: clusters (UMAP, k-means)"),
-    "contrastive": flag(True, "Table 5"),
+    "groups": component(
+        "inference", "predictions", "Sec. 4.2: zero-shot; released code on Waterbirds and CelebA: clusters (UMAP, k-means)"
+    ),
+    "contrastive": bool_(True, "Table 5"),
     "sampling": choice("hard", "Sec. 4.2; Table 5 (ablation), also of cross-entropy: random, as many anchors", "hard", "random"),
-    "num_positives": whole(2048, "released code: P", at_least=1),
-    "num_negatives": whole(2048, "released code: M; 512 on CIFAR", at_least=1),
-    "num_neighbors": whole(4096, "released code: negatives are drawn from so many; 1024 on CIFAR", at_least=1),
+    "num_positives": int_(2048, "released code: P", at_least=1),
+    "num_negatives": int_(2048, "released code: M; 512 on CIFAR", at_least=1),
+    "num_neighbors": int_(4096, "released code: negatives are drawn from so many; 1024 on CIFAR", at_least=1),
     "neighbors": choice(
         "other_classes",
         "Sec. 4.2; released code: among all, those of the anchor's class masked (all), on small data of other samples (misplaced)",
         *("other_classes", "all", "misplaced"),
     ),
-    "contrast_temperature": real(0.1, "released code: tau of Eq. 6", above=0),
-    "anchors_per_step": whole(128, "released code: as the batch size", at_least=1),
-    "anchor_fraction": real(1.0, "released code: .1 but on Waterbirds", above=0, at_most=1),
-    "balance_anchors": flag(False, "released code: on BREEDS and CIFAR, of each class as many as of the rarest"),
+    "contrast_temperature": float_(0.1, "released code: tau of Eq. 6", above=0),
+    "anchors_per_step": int_(128, "released code: as the batch size", at_least=1),
+    "anchor_fraction": float_(1.0, "released code: .1 but on Waterbirds", above=0, at_most=1),
+    "balance_anchors": bool_(False, "released code: on BREEDS and CIFAR, of each class as many as of the rarest"),
     "gradient": choice("sum", "released code: over the anchors of a step", "sum", "mean"),
     "schedule": choice(
         "alternating", "released code: one epoch Eq. 6, one cross-entropy; joint: both in each step", "alternating", "joint"
@@ -51,7 +53,7 @@ SETTINGS = {
         "Sec. 4.2: wrong equal right in each minibatch; released code: cells (Waterbirds), classes_then_cells",
         *("minibatch", "cells", "classes_then_cells"),
     ),
-    "cell_size": whole(500, "released code: with resample=cells, samples of each class and prediction", at_least=1),
+    "cell_size": int_(500, "released code: with resample=cells, samples of each class and prediction", at_least=1),
 }
 Batch = tuple[Array, Array]  # anchors, and samples for cross-entropy; either may be empty
 
@@ -62,22 +64,22 @@ class ContrastiveAdapter(Adapter):
     def setup(self) -> None:
         super().setup()
         s, y = self.settings, self.task.y
-        assert self.task.groups is not None
-        self.predicted = predicted(y, self.task.groups, s["groups"])
+        assert self.task.inferred_attribute is not None
+        self.predicted = predicted(y, self.task.inferred_attribute, s["groups"])
         self.sampler = hard.HardSampler(y, self.predicted, s["num_positives"], s["num_negatives"], s["sampling"])
         self.contrasts = s["contrastive"] and len(self.sampler.hard) > 0
         if self.contrasts and s["sampling"] == "hard":
-            self.unit = normalize(self.task.presentation.view(np.arange(len(y)), np.random.default_rng(0)))
+            self.unit = normalize(self.task.batcher.batch(np.arange(len(y)), np.random.default_rng(0)))
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         sampler = self.sampler
         return {"zero_shot_wrong": int(sampler.wrong.sum()), "anchors": len(sampler.hard), "wrong_without_positive": sampler.skipped}
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Any]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Any]:
         """First epoch, third, ...: anchors; the others: samples for cross-entropy. Jointly: both in each step."""
         s, empty = self.settings, np.empty(0, int)
         joint = s["schedule"] == "joint"
-        anchors = self.sampler.epoch(rng, s["anchor_fraction"], s["balance_anchors"]) if self.contrasts else empty
+        anchors = self.sampler.epoch_batches(rng, s["anchor_fraction"], s["balance_anchors"]) if self.contrasts else empty
         if self.contrasts and not joint and self.epochs_done % 2 == 0:
             yield from ((part, empty) for part in np.array_split(anchors, math.ceil(len(anchors) / s["anchors_per_step"])))
             return
@@ -105,7 +107,7 @@ class ContrastiveAdapter(Adapter):
             return self.sampler.others(anchors)
         apart = s["neighbors"] == "other_classes"
         where = np.searchsorted(self.sampler.hard, anchors) if s["neighbors"] == "misplaced" else anchors
-        rows, count = there(where, self.unit.device), min(s["num_neighbors"], len(y) - 1)
+        rows, count = to_device(where, self.unit.device), min(s["num_neighbors"], len(y) - 1)
         found = nearest(self.unit, rows, count, self.task.labels.values if apart else None).cpu().numpy()
         return [near[y[near] != y[anchor]] if apart else near for near, anchor in zip(found, anchors, strict=True)]
 
@@ -117,10 +119,10 @@ class ContrastiveAdapter(Adapter):
         s, drawn, encoder = self.settings, self.sampler.draw(rng, anchors, self.neighbors(anchors)), self.networks["encoder"]
         assert isinstance(encoder, Bottleneck)
         samples, where = np.unique(drawn.rows, return_inverse=True)
-        once = encoder.down(self.task.presentation.view(samples, rng)), encoder.gram()
+        once = encoder.down(self.task.batcher.batch(samples, rng)), encoder.gram()
         hidden, gram = (tensor.detach().float().requires_grad_() for tensor in once)
         total = torch.zeros((), device=hidden.device)
-        index, real, different = (there(x, hidden.device) for x in (where.reshape(drawn.rows.shape), drawn.real, drawn.different))
+        index, real, different = (to_device(x, hidden.device) for x in (where.reshape(drawn.rows.shape), drawn.real, drawn.different))
         scale = 1.0 if s["gradient"] == "sum" else 1 / len(anchors)
         for i in range(len(anchors)):
             cosines = encoder.cosines(hidden.index_select(0, index[i]), gram)
@@ -141,11 +143,11 @@ class ContrastiveAdapter(Adapter):
         if len(anchors):
             found["contrastive_loss"] = self.contrast(anchors, rng)
         if len(samples):
-            logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(samples, rng)))
+            logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(samples, rng)))
             cross = cross_entropy(logits, self.task.labels[samples])
             cross.backward()
             found["cross_entropy"] = cross.detach()
-        self.descend()
+        self.optimizer_step()
         return {"loss": torch.stack(list(found.values())).sum(), **found}
 
     def presentations(self, batch: Any) -> int:

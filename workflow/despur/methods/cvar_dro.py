@@ -6,12 +6,12 @@ from torch import Tensor, nn
 
 from despur.methods.base import Losses, Method
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import real
+from despur.specs.settings import float_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
-    "alpha": real(0.1, "App. E.2.5: share of a mini-batch that counts", above=0, at_most=1),
+    "alpha": float_(0.1, "App. E.2.5: share of a mini-batch that counts", above=0, at_most=1),
 }
 
 
@@ -30,6 +30,6 @@ class CVaRDRO(Method):
     """Minimises the CVaR of each mini-batch."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
+        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))
         each = nn.functional.cross_entropy(logits.float(), self.task.labels[batch], reduction="none")
         return {"loss": cvar(each, self.settings["alpha"]), "mean_loss": each.mean().detach()}

@@ -15,16 +15,16 @@ from despur.losses.adversarial import ramp, reverse_gradient
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, part, real, whole
+from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5: as JTT; A.2 states none"),
-    "groups": part("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
+    "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
     "domain": choice("attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"),
-    "weight": real(1.0, "Ganin et al.: strength of the reversed gradient at the end of training", at_least=0),
-    "ramp": real(10.0, "Ganin et al.: gamma; strength 2 / (1 + exp(-gamma p)) - 1 after a share p of training", above=0),
-    "hidden": whole(100, "Ganin et al., MNIST: hidden units of the domain classifier; 0: linear", at_least=0),
+    "weight": float_(1.0, "Ganin et al.: strength of the reversed gradient at the end of training", at_least=0),
+    "ramp": float_(10.0, "Ganin et al.: gamma; strength 2 / (1 + exp(-gamma p)) - 1 after a share p of training", above=0),
+    "hidden": int_(100, "Ganin et al., MNIST: hidden units of the domain classifier; 0: linear", at_least=0),
     "sampler": choice("shuffled", "not stated; Ganin et al.: balanced, half a batch from each domain", "shuffled", "balanced"),
 }
 
@@ -33,20 +33,20 @@ class DANN(Method):
     """Cross-entropy of classes plus cross-entropy of domains, whose gradient is reversed on its way into the encoder."""
 
     def setup(self) -> None:
-        assert self.task.groups is not None
+        assert self.task.inferred_attribute is not None
         s = self.settings
-        self.rows = domains(self.task.y, self.task.groups, s["domain"])
+        self.rows = domains(self.task.y, self.task.inferred_attribute, s["domain"])
         self.domain = self.task.per_sample(self.rows)
         sizes = [self.dim, *filter(None, [s["hidden"]]), int(self.rows.max()) + 1]
         layers = [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), nn.ReLU())]
         self.networks["domain"] = nn.Sequential(*layers[:-1]).to(self.task.device)
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         return {"domain_sizes": np.bincount(self.rows).tolist()}
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         even = self.settings["sampler"] == "balanced"
-        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch(rng)
+        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def strength(self) -> float:
         """How strongly the gradient is reversed at this step."""
@@ -55,7 +55,7 @@ class DANN(Method):
         return float(s["weight"] * ramp(self.steps_done / total, s["ramp"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        z = self.networks["encoder"](self.task.presentation.view(batch, rng))
+        z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         logits = self.networks["domain"](reverse_gradient(z, self.strength())).float()
         domain = nn.functional.cross_entropy(logits, self.domain[batch])

@@ -6,12 +6,12 @@ from despur.losses.debiased import debiased_contrast
 from despur.losses.infonce import cosine, negatives
 from despur.methods.families.pairs import Pairs
 from despur.specs.hyperparameters import contrast, siamese
-from despur.specs.settings import real
+from despur.specs.settings import float_
 
 SETTINGS = {
     **siamese(),
     **contrast(0.5, "Sec. 5.1 of Chuang et al.; as SimCLR", negatives="both_views"),
-    "class_prior": real(0.1, "Sec. 5.1 of Chuang et al., CIFAR-10: tau+; .01 on ImageNet-100", at_least=0, below=1),
+    "class_prior": float_(0.1, "Sec. 5.1 of Chuang et al., CIFAR-10: tau+; .01 on ImageNet-100", at_least=0, below=1),
 }
 
 

@@ -8,16 +8,16 @@ import numpy as np
 from despur.methods.families.fitted import Affine, Fitted
 from despur.numerics.linear import logistic
 from despur.specs.hyperparameters import on_stage1
-from despur.specs.settings import choice, part, real, whole
+from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("erm", "last", "Sec. 4: a model trained by ERM; no early stopping"),
-    "groups": part("inference", "oracle", "Sec. 6: with class, the groups that are made equally large"),
+    "groups": component("inference", "oracle", "Sec. 6: with class, the groups that are made equally large"),
     "penalty": choice("l1", "released code", "l1", "l2"),
-    "strength": real(1.0, "released code: C, tuned over 1, .7, .3, .1, .07, .03, .01", above=0),
+    "strength": float_(1.0, "released code: C, tuned over 1, .7, .3, .1, .07, .03, .01", above=0),
     "resample": choice("subsample", "Sec. 4; upsample: Zhang & Re 2022, Table 3", "subsample", "upsample"),
-    "fits": whole(10, "released code (training data): fits on random group-balanced subsets, averaged", at_least=1),
+    "fits": int_(10, "released code (training data): fits on random group-balanced subsets, averaged", at_least=1),
 }
 
 
@@ -37,9 +37,9 @@ class DFR(Fitted):
 
     def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
         s = self.settings
-        assert self.task.groups is not None
+        assert self.task.inferred_attribute is not None
         mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)
-        group = self.cells(y, self.task.groups)
+        group = self.cells(y, self.task.inferred_attribute)
         subsets = [equal_groups(group, rng, s["resample"]) for _ in range(s["fits"])]
         self.found = {"samples_a_fit": len(subsets[0])}
         each = [logistic((z[rows] - mean) / scale, y[rows], self.task.num_classes, s["strength"], s["penalty"]) for rows in subsets]

@@ -8,15 +8,15 @@ from despur.methods.dfr import DFR
 from despur.methods.families.embeddings import predicted
 from despur.specs.declarations import declared
 from despur.specs.hyperparameters import on_stage1
-from despur.specs.settings import choice, part, whole
+from despur.specs.settings import choice, component, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **declared("methods", "dfr")["SETTINGS"],
     **on_stage1("zero_shot", "last", "Sec. 5.1: embeddings of a pretrained model"),
-    "groups": part("inference", "predictions", "Sec. 5.1: zero-shot classification"),
+    "groups": component("inference", "predictions", "Sec. 5.1: zero-shot classification"),
     "penalty": choice("l2", "Zhang & Re: a linear probe; not stated", "l1", "l2"),
-    "fits": whole(1, "Zhang & Re: one", at_least=1),
+    "fits": int_(1, "Zhang & Re: one", at_least=1),
 }
 
 

@@ -4,17 +4,17 @@ from torch import Tensor
 
 from despur.methods.families.domain_weighted import DomainWeighted
 from despur.specs.hyperparameters import two_views
-from despur.specs.settings import choice, part, real
+from despur.specs.settings import choice, component, float_
 
 SETTINGS = {
     **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),
-    "groups": part("inference", "oracle", "Sec. 2: the domains of training samples are known"),
-    "tau_alpha": real(0.175, "Tables 3-8: selected at sigma = 50; App. D: swept over .05 to 1", above=0),
-    "tau_beta": real(1.0, "Tables 3-8: selected at sigma = 50; App. D: swept over .1, .25, .5, 1", at_least=0),
-    "tau_min": real(0.05, "Eq. 3; not stated: the coldest temperature of App. D's grids", above=0),
+    "groups": component("inference", "oracle", "Sec. 2: the domains of training samples are known"),
+    "tau_alpha": float_(0.175, "Tables 3-8: selected at sigma = 50; App. D: swept over .05 to 1", above=0),
+    "tau_beta": float_(1.0, "Tables 3-8: selected at sigma = 50; App. D: swept over .1, .25, .5, 1", at_least=0),
+    "tau_min": float_(0.05, "Eq. 3; not stated: the coldest temperature of App. D's grids", above=0),
     "negatives": choice("other_view", "Eq. 4; both_views: Chen et al. 2020", "other_view", "both_views"),
     "discriminator": choice("global", "App. C: refitted each epoch on all samples; batch: on each batch", "global", "batch"),
-    "penalty": real(1e-3, "of the discriminator's squared weights on standardised embeddings; not stated", above=0),
+    "penalty": float_(1e-3, "of the discriminator's squared weights on standardised embeddings; not stated", above=0),
 }
 
 

@@ -17,20 +17,20 @@ from despur.losses.invariance import annealed, irm
 from despur.methods.base import Losses
 from despur.methods.gdro import GroupDRO
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, part, real, whole
+from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-2, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*); batch: as JTT"),
-    "groups": part("inference", "eiil", "App. E.2.5: environments from the outputs of CNC's stage-1 model"),
+    "groups": component("inference", "eiil", "App. E.2.5: environments from the outputs of CNC's stage-1 model"),
     "second": choice("irm", "App. E.2.5: IRM on CMNIST*, GDRO elsewhere", "irm", "gdro"),
-    "penalty_weight": real(100.0, "IRM: App. E.2.5", at_least=0),
-    "annealing": whole(
+    "penalty_weight": float_(100.0, "IRM: App. E.2.5", at_least=0),
+    "annealing": int_(
         80, "IRM: App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1", at_least=0, at_most=100
     ),
     "irm_batches": choice("mini", "IRM: App. E.2.6: as JTT; full: all samples at once, released code", "mini", "full"),
-    "step_size": real(0.01, "GDRO: as gdro", above=0),
-    "adjustment": real(0.0, "GDRO: Table A.9 sweeps it on CelebA", at_least=0),
+    "step_size": float_(0.01, "GDRO: as gdro", above=0),
+    "adjustment": float_(0.0, "GDRO: Table A.9 sweeps it on CelebA", at_least=0),
     "sampler": choice("balanced", "GDRO: as gdro; mini-batches of IRM: half from each environment", "balanced", "shuffled"),
 }
 
@@ -43,12 +43,12 @@ class EIIL(GroupDRO):
 
     def setup(self) -> None:
         super().setup()
-        assert self.task.groups is not None
-        self.sizes = np.bincount(self.task.groups, minlength=2)
-        self.environment = self.task.per_sample(self.task.groups)
+        assert self.task.inferred_attribute is not None
+        self.sizes = np.bincount(self.task.inferred_attribute, minlength=2)
+        self.environment = self.task.per_sample(self.task.inferred_attribute)
         self.irm = self.settings["second"] == "irm"
         if self.irm:  # what is balanced are environments, not groups
-            self.chances = 1 / self.sizes[self.task.groups] / np.count_nonzero(self.sizes)
+            self.chances = 1 / self.sizes[self.task.inferred_attribute] / np.count_nonzero(self.sizes)
 
     def build_optimizer(self) -> torch.optim.Optimizer:
         """Of IRM, weight decay is in the loss."""
@@ -57,15 +57,15 @@ class EIIL(GroupDRO):
             group["weight_decay"] = 0.0
         return optimizer
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         return {"environment_sizes": self.sizes.tolist()}
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """IRM with full batches: all samples at once."""
         if self.irm and self.settings["irm_batches"] == "full":
             yield np.arange(len(self.task))
         else:
-            yield from super().epoch(rng)
+            yield from super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """IRMv1 (Arjovsky et al. 2019) over the environments in the batch; or Group DRO's."""
@@ -73,7 +73,7 @@ class EIIL(GroupDRO):
             return super().losses(batch, rng)
         s = self.settings
         weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
-        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
+        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng))).float()
         found = irm(logits, self.task.labels[batch], self.environment[batch], 2, weight)
         squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()
         return found | {"loss": found["loss"] + s["weight_decay"] * squares / max(weight, 1.0)}

@@ -13,7 +13,7 @@ from despur.compute.randomness import generator
 from despur.methods.base import Losses, Method, build_encoder
 from despur.samplers.labelled import label_ranks
 from despur.specs.hyperparameters import criterion, from_stage1, sgd
-from despur.specs.settings import part, real, without
+from despur.specs.settings import component, float_, without
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
@@ -31,8 +31,8 @@ SETTINGS = {
     ),
     **from_stage1("simclr", "last", "Sec. 6.3: the representation learned by ICL-MSR"),
     "criterion": criterion("last", "the data has no validation split"),
-    "label_fraction": real(0.1, "Sec. 6.3: 1 % and 10 % of the training labels, the same for all methods and seeds", above=0, at_most=1),
-    "augment": part("augment", "images", "Chen et al.: crops and flips"),
+    "label_fraction": float_(0.1, "Sec. 6.3: 1 % and 10 % of the training labels, the same for all methods and seeds", above=0, at_most=1),
+    "augment": component("augment", "images", "Chen et al.: crops and flips"),
 }
 
 
@@ -41,22 +41,22 @@ class FineTuning(Method):
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
-        encoder = build_encoder(spec.parts["stage1"], shape)
+        encoder = build_encoder(spec.components["stage1"], shape)
         return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(int(encoder.dim), num_classes)})  # type: ignore[arg-type]
 
     def setup(self) -> None:
-        task, chosen = self.task, self.spec.parts["augment"]
+        task, chosen = self.task, self.spec.components["augment"]
         assert task.start is not None
         self.networks["encoder"].load_state_dict(task.start)
-        self.augment = import_module(f"despur.augment.{chosen.base}").build(chosen.settings)
+        self.augment = import_module(f"despur.augment.{chosen.base_name}").build(chosen.settings)
         rank = label_ranks(generator("fine_tuning/labels"), task.y) if task.label_rank is None else task.label_rank
         self.labelled = np.flatnonzero(rank < max(task.num_classes, round(self.settings["label_fraction"] * len(task))))
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         order = rng.permutation(self.labelled)
         yield from np.array_split(order, max(1, len(order) // self.settings["batch_size"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        images = self.augment(self.task.presentation.view(batch, rng), rng)
+        images = self.augment(self.task.batcher.batch(batch, rng), rng)
         logits = self.networks["head"](self.networks["encoder"](images))
         return {"loss": nn.functional.cross_entropy(logits.float(), self.task.labels[batch])}

@@ -13,14 +13,14 @@ from torch import nn
 from despur.losses.groups import group_means
 from despur.methods.base import Losses, Method
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, part, real
+from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
-    "groups": part("inference", "oracle", "Sec. 5.1: an oracle"),
-    "step_size": real(0.01, "released code of Group DRO: exponentiated gradient step", above=0),
-    "adjustment": real(0.0, "App. E.2.5: C = 0", at_least=0),
+    "groups": component("inference", "oracle", "Sec. 5.1: an oracle"),
+    "step_size": float_(0.01, "released code of Group DRO: exponentiated gradient step", above=0),
+    "adjustment": float_(0.0, "App. E.2.5: C = 0", at_least=0),
     "sampler": choice("balanced", "released code of Group DRO (--reweight_groups)", "balanced", "shuffled"),
 }
 
@@ -30,8 +30,8 @@ class GroupDRO(Method):
 
     def setup(self) -> None:
         """Number the groups that occur in training; absent ones have no loss and no weight."""
-        assert self.task.groups is not None
-        pairs = np.stack([self.task.y, self.task.groups], axis=1)
+        assert self.task.inferred_attribute is not None
+        pairs = np.stack([self.task.y, self.task.inferred_attribute], axis=1)
         _, group = np.unique(pairs, axis=0, return_inverse=True)
         self.counts = np.bincount(group)
         self.group = self.task.per_sample(group)
@@ -39,17 +39,17 @@ class GroupDRO(Method):
         self.margin = torch.tensor(self.settings["adjustment"] / np.sqrt(self.counts), dtype=torch.float32, device=self.task.device)
         self.networks.register_buffer("q", torch.full((len(self.counts),), 1 / len(self.counts), device=self.task.device))
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """As many samples as there are, each group equally likely, with replacement; or shuffled."""
         if self.settings["sampler"] == "shuffled":
-            yield from super().epoch(rng)
+            yield from super().epoch_batches(rng)
             return
         rows = rng.choice(len(self.task), len(self.task), p=self.chances)
         yield from np.array_split(rows, math.ceil(len(rows) / self.settings["batch_size"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Alg. 1 of Sagawa et al.: group means, q update, weighted sum."""
-        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
+        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))
         each = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
         q = self.networks.get_buffer("q")
         mean, share = group_means(each, self.group[batch], len(q))

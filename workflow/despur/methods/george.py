@@ -4,13 +4,13 @@ from typing import Any
 
 from despur.methods.gdro import GroupDRO
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, part, real
+from despur.specs.settings import choice, component, float_
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*); batch: as JTT"),
-    "groups": part("inference", "george", "Sohoni et al. 2020, Sec. 4: UMAP and Gaussian mixtures"),
-    "step_size": real(0.01, "released code of GEORGE", above=0),
-    "adjustment": real(0.0, "released code of GEORGE on MNIST", at_least=0),
+    "groups": component("inference", "george", "Sohoni et al. 2020, Sec. 4: UMAP and Gaussian mixtures"),
+    "step_size": float_(0.01, "released code of GEORGE", above=0),
+    "adjustment": float_(0.0, "released code of GEORGE on MNIST", at_least=0),
     "sampler": choice("shuffled", "released code of GEORGE on MNIST; on Waterbirds: balanced", "shuffled", "balanced"),
 }
 
@@ -18,5 +18,5 @@ SETTINGS = {
 class GEORGE(GroupDRO):
     """A subclass belongs to one class, so that (class, subclass) are the subclasses."""
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         return {"subclass_sizes": self.counts.tolist()}

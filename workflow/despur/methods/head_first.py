@@ -8,29 +8,29 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.compute.transfer import there
+from despur.compute.transfer import to_device
 from despur.methods.base import Losses, Method, fused
 from despur.specs.hyperparameters import adam
-from despur.specs.settings import part, real, whole
+from despur.specs.settings import component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **adam(learning_rate=1e-5, weight_decay=0.0, batch_size=64, epochs=60, source="Experiment 4: second phase"),
-    "encoder": part("encoders", "resnet50", "Experiment 4"),
-    "head_learning_rate": real(1e-4, "Experiment 4: first phase", above=0),
-    "head_batch_size": whole(128, "Experiment 4: first phase", at_least=1),
-    "head_epochs": whole(60, "Experiment 4: first phase, at most 60; here all of them: no method sees validation data", at_least=0),
+    "encoder": component("encoders", "resnet50", "Experiment 4"),
+    "head_learning_rate": float_(1e-4, "Experiment 4: first phase", above=0),
+    "head_batch_size": int_(128, "Experiment 4: first phase", at_least=1),
+    "head_epochs": int_(60, "Experiment 4: first phase, at most 60; here all of them: no method sees validation data", at_least=0),
 }
 
 
 class HeadFirst(Method):
     """Cross-entropy in both phases. The first is one step before the others: its encoder is fixed, so each sample is encoded once."""
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """The mini-batches of the second phase; an empty one before them all is the first phase."""
         if self.epochs_done == 0 and self.settings["head_epochs"]:
             yield np.empty(0, int)
-        yield from super().epoch(rng)
+        yield from super().epoch_batches(rng)
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
         return super().step(batch, rng) if len(batch) else {"loss": self.fit_head(rng)}
@@ -42,7 +42,7 @@ class HeadFirst(Method):
         optimizer = torch.optim.Adam(head.parameters(), s["head_learning_rate"], fused=fused(list(head.parameters())))
         for _ in range(s["head_epochs"]):
             losses = []
-            for rows in there(rng.permutation(len(z)), z.device).split(s["head_batch_size"]):
+            for rows in to_device(rng.permutation(len(z)), z.device).split(s["head_batch_size"]):
                 loss = nn.functional.cross_entropy(head(z[rows]).float(), self.task.labels[rows])
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()

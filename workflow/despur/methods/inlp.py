@@ -6,17 +6,17 @@ import numpy as np
 from despur.methods.families.fitted import Affine, Fitted
 from despur.numerics.linear import logistic, support_vectors
 from despur.specs.hyperparameters import on_stage1
-from despur.specs.settings import flag, part, real, whole
+from despur.specs.settings import bool_, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("erm", "best", "Baselines: train Enc with cross-entropy, then project what it learned"),
-    "groups": part("inference", "oracle", "the protected attribute"),
-    "iterations": whole(300, "released code: at most so many classifiers; the one that Fig. 2 varies", at_least=0),
-    "by_class": flag(True, "released code: each classifier sees one class, drawn at random"),
-    "min_accuracy": real(0.51, "released code (Moji): a classifier below it removes nothing; there on dev data", at_least=0, at_most=1),
-    "attacker_strength": real(0.1, "released code: C of the linear SVMs", above=0),
-    "strength": real(1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0),
+    "groups": component("inference", "oracle", "the protected attribute"),
+    "iterations": int_(300, "released code: at most so many classifiers; the one that Fig. 2 varies", at_least=0),
+    "by_class": bool_(True, "released code: each classifier sees one class, drawn at random"),
+    "min_accuracy": float_(0.51, "released code (Moji): a classifier below it removes nothing; there on dev data", at_least=0, at_most=1),
+    "attacker_strength": float_(0.1, "released code: C of the linear SVMs", above=0),
+    "strength": float_(1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0),
 }
 
 
@@ -37,7 +37,7 @@ class INLP(Fitted):
 
     def removed(self, z: Array, y: Array, rng: np.random.Generator) -> Array:
         """Alg. 1: an orthonormal basis (D,K) of the directions that the classifiers use."""
-        s, a = self.settings, self.task.groups
+        s, a = self.settings, self.task.inferred_attribute
         assert a is not None
         basis = np.empty((z.shape[1], 0))
         for _ in range(s["iterations"]):

@@ -11,14 +11,14 @@ from despur.losses.invariance import annealed, irm
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, part, real, whole
+from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-2, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"),
-    "groups": part("inference", "oracle", "EIIL infers them"),
-    "penalty_weight": real(100.0, "App. E.2.5", at_least=0),
-    "annealing": whole(80, "App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1", at_least=0, at_most=100),
+    "groups": component("inference", "oracle", "EIIL infers them"),
+    "penalty_weight": float_(100.0, "App. E.2.5", at_least=0),
+    "annealing": int_(80, "App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1", at_least=0, at_most=100),
     "sampler": choice("shuffled", "mini-batches are not described; balanced: each environment equally often", "shuffled", "balanced"),
 }
 
@@ -27,16 +27,16 @@ class IRM(Method):
     """Mean cross-entropy of the environments, plus the mean of their penalties."""
 
     def setup(self) -> None:
-        assert self.task.groups is not None
-        self.rows = domains(self.task.y, self.task.groups)
+        assert self.task.inferred_attribute is not None
+        self.rows = domains(self.task.y, self.task.inferred_attribute)
         self.environment = self.task.per_sample(self.rows)
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         even = self.settings["sampler"] == "balanced"
-        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch(rng)
+        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         s = self.settings
         weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
-        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
+        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng))).float()
         return irm(logits, self.task.labels[batch], self.environment[batch], int(self.rows.max()) + 1, weight)

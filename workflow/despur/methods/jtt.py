@@ -6,16 +6,16 @@ import numpy as np
 
 from despur.methods.base import Method
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, part, real
+from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"),
-    "groups": part("inference", "predictions", "App. E.2.5: the stage-1 model's outputs"),
+    "groups": component("inference", "predictions", "App. E.2.5: the stage-1 model's outputs"),
     "upsampling": choice(
         "cells", "App. E.2.5: as frequent as the correct points, 'by roughly 1100' (below)", "cells", "slices", "constant"
     ),
-    "factor": real(100.0, "with upsampling=constant: how many times an incorrect sample is shown (Table A.8)", at_least=1),
+    "factor": float_(100.0, "with upsampling=constant: how many times an incorrect sample is shown (Table A.8)", at_least=1),
 }
 
 
@@ -39,13 +39,16 @@ class JTT(Method):
     """ERM over a multiset of training rows."""
 
     def setup(self) -> None:
-        assert self.task.groups is not None
-        self.times = repeats(self.task.y, self.task.groups, self.settings["upsampling"], self.settings["factor"])
+        assert self.task.inferred_attribute is not None
+        self.times = repeats(self.task.y, self.task.inferred_attribute, self.settings["upsampling"], self.settings["factor"])
 
-    def facts(self) -> dict[str, float]:
-        return {"wrong_in_stage_1": int(np.count_nonzero(self.task.groups != self.task.y)), "largest_factor": float(self.times.max())}
+    def metadata(self) -> dict[str, float]:
+        return {
+            "wrong_in_stage_1": int(np.count_nonzero(self.task.inferred_attribute != self.task.y)),
+            "largest_factor": float(self.times.max()),
+        }
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """Each row floor(times) or ceil(times) times, right on average, shuffled."""
         rows = np.repeat(np.arange(len(self.task)), (self.times + rng.random(len(self.times))).astype(int))
         rng.shuffle(rows)

@@ -10,13 +10,13 @@ import numpy as np
 from despur.methods.families.fitted import Affine, Fitted
 from despur.numerics.linear import logistic
 from despur.specs.hyperparameters import on_stage1
-from despur.specs.settings import part, real
+from despur.specs.settings import component, float_
 from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("erm", "best", "as inlp: the representations of the CE model"),
-    "groups": part("inference", "oracle", "the protected attribute"),
-    "strength": real(1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0),
+    "groups": component("inference", "oracle", "the protected attribute"),
+    "strength": float_(1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0),
 }
 
 
@@ -38,6 +38,6 @@ class LEACE(Fitted):
     """Erase the attribute from representations, then fit the last layer anew."""
 
     def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
-        assert self.task.groups is not None
-        weight, bias = erasure(z, self.task.groups)
+        assert self.task.inferred_attribute is not None
+        weight, bias = erasure(z, self.task.inferred_attribute)
         return (weight, bias), logistic(z @ weight.T + bias, y, self.task.num_classes, self.settings["strength"])

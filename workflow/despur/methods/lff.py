@@ -4,18 +4,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.compute.transfer import there
+from despur.compute.transfer import to_device
 from despur.methods.base import Losses, Method
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, real
+from despur.specs.settings import choice, float_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
-    "q": real(0.7, "App. E.2.5: 0 would be cross-entropy, 1 is the mean absolute error", above=0, at_most=1),
+    "q": float_(0.7, "App. E.2.5: 0 would be cross-entropy, 1 is the mean absolute error", above=0, at_most=1),
     "gce": choice("paper", "Nam et al., Sec. 3: (1 - p^q) / q; released code: q times that gradient", "paper", "released"),
-    "memory": real(0.7, "released code: share of the past in a sample's running loss", at_least=0, below=1),
+    "memory": float_(0.7, "released code: share of the past in a sample's running loss", at_least=0, below=1),
 }
 
 
@@ -43,13 +43,13 @@ class LfF(Method):
         for name in ("running_biased", "running_debiased"):
             self.networks.register_buffer(name, torch.full((len(self.task),), -1.0, device=self.task.device))
 
-    def costly(self) -> list[nn.Module]:
-        return [*super().costly(), self.networks["biased"]]
+    def compilable_modules(self) -> list[nn.Module]:
+        return [*super().compilable_modules(), self.networks["biased"]]
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Generalised cross-entropy of the biased network, plus weighted cross-entropy of the debiased one: they share no parameter."""
         s, labels = self.settings, self.task.labels[batch]
-        images = self.task.presentation.view(batch, rng)
+        images = self.task.batcher.batch(batch, rng)
         biased = self.networks["biased"](images).float()
         debiased = self.networks["head"](self.networks["encoder"](images)).float()
         hard = nn.functional.cross_entropy(debiased, labels, reduction="none")
@@ -66,7 +66,7 @@ class LfF(Method):
     def normalised(self, name: str, batch: Array, loss: Tensor) -> Tensor:
         """Move the running losses of a batch, and divide them by the largest of their class (released code)."""
         running, labels, memory = self.networks.get_buffer(name), self.task.labels, self.settings["memory"]
-        rows = there(batch, running.device)
+        rows = to_device(batch, running.device)
         past = running[rows]
         running[rows] = torch.where(past < 0, loss, memory * past + (1 - memory) * loss)
         return running[rows] / class_maxima(running, labels.values, self.task.num_classes).clamp(min=1e-8)[labels[rows]]

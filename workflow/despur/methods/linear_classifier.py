@@ -4,7 +4,7 @@ from torch import Tensor, nn
 
 from despur.methods.base import Method
 from despur.specs.hyperparameters import adam, criterion, on_stage1
-from despur.specs.settings import flag, real, whole, without
+from despur.specs.settings import bool_, float_, int_, without
 from despur.specs.spec import Spec
 
 SETTINGS = {
@@ -15,10 +15,10 @@ SETTINGS = {
         *("encoder", "decay", "decay_every", "decay_factor"),
     ),
     **on_stage1("simclr", "last", "Sec. 6.2: f is frozen after its training"),
-    "last_rate": real(1e-6, "W-MSE's released code: the learning rate decays exponentially, once an epoch, to this", above=0),
+    "last_rate": float_(1e-6, "W-MSE's released code: the learning rate decays exponentially, once an epoch, to this", above=0),
     "criterion": criterion("last", "the data has no validation split"),
-    "normalise": flag(False, "W-MSE's released code; Sec. 6.2 has representations L2-normalised, 'unless otherwise specified'"),
-    "neighbours": whole(5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0),
+    "normalise": bool_(False, "W-MSE's released code; Sec. 6.2 has representations L2-normalised, 'unless otherwise specified'"),
+    "neighbours": int_(5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0),
 }
 
 
@@ -41,6 +41,6 @@ class LinearClassifier(Method):
         (dim,) = shape
         return nn.ModuleDict({"encoder": Given(dim, spec.settings["normalise"]), "head": nn.Linear(dim, num_classes)})
 
-    def rate(self, epoch: float) -> float:
+    def lr_factor(self, epoch: float) -> float:
         s = self.settings
         return (s["last_rate"] / s["learning_rate"]) ** (int(epoch) / s["epochs"])

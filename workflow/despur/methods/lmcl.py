@@ -6,14 +6,14 @@ from torch import Tensor
 from despur.losses.polarization import polarization
 from despur.methods.simclr import SimCLR
 from despur.specs.hyperparameters import contrast, siamese
-from despur.specs.settings import SettingError, real
+from despur.specs.settings import SettingError, float_
 
 SETTINGS = {
     **siamese(),
     **contrast(0.5, "Sec. 6.2 of Qiang et al. 2022, SimCLR", negatives="both_views"),
-    "near": real(0.1, "delta+: not stated by Qiang et al.; chosen: distances lie in [0, 1]", at_least=0, at_most=1),
-    "far": real(0.9, "delta-: not stated by Qiang et al.; chosen", at_least=0, at_most=1),
-    "polarization": real(1.0, "weight: not stated by Qiang et al.; chosen", at_least=0),
+    "near": float_(0.1, "delta+: not stated by Qiang et al.; chosen: distances lie in [0, 1]", at_least=0, at_most=1),
+    "far": float_(0.9, "delta-: not stated by Qiang et al.; chosen", at_least=0, at_most=1),
+    "polarization": float_(1.0, "weight: not stated by Qiang et al.; chosen", at_least=0),
 }
 
 

@@ -13,15 +13,15 @@ from despur.losses.discrepancy import mmd
 from despur.methods.base import Losses, Method
 from despur.samplers.domains import balanced, domains
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, part, real, whole
+from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5: as JTT; A.2 does not run it"),
-    "groups": part("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
+    "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
     "domain": choice("attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"),
-    "weight": real(1.0, "of the discrepancy, beside cross-entropy: to be tuned", at_least=0),
-    "kernels": whole(5, "RBF kernels, bandwidths at powers of two around the median distance", at_least=1),
+    "weight": float_(1.0, "of the discrepancy, beside cross-entropy: to be tuned", at_least=0),
+    "kernels": int_(5, "RBF kernels, bandwidths at powers of two around the median distance", at_least=1),
     "sampler": choice("shuffled", "as dann; balanced: each domain equally often", "shuffled", "balanced"),
 }
 
@@ -30,19 +30,19 @@ class MMD(Method):
     """Cross-entropy plus ``weight`` times the mean squared discrepancy between pairs of domains in a mini-batch."""
 
     def setup(self) -> None:
-        assert self.task.groups is not None
-        self.rows = domains(self.task.y, self.task.groups, self.settings["domain"])
+        assert self.task.inferred_attribute is not None
+        self.rows = domains(self.task.y, self.task.inferred_attribute, self.settings["domain"])
         self.domain = self.task.per_sample(self.rows)
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         return {"domain_sizes": np.bincount(self.rows).tolist()}
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         even = self.settings["sampler"] == "balanced"
-        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch(rng)
+        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        z = self.networks["encoder"](self.task.presentation.view(batch, rng))
+        z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         discrepancy = mmd(z, self.domain[batch], int(self.rows.max()) + 1, self.settings["kernels"])
         return {"loss": cross + self.settings["weight"] * discrepancy, "cross_entropy": cross.detach(), "mmd": discrepancy.detach()}

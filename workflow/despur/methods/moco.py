@@ -7,13 +7,13 @@ from torch.nn.functional import normalize
 from despur.losses.infonce import cosine, precise, tell_apart
 from despur.methods.families.pairs import WithQueue
 from despur.specs.hyperparameters import siamese, target
-from despur.specs.settings import real, whole
+from despur.specs.settings import float_, int_
 
 SETTINGS = {
     **siamese(),
     **target(0.999, "Sec. 3.3 of He et al."),
-    "queue": whole(4096, "Table 2 of Qiang et al. 2022: negatives", at_least=1),
-    "temperature": real(0.07, "Sec. 3.3 of He et al.", above=0),
+    "queue": int_(4096, "Table 2 of Qiang et al. 2022: negatives", at_least=1),
+    "temperature": float_(0.07, "Sec. 3.3 of He et al.", above=0),
 }
 
 

@@ -16,16 +16,16 @@ from despur.losses.groups import group_means
 from despur.methods.base import Losses, Method
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, part, real, whole
+from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5, E.2.6 (CMNIST*): as JTT"),
-    "groups": part("inference", "eiil", "App. E.2.5: the same mechanism as in EIIL"),
-    "lambda": real(0.5, "App. E.2.6 sweeps {0.1, 0.5, 10, 100}, selects none; this one by validation on colored_digits", at_least=0),
+    "groups": component("inference", "eiil", "App. E.2.5: the same mechanism as in EIIL"),
+    "lambda": float_(0.5, "App. E.2.6 sweeps {0.1, 0.5, 10, 100}, selects none; this one by validation on colored_digits", at_least=0),
     "batches": choice("balanced", "App. E.2.5: the final version; shuffled: the first one, which it reports too", "balanced", "shuffled"),
-    "num_positives": whole(32, "App. E.2.5: as CNC's M, with balanced batches", at_least=1),
-    "num_negatives": whole(32, "App. E.2.5: as CNC's N, with balanced batches", at_least=1),
+    "num_positives": int_(32, "App. E.2.5: as CNC's M, with balanced batches", at_least=1),
+    "num_negatives": int_(32, "App. E.2.5: as CNC's N, with balanced batches", at_least=1),
 }
 
 
@@ -46,27 +46,27 @@ class PGI(Method):
     """Cross-entropy + lambda x the divergence between environments, both on the samples of one batch."""
 
     def setup(self) -> None:
-        assert self.task.groups is not None
-        self.environment = self.task.per_sample(self.task.groups)
+        assert self.task.inferred_attribute is not None
+        self.environment = self.task.per_sample(self.task.inferred_attribute)
         if self.settings["batches"] == "balanced":
             m, n = self.settings["num_positives"], self.settings["num_negatives"]
-            self.sampler = ContrastiveSampler(self.task.y, self.task.groups, m, n, anchors_from="all", shrink=False)
+            self.sampler = ContrastiveSampler(self.task.y, self.task.inferred_attribute, m, n, anchors_from="all", shrink=False)
 
-    def facts(self) -> dict[str, Any]:
-        assert self.task.groups is not None
-        return {"environment_sizes": np.bincount(self.task.groups, minlength=2).tolist()}
+    def metadata(self) -> dict[str, Any]:
+        assert self.task.inferred_attribute is not None
+        return {"environment_sizes": np.bincount(self.task.inferred_attribute, minlength=2).tolist()}
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """Shuffled mini-batches; or, until as many samples are shown as there are, M anchors, M positives and twice N negatives."""
         if self.settings["batches"] == "shuffled":
-            yield from super().epoch(rng)
+            yield from super().epoch_batches(rng)
             return
         size = 2 * (self.sampler.num_positives + self.sampler.num_negatives)
-        anchors = self.sampler.epoch(rng, truncate=False)[: math.ceil(len(self.task) / size)]
+        anchors = self.sampler.epoch_batches(rng, truncate=False)[: math.ceil(len(self.task) / size)]
         yield from self.sampler.draw(rng, anchors).rows
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
+        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))
         labels = self.task.labels[batch]
         cross = nn.functional.cross_entropy(logits, labels)
         divergence = group_divergence(logits, labels, self.environment[batch])

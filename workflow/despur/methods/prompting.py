@@ -14,14 +14,14 @@ from despur.methods.base import Losses
 from despur.methods.families.embeddings import Unchanged, base_of
 from despur.methods.families.fitted import Fitted
 from despur.specs.hyperparameters import on_stage1
-from despur.specs.settings import SettingError, choice, real
+from despur.specs.settings import SettingError, choice, float_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("zero_shot", "last", "Sec. 3.2: a foundation model's embeddings of samples and class prompts"),
     "prompts": choice("class", "Eq. 3; group: those that name the attribute too (Sec. 5.1)", "class", "group"),
-    "temperature": real(0.01, "released code: tau of Eq. 3", above=0),
+    "temperature": float_(0.01, "released code: tau of Eq. 3", above=0),
 }
 
 
@@ -56,5 +56,5 @@ class Prompting(Fitted):
             raise SettingError("prompts=group: this stage 1 has no prompts that name the attribute; prompts=class works")
         self.networks["head"].load_state_dict({"prompts": torch.from_numpy(prompts)})
         self.networks.to(self.task.device)
-        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng)))
+        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))
         return {"loss": cross_entropy(logits, self.task.labels[batch])}

@@ -6,12 +6,12 @@ from despur.losses.infonce import similarities
 from despur.losses.relations import divergence
 from despur.methods.simclr import SimCLR
 from despur.specs.hyperparameters import contrast, siamese
-from despur.specs.settings import real
+from despur.specs.settings import float_
 
 SETTINGS = {
     **siamese(),
     **contrast(0.5, "not stated; as SimCLR in Sec. 6.2 of Qiang et al. 2022"),
-    "invariance": real(1.0, "alpha of Mitrovic et al.: weight of the divergence; not stated by Qiang et al.", at_least=0),
+    "invariance": float_(1.0, "alpha of Mitrovic et al.: weight of the divergence; not stated by Qiang et al.", at_least=0),
 }
 
 

@@ -11,14 +11,14 @@ from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
 from despur.methods.families.pairs import WithQueue
 from despur.specs.hyperparameters import siamese, target
-from despur.specs.settings import real, whole
+from despur.specs.settings import float_, int_
 
 SETTINGS = {
     **siamese(),
     **target(0.99, "Sec. 4.1 of Zheng et al.: small data sets; .999 on ImageNet"),
-    "queue": whole(4096, "Sec. 4.1 of Zheng et al.: small data sets", at_least=1),
-    "temperature": real(0.1, "Sec. 4.1 of Zheng et al.: of the student", above=0),
-    "target_temperature": real(0.04, "Sec. 4.1 of Zheng et al.: of the teacher", above=0),
+    "queue": int_(4096, "Sec. 4.1 of Zheng et al.: small data sets", at_least=1),
+    "temperature": float_(0.1, "Sec. 4.1 of Zheng et al.: of the student", above=0),
+    "target_temperature": float_(0.04, "Sec. 4.1 of Zheng et al.: of the teacher", above=0),
 }
 
 
@@ -27,9 +27,9 @@ class ReSSL(WithQueue):
 
     def setup(self) -> None:
         super().setup()
-        part = self.spec.parts["augment"]
+        part = self.spec.components["augment"]
         weak = part.settings | {"color_jitter": 0.0, "grayscale": 0.0, "blur": 0.0}
-        self.weak = import_module(f"despur.augment.{part.base}").build(weak)
+        self.weak = import_module(f"despur.augment.{part.base_name}").build(weak)
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         twice = torch.cat([images, images])

@@ -15,5 +15,5 @@ SETTINGS = {**sgd(learning_rate=1e-3, momentum=0.9, weight_decay=1e-3, batch_siz
 class RWY(Method):
     """Weights of sampling, one over the size of a class: as in their code, not of the loss."""
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         yield from balanced(rng, self.task.y, self.settings["batch_size"])

@@ -8,12 +8,12 @@ from torch import nn
 
 from despur.methods.base import Losses, Method
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import real
+from despur.specs.settings import float_
 from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=0.0, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
-    "lambda": real(0.1, "Pezeshki et al. Fig. 2, a toy: to be tuned; their released Colored MNIST run has 2e-5", at_least=0),
+    "lambda": float_(0.1, "Pezeshki et al. Fig. 2, a toy: to be tuned; their released Colored MNIST run has 2e-5", at_least=0),
 }
 
 
@@ -21,7 +21,7 @@ class SpectralDecoupling(Method):
     """ERM with lambda / 2 times the squared norm of the logits."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        logits = self.networks["head"](self.networks["encoder"](self.task.presentation.view(batch, rng))).float()
+        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng))).float()
         cross = nn.functional.cross_entropy(logits, self.task.labels[batch])
         penalty = logits.square().sum(dim=1).mean() / 2
         return {"loss": cross + self.settings["lambda"] * penalty, "cross_entropy": cross.detach(), "penalty": penalty.detach()}

@@ -5,13 +5,13 @@ from torch import Tensor
 from despur.losses.hsic import dependence_on_identity, hsic, inverse_multiquadric
 from despur.methods.byol import BYOL
 from despur.specs.hyperparameters import siamese, target
-from despur.specs.settings import real
+from despur.specs.settings import float_
 
 SETTINGS = {
     **siamese(),
     **target(0.99, "Sec. 4 of Li et al.: the target network of BYOL", increase="cosine"),
-    "gamma": real(3.0, "Sec. 4 of Li et al.: weight of sqrt HSIC(Z, Z)", at_least=0),
-    "kernel": real(1.0, "inverse multiquadric; its width c: not stated by Qiang et al.", above=0),
+    "gamma": float_(3.0, "Sec. 4 of Li et al.: weight of sqrt HSIC(Z, Z)", at_least=0),
+    "kernel": float_(1.0, "inverse multiquadric; its width c: not stated by Qiang et al.", above=0),
 }
 
 

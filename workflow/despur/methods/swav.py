@@ -9,15 +9,15 @@ from despur.losses.relations import cross_entropies
 from despur.losses.sinkhorn import sinkhorn
 from despur.methods.families.pairs import Pairs
 from despur.specs.hyperparameters import siamese
-from despur.specs.settings import real, whole
+from despur.specs.settings import float_, int_
 
 SETTINGS = {
     **siamese(),
-    "prototypes": whole(3000, "App. A.1 of Caron et al.: ImageNet", at_least=2),
-    "temperature": real(0.1, "App. A.1 of Caron et al.", above=0),
-    "epsilon": real(0.05, "App. A.1 of Caron et al.: entropy of assignments", above=0),
-    "iterations": whole(3, "App. A.1 of Caron et al.: of Sinkhorn", at_least=1),
-    "frozen_epochs": whole(1, "App. A.1 of Caron et al.: first epochs in which the prototypes stay", at_least=0),
+    "prototypes": int_(3000, "App. A.1 of Caron et al.: ImageNet", at_least=2),
+    "temperature": float_(0.1, "App. A.1 of Caron et al.", above=0),
+    "epsilon": float_(0.05, "App. A.1 of Caron et al.: entropy of assignments", above=0),
+    "iterations": int_(3, "App. A.1 of Caron et al.: of Sinkhorn", at_least=1),
+    "frozen_epochs": int_(1, "App. A.1 of Caron et al.: first epochs in which the prototypes stay", at_least=0),
 }
 
 
@@ -45,8 +45,8 @@ class SwAV(Pairs):
         codes = torch.cat([sinkhorn(view, s["epsilon"], s["iterations"]) for view in self.scores(z).detach().chunk(2)])
         return cross_entropies(codes, self.scores(p) / s["temperature"])
 
-    def descend(self) -> None:
+    def optimizer_step(self) -> None:
         if self.done < self.settings["frozen_epochs"]:
             self.networks["prototypes"].weight.grad = None
-        super().descend()
+        super().optimizer_step()
         self.shorten()

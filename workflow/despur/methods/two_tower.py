@@ -12,25 +12,27 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from despur.compute.task import PerSample, Presentation
+from despur.compute.task import InputBatcher, PerSample
 from despur.datasets.sources import text
 from despur.datasets.sources.captions import LONGEST, VOCABULARY, captioned_scenes
 from despur.losses.image_text import image_text_contrast
 from despur.methods.base import Losses, Method, build_encoder
 from despur.methods.families.prompted import Unit, cosine_head, hold_prompts
 from despur.specs.hyperparameters import adam
-from despur.specs.settings import SettingError, part, real, whole
+from despur.specs.settings import SettingError, component, float_, int_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
     **adam(3e-3, 1e-4, epochs=8, source="bundled data: seconds on one core", batch_size=128),
-    "encoder": part("encoders", "lenet", "bundled data; convnet with encoder.width=8 sees less of the digits"),
-    "dim": whole(64, "of the embeddings", at_least=2),
-    "temperature": real(0.1, "chosen of .07, where CLIP's learned one starts, .1 and .2: worse than .2 on minorities, as CLIP is", above=0),
-    "scenes": whole(300, "of each digit; other numbers are other models", at_least=1),
-    "skew": real(0.95, "share of a digit's scenes on its background: as the p_corr of scene_digits", at_least=0, at_most=1),
-    "named": real(0.5, "share of captions that name the background: the prompts of classes do not", at_least=0, at_most=1),
+    "encoder": component("encoders", "lenet", "bundled data; convnet with encoder.width=8 sees less of the digits"),
+    "dim": int_(64, "of the embeddings", at_least=2),
+    "temperature": float_(
+        0.1, "chosen of .07, where CLIP's learned one starts, .1 and .2: worse than .2 on minorities, as CLIP is", above=0
+    ),
+    "scenes": int_(300, "of each digit; other numbers are other models", at_least=1),
+    "skew": float_(0.95, "share of a digit's scenes on its background: as the p_corr of scene_digits", at_least=0, at_most=1),
+    "named": float_(0.5, "share of captions that name the background: the prompts of classes do not", at_least=0, at_most=1),
 }
 
 
@@ -72,7 +74,7 @@ class TwoTower(Method):
             raise SettingError("two_tower has learned of digits on land and water: for other data, stage1=zero_shot")
         originals = np.asarray(task.about.get("captioned_originals", task.originals))
         images, self.captions = captioned_scenes(originals, s["scenes"], s["skew"], s["named"])
-        self.scenes = Presentation(torch.from_numpy(images).to(task.device), task.about["size"], "image")
+        self.scenes = InputBatcher(torch.from_numpy(images).to(task.device), task.about["size"], "image")
         self.networks["text"] = Words(s["dim"]).to(task.device)
         self.words = PerSample(self.tokens(self.captions))
         hold_prompts(self.networks, self.embed, task.about)
@@ -84,16 +86,16 @@ class TwoTower(Method):
         """Embeddings (K,dim) of texts, of any length."""
         return self.networks["text"](self.tokens(texts))
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """Shuffled scenes; those left over from the last whole batch wait for the next epoch."""
         order, size = rng.permutation(len(self.captions)), min(self.settings["batch_size"], len(self.captions))
         yield from order[: len(order) // size * size].reshape(-1, size)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        images = self.networks["encoder"](self.scenes.view(batch, rng))
+        images = self.networks["encoder"](self.scenes.batch(batch, rng))
         texts = normalize(self.networks["text"](self.words[batch]), dim=1)
         return {"loss": image_text_contrast(images, texts, self.settings["temperature"])}
 
-    def settle(self, rng: np.random.Generator) -> None:
+    def before_eval(self, rng: np.random.Generator) -> None:
         """The heads: embeddings of the class and group prompts as the text tower is now."""
         hold_prompts(self.networks, self.embed, self.task.about)

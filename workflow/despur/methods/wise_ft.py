@@ -11,15 +11,17 @@ from torch import Tensor, nn
 from despur.methods.base import Losses, Method
 from despur.methods.families.embeddings import Probe, Unchanged, base_of, freeze
 from despur.specs.declarations import declared
-from despur.specs.settings import choice, real
+from despur.specs.settings import choice, float_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
     **declared("methods", "linear_probe")["SETTINGS"],
-    "alpha": real(0.5, "of the zero-shot classifier; Wortsman et al.: 0, .1, ..., 1, and .5 where nothing selects", at_least=0, at_most=1),
+    "alpha": float_(
+        0.5, "of the zero-shot classifier; Wortsman et al.: 0, .1, ..., 1, and .5 where nothing selects", at_least=0, at_most=1
+    ),
     "space": choice("weight", "released code: of logits, which is the same; Sec. 5.1: outputs", "weight", "output"),
-    "temperature": real(0.01, "released code: tau of the zero-shot classifier", above=0),
+    "temperature": float_(0.01, "released code: tau of the zero-shot classifier", above=0),
 }
 
 
@@ -58,5 +60,5 @@ class WiSEFT(Method):
         self.ensemble.probe.length.fill_(base.length)  # type: ignore[operator]
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        logits = self.ensemble.probe(self.task.presentation.view(batch, rng))
+        logits = self.ensemble.probe(self.task.batcher.batch(batch, rng))
         return {"loss": nn.functional.cross_entropy(logits, self.task.labels[batch])}

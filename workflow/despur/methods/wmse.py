@@ -3,20 +3,20 @@
 import numpy as np
 import torch
 
-from despur.compute.transfer import there
+from despur.compute.transfer import to_device
 from despur.losses.infonce import cosine
 from despur.losses.whitening import whiten
 from despur.methods.base import Losses
 from despur.methods.families.selfsupervised import SelfSupervised
 from despur.specs.hyperparameters import siamese
-from despur.specs.settings import SettingError, real, whole
+from despur.specs.settings import SettingError, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
     **siamese(),
-    "slice": whole(128, "Sec. 4 of Ermolov et al.: samples that are whitened together; more than numbers of an embedding", at_least=2),
-    "slicings": whole(1, "Sec. 4 of Ermolov et al.: random divisions into slices a step; 4 on STL-10 and Tiny ImageNet", at_least=1),
-    "epsilon": real(0.0, "released code: share of the identity in the covariance", at_least=0, below=1),
+    "slice": int_(128, "Sec. 4 of Ermolov et al.: samples that are whitened together; more than numbers of an embedding", at_least=2),
+    "slicings": int_(1, "Sec. 4 of Ermolov et al.: random divisions into slices a step; 4 on STL-10 and Tiny ImageNet", at_least=1),
+    "epsilon": float_(0.0, "released code: share of the identity in the covariance", at_least=0, below=1),
 }
 
 
@@ -33,7 +33,7 @@ class WMSE(SelfSupervised):
         views = self.two_views(batch, rng).chunk(2)
         total = []
         for _ in range(self.settings["slicings"]):
-            order = there(rng.permutation(len(batch)), self.task.device)
+            order = to_device(rng.permutation(len(batch)), self.task.device)
             for rows in order[: len(batch) // self.size * self.size].split(self.size):
                 first, second = (whiten(z[rows], self.settings["epsilon"]) for z in views)
                 total.append((2 - 2 * cosine(first, second)).mean())

@@ -13,17 +13,17 @@ import torch
 from torch import Tensor, nn
 
 from despur.compute.embed_dataset import embed
-from despur.compute.task import Presentation, Task, encode
+from despur.compute.task import InputBatcher, Task, encode
 from despur.methods.base import Method, build_encoder
 from despur.methods.families.prompted import Unit, cosine_head, hold, hold_prompts
-from despur.specs.settings import SettingError, choice, part
+from despur.specs.settings import SettingError, choice, component
 from despur.specs.spec import Spec
 from despur.storage.store import Array, InputError
 
 SEEDLESS = True
 MEASURED = 100  # training samples, at most, whose lengths are measured, all at once
 SETTINGS = {
-    "encoder": part("encoders", "clip", "Sec. 3.2: CLIP and others; sentence for texts; identity: samples are embeddings already"),
+    "encoder": component("encoders", "clip", "Sec. 3.2: CLIP and others; sentence for texts; identity: samples are embeddings already"),
     "classes": choice(
         "prompts",
         "Sec. 3.2; given: the data set's class_embeddings; means: of each class's training embeddings, where there are no prompts",
@@ -59,7 +59,7 @@ class ZeroShot(Method):
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task, self.spec = task, spec
         self.settings = {"epochs": 0, "criterion": "average_accuracy", **spec.settings}
-        self.networks = self.build_networks(spec, task.presentation.shape, task.num_classes).to(task.device)
+        self.networks = self.build_networks(spec, task.batcher.shape, task.num_classes).to(task.device)
         self.networks.register_buffer("length", self.length())
         {"prompts": self.from_prompts, "given": self.from_data, "means": self.from_means}[spec.settings["classes"]]()
 
@@ -71,16 +71,16 @@ class ZeroShot(Method):
     @torch.no_grad()
     def length(self) -> Tensor:
         """Root mean square length of embeddings, of training samples evenly spaced."""
-        shown, encoder = self.task.presentation, self.networks["encoder"].eval()
+        shown, encoder = self.task.batcher, self.networks["encoder"].eval()
         rows = np.linspace(0, len(shown) - 1, min(MEASURED, len(shown))).astype(int)
-        found = encoder.embeddings(shown.view(rows, np.random.default_rng(0)))  # type: ignore[operator]
+        found = encoder.embeddings(shown.batch(rows, np.random.default_rng(0)))  # type: ignore[operator]
         return found.float().square().sum(dim=1).mean().sqrt()
 
     def from_prompts(self) -> None:
         network = self.networks["encoder"].hidden[0]  # type: ignore[index]
         if not hasattr(network, "texts"):
             raise SettingError(
-                f"encoder={self.spec.parts['encoder'].base} embeds no prompts: classes=given or classes=means (of stage 1: stage1.classes)"
+                f"encoder={self.spec.components['encoder'].base_name} embeds no prompts: classes=given or classes=means (of stage 1: stage1.classes)"
             )
         hold_prompts(self.networks, network.texts, self.task.about, self.settings["templates"])
 
@@ -97,15 +97,15 @@ class ZeroShot(Method):
         hold(self.networks["head"], torch.from_numpy(given))  # type: ignore[arg-type]
 
     def from_means(self) -> None:
-        z = encode(self.networks["encoder"], None, self.task.presentation, np.random.default_rng(0))["z"].astype(np.float32)
+        z = encode(self.networks["encoder"], None, self.task.batcher, np.random.default_rng(0))["z"].astype(np.float32)
         means = [z[self.task.y == label].mean(axis=0) for label in range(self.task.num_classes)]
         hold(self.networks["head"], torch.from_numpy(np.stack(means)))  # type: ignore[arg-type]
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         network: nn.Module = self.networks["encoder"].hidden[0]  # type: ignore[index, assignment]
         return {"model_parameters": sum(p.numel() for p in network.parameters())}
 
-    def outputs(self, shown: Presentation, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
+    def outputs(self, shown: InputBatcher, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
         """Cosines are computed from the embeddings as they are kept, in half precision."""
         z = embed(self.networks["encoder"], shown, checkpoint, rng)
         head = self.networks["head"].weight.detach().cpu().numpy().T  # type: ignore[operator]

@@ -56,9 +56,9 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
         if path.stem not in known:
             raise unknown(f"artifact of {paper}", path.stem, known)
     elif path.parts[:2] in [("results", stage) for stage in ("data", "stage1", "groups", "runs")]:
-        place = locate(path)
-        if not (place.datasets if place.stage == "data" else place.runs()) or path == place.folder:
-            made = "metrics.csv" if place.stage == "runs" else "about.json"
+        result = locate(path)
+        if not (result.datasets if result.stage == "data" else result.runs()) or path == result.folder:
+            made = "metrics.csv" if result.stage == "runs" else "about.json"
             raise SettingError(f"{path} is a folder: ask for a file in it, {path / made}")
 
 

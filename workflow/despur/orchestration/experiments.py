@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 
 from despur.specs.names import join, parse, unknown
-from despur.specs.paths import KINDS, Place, chunk_size, chunks, locate
+from despur.specs.paths import KINDS, ResultPath, chunk_size, chunks, locate
 from despur.specs.resolution import resolve
 
 PAPERS = Path(__file__).parents[2] / "papers"
@@ -151,8 +151,8 @@ def folders(dataset: str, method: str, seeds: int | list[str]) -> tuple[str, ...
     stage, _, text = method.rpartition("/")
     stage = stage or "runs"
     name = resolve(KINDS[stage], text, parse(dataset)[0], "" if stage == "runs" else stage).name
-    place = Place(RESULTS, stage, dataset, name)
-    return tuple(str(Place(RESULTS, stage, dataset, name, s).folder) for s in chunks(seeds, chunk_size(place)))
+    result = ResultPath(RESULTS, stage, dataset, name)
+    return tuple(str(ResultPath(RESULTS, stage, dataset, name, s).folder) for s in chunks(seeds, chunk_size(result)))
 
 
 def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
@@ -160,10 +160,10 @@ def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     here = asked(config, paper, artifact)
     needs, found = here.get("needs", ["metrics"]), []
     for cell in cells(config, paper, artifact):
-        for place in map(locate, cell.folders):
-            found += [place.folder / FILES[kind][place.stage] for kind in needs if place.stage in FILES.get(kind, {})]
-            found += [base.folder / "about.json" for base in place.upstream("stage1") if "base_about" in needs]
-            found += [place.data.folder / "table.parquet", place.data.folder / "inputs.npy"] if "data" in needs else []
+        for result in map(locate, cell.folders):
+            found += [result.folder / FILES[kind][result.stage] for kind in needs if result.stage in FILES.get(kind, {})]
+            found += [base.folder / "about.json" for base in result.upstream("stage1") if "base_about" in needs]
+            found += [result.data.folder / "table.parquet", result.data.folder / "inputs.npy"] if "data" in needs else []
     return sorted({*map(str, found), *read_of_room(config, paper, artifact)})
 
 

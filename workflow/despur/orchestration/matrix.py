@@ -26,9 +26,9 @@ def cells(config: Mapping[str, Any]) -> list[Cell]:
     data, seeds = canonical("datasets", asked["data"]).name, asked.get("seeds", config["seeds"])
     found: dict[tuple[str, ...], str] = {}
     for cell in experiments.of_papers(config):
-        place = locate(cell.folders[0])
-        one_run = cell.dataset == data and place.stage == "runs" and "~" not in place.name
-        if one_run and cell.folders == experiments.folders(data, place.name, seeds):
+        result = locate(cell.folders[0])
+        one_run = cell.dataset == data and result.stage == "runs" and "~" not in result.name
+        if one_run and cell.folders == experiments.folders(data, result.name, seeds):
             found.setdefault(cell.folders, cell.printed)
     for printed, name in asked.get("methods", {}).items():
         found.setdefault(experiments.folders(data, name, seeds), printed)

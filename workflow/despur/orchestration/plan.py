@@ -10,43 +10,43 @@ from pathlib import Path
 from typing import Any
 
 from despur.orchestration import configuration, experiments, matrix, resources
-from despur.specs.paths import Place, locate
+from despur.specs.paths import ResultPath, locate
 
 EVALUATED = {"metrics.csv": "evaluate", "resamples.parquet": "evaluate", "saliency.csv": "saliency", "saliency.safetensors": "saliency"}
 
 
-def job(file: str) -> Place | None:
+def job(file: str) -> ResultPath | None:
     """The job that makes a file of results/; none for files of the repository, tables and figures."""
     if not file.startswith(("results/data/", "results/stage1/", "results/groups/", "results/runs/")):
         return None
-    place = locate(file)
-    stage = EVALUATED.get(Path(file).name, place.stage) if place.stage == "runs" else place.stage
-    return Place(place.root, stage, place.dataset, place.name, place.seeds)
+    result = locate(file)
+    stage = EVALUATED.get(Path(file).name, result.stage) if result.stage == "runs" else result.stage
+    return ResultPath(result.root, stage, result.dataset, result.name, result.seeds)
 
 
 @cache
-def before(place: Place) -> tuple[Place, ...]:
+def before(result: ResultPath) -> tuple[ResultPath, ...]:
     """The jobs that a job waits for."""
-    if place.stage == "data":
-        return tuple(place.upstream("stage1"))
-    runs = [Place(place.root, "runs", place.dataset, place.name, place.seeds)] if place.stage in ("evaluate", "saliency") else []
-    parts = ("stage1",) if place.stage in ("groups", "saliency") else ("stage1", "groups") if place.stage == "runs" else ()
-    return (place.data, *runs, *(up for part in parts for up in place.upstream(part)))
+    if result.stage == "data":
+        return tuple(result.upstream("stage1"))
+    runs = [ResultPath(result.root, "runs", result.dataset, result.name, result.seeds)] if result.stage in ("evaluate", "saliency") else []
+    parts = ("stage1",) if result.stage in ("groups", "saliency") else ("stage1", "groups") if result.stage == "runs" else ()
+    return (result.data, *runs, *(up for part in parts for up in result.upstream(part)))
 
 
-def behind(files: Iterable[str]) -> set[Place]:
+def behind(files: Iterable[str]) -> set[ResultPath]:
     """Every job that files come from."""
-    found: set[Place] = set()
-    queue = [place for place in map(job, files) if place]
+    found: set[ResultPath] = set()
+    queue = [result for result in map(job, files) if result]
     while queue:
-        place = queue.pop()
-        if place not in found:
-            found.add(place)
-            queue += before(place)
+        result = queue.pop()
+        if result not in found:
+            found.add(result)
+            queue += before(result)
     return found
 
 
-def jobs_of(config: Mapping[str, Any]) -> dict[str, set[Place]]:
+def jobs_of(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
     """Every job behind the artifacts of each paper of a configuration, and behind its matrix. Raises SettingError for a wrong one."""
     configuration.check(config)
     files = {
@@ -56,22 +56,22 @@ def jobs_of(config: Mapping[str, Any]) -> dict[str, set[Place]]:
     return {paper: behind(own) for paper, own in files.items()} | ({"matrix": behind(matrix.files(config))} if config.get("matrix") else {})
 
 
-def longest(jobs: Iterable[Place], device: str) -> tuple[float, list[Place]]:
+def longest(jobs: Iterable[ResultPath], device: str) -> tuple[float, list[ResultPath]]:
     """Seconds of the chain of jobs that takes longest, each on all GPUs that it can use, and its jobs: no number of machines is faster."""
 
     @cache
-    def chain(place: Place) -> tuple[float, tuple[Place, ...]]:
-        seconds, path = max(map(chain, before(place)), key=lambda each: each[0], default=(0.0, ()))
-        return seconds + resources.elapsed(place, device), (*path, place)
+    def chain(result: ResultPath) -> tuple[float, tuple[ResultPath, ...]]:
+        seconds, path = max(map(chain, before(result)), key=lambda each: each[0], default=(0.0, ()))
+        return seconds + resources.elapsed(result, device), (*path, result)
 
     seconds, path = max(map(chain, jobs), key=lambda each: each[0], default=(0.0, ()))
     return seconds, list(path)
 
 
-def row(name: str, jobs: set[Place], artifacts: int, device: str) -> str:
+def row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> str:
     """Jobs, hours of training jobs, hours of the others, disk, hours of the longest chain."""
-    training = {place for place in jobs if resources.resources(place)["gpu"]}
-    hours = [sum(resources.seconds(place, device)[0] for place in some) / 3600 for some in (training, jobs - training)]
+    training = {result for result in jobs if resources.resources(result)["gpu"]}
+    hours = [sum(resources.seconds(result, device)[0] for result in some) / 3600 for some in (training, jobs - training)]
     disk = sum(map(resources.megabytes, jobs)) / 1000
     return f"{name:<20}{len(jobs) + artifacts:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}" + (
         f"{longest(jobs, device)[0] / 3600:>12,.1f}"
@@ -100,10 +100,10 @@ def plan(configfile: Path, device: str) -> Iterator[str]:
     for paper, own in jobs.items():
         yield row(paper, own, counts[paper], device)
     yield row("all, shared once", every, sum(counts.values()) + 2, device)  # the scorecard, and `all`
-    training = [place for place in every if resources.resources(place)["gpu"]]
-    measured = sum(resources.seconds(place, device)[1] for place in training)
+    training = [result for result in every if resources.resources(result)["gpu"]]
+    measured = sum(resources.seconds(result, device)[1] for result in training)
     yield f"\nSpeeds are measured (results/reference) for {measured} of {len(training)} training jobs, else guessed (workflow/resources.yaml)."
-    yield from tried(max((resources.elapsed(place, device) for place in every), default=0.0) / 60)
+    yield from tried(max((resources.elapsed(result, device) for result in every), default=0.0) / 60)
     yield "Times are at most: nothing is known of early stopping. The longest chain:"
-    for place in longest(every, device)[1]:
-        yield f"  {resources.elapsed(place, device) / 3600:>10,.2f} h  {place.stage:<9} {place.folder.relative_to(place.root)}"
+    for result in longest(every, device)[1]:
+        yield f"  {resources.elapsed(result, device) / 3600:>10,.2f} h  {result.stage:<9} {result.folder.relative_to(result.root)}"

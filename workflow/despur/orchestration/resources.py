@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from despur.specs.names import parse
-from despur.specs.paths import Place, locate
+from despur.specs.paths import ResultPath, locate
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 
@@ -35,21 +35,21 @@ def fact(kind: str, name: str) -> Mapping[str, float]:
 
 def encoder(spec: Spec) -> str:
     """The encoder whose representations a method writes: its own, or that of its stage-1 model; ``mlp`` if neither has one."""
-    while "encoder" not in spec.parts:
-        if "stage1" not in spec.parts:
+    while "encoder" not in spec.components:
+        if "stage1" not in spec.components:
             return "mlp"
-        spec = spec.parts["stage1"]
-    return spec.parts["encoder"].base
+        spec = spec.components["stage1"]
+    return spec.components["encoder"].base_name
 
 
 def network(spec: Spec) -> str:
     """What the steps of a method run: the encoder (fine-tuning goes on with that of stage 1), or a layer on representations."""
-    return encoder(spec) if {"encoder", "augment"} & set(spec.parts) else "mlp"
+    return encoder(spec) if {"encoder", "augment"} & set(spec.components) else "mlp"
 
 
 def on_gpu(spec: Spec) -> bool:
     """Whether a method takes gradient steps or applies an encoder; one that is fitted in closed form has no use for a GPU."""
-    return "learning_rate" in spec.settings or "encoder" in spec.parts
+    return "learning_rate" in spec.settings or "encoder" in spec.components
 
 
 def presented(spec: Spec, dataset: str) -> tuple[float, float]:
@@ -58,8 +58,14 @@ def presented(spec: Spec, dataset: str) -> tuple[float, float]:
     if "epochs" not in s:  # an encoder is applied, forward only: a third
         return fact("datasets", dataset)["samples"] / 3, 0
     samples = s["epochs"] * fact("datasets", dataset)["train"] * s.get("anchor_fraction", 1.0) * s.get("label_fraction", 1.0)
-    contrasts = "anchor_fraction" in s and "encoder" in spec.parts  # a batch for each anchor, from both sides
-    views = 2 * (s["num_positives"] + s["num_negatives"]) if contrasts else 2 if "encoder" in spec.parts and "augment" in spec.parts else 1
+    contrasts = "anchor_fraction" in s and "encoder" in spec.components  # a batch for each anchor, from both sides
+    views = (
+        2 * (s["num_positives"] + s["num_negatives"])
+        if contrasts
+        else 2
+        if "encoder" in spec.components and "augment" in spec.components
+        else 1
+    )
     steps = samples / (s.get("accumulation", 1) if contrasts else s.get("batch_size", 32))
     return samples * views * (facts()["second_order"] if s.get("second_order") else 1), steps
 
@@ -75,7 +81,7 @@ def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
             except SettingError:  # of a version that called it otherwise
                 continue
             for run in about.get("runs", {}).values():
-                key = ("cpu" if about["device"] == "cpu" else "gpu", network(spec), spec.base)
+                key = ("cpu" if about["device"] == "cpu" else "gpu", network(spec), spec.base_name)
                 sums = total.setdefault(key, [0.0, 0.0])
                 sums[0], sums[1] = sums[0] + run["training_images"] / about.get("processes", 1), sums[1] + run["seconds"]
     return {key: images / seconds for key, (images, seconds) in total.items() if seconds}
@@ -86,55 +92,55 @@ def training_seconds(spec: Spec, dataset: str, device: str) -> tuple[float, bool
     if not on_gpu(spec):
         return 0.0, True
     images, steps = presented(spec, dataset)
-    measured = recorded().get((device, network(spec), spec.base))
+    measured = recorded().get((device, network(spec), spec.base_name))
     if measured:
         return images / measured, True
     return max(images / fact("encoders", network(spec))[device], steps * facts()["step"][device]), False
 
 
 @cache
-def seconds(place: Place, device: str = "gpu") -> tuple[float, bool]:
+def seconds(result: ResultPath, device: str = "gpu") -> tuple[float, bool]:
     """Seconds that a job takes at most, and whether the speed of its training steps was measured."""
-    name, stage = parse(place.dataset)[0], facts()["stages"][place.stage]
+    name, stage = parse(result.dataset)[0], facts()["stages"][result.stage]
     each = stage["per_thousand"] * fact("datasets", name)["samples"] / 1000
-    if place.stage not in TRAINED:
-        return stage["start"] + runs(place) * each, True
-    found = [training_seconds(point, name, device) for point in place.sweep.points]
-    repeats = runs(place) / len(found)
-    return stage["start"] + runs(place) * each + repeats * sum(s for s, _ in found), all(known for _, known in found)
+    if result.stage not in TRAINED:
+        return stage["start"] + runs(result) * each, True
+    found = [training_seconds(point, name, device) for point in result.sweep.points]
+    repeats = runs(result) / len(found)
+    return stage["start"] + runs(result) * each + repeats * sum(s for s, _ in found), all(known for _, known in found)
 
 
 @cache
-def runs(place: Place) -> int:
+def runs(result: ResultPath) -> int:
     """How many runs travel in a job; of data, how many draws."""
-    return len(place.datasets.points) if place.stage == "data" else len(place.runs())
+    return len(result.datasets.points) if result.stage == "data" else len(result.runs())
 
 
 @cache
-def megabytes(place: Place) -> float:
+def megabytes(result: ResultPath) -> float:
     """What a job writes under results/, in MB: arrays; weights (float32) and representations (float16) for two selection rules."""
-    data = fact("datasets", parse(place.dataset)[0])
-    if place.stage == "data":
-        return data["mb"] * len(place.datasets.points)
-    if place.stage not in TRAINED:
+    data = fact("datasets", parse(result.dataset)[0])
+    if result.stage == "data":
+        return data["mb"] * len(result.datasets.points)
+    if result.stage not in TRAINED:
         return 0.0
-    size = fact("encoders", encoder(place.sweep.points[0]))
-    kept = 2 + max(p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0 for p in place.sweep.points)
-    return runs(place) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
+    size = fact("encoders", encoder(result.sweep.points[0]))
+    kept = 2 + max(p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0 for p in result.sweep.points)
+    return runs(result) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
 
 
-def processes(place: Place) -> int:
+def processes(result: ResultPath) -> int:
     """GPUs that a stage-1 job shares its batches out to: what the table says, where all its methods can, evenly."""
-    if place.stage != "stage1":
+    if result.stage != "stage1":
         return 1
-    known, points = facts()["processes"], place.sweep.points
-    count = min(known["gpus"].get(parse(place.dataset)[0], {}).get(encoder(p), 1) for p in points)
-    return count if all(p.base in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
+    known, points = facts()["processes"], result.sweep.points
+    count = min(known["gpus"].get(parse(result.dataset)[0], {}).get(encoder(p), 1) for p in points)
+    return count if all(p.base_name in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
 
 
-def elapsed(place: Place, device: str = "gpu") -> float:
+def elapsed(result: ResultPath, device: str = "gpu") -> float:
     """Seconds until a job is done that has all the GPUs that it shares its batches out to."""
-    return seconds(place, device)[0] / (processes(place) if device == "gpu" else 1)
+    return seconds(result, device)[0] / (processes(result) if device == "gpu" else 1)
 
 
 def retries() -> int:
@@ -143,15 +149,15 @@ def retries() -> int:
 
 
 @cache
-def resources(place: Place, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
+def resources(result: ResultPath, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
     """What a job asks for where there are so many GPUs: none, one, or all that it shares its batches out to. Each attempt asks for more,
     as the one before may have had too little."""
-    gpu = gpus > 0 and place.stage in TRAINED and any(map(on_gpu, place.sweep.points))
-    shared = processes(place) if processes(place) <= gpus else 1
-    data = fact("datasets", parse(place.dataset)[0])["mb"]
-    own = fact("encoders", encoder(place.sweep.points[0])) if place.stage in (*TRAINED, "saliency") else {}
-    arrays = min(data, 16_000) + (megabytes(place) if place.stage in TRAINED else 0)  # larger ones stay on disk
-    expected = seconds(place, "gpu" if gpus else "cpu")[0] / shared
+    gpu = gpus > 0 and result.stage in TRAINED and any(map(on_gpu, result.sweep.points))
+    shared = processes(result) if processes(result) <= gpus else 1
+    data = fact("datasets", parse(result.dataset)[0])["mb"]
+    own = fact("encoders", encoder(result.sweep.points[0])) if result.stage in (*TRAINED, "saliency") else {}
+    arrays = min(data, 16_000) + (megabytes(result) if result.stage in TRAINED else 0)  # larger ones stay on disk
+    expected = seconds(result, "gpu" if gpus else "cpu")[0] / shared
     minutes = math.ceil(max(10.0, expected * facts()["margin"] / 60)) * attempt
     return {
         "gpu": int(gpu) * shared,

@@ -26,7 +26,7 @@ from despur.orchestration.matrix import papers_of
 from despur.reporting.evidence import DRAWS, Evidence, Missing, decide
 from despur.reporting.tables import cells_from, load_metrics, load_resamples
 from despur.specs.declarations import declared
-from despur.specs.paths import Place, locate
+from despur.specs.paths import ResultPath, locate
 from despur.storage.store import Array, write_csv
 
 BASELINE = "erm"
@@ -61,16 +61,16 @@ METRICS = (
 )
 
 
-def behind(place: Place) -> list[Place]:
+def behind(result: ResultPath) -> list[ResultPath]:
     """A folder and those of earlier stages that it reads."""
-    return [place, *(further for part in ("stage1", "groups") for up in place.upstream(part) for further in behind(up))]
+    return [result, *(further for part in ("stage1", "groups") for up in result.upstream(part) for further in behind(up))]
 
 
 def costs(cell: Cell) -> pd.DataFrame:
     """Seconds of training by seed and peak memory of a process, stages that it reads included, as rows of metrics."""
     rows = []
     for folder in map(locate, cell.folders):
-        abouts = {place: json.loads((place.folder / "about.json").read_text()) for place in dict.fromkeys(behind(folder))}
+        abouts = {result: json.loads((result.folder / "about.json").read_text()) for result in dict.fromkeys(behind(folder))}
         for run in folder.runs():
             spent = [a["runs"][key]["seconds"] for a in abouts.values() for key in a.get("runs", {}) if key.endswith(f"/s{run.seed}")]
             own = {"printed": cell.printed, "seed": run.seed, "split": "test", "selection": "best", "group": ""}
@@ -106,7 +106,7 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
 def sees_attribute(cell: Cell) -> bool:
     """Whether a method is told the true attribute of training samples."""
     (point,) = locate(cell.folders[0]).sweep.points
-    return "groups" in point.parts and bool(declared("inference", point.parts["groups"].base).get("READS_TRUE_GROUPS"))
+    return "groups" in point.components and bool(declared("inference", point.components["groups"].base_name).get("READS_TRUE_GROUPS"))
 
 
 def ask(evidence: Evidence, method: str, metric: Metric) -> Array | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from despur.orchestration import experiments, matrix
-from despur.specs.paths import Place, locate
+from despur.specs.paths import ResultPath, locate
 from despur.storage.provenance import versions
 from despur.storage.raw_files import sha256
 
@@ -33,16 +33,16 @@ def code() -> dict[str, Any]:
 def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Name, source, licence and checksums of the data sets that a configuration's runs read, as far as they are made."""
     places = {locate(folder).data for cell in [*experiments.of_papers(config), *matrix.cells(config)] for folder in cell.folders}
-    made = [place for place in sorted(places, key=lambda place: place.dataset) if (place.folder / "about.json").exists()]
-    return [{"name": place.dataset, "sums": checksums(place), **source(place)} for place in made]
+    made = [result for result in sorted(places, key=lambda result: result.dataset) if (result.folder / "about.json").exists()]
+    return [{"name": result.dataset, "sums": checksums(result), **source(result)} for result in made]
 
 
-def source(place: Place) -> dict[str, Any]:
-    first = next(iter(json.loads((place.folder / "about.json").read_text()).values()))
+def source(result: ResultPath) -> dict[str, Any]:
+    first = next(iter(json.loads((result.folder / "about.json").read_text()).values()))
     return {"source": first.get("source", ""), "licence": first.get("licence", ""), "raw": first.get("sha256", {})}
 
 
-def checksums(place: Place) -> dict[str, str]:
+def checksums(result: ResultPath) -> dict[str, str]:
     """Of the files of a data set that are not too large, the first 16 digits."""
-    files = [place.folder / name for name in ("inputs.npy", "table.parquet")]
+    files = [result.folder / name for name in ("inputs.npy", "table.parquet")]
     return {file.name: sha256(file)[:16] for file in files if file.exists() and file.stat().st_size <= LARGEST}

@@ -49,7 +49,7 @@ def same(own: Any, printed: Any) -> bool:
 def same_settings(printed: Any, data: str) -> bool:
     """Whether every point of a data set has the settings that identify a printed number (``p_corr=0.995``)."""
     sweep = resolve("datasets", data)
-    known = declared("datasets", sweep.base)["SETTINGS"]
+    known = declared("datasets", sweep.base_name)["SETTINGS"]
     pairs = printed_settings(printed).items()
     return all(p.settings[key] == known[key].parse(key, value) for key, value in pairs if key in known for p in sweep.points)
 
@@ -94,7 +94,7 @@ def _changed_data(cell: Cell, data: str) -> list[str]:
     return [
         f"{key}={value}"
         for key, value in point.changes.items()
-        if key != "draw" and value not in varied.get(key, []) and cell.role != f"{point.base}_{value}"
+        if key != "draw" and value not in varied.get(key, []) and cell.role != f"{point.base_name}_{value}"
     ]
 
 
@@ -112,13 +112,13 @@ def _points(cell: Cell, text: str, data: str) -> list[dict[str, str]]:
     """Every setting of each point of a method on a data set."""
     stage = locate(cell.folders[0]).stage
     points = resolve(KINDS[stage], text, parse(data)[0], "" if stage == "runs" else stage).points
-    return [{"method": point.base, **values(point)} for point in points]
+    return [{"method": point.base_name, **values(point)} for point in points]
 
 
 def values(spec: Spec, prefix: str = "") -> dict[str, str]:
     """Every setting of a specification and of its parts, dotted, as it is spelled."""
     own = {prefix + key: spell(value) for key, value in spec.settings.items()}
-    return own | {key: value for part, below in spec.parts.items() for key, value in values(below, f"{prefix}{part}.").items()}
+    return own | {key: value for part, below in spec.components.items() for key, value in values(below, f"{prefix}{part}.").items()}
 
 
 def weighted_averages(table: pd.DataFrame, of: pd.Series) -> pd.DataFrame:

@@ -9,26 +9,26 @@ import pandas as pd
 from despur.compute.randomness import generator
 from despur.numerics.umap import draw
 from despur.orchestration.experiments import Cell
-from despur.specs.paths import Place, Run, locate
+from despur.specs.paths import ResultPath, Run, locate
 from despur.storage.store import Array, Container, atomic, load_dataset
 
 SAMPLES = 1000  # at most so many samples of a run: more would lie on top of each other
 
 
-def project_run(place: Place, run: Run, to_plane: Callable[[Array, int], Array], samples: int) -> pd.DataFrame:
+def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], Array], samples: int) -> pd.DataFrame:
     """Where a run's representations of a random part of the test set lie; of stage 1, which serves to infer groups, of the training set.
 
     Methods share the samples. ``position``: that of a sample within its split; ``y``, ``a``: numbers of its class and attribute.
     """
-    dataset = load_dataset(place.data.folder, run.data.name)
-    split, selection = ("train", "last") if place.stage == "stage1" else (dataset.about["headline"], "best")
+    dataset = load_dataset(result.data.folder, run.data.name)
+    split, selection = ("train", "last") if result.stage == "stage1" else (dataset.about["headline"], "best")
     rows = dataset.rows(split)
     positions = np.sort(generator("projections", run.seed).permutation(len(rows))[:samples])
-    z = Container(place.folder / "outputs.safetensors")[f"{run.key}/{selection}/z"][rows[positions]]
+    z = Container(result.folder / "outputs.safetensors")[f"{run.key}/{selection}/z"][rows[positions]]
     points = to_plane(z.astype(np.float32), run.seed)
     about, table = dataset.about, dataset.table.iloc[rows[positions]]
     return pd.DataFrame({
-        "folder": str(place.folder), "run": run.key, "data": run.data.name, "seed": run.seed, "split": split, "position": positions,
+        "folder": str(result.folder), "run": run.key, "data": run.data.name, "seed": run.seed, "split": split, "position": positions,
         "y": table["y"].to_numpy(), "a": table["a"].to_numpy(),
         "class": np.array(about["classes"])[table["y"]], "attribute": np.array(about["attributes"])[table["a"]],
         "kind_of_attribute": about["attribute"], "x1": points[:, 0], "x2": points[:, 1],
@@ -39,11 +39,11 @@ def write_projections(cells: Sequence[Cell], output: Path, to_plane: Callable[[A
     """``output``.parquet: the first seed's run behind every cell that has representations; of a sweep, its first and last point."""
     parts = []
     for folder in dict.fromkeys(cell.folders[0] for cell in cells):
-        place = locate(folder)
-        if place.stage != "groups":
-            runs = place.runs()
+        result = locate(folder)
+        if result.stage != "groups":
+            runs = result.runs()
             first = [run for run in runs if run.seed == runs[0].seed]
-            parts += [project_run(place, run, to_plane, samples) for run in (first[:1] if len(first) == 1 else [first[0], first[-1]])]
+            parts += [project_run(result, run, to_plane, samples) for run in (first[:1] if len(first) == 1 else [first[0], first[-1]])]
     with atomic(output.with_suffix(".parquet")) as temporary:
         pd.concat(parts, ignore_index=True).to_parquet(temporary, index=False)
 

@@ -91,7 +91,7 @@ class ContrastiveSampler:
             self._pools[key] = np.flatnonzero(wanted)
         return self._pools[key]
 
-    def epoch(self, rng: np.random.Generator, fraction: float = 1.0, truncate: bool = True) -> Array:
+    def epoch_batches(self, rng: np.random.Generator, fraction: float = 1.0, truncate: bool = True) -> Array:
         """Anchors of one epoch, one a contrastive batch.
 
         Slices (equal class and prediction) are shuffled, thinned to ``fraction`` and interleaved; with ``truncate`` all

@@ -47,7 +47,7 @@ class HardSampler:
         self.anchors = self.hard if sampling == "hard" else np.flatnonzero(np.bincount(y)[y] > 1)
         self.pools = [np.flatnonzero((y == c) & ~self.wrong if sampling == "hard" else y == c) for c in range(int(y.max()) + 1)]
 
-    def epoch(self, rng: np.random.Generator, fraction: float = 1.0, balance: bool = False) -> Array:
+    def epoch_batches(self, rng: np.random.Generator, fraction: float = 1.0, balance: bool = False) -> Array:
         """The anchors of an epoch, in random order: a share of all; with ``balance``, of each class as many as of the rarest."""
         pool = rng.permutation(self.anchors)[: len(self.hard)]
         if balance:

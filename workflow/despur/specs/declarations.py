@@ -11,7 +11,7 @@ from despur.specs.names import unknown
 
 PACKAGE = Path(__file__).parents[1]
 DECLARATIONS = {
-    *("SETTINGS", "PUBLISHED", "BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"),
+    *("SETTINGS", "PAPER_HYPERPARAMETERS", "BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"),
     *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/storage/raw_files.py
 }
 
@@ -39,9 +39,9 @@ def declared(kind: str, name: str) -> dict[str, Any]:
     return found
 
 
-def published(dataset: str, base: str, role: str) -> dict[str, Any]:
+def paper_hyperparameters(dataset: str, base: str, role: str) -> dict[str, Any]:
     """What a data set's file states for a component: for all ('*'), for this one, for this one in a role. ``stage1.epochs`` is of the
     stage 1 that it reads, if it reads one."""
-    table = declared("datasets", dataset).get("PUBLISHED", {}) if dataset else {}
+    table = declared("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}) if dataset else {}
     layers = ("*", base, f"{role}/{base}")
     return {key: value for layer in layers for key, value in table.get(layer, {}).items()}

@@ -3,13 +3,13 @@
 A method's ``SETTINGS`` begins with them, ``{**sgd(...), ...}``, and its own come after, in the place of those of the same name.
 """
 
-from despur.specs.settings import Setting, choice, flag, part, real, whole, without
+from despur.specs.settings import Setting, bool_, choice, component, float_, int_, without
 
 
 def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
     """For a method whose inputs are a stage-1 model's representations, in the place of the data set's."""
     return {
-        "stage1": part("methods", base, source),
+        "stage1": component("methods", base, source),
         "stage1_selection": choice(selection, "which of its steps: the best on validation data, or the last", "best", "last"),
     }
 
@@ -17,7 +17,7 @@ def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
 def from_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
     """For a method whose encoder is a stage-1 model's and starts with its weights."""
     return {
-        "stage1": part("methods", base, source),
+        "stage1": component("methods", base, source),
         "stage1_weights": choice(selection, "of which of its steps: the best on validation data, or the last", "best", "last"),
     }
 
@@ -26,7 +26,7 @@ def sgd(learning_rate: float, momentum: float, weight_decay: float, epochs: int,
     """The settings that every method trained by stochastic gradient descent shares; no batch size for one that builds its own batches."""
     return {
         **_training("sgd", learning_rate, weight_decay, epochs, source, batch_size),
-        "momentum": real(momentum, source, at_least=0, below=1),
+        "momentum": float_(momentum, source, at_least=0, below=1),
     }
 
 
@@ -42,7 +42,7 @@ def adam(learning_rate: float, weight_decay: float, epochs: int, source: str, ba
     """As :func:`sgd`, for a method whose paper trains it with Adam."""
     return {
         **_training("adam", learning_rate, weight_decay, epochs, source, batch_size),
-        "momentum": real(0.9, "sgd only", at_least=0, below=1),
+        "momentum": float_(0.9, "sgd only", at_least=0, below=1),
     }
 
 
@@ -54,15 +54,15 @@ def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
     return {
         **adam(1e-3, 0.0, epochs, source, batch_size),
         "decay": choice("step", f"{source}: step size 20, gamma .9; drops: see drop", "none", "linear", "step", "drops"),
-        "drop": real(0.2, "with decay=drops, Qiang et al. 2022, Sec. 6.2: the rate falls to this share, twice", above=0, at_most=1),
-        "drop_first": whole(50, "with decay=drops, Qiang et al., Sec. 6.2: epochs before the end", at_least=0),
-        "drop_second": whole(25, "with decay=drops, Qiang et al., Sec. 6.2: epochs before the end", at_least=0),
-        "warmup": whole(0, "first steps in which the rate grows linearly; 0: none", at_least=0),
-        "encoder": part("encoders", "convnet", source),
-        "augment": part("augment", "images", source),
+        "drop": float_(0.2, "with decay=drops, Qiang et al. 2022, Sec. 6.2: the rate falls to this share, twice", above=0, at_most=1),
+        "drop_first": int_(50, "with decay=drops, Qiang et al., Sec. 6.2: epochs before the end", at_least=0),
+        "drop_second": int_(25, "with decay=drops, Qiang et al., Sec. 6.2: epochs before the end", at_least=0),
+        "warmup": int_(0, "first steps in which the rate grows linearly; 0: none", at_least=0),
+        "encoder": component("encoders", "convnet", source),
+        "augment": component("augment", "images", source),
         "projector": choice("none", "Lewis et al. 2023, App. D; App. G: linear, mlp; mlp_bn, mlp_bn_bn: W-MSE", *PROJECTORS),
-        "projector_dim": whole(16, "Lewis et al. 2023, App. G: 4, 8, 16", at_least=1),
-        "projector_width": whole(1024, "with projector=mlp_bn or mlp_bn_bn, W-MSE: hidden units", at_least=1),
+        "projector_dim": int_(16, "Lewis et al. 2023, App. G: 4, 8, 16", at_least=1),
+        "projector_width": int_(1024, "with projector=mlp_bn or mlp_bn_bn, W-MSE: hidden units", at_least=1),
     }
 
 
@@ -72,19 +72,19 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
     source = "Qiang et al. 2022, Sec. 6.2"
     return {
         **two_views(1000, 512, source),
-        "batch_size": whole(512, "not stated; W-MSE's", at_least=1),
-        "learning_rate": real(3e-3, f"{source}: CIFAR; 2e-3 on the others", above=0),
-        "weight_decay": real(1e-6, source, at_least=0),
+        "batch_size": int_(512, "not stated; W-MSE's", at_least=1),
+        "learning_rate": float_(3e-3, f"{source}: CIFAR; 2e-3 on the others", above=0),
+        "weight_decay": float_(1e-6, source, at_least=0),
         "decay": choice("drops", f"{source}: .2 drops 50 and 25 epochs before the end", "none", "linear", "step", "drops"),
-        "warmup": whole(500, f"{source}: iterations of the optimiser", at_least=0),
-        "encoder": part("encoders", "convnet", f"{source}: ResNet-18 or ResNet-50, which the data sets state"),
+        "warmup": int_(500, f"{source}: iterations of the optimiser", at_least=0),
+        "encoder": component("encoders", "convnet", f"{source}: ResNet-18 or ResNet-50, which the data sets state"),
         "projector": choice(
             projector,
             "f_ph: not stated; W-MSE's: linear, batch norm, ReLU, linear; mlp_bn_bn: SimCLR's there, batch norm at its end, too",
             *PROJECTORS,
         ),
-        "projector_dim": whole(64, f"{source}: 64 on CIFAR, 128 on STL-10, Tiny ImageNet; called f's output, in W-MSE f_ph's", at_least=1),
-        "projector_width": whole(1024, f"{source}: called f_ph's output, in W-MSE its hidden units", at_least=1),
+        "projector_dim": int_(64, f"{source}: 64 on CIFAR, 128 on STL-10, Tiny ImageNet; called f's output, in W-MSE f_ph's", at_least=1),
+        "projector_width": int_(1024, f"{source}: called f_ph's output, in W-MSE its hidden units", at_least=1),
     }
 
 
@@ -103,7 +103,7 @@ NT_XENT = {
 def contrast(temperature: float, source: str, negatives: str = "other_view") -> dict[str, Setting]:
     """The settings of InfoNCE."""
     return {
-        "temperature": real(temperature, source, above=0),
+        "temperature": float_(temperature, source, above=0),
         "negatives": choice(negatives, "Eq. 2 of Lewis et al. 2023; both_views: Chen et al. 2020", "other_view", "both_views"),
     }
 
@@ -111,7 +111,7 @@ def contrast(temperature: float, source: str, negatives: str = "other_view") -> 
 def target(momentum: float, source: str, increase: str = "none") -> dict[str, Setting]:
     """The settings of a target network that follows the one that learns."""
     return {
-        "ema": real(momentum, f"{source}: share of the past in the target's parameters", at_least=0, at_most=1),
+        "ema": float_(momentum, f"{source}: share of the past in the target's parameters", at_least=0, at_most=1),
         "ema_increase": choice(increase, f"{source}; cosine: from ema to 1 over training", "none", "cosine"),
     }
 
@@ -119,10 +119,10 @@ def target(momentum: float, source: str, increase: str = "none") -> dict[str, Se
 def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[str, Setting]:
     """The settings of the meta semantic regulariser (Qiang et al. 2022, Sec. 4)."""
     return {
-        "lambda": real(weight, f"{source}: weight of L_msr, Eq. 5", at_least=0),
-        "gamma": real(uniformity, f"{source}: weight of L_uni, Eq. 8", at_least=0),
-        "n": whole(6, "Sec. 6.2: weight vectors of an image; 14 in Table 4", at_least=1),
-        "t": real(2.0, "Sec. 6.2: Eq. 9", above=0),
+        "lambda": float_(weight, f"{source}: weight of L_msr, Eq. 5", at_least=0),
+        "gamma": float_(uniformity, f"{source}: weight of L_uni, Eq. 8", at_least=0),
+        "n": int_(6, "Sec. 6.2: weight vectors of an image; 14 in Table 4", at_least=1),
+        "t": float_(2.0, "Sec. 6.2: Eq. 9", above=0),
         "reduction": choice(
             "mean",
             "Eq. 1 and 6 sum over the 2N anchors of a batch, of unstated size; mean: as released code does (SimCLR, W-MSE), so that gamma "
@@ -130,14 +130,16 @@ def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[
             "mean",
             "sum",
         ),
-        "second_order": flag(True, "Alg. 1; false: f_msr minimises L_msr at f and f_ph as they are: Eq. 8 alone would give it no gradient"),
-        "alpha": real(0.0, "Eq. 7: not stated; 0: the encoder's learning rate, which Alg. 1 calls by the same letter", at_least=0),
-        "beta": real(1e-3, "Alg. 1: not stated; Adam's default, as f_msr is trained by Adam like all (Sec. 6.2)", above=0),
-        "msr_width": whole(
+        "second_order": bool_(
+            True, "Alg. 1; false: f_msr minimises L_msr at f and f_ph as they are: Eq. 8 alone would give it no gradient"
+        ),
+        "alpha": float_(0.0, "Eq. 7: not stated; 0: the encoder's learning rate, which Alg. 1 calls by the same letter", at_least=0),
+        "beta": float_(1e-3, "Alg. 1: not stated; Adam's default, as f_msr is trained by Adam like all (Sec. 6.2)", above=0),
+        "msr_width": int_(
             16, "'convolutional neural network': not stated; channels of the first of three layers, then doubled", at_least=1
         ),
         "squash": choice("sigmoid", "not stated: 'large' inside a semantic subset of channels, 'small' outside", "sigmoid", "none"),
-        "unit": flag(
+        "unit": bool_(
             True, "not stated: Eq. 9 is a Gaussian kernel only between vectors of length 1; they act times sqrt(c), on average as 1"
         ),
         "mask_at": choice(
@@ -156,25 +158,25 @@ def criterion(default: str, source: str) -> Setting:
 
 
 def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int) -> dict[str, Setting]:
-    batch = {"batch_size": whole(batch_size, source, at_least=1)} if batch_size else {}
+    batch = {"batch_size": int_(batch_size, source, at_least=1)} if batch_size else {}
     return {
         **batch,
-        "encoder": part("encoders", "lenet", source),
+        "encoder": component("encoders", "lenet", source),
         "optimizer": choice(optimizer, source, "sgd", "adam", "adamw"),
-        "learning_rate": real(learning_rate, source, above=0),
+        "learning_rate": float_(learning_rate, source, above=0),
         "decay": choice(
             "none",
             "of the learning rate: linearly to 0; times decay_factor every decay_every epochs (step), or after so many evaluations in a row"
             " in which the criterion did not fall (plateau: released code of Shen et al. 2021, 3 and .5; it takes the loss for a score)",
             *("none", "linear", "step", "plateau"),
         ),
-        "decay_every": whole(20, "with decay=step: epochs; plateau: evaluations", at_least=1),
-        "decay_factor": real(0.9, "with decay=step, plateau", above=0, at_most=1),
-        "clip": real(0.0, "largest norm of a step's gradient; 0: any", at_least=0),
-        "weight_decay": real(weight_decay, source, at_least=0),
-        "epochs": whole(epochs, source, at_least=1),
-        "evaluate_every": whole(0, "0: once an epoch; else every so many optimiser steps", at_least=0),
-        "snapshots": whole(0, "every so many epochs the model is kept and evaluated too, as selection epoch=n; 0: never", at_least=0),
+        "decay_every": int_(20, "with decay=step: epochs; plateau: evaluations", at_least=1),
+        "decay_factor": float_(0.9, "with decay=step, plateau", above=0, at_most=1),
+        "clip": float_(0.0, "largest norm of a step's gradient; 0: any", at_least=0),
+        "weight_decay": float_(weight_decay, source, at_least=0),
+        "epochs": int_(epochs, source, at_least=1),
+        "evaluate_every": int_(0, "0: once an epoch; else every so many optimiser steps", at_least=0),
+        "snapshots": int_(0, "every so many epochs the model is kept and evaluated too, as selection epoch=n; 0: never", at_least=0),
         "criterion": criterion("worst_group_accuracy", "of validation data"),
-        "patience": whole(0, "evaluations without a better criterion before training stops; 0: never", at_least=0),
+        "patience": int_(0, "evaluations without a better criterion before training stops; 0: never", at_least=0),
     }

@@ -24,7 +24,7 @@ def data_root() -> Path:
 
 
 @dataclass(frozen=True)
-class Place:
+class ResultPath:
     """What lies in a folder: ``root/stage/dataset[/name/seeds]``."""
 
     root: Path
@@ -46,22 +46,22 @@ class Place:
         return canonical(KINDS[self.stage], self.name, parse(self.dataset)[0], self.stage if self.stage in ("stage1", "groups") else "")
 
     @property
-    def data(self) -> "Place":
+    def data(self) -> "ResultPath":
         """The data that these seeds read."""
-        return Place(self.root, "data", at_seeds(self.dataset, seed_list(self.seeds)))
+        return ResultPath(self.root, "data", at_seeds(self.dataset, seed_list(self.seeds)))
 
-    def upstream(self, part: str) -> list["Place"]:
+    def upstream(self, part: str) -> list["ResultPath"]:
         """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where nothing is drawn.
 
         Of data that are other data as a model represents them: the folder of that model, of seed 0: CE, or the BASE that they declare.
         """
         if self.stage == "data":
-            sources = dict.fromkeys((p.source.name, p.source.base) for p in self.datasets.points if p.source and part == "stage1")
-            return [Place(self.root, "stage1", name, declared("datasets", base).get("BASE", "erm"), "s0") for name, base in sources]
+            sources = dict.fromkeys((p.source.name, p.source.base_name) for p in self.datasets.points if p.source and part == "stage1")
+            return [ResultPath(self.root, "stage1", name, declared("datasets", base).get("BASE", "erm"), "s0") for name, base in sources]
         drawn = at_seeds(self.dataset, seed_list(self.seeds)) != self.dataset
         return [
-            Place(self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0")
-            for sweep in self.sweep.part(part)
+            ResultPath(self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0")
+            for sweep in self.sweep.subsweeps(part)
         ]
 
     def runs(self) -> list["Run"]:
@@ -90,18 +90,18 @@ class Run:
 
     def of(self, part: str) -> str:
         """The key of the run of a component (``groups``, ``stage1``) that this run reads."""
-        spec = self.spec.parts[part]
+        spec = self.spec.components[part]
         return f"{self.data.name}/{spec.name}/s{spec.seed(self.seed)}"
 
 
-def identity(place: Place, run: Run) -> dict[str, Any]:
+def identity(result: ResultPath, run: Run) -> dict[str, Any]:
     """The columns that say which run a row is of: data set, method, the settings that the sweeps vary, seed."""
-    method = {key: spell(run.spec.value(key)) for key in place.sweep.swept}
-    data = {f"data.{key}": spell(run.data.value(key)) for key in place.datasets.swept}
+    method = {key: spell(run.spec.value(key)) for key in result.sweep.swept}
+    data = {f"data.{key}": spell(run.data.value(key)) for key in result.datasets.swept}
     return {"dataset": run.data.name, "method": run.spec.name, **method, **data, "seed": run.seed}
 
 
-def locate(path: str | Path) -> Place:
+def locate(path: str | Path) -> ResultPath:
     """What a path asks for; the folder of a result or any file in it. Raises SettingError if it is none."""
     match = re.fullmatch(rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path))
     if not match:
@@ -110,7 +110,7 @@ def locate(path: str | Path) -> Place:
             "and SEEDS as in s0 (one) or s0-2 (0 to 2)"
         )
     root, data, stage, dataset, name, seeds = match.groups()
-    return Place(Path(root or "."), "data", data) if data else Place(Path(root or "."), stage, dataset, name, seeds)
+    return ResultPath(Path(root or "."), "data", data) if data else ResultPath(Path(root or "."), stage, dataset, name, seeds)
 
 
 def seed_list(text: str) -> list[int]:
@@ -133,10 +133,10 @@ def chunks(seeds: int | Sequence[str], size: int) -> list[str]:
     return [f"s{first}-{last}" if last > first else f"s{first}" for first, last in spans]
 
 
-def chunk_size(place: Place) -> int:
+def chunk_size(result: ResultPath) -> int:
     """How many seeds of a method, base or inference travel in one job: the encoder behind it says so."""
-    spec = resolve(KINDS[place.stage], place.name, parse(place.dataset)[0], "" if place.stage == "runs" else place.stage).points[0]
-    while "encoder" not in spec.parts and spec.parts:
-        spec = next(iter(spec.parts.values()))
-    encoder = spec.parts.get("encoder")
-    return declared("encoders", encoder.base).get("SEED_CHUNK", 5) if encoder else 5
+    spec = resolve(KINDS[result.stage], result.name, parse(result.dataset)[0], "" if result.stage == "runs" else result.stage).points[0]
+    while "encoder" not in spec.components and spec.components:
+        spec = next(iter(spec.components.values()))
+    encoder = spec.components.get("encoder")
+    return declared("encoders", encoder.base_name).get("SEED_CHUNK", 5) if encoder else 5

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from despur.specs.declarations import declared, published
+from despur.specs.declarations import declared, paper_hyperparameters
 from despur.specs.names import join, parse, unknown
 from despur.specs.settings import Setting, SettingError, Settings, spell
 from despur.specs.spec import Spec, Sweep
@@ -23,13 +23,13 @@ Declaration = Mapping[str, Setting]
 def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str, path: str = "") -> Spec:
     """Resolve one point; ``path`` is where it stands in the name (``groups.``, ``stage1.``), for messages."""
     declaration = _declaration(kind, base, role, path)
-    stated = published(dataset, base, role)
+    stated = paper_hyperparameters(dataset, base, role)
     values, changes = _own(declaration, stated, asked, path)
     of_stage1 = _stated_of_stage1(declaration, stated, values | asked, dataset)
     dotted = of_stage1 | {key: text for key, text in asked.items() if key not in values}
     parts = _parts(declaration, values, dotted, dataset, path)
     if vain := [key for key in dotted if _part_of(key, declaration) not in parts]:
-        known = [f"{k}.{sub}" for k, p in parts.items() for sub in declared(p.kind, p.base)["SETTINGS"]]
+        known = [f"{k}.{sub}" for k, p in parts.items() for sub in declared(p.kind, p.base_name)["SETTINGS"]]
         raise unknown(f"setting of {base}:", path + min(vain), [path + key for key in (*declaration, *known)])
     for key, part in parts.items():
         changes |= _changes_of(key, part, declaration)
@@ -84,7 +84,7 @@ def _same_stage1(stage1: Spec, inference: str) -> dict[str, str]:
     """What groups are asked for beside a component's stage 1: that very one, if they are inferred from one."""
     if "stage1" not in declared("inference", inference)["SETTINGS"]:
         return {}
-    return {"stage1": stage1.base} | {f"stage1.{key}": spell(stage1.value(key)) for key in (*stage1.settings, *stage1.changes)}
+    return {"stage1": stage1.base_name} | {f"stage1.{key}": spell(stage1.value(key)) for key in (*stage1.settings, *stage1.changes)}
 
 
 def _changes_of(key: str, part: Spec, declaration: Declaration) -> dict[str, str]:
@@ -98,7 +98,7 @@ def _stated_of_stage1(declaration: Declaration, stated: Settings, asked: Setting
     the one that declaration or file name (for this, or for the inference of its groups), or where none is read (``groups=oracle``)."""
     of_stage1 = {key: spell(value) for key, value in stated.items() if key.startswith("stage1.")}
     if of_stage1 and "stage1" not in declaration and "groups" in asked:
-        declaration, stated = declared("inference", asked["groups"])["SETTINGS"], published(dataset, asked["groups"], "groups")
+        declaration, stated = declared("inference", asked["groups"])["SETTINGS"], paper_hyperparameters(dataset, asked["groups"], "groups")
     if not of_stage1 or "stage1" not in declaration:
         return {}
     named = stated.get("stage1", declaration["stage1"].default)
@@ -131,7 +131,7 @@ def at_seeds(dataset: str, seeds: Sequence[int]) -> str:
     if "seed" not in draws:
         return sweep.name
     overrides = {**sweep.overrides, "draw": [d for d in draws if d != "seed"] + [str(s) for s in seeds]}
-    return resolve("datasets", join(sweep.base, {k: "~".join(v) for k, v in overrides.items()})).name
+    return resolve("datasets", join(sweep.base_name, {k: "~".join(v) for k, v in overrides.items()})).name
 
 
 def canonical(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:

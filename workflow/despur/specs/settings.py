@@ -59,7 +59,7 @@ def _bounds(kind: str, low: float, high: float, above: float, below: float) -> t
     return f"{kind} {' and '.join(limits)}".strip(), lambda v: low <= v <= high and above < v < below
 
 
-def real(
+def float_(
     default: float,
     source: str,
     *,
@@ -73,13 +73,13 @@ def real(
     return Setting(float(default), source, float, allowed, lambda v: math.isfinite(v) and check(v))
 
 
-def whole(default: int, source: str, *, at_least: float = -math.inf, at_most: float = math.inf) -> Setting:
+def int_(default: int, source: str, *, at_least: float = -math.inf, at_most: float = math.inf) -> Setting:
     """A whole number within bounds."""
     allowed, check = _bounds("a whole number", at_least, at_most, -math.inf, math.inf)
     return Setting(default, source, int, allowed, check)
 
 
-def flag(default: bool, source: str) -> Setting:
+def bool_(default: bool, source: str) -> Setting:
     """true or false."""
     return Setting(default, source, {"true": True, "false": False}.get, "true or false")
 
@@ -99,7 +99,7 @@ def digit_classes(default: str, source: str) -> Setting:
     return Setting(default, source, str, "two or more classes of ascending digits like 01-89, no digit twice", check)
 
 
-def word(default: str, source: str) -> Setting:
+def name(default: str, source: str) -> Setting:
     """Any word of letters, digits, ``_``, ``-`` and dots: the name of a file, without its folder."""
     return Setting(default, source, str, "letters, digits, _, - and dots", lambda v: set(v) <= WORD and not v.startswith("."))
 
@@ -115,7 +115,7 @@ def draw(source: str) -> Setting:
     )
 
 
-def part(folder: str, default: str, source: str) -> Setting:
+def component(folder: str, default: str, source: str) -> Setting:
     """A component by name (an encoder, a base, an inference): its own settings are reached with dotted keys."""
     return Setting(default, source, str, f"a name in {folder}/", folder=folder)
 

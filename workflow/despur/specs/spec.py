@@ -13,36 +13,36 @@ class Spec:
     """One point, fully resolved. ``changes`` are the settings that differ from the default, spelled canonically."""
 
     kind: str
-    base: str
+    base_name: str
     settings: dict[str, Any]
-    parts: dict[str, "Spec"]
+    components: dict[str, "Spec"]
     changes: dict[str, str]
 
     @property
     def name(self) -> str:
-        return join(self.base, self.changes)
+        return join(self.base_name, self.changes)
 
     @property
     def source(self) -> "Spec | None":
         """Of a data set that is another one as a model represents it: the other."""
-        return self.parts["source"] if self.settings.get("features") == "embedded" else None
+        return self.components["source"] if self.settings.get("features") == "embedded" else None
 
     def seed(self, seed: int) -> int:
         """The seed that a run of this has when one of this seed is asked for: 0 where nothing is drawn (``SEEDLESS``)."""
-        return 0 if declared(self.kind, self.base).get("SEEDLESS") else seed
+        return 0 if declared(self.kind, self.base_name).get("SEEDLESS") else seed
 
     def value(self, key: str) -> Any:
         """The resolved value behind a key, dotted or not."""
         if key in self.settings:
             return self.settings[key]
         head, _, rest = key.partition(".")
-        if head in self.parts:
-            return self.parts[head].value(rest)
-        return self.parts["groups"].value(key)
+        if head in self.components:
+            return self.components[head].value(rest)
+        return self.components["groups"].value(key)
 
     def resolved(self) -> dict[str, Any]:
         """Everything that decides the digits, as plain data."""
-        return {"name": self.base, **self.settings, **{key: part.resolved() for key, part in self.parts.items()}}
+        return {"name": self.base_name, **self.settings, **{key: part.resolved() for key, part in self.components.items()}}
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Sweep:
     """What a name asks for: one point, or every combination of its lists."""
 
     kind: str
-    base: str
+    base_name: str
     overrides: dict[str, list[str]]
     points: list[Spec]
 
@@ -61,18 +61,18 @@ class Sweep:
             values = list(dict.fromkeys(spell(v) for v in sorted({p.value(key) for p in self.points}, key=_order)))
             if len(values) > 1 or any(key in p.changes for p in self.points):
                 kept[key] = "~".join(values)
-        return join(self.base, kept)
+        return join(self.base_name, kept)
 
     @property
     def swept(self) -> list[str]:
         """Keys that take several values in this sweep."""
         return [key for key in sorted(self.overrides) if len({p.value(key) for p in self.points}) > 1]
 
-    def part(self, key: str) -> list["Sweep"]:
+    def subsweeps(self, key: str) -> list["Sweep"]:
         """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names and of its stage 1."""
         alike: dict[tuple[str, str], dict[str, Spec]] = {}
-        for part in (p.parts[key] for p in self.points if key in p.parts):
-            alike.setdefault((part.base, part.settings.get("stage1", "")), {})[part.name] = part
+        for part in (p.components[key] for p in self.points if key in p.components):
+            alike.setdefault((part.base_name, part.settings.get("stage1", "")), {})[part.name] = part
         found = []
         for (base, _), named in alike.items():
             parts = list(named.values())

@@ -17,12 +17,12 @@ ROWS = 10_000  # of the inputs that are looked at at once: they may lie on disk
 
 def built(spec: Spec, data_root: Path) -> Dataset:
     """What a data set's file builds, checked."""
-    return checked(source_of(spec), import_module(f"despur.datasets.{spec.base}").build(spec.settings, data_root))
+    return checked(source_of(spec), import_module(f"despur.datasets.{spec.base_name}").build(spec.settings, data_root))
 
 
 def source_of(spec: Spec) -> Path:
     """A data set's file."""
-    return PACKAGE / "datasets" / f"{spec.base}.py"
+    return PACKAGE / "datasets" / f"{spec.base_name}.py"
 
 
 def checked(source: Path, dataset: Dataset) -> Dataset:

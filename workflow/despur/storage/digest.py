@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.declarations import PACKAGE
-from despur.specs.paths import Place, data_root, seed_list
+from despur.specs.paths import ResultPath, data_root, seed_list
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 
 # Declarations that are in the specification, or decide no digit.
-RESOLVED = {"SETTINGS", "PUBLISHED", "SEED_CHUNK", "RAW", "RAW_WITH", "DOWNLOADED"}
+RESOLVED = {"SETTINGS", "PAPER_HYPERPARAMETERS", "SEED_CHUNK", "RAW", "RAW_WITH", "DOWNLOADED"}
 ENTRY = {
     "data": "data.py",
     "stage1": "stage1.py",
@@ -92,42 +92,47 @@ def script_digest(script: str) -> str:
 def declarations_digest() -> str:
     """Digest of every declared and published setting: for a table that shows them."""
     files = sorted(file for kind in ("datasets", "inference", "methods") for file in (PACKAGE / kind).glob("*.py"))
-    texts = [ast.unparse(node) for file in files for node in ast.parse(file.read_text()).body if _declares(node, "SETTINGS", "PUBLISHED")]
+    texts = [
+        ast.unparse(node)
+        for file in files
+        for node in ast.parse(file.read_text()).body
+        if _declares(node, "SETTINGS", "PAPER_HYPERPARAMETERS")
+    ]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def _components(spec: Spec) -> set[Path]:
     """Files of a specification and of what it is built from, except what an earlier stage runs."""
-    own = {PACKAGE / spec.kind / f"{spec.base}.py"}
-    return own.union(*(_components(part) for key, part in spec.parts.items() if key not in ("stage1", "groups")))
+    own = {PACKAGE / spec.kind / f"{spec.base_name}.py"}
+    return own.union(*(_components(part) for key, part in spec.components.items() if key not in ("stage1", "groups")))
 
 
-def _raw(place: Place) -> dict[str, dict[str, str]]:
+def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
     """The raw files of each point of a data set; those that it was made from and that are not there any more count as they were."""
-    about, root = place.folder / "about.json", data_root()
+    about, root = result.folder / "about.json", data_root()
     made = json.loads(about.read_text()) if about.exists() else {}
     found = {}
-    for point in place.datasets.points:
+    for point in result.datasets.points:
         gone = {file: known for file, known in made.get(point.name, {}).get("raw", {}).items() if not (root / file).exists()}
         found[point.name] = gone | raw_files.versions(point, root)
     return {name: files for name, files in found.items() if files}
 
 
 @cache
-def question(place: Place) -> str:
+def cache_key(result: ResultPath) -> str:
     """The canonical string behind a result folder: specification, seeds, digests of the code and of raw data. JSON, keys sorted."""
-    sweep = place.datasets if place.stage == "data" else place.sweep
-    built = sweep.points if place.stage not in READERS else []
-    files = {PACKAGE / ENTRY[place.stage]}.union(*(_components(point) for point in built))
+    sweep = result.datasets if result.stage == "data" else result.sweep
+    built = sweep.points if result.stage not in READERS else []
+    files = {PACKAGE / ENTRY[result.stage]}.union(*(_components(point) for point in built))
     asked: dict[str, Any] = {
-        "stage": place.stage,
-        "dataset": [point.resolved() for point in place.datasets.points],
+        "stage": result.stage,
+        "dataset": [point.resolved() for point in result.datasets.points],
         "points": [point.resolved() for point in sweep.points],
-        "seeds": seed_list(place.seeds) if place.seeds else [],
+        "seeds": seed_list(result.seeds) if result.seeds else [],
         "code": code_digest(*sorted(files)),
     }
-    if place.stage == "data" and (raw := _raw(place)):
+    if result.stage == "data" and (raw := _raw(result)):
         asked["raw"] = raw
-    if place.stage in ("stage1", "runs") and os.environ.get("DESPUR_PRECISION") == "bf16":
+    if result.stage in ("stage1", "runs") and os.environ.get("DESPUR_PRECISION") == "bf16":
         asked["precision"] = "bf16"
     return json.dumps(asked, sort_keys=True)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from despur.specs.paths import Place, locate
+from despur.specs.paths import ResultPath, locate
 from despur.specs.settings import SettingError
-from despur.storage.digest import question
+from despur.storage.digest import cache_key
 from despur.storage.store import InputError, write_json
 
 PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-learn", "snakemake")
@@ -36,12 +36,12 @@ def gpu_memory_mb() -> dict[str, float]:
     return {"gpu_memory_mb": round(torch.cuda.max_memory_allocated() / 2**20, 1)}
 
 
-def write_about(place: Place, started: float, **facts: Any) -> None:
+def write_about(result: ResultPath, started: float, **facts: Any) -> None:
     """``about.json`` of a result folder: enough to say what made every number in it."""
     write_json(
-        place.folder / "about.json",
+        result.folder / "about.json",
         {
-            "question": json.loads(question(place)),
+            "question": json.loads(cache_key(result)),
             "versions": versions(),
             "machine": f"{platform.system()} {platform.machine()}",
             "seconds": round(time.perf_counter() - started, 2),
@@ -52,7 +52,7 @@ def write_about(place: Place, started: float, **facts: Any) -> None:
     )
 
 
-def entry_point(doc: str, work: Callable[[Place, argparse.Namespace], None], *options: tuple[str, dict[str, Any]]) -> None:
+def entry_point(doc: str, work: Callable[[ResultPath, argparse.Namespace], None], *options: tuple[str, dict[str, Any]]) -> None:
     """The command line that every stage shares: a path to make, and machine facts that change no digit."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path, help="the folder to make (or a file in it), e.g. results/runs/colored_digits/cnc/s0-2")

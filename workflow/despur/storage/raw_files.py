@@ -20,7 +20,7 @@ LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
 
 def needed(point: Spec) -> tuple[str, ...]:
     """The patterns of all raw files that a data set needs."""
-    stated = declared("datasets", point.base)
+    stated = declared("datasets", point.base_name)
     more = (stated.get("RAW_WITH", {}).get(f"{key}={spell(value)}", ()) for key, value in point.settings.items())
     return tuple(pattern.format(**point.settings) for patterns in (stated.get("RAW", ()), *more) for pattern in patterns)
 
@@ -41,7 +41,7 @@ def versions(point: Spec, root: Path) -> dict[str, str]:
 
     Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data set is made from.
     """
-    read = () if point.source or downloaded(point.base) else needed(point)
+    read = () if point.source or downloaded(point.base_name) else needed(point)
     several = [present(pattern, root) for pattern in read if not pattern.endswith(FOLDERS)]
     found = [(file, file.stat()) for files in several for file in files if file.is_file()]
     return {str(file.relative_to(root)): version(file, known.st_size, known.st_mtime_ns) for file, known in found}

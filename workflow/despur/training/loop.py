@@ -81,7 +81,7 @@ class Trainer:
     def run_epoch(self, settings: Any, elapsed: Callable[[], float]) -> None:
         p = self.progress
         self.method.epochs_done = p.epoch
-        batches = list(self.method.epoch(generator(self.key, p.epoch)))
+        batches = list(self.method.epoch_batches(generator(self.key, p.epoch)))
         self.share = 1 / max(1, len(batches))
         self.start = min(self.start, p.epoch + p.step_in_epoch * self.share)
         for batch in batches[p.step_in_epoch :]:  # after an interruption: what was not done
@@ -109,10 +109,10 @@ class Trainer:
         p = self.progress
         seed_torch(number(self.key, p.epoch, p.step_in_epoch))
         self.method.steps_done = p.step
-        self.method.set_rate(p.epoch + p.step_in_epoch * self.share)
+        self.method.set_learning_rate(p.epoch + p.step_in_epoch * self.share)
         with self.machine.autocast, compiling.step(self.compiled):
             parallel = (distributed.rank(),) if distributed.processes() > 1 else ()
-            losses = self.method.step(distributed.part(batch), generator(self.key, p.epoch, p.step_in_epoch, *parallel))
+            losses = self.method.step(distributed.shard(batch), generator(self.key, p.epoch, p.step_in_epoch, *parallel))
         p.step, p.step_in_epoch, p.since = p.step + 1, p.step_in_epoch + 1, p.since + 1
         p.images += self.method.presentations(batch)
         for name, value in losses.items():
@@ -138,7 +138,7 @@ class Trainer:
         """
         p = self.progress
         means = self.means()
-        self.method.settle(generator(self.key, p.epoch, p.step_in_epoch, 0))
+        self.method.before_eval(generator(self.key, p.epoch, p.step_in_epoch, 0))
         scores = self.evaluate(self.method)
         for name, value in {**means, **scores}.items():
             p.history.append({"epoch": p.epoch, "step": p.step, "name": name, "value": value})
@@ -146,7 +146,7 @@ class Trainer:
         self.report(means["loss"], scores)
         score = tuple(scores.values()) or (float(p.step),)
         if scores:
-            self.method.evaluated(score[0])
+            self.method.on_validation_end(score[0])
         better = score > p.best_score
         p.stale = 0 if better else p.stale + 1
         p.finished = 0 < self.method.settings["patience"] <= p.stale

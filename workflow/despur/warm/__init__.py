@@ -17,11 +17,11 @@ from pathlib import Path
 
 def folder(owner: int) -> Path:
     """Where the server of the Snakemake with this process id is found; no other user can reach it."""
-    place = Path(tempfile.gettempdir()) / f"despur-{os.getuid()}-{owner}"
-    place.mkdir(mode=0o700, exist_ok=True)
-    if place.stat().st_uid != os.getuid():
-        sys.exit(f"error: {place} belongs to another user: remove it, or set TMPDIR to a folder of your own")
-    return place
+    result = Path(tempfile.gettempdir()) / f"despur-{os.getuid()}-{owner}"
+    result.mkdir(mode=0o700, exist_ok=True)
+    if result.stat().st_uid != os.getuid():
+        sys.exit(f"error: {result} belongs to another user: remove it, or set TMPDIR to a folder of your own")
+    return result
 
 
 def alive(process: int) -> bool:

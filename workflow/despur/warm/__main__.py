@@ -17,15 +17,15 @@ PATIENCE = 30.0  # seconds that a client waits for a server to start
 
 def connect(owner: int) -> socket.socket:
     """A connection to the server, which the first who asks starts."""
-    place = folder(owner)
-    address = str(place / "socket")
+    result = folder(owner)
+    address = str(result / "socket")
     client = socket.socket(socket.AF_UNIX)
-    with (place / "lock").open("w") as lock:
+    with (result / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with suppress(FileNotFoundError, ConnectionRefusedError):
             client.connect(address)
             return client
-        with (place / "log").open("a") as log:
+        with (result / "log").open("a") as log:
             command = [sys.executable, "-m", "despur.warm.server", str(owner)]
             subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         for _ in range(int(PATIENCE / 0.02)):
@@ -33,7 +33,7 @@ def connect(owner: int) -> socket.socket:
                 client.connect(address)
                 return client
             time.sleep(0.02)
-    sys.exit(f"error: no server for jobs within {PATIENCE:.0f} seconds: see {place}/log, or unset DESPUR_WARM")
+    sys.exit(f"error: no server for jobs within {PATIENCE:.0f} seconds: see {result}/log, or unset DESPUR_WARM")
 
 
 def ask(owner: int, command: list[str]) -> int:

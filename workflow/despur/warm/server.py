@@ -37,12 +37,12 @@ class Server:
     """Listens for commands, forks for each, tells its client how it ended, and ends with its owner."""
 
     def __init__(self, owner: int) -> None:
-        self.owner, self.place, self.successor, self.retired = owner, folder(owner), 0, False
+        self.owner, self.result, self.successor, self.retired = owner, folder(owner), 0, False
         self.clients: dict[int, socket.socket] = {}  # by process id of the child
-        for other in self.place.parent.glob(f"despur-{os.getuid()}-*"):  # of servers that were killed
+        for other in self.result.parent.glob(f"despur-{os.getuid()}-*"):  # of servers that were killed
             if not alive(int(other.name.rpartition("-")[2])):
                 shutil.rmtree(other, ignore_errors=True)
-        address = self.place / "socket"
+        address = self.result / "socket"
         address.unlink(missing_ok=True)  # of a server that was killed: clients start one at a time
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(address))
@@ -84,7 +84,7 @@ class Server:
         if not self.retired:
             if self.successor:
                 os.kill(self.successor, signal.SIGKILL)
-            shutil.rmtree(self.place, ignore_errors=True)
+            shutil.rmtree(self.result, ignore_errors=True)
         return []
 
     def accept(self) -> list[str]:

@@ -43,13 +43,13 @@ def identify(printed: str, method: str, data: str) -> tuple[str, str, float]:
     for name, (job, settings) in VARIANTS.items():
         if printed == job and all(point.settings.get(key) == value for key, value in settings.items()):
             printed = name
-    if "stage1" not in point.parts:
+    if "stage1" not in point.components:
         return printed, FULL, np.nan
-    base = point.parts["stage1"]
-    if base.base == "two_tower":
+    base = point.components["stage1"]
+    if base.base_name == "two_tower":
         return printed, LARGER if base.settings["scenes"] >= SCENES else SMALLER, point.settings.get("alpha", np.nan)
-    encoder = base.parts["encoder"].settings
-    name = str(encoder.get("model", base.parts["encoder"].base))
+    encoder = base.components["encoder"].settings
+    name = str(encoder.get("model", base.components["encoder"].base_name))
     cloob = encoder.get("checkpoint") == "cloob"
     backbone = f"cloob_{name.lower()}" if cloob else BACKBONES.get(name, name)
     return printed, backbone, point.settings.get("alpha", np.nan)

@@ -12,7 +12,7 @@ from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.orchestration.experiments import Cell
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import COLUMNS
-from despur.specs.paths import Place, locate
+from despur.specs.paths import ResultPath, locate
 from despur.storage.store import Container, load_dataset
 
 WORST, AVERAGE, GAP = "worst_group_accuracy", "average_accuracy", "gap"
@@ -95,9 +95,9 @@ def measured(number: Any, asked: dict[str, str], means: Means, roles: Sequence[S
     return [value for part in roles for value in means.by_model(part, number.method, metric, asked)]
 
 
-def trained_of(place: Place) -> dict[str, dict[str, int]]:
+def trained_of(result: ResultPath) -> dict[str, dict[str, int]]:
     """What was counted of each run in a folder."""
-    runs: dict[str, dict[str, int]] = json.loads((place.folder / "about.json").read_text())["runs"]
+    runs: dict[str, dict[str, int]] = json.loads((result.folder / "about.json").read_text())["runs"]
     return runs
 
 
@@ -105,9 +105,9 @@ def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
     """Percent of the parameters of its foundation model that each contrastive adapter trains; a bundled model has trained its own."""
     found = []
     for folder in sorted({folder for cell in cells if cell.printed.startswith("contrastive_adapter") for folder in cell.folders}):
-        place = locate(folder)
-        own, models = trained_of(place), {key: run for base in place.upstream("stage1") for key, run in trained_of(base).items()}
-        for run in place.runs():
+        result = locate(folder)
+        own, models = trained_of(result), {key: run for base in result.upstream("stage1") for key, run in trained_of(base).items()}
+        for run in result.runs():
             model = models[run.of("stage1")]
             found.append(100 * own[run.key]["trained_parameters"] / model.get("model_parameters", model["trained_parameters"]))
     if not found:
@@ -119,11 +119,11 @@ def lipschitz(cells: Sequence[Cell]) -> tuple[float, float]:
     """Sampled lower and product upper bound of the first seed's contrastive adapter on the larger model, on Waterbirds or what plays it."""
     for cell in cells:
         for folder in cell.folders if (cell.role, cell.printed, cell.artifact) == ("waterbirds", "contrastive_adapter", "table_3") else ():
-            place = locate(folder)
-            for run in place.runs():
+            result = locate(folder)
+            for run in result.runs():
                 if named.identify(cell.printed, run.spec.name, run.data.name)[:2] == ("contrastive_adapter", named.LARGER):
-                    (source,) = place.upstream("stage1")
-                    kept = Container(place.folder / "models.safetensors").under(f"{run.key}/best")
+                    (source,) = result.upstream("stage1")
+                    kept = Container(result.folder / "models.safetensors").under(f"{run.key}/best")
                     weights = {key.removeprefix("encoder."): value for key, value in kept.items()}
                     z = Container(source.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/z"].astype(float)
                     return sampled_bound(weights, z), product_bound(weights)
@@ -134,8 +134,8 @@ def smallest_share(cells: Sequence[Cell], role: str) -> float:
     """Percent of training samples in the smallest group (class x attribute)."""
     for cell in cells:
         if cell.role == role:
-            place = locate(cell.folders[0])
-            dataset = load_dataset(place.data.folder, place.runs()[0].data.name)
+            result = locate(cell.folders[0])
+            dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
             return float(100 * dataset.cells[dataset.rows("train")].mean(axis=0).min())
     raise NotHere(f"nothing plays the part of {role}")
 

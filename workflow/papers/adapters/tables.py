@@ -70,10 +70,10 @@ def improved(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def sizes(cell: Cell) -> pd.DataFrame:
     """Of the training data of a cell."""
-    place = locate(cell.folders[0])
-    run = place.runs()[0]
+    result = locate(cell.folders[0])
+    run = result.runs()[0]
     data, method = run.data.name, run.spec.name
-    most, least = group_sizes(load_dataset(place.data.folder, data))
+    most, least = group_sizes(load_dataset(result.data.folder, data))
     values = {"largest": most, "smallest": least, "balanced": float(most / least < BALANCED)}
     rows = [{"metric": f"class_wise_group_size_{name}", "value": value} for name, value in values.items()]
     same = {"role": cell.role, "played": cell.dataset, "data": data, "stand_in": cell.stand_in, "printed": "data"}

@@ -32,10 +32,10 @@ class View:
 
     @classmethod
     def of(cls, cell: Cell) -> "View":
-        place = locate(cell.folders[0])
-        run = place.runs()[0]
-        arrays = Container(place.folder / "saliency.safetensors").under(run.key)
-        return cls(cell, load_dataset(place.data.folder, run.data.name), arrays)
+        result = locate(cell.folders[0])
+        run = result.runs()[0]
+        arrays = Container(result.folder / "saliency.safetensors").under(run.key)
+        return cls(cell, load_dataset(result.data.folder, run.data.name), arrays)
 
     def at(self, row: int, name: str) -> Array:
         return self.arrays[name][np.flatnonzero(self.arrays["rows"] == row)[0]]

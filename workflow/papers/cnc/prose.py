@@ -46,8 +46,8 @@ class Here:
 
     @cached_property
     def dataset(self) -> Dataset:
-        place = locate(self.cells[0].folders[0])
-        return load_dataset(place.data.folder, place.runs()[0].data.name)
+        result = locate(self.cells[0].folders[0])
+        return load_dataset(result.data.folder, result.runs()[0].data.name)
 
     def by_seed(self, method: str, role: str, metric: str = "worst_group_accuracy") -> pd.Series:
         """A test metric of a method of Table 1, by seed."""

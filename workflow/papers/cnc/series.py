@@ -39,9 +39,9 @@ def lines(axis: Any, table: pd.DataFrame, setting: str, metric: str, **style: An
     """A metric over the levels of a setting, evenly spaced: each seed a dot, a line through the means, by method."""
     levels = sorted(table[setting].unique())
     accuracy = metric in (WORST, AVERAGE)
-    place = table.assign(x=table[setting].map(levels.index), **{metric: (100 if accuracy else 1) * table[metric]})
+    result = table.assign(x=table[setting].map(levels.index), **{metric: (100 if accuracy else 1) * table[metric]})
     for method in ordered(table["printed"]):
-        mine = place[place["printed"] == method]
+        mine = result[result["printed"] == method]
         mean = mine.groupby("x")[metric].mean()
         axis.plot(mean.index, mean, **{"color": COLORS[method], "label": NAMES[method], "marker": "o", **style})
         axis.scatter(mine["x"], mine[metric], color=COLORS[method], s=5, alpha=0.6, linewidths=0)

@@ -9,7 +9,7 @@ import pandas as pd
 from despur.orchestration.experiments import Cell
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import load_metrics
-from despur.specs.declarations import available, declared, published
+from despur.specs.declarations import available, declared, paper_hyperparameters
 from despur.specs.names import parse
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve
@@ -57,10 +57,10 @@ def taken(dataset: str, method: str, hyperparameter: str) -> dict[str, str]:
 def source(spec: Spec, key: str, dataset: str, role: str = "") -> str:
     """Where the value of a setting comes from: the data set's file, or the place that its declaration names."""
     stated = key.removeprefix("groups.") if key.startswith("groups.stage1.") else key
-    if stated in published(dataset, spec.base, role):
+    if stated in paper_hyperparameters(dataset, spec.base_name, role):
         return f"datasets/{dataset}.py"
     head, _, rest = key.partition(".")
-    return source(spec.parts[head], rest, dataset, head) if rest else declared(spec.kind, spec.base)["SETTINGS"][key].source
+    return source(spec.components[head], rest, dataset, head) if rest else declared(spec.kind, spec.base_name)["SETTINGS"][key].source
 
 
 def selected(cells: list[Cell]) -> list[dict[str, Any]]:

@@ -60,8 +60,8 @@ def table_a6(cells: list[Cell], output: Path) -> None:
 
 def toxic(cell: Cell, identity: str, printed: float) -> dict[str, Any]:
     """Percent of the training samples of an identity's groups that are of the second class."""
-    place = locate(cell.folders[0])
-    dataset = load_dataset(place.data.folder, place.runs()[0].data.name)
+    result = locate(cell.folders[0])
+    dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
     names = [f"{label}, {identity}" for label in dataset.about["classes"]]
     if dataset.groups is None or not set(names) <= set(dataset.about["groups"]):
         return {"data": cell.dataset, "verdict": "not applicable: no such groups"}

@@ -22,9 +22,9 @@ SAMPLES = 200  # colours of a domain that are drawn
 
 def data_of(cell: Cell) -> list[tuple[Spec, Dataset]]:
     """The first seed's data, at each sigma."""
-    place = locate(cell.folders[0])
-    first = {run.data.settings["sigma"]: run.data for run in reversed(place.runs())}
-    return [(first[sigma], load_dataset(place.data.folder, first[sigma].name)) for sigma in sorted(first)]
+    result = locate(cell.folders[0])
+    first = {run.data.settings["sigma"]: run.data for run in reversed(result.runs())}
+    return [(first[sigma], load_dataset(result.data.folder, first[sigma].name)) for sigma in sorted(first)]
 
 
 def montage(images: Array) -> Array:
@@ -80,9 +80,9 @@ def figure_3(cells: list[Cell], output: Path) -> None:
     found = [(cell, colours(*pair)) for cell in cells for pair in data_of(cell)]
     figure, axes = grid(len(found), 4, 2 * COLUMN, 1.3)
     for row, (_, table) in zip(axes, found, strict=True):
-        place = row[0].get_subplotspec()
+        result = row[0].get_subplotspec()
         row[0].remove()
-        row[0] = figure.add_subplot(place, projection="3d")
+        row[0] = figure.add_subplot(result, projection="3d")
         draw(row, table)
         row[1].set_title(f"$\\sigma$ = {table['sigma'].iloc[0]:g}", loc="left")
     write_figure(output, figure)

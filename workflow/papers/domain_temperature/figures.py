@@ -132,9 +132,9 @@ def heat_map(axis: Any, table: pd.DataFrame, metric: str) -> None:
 def printed_grids(method: str) -> pd.DataFrame:
     """The numbers of the paper's three tables of a method, percent."""
     table = pd.concat([pd.read_csv(REPORTED / f"table_{number}.csv") for number in GRIDS[method]], ignore_index=True)
-    place = pd.DataFrame([printed_settings(text) for text in table["setting"]])[["tau_alpha", "tau_beta"]].astype(float)
+    result = pd.DataFrame([printed_settings(text) for text in table["setting"]])[["tau_alpha", "tau_beta"]].astype(float)
     chosen = table["note"].fillna("").str.startswith("selected")
-    return place.assign(source="printed", printed=method, metric=table["metric"], accuracy=100 * table["mean"], selected=chosen)
+    return result.assign(source="printed", printed=method, metric=table["metric"], accuracy=100 * table["mean"], selected=chosen)
 
 
 def figure_grids(cells: list[Cell], output: Path) -> None:

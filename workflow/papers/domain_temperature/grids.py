@@ -28,8 +28,8 @@ def table_3_8(
     for number, printed in reported.items():
         mine = at(runs, printed=printed["method"].iloc[0])
         table = compare(pd.concat([printed, unprinted(printed, mine)], ignore_index=True), mine)
-        place = [printed_settings(text) for text in table["setting"]]
-        parts.append(table.assign(table=number, **{key: [float(own[key]) for own in place] for key in GRID}))
+        result = [printed_settings(text) for text in table["setting"]]
+        parts.append(table.assign(table=number, **{key: [float(own[key]) for own in result] for key in GRID}))
     table = pd.concat(parts, ignore_index=True)
     keys = pd.MultiIndex.from_frame(table[["data", "method", *GRID]])
     picked = keys.isin(pd.MultiIndex.from_frame(chosen))

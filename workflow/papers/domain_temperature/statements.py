@@ -57,8 +57,8 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
 
 def of_data(number: Any, cell: Cell) -> dict[str, Any]:
     """A count of the data that the first run of a cell reads."""
-    place = locate(cell.folders[0])
-    dataset = load_dataset(place.data.folder, place.runs()[0].data.name)
+    result = locate(cell.folders[0])
+    dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
     ours = counted(number, dataset)
     row = {"ours": ours, "seeds": 1, "data": cell.dataset}
     if cell.stand_in:

@@ -17,11 +17,11 @@ def recorded(cells: Sequence[Cell]) -> list[tuple[Cell, Run, Array]]:
     """Each run at these temperatures, with the percentiles 0 to 100 of its temperatures at each epoch's end, (epochs,101)."""
     found = []
     for cell in cells:
-        for place in map(locate, cell.folders):
-            for run in place.runs():
+        for result in map(locate, cell.folders):
+            for run in result.runs():
                 own = run.spec.settings
                 if (cell.printed, own.get("tau_alpha"), own.get("tau_beta")) == ("domain_weighted_pairs", ALPHA, BETA):
-                    values = Container(place.folder / "outputs.safetensors")[f"{run.key}/diagnostics/temperature"]
+                    values = Container(result.folder / "outputs.safetensors")[f"{run.key}/diagnostics/temperature"]
                     found.append((cell, run, values))
     return found
 

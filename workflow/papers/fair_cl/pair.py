@@ -9,14 +9,14 @@ import pandas as pd
 
 from despur.metrics.fairness import leakage, tpr_gap
 from despur.orchestration.experiments import Cell
-from despur.specs.paths import Place, Run, locate
+from despur.specs.paths import ResultPath, Run, locate
 from despur.storage.store import Array, Container, Dataset, load_dataset
 
 
 def dataset_of(cell: Cell) -> Dataset:
     """The data of a cell's first run."""
-    place = locate(cell.folders[0])
-    return load_dataset(place.data.folder, place.runs()[0].data.name)
+    result = locate(cell.folders[0])
+    return load_dataset(result.data.folder, result.runs()[0].data.name)
 
 
 def on_classes(dataset: Dataset, z: Array, logits: Array, classes: Sequence[str]) -> dict[tuple[str, str], float]:
@@ -35,11 +35,11 @@ def on_classes(dataset: Dataset, z: Array, logits: Array, classes: Sequence[str]
     return found | {("samples", str(cell)): float(size) for cell, size in zip(cells.tolist(), sizes, strict=True)}
 
 
-def measured(place: Place, run: Run, classes: Sequence[str]) -> list[dict[str, Any]]:
+def measured(result: ResultPath, run: Run, classes: Sequence[str]) -> list[dict[str, Any]]:
     """Rows of a run of all classes, on some of them."""
-    outputs = Container(place.folder / "outputs.safetensors")
+    outputs = Container(result.folder / "outputs.safetensors")
     z, logits = (outputs[f"{run.key}/best/{name}"].astype(np.float32) for name in ("z", "logits"))
-    found = on_classes(load_dataset(place.data.folder, run.data.name), z, logits, classes)
+    found = on_classes(load_dataset(result.data.folder, run.data.name), z, logits, classes)
     return [{"metric": metric, "group": group, "value": value} for (metric, group), value in found.items()]
 
 
@@ -51,9 +51,9 @@ def of_the_pair(cells: list[Cell]) -> pd.DataFrame:
         return metrics
     rows = []
     for cell in (cell for cell in cells if cell.role == "bios" and cell.printed == "ce"):
-        for place in map(locate, cell.folders):
-            for run in place.runs():
+        for result in map(locate, cell.folders):
+            for run in result.runs():
                 own = {"role": "bios_nurse_surgeon", "played": cell.dataset, "printed": "ce_multiclass", "stand_in": cell.stand_in,
                        "data": run.data.name, "method": run.spec.name, "seed": run.seed, "split": "test", "selection": "best"}  # fmt: skip
-                rows += [own | row for row in measured(place, run, dataset_of(of_two[0]).about["classes"])]
+                rows += [own | row for row in measured(result, run, dataset_of(of_two[0]).about["classes"])]
     return pd.concat([metrics, pd.DataFrame(rows)], ignore_index=True)

@@ -28,13 +28,13 @@ def share_of_cell(number: Any, dataset: Dataset) -> float:
     asked = printed_settings(number.setting)
     about, table = dataset.about, dataset.table.iloc[dataset.rows(asked["split"])]
     y, a = (
-        place(about[kind], asked[key], words)
+        result(about[kind], asked[key], words)
         for kind, key, words in (("classes", "sentiment", "sad happy"), ("attributes", "race", "sae aae"))
     )
     return float(100 * ((table["y"] == y) & (table["a"] == a)).mean())
 
 
-def place(names: list[str], word: str, words: str) -> int:
+def result(names: list[str], word: str, words: str) -> int:
     """Where a word of the paper stands among a data set's names: as the house's moji orders them."""
     if len(names) != 2:
         raise NotHere(f"{len(names)} values instead of two")

@@ -32,11 +32,11 @@ def plane(z: Array) -> Array:
 
 def project(cell: Cell, method: str) -> pd.DataFrame:
     """Where a cell's selected model, first seed, puts training samples."""
-    place = locate(cell.folders[0])
-    run = next(run for run in place.runs() if run.spec.name == method)
-    dataset = load_dataset(place.data.folder, run.data.name)
+    result = locate(cell.folders[0])
+    run = next(run for run in result.runs() if run.spec.name == method)
+    dataset = load_dataset(result.data.folder, run.data.name)
     rows = some_of_each(dataset, run.seed)
-    points = plane(Container(place.folder / "outputs.safetensors")[f"{run.key}/best/z"][rows])
+    points = plane(Container(result.folder / "outputs.safetensors")[f"{run.key}/best/z"][rows])
     y, a = (dataset.table[name].to_numpy()[rows] for name in ("y", "a"))
     return pd.DataFrame({
         "role": cell.role, "played": cell.dataset, "printed": cell.printed, "data": run.data.name, "method": method, "seed": run.seed,

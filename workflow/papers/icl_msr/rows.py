@@ -25,17 +25,17 @@ BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # that MSR is
 def printed_names() -> dict[str, str]:
     """How the paper calls the runs on each stage-1 method."""
     named = experiments.room("icl_msr")["methods"].items()
-    return {resolve("methods", text).points[0].parts["stage1"].base: name for name, text in named}
+    return {resolve("methods", text).points[0].components["stage1"].base_name: name for name, text in named}
 
 
 @cache
 def settings(data: str, method: str) -> dict[str, Any]:
     """What tables, figures and claims ask for by name, whether a sweep varies it or not."""
     (point,) = resolve("methods", method, parse(data)[0]).points
-    base = point.parts["stage1"]
+    base = point.components["stage1"]
     own = {name: base.settings.get(key) for name, key in SETTINGS.items()}
     train = resolve("datasets", data).points[0].settings.get("train", "full")
-    return {"printed": printed_names()[base.base], "train": train, "label_fraction": point.settings.get("label_fraction"), **own}
+    return {"printed": printed_names()[base.base_name], "train": train, "label_fraction": point.settings.get("label_fraction"), **own}
 
 
 @cache
@@ -70,10 +70,10 @@ def accuracies(cells: Sequence[Cell]) -> pd.DataFrame:
 def seconds(cells: Sequence[Cell]) -> pd.DataFrame:
     """Seconds that each stage-1 model was trained: ``data``, ``method``, ``seed``, ``seconds``, ``device``."""
     rows = []
-    for place in {locate(folder) for cell in cells for folder in cell.folders}:
+    for result in {locate(folder) for cell in cells for folder in cell.folders}:
         known: dict[str, Any] = {}
-        for base in place.upstream("stage1"):
+        for base in result.upstream("stage1"):
             about = json.loads((Path(base.folder) / "about.json").read_text())
             known |= {key: {"seconds": run["seconds"], "device": about["device"]} for key, run in about["runs"].items()}
-        rows += [{"data": run.data.name, "method": run.spec.name, "seed": run.seed, **known[run.of("stage1")]} for run in place.runs()]
+        rows += [{"data": run.data.name, "method": run.spec.name, "seed": run.seed, **known[run.of("stage1")]} for run in result.runs()]
     return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "device"]).drop_duplicates(["data", "method", "seed"])

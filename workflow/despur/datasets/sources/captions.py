@@ -45,5 +45,5 @@ def captioned_scenes(originals: Array, count: int, skew: float, named: float) ->
     drawn = np.concatenate([np.resize(rng.permutation(known[digit == d]), count) for d in np.unique(digit)])
     digits = scans.target[drawn]
     a = backgrounds(rng, digits, skew)
-    ink, mask = scenes.place(rng, scans.images[drawn], SIDE)
+    ink, mask = scenes.result(rng, scans.images[drawn], SIDE)
     return scenes.paste(rng, ink, mask, scenes.textures(rng, a, SIDE)), captions(rng, digits, a, named)

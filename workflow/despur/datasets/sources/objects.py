@@ -67,7 +67,7 @@ def class_folders(folder: Path, synsets: Sequence[str], remedy: str) -> Files:
     """Images of ``folder/SYNSET/`` or ``folder/SYNSET/images/``, by class. Raises InputError for a class without images."""
     found: Files = []
     for y, synset in enumerate(synsets):
-        own = next((place for place in (folder / synset / "images", folder / synset) if place.is_dir()), None)
+        own = next((result for result in (folder / synset / "images", folder / synset) if result.is_dir()), None)
         paths = images_in(own) if own else []
         if not paths:
             raise InputError(f"{folder} has no images in a folder {synset}. {remedy}")

@@ -46,7 +46,7 @@ def textures(rng: np.random.Generator, water: Array, side: int) -> Array:
     return (255 * np.clip((low + (high - low) * level) * light, 0, 1)).astype(np.uint8)
 
 
-def place(rng: np.random.Generator, digits: Array, side: int) -> tuple[Array, Array]:
+def result(rng: np.random.Generator, digits: Array, side: int) -> tuple[Array, Array]:
     """Digits (N,8,8) of ink 0..16, enlarged bilinearly, shifted and turned at random. Returns ink float (N,side,side) in [0, 1] and the
     mask, bool: where ink is at least INK."""
     count, middle = len(digits), (side - 1) / 2

@@ -43,7 +43,7 @@ class DomainWeighted(WithDomains):
         """On the training samples as they are, not augmented, by the encoder as it predicts."""
         self.networks.eval()
         with eager():
-            z = torch.cat([self.embed(images).float() for images in self.task.presentation.batches(256, rng)])
+            z = torch.cat([self.embed(images).float() for images in self.task.batcher.batches(256, rng)])
         self.fit(z, self.domain.values)
 
     def temperature(self, z: Tensor, domain: Tensor, positive: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
-from despur.compute.task import Base, Task
+from despur.compute.task import Stage1Outputs, Task
 from despur.specs.declarations import declared
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
@@ -59,13 +59,13 @@ class Bottleneck(nn.Module):
             return (mapped[1:] @ active[0]) / (lengths[1:] * lengths[0])
 
 
-def base_of(task: Task) -> Base:
+def base_of(task: Task) -> Stage1Outputs:
     """What the foundation model says. Raises SettingError where the base's head does not lie in the space of the representations."""
-    assert task.base is not None
-    wanted = (task.num_classes, *task.presentation.shape)
-    if task.base.head.shape != wanted:
-        raise SettingError(f"the base's class embeddings are {task.base.head.shape}, not {wanted}")
-    return task.base
+    assert task.stage1_outputs is not None
+    wanted = (task.num_classes, *task.batcher.shape)
+    if task.stage1_outputs.head.shape != wanted:
+        raise SettingError(f"the base's class embeddings are {task.stage1_outputs.head.shape}, not {wanted}")
+    return task.stage1_outputs
 
 
 def predicted(y: Array, groups: Array, inference: str) -> Array:

@@ -28,7 +28,7 @@ class Fitted(Method):
             "criterion": "worst_group_accuracy",
             **spec.settings,
         }
-        self.networks = self.build_networks(spec, task.presentation.shape, task.num_classes).to(task.device)
+        self.networks = self.build_networks(spec, task.batcher.shape, task.num_classes).to(task.device)
         self.found: dict[str, Any] = {}
 
     @staticmethod
@@ -40,19 +40,19 @@ class Fitted(Method):
         """Weights and biases of the map, (D,D) and (D,), and of the head on what it maps to, (C,D) and (C,). ``z``: (N,D)."""
         raise NotImplementedError
 
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         return self.found
 
-    def costly(self) -> list[nn.Module]:
+    def compilable_modules(self) -> list[nn.Module]:
         """None: the one step is a fit, and calls them once."""
         return []
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """All training samples at once."""
         yield np.arange(len(self.task))
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        z = self.task.presentation.view(batch, rng)
+        z = self.task.batcher.batch(batch, rng)
         for name, (weight, bias) in zip(("encoder", "head"), self.fit(z.cpu().numpy(), self.task.y, rng), strict=True):
             values = {"weight": weight, "bias": bias}
             self.networks[name].load_state_dict({key: torch.from_numpy(np.array(value)) for key, value in values.items()})
@@ -60,7 +60,7 @@ class Fitted(Method):
             logits = self.networks["head"](self.networks["encoder"](z))
         return {"loss": nn.functional.cross_entropy(logits, self.task.labels[batch])}
 
-    def set_rate(self, epoch: float) -> None:
+    def set_learning_rate(self, epoch: float) -> None:
         """There is none."""
 
     def state(self) -> dict[str, Any]:

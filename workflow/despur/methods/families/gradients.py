@@ -14,7 +14,7 @@ class KeepsHeadGradient(Method):
 
     resumed = False
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """An epoch starts without gradients, unless it goes on after an interruption."""
         if not self.resumed:
             self.optimizer.zero_grad()
@@ -25,7 +25,7 @@ class KeepsHeadGradient(Method):
         """The batches of one epoch."""
         raise NotImplementedError
 
-    def parts(self, batch: Array) -> list[Array]:
+    def sub_batches(self, batch: Array) -> list[Array]:
         """What of a step's batch is encoded at once."""
         return [batch]
 
@@ -35,12 +35,12 @@ class KeepsHeadGradient(Method):
             if name != "head" or self.settings["head_gradient"] != "accumulate":
                 network.zero_grad(set_to_none=True)
         total: Losses = {}
-        for part in self.parts(batch):
+        for part in self.sub_batches(batch):
             losses, share = self.losses(part, rng), len(part) / len(batch)
             (share * losses["loss"]).backward()
             for name, value in losses.items():
                 total[name] = total.get(name, 0) + share * value.detach()
-        self.descend()
+        self.optimizer_step()
         return total
 
     def state(self) -> dict[str, Any]:

@@ -67,13 +67,13 @@ class MSR(Pairs):
         s = self.settings
         channels = self.channels if s["mask_at"] == "representation" else self.embedding_dim
         self.networks["msr"] = (
-            SemanticWeights(self.task.presentation.shape, s["msr_width"], s["n"], channels, s["squash"] == "sigmoid", s["unit"])
+            SemanticWeights(self.task.batcher.shape, s["msr_width"], s["n"], channels, s["squash"] == "sigmoid", s["unit"])
             .requires_grad_(False)
             .to(self.task.device)
         )
         self.msr_optimizer = torch.optim.Adam(self.networks["msr"].parameters(), s["beta"])
 
-    def costly(self) -> list[nn.Module]:
+    def compilable_modules(self) -> list[nn.Module]:
         """None: what torch.compile makes can be differentiated once, and not in forward mode."""
         return []
 
@@ -82,15 +82,15 @@ class MSR(Pairs):
         """Whether the next step is one of f_msr."""
         return self.steps_done // self.steps_per_epoch % 2 == 1
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """All batches twice, in two orders: the two stages of Alg. 1."""
-        yield from super().epoch(rng)
-        yield from super().epoch(rng)
+        yield from super().epoch_batches(rng)
+        yield from super().epoch_batches(rng)
 
-    def rate(self, epoch: float) -> float:
+    def lr_factor(self, epoch: float) -> float:
         """Stage 1 is the first half of an epoch's steps and has all of the optimiser's; stage 2 has the rate of its last one."""
         first = math.floor(epoch) + min(2 * (epoch % 1), 1 - 1 / self.steps_per_epoch)
-        return super().rate(first)
+        return super().lr_factor(first)
 
     def weigh(self, weights: Tensor, h: Tensor) -> Tensor:
         """a_t . Z (n,2N,c) for the n vectors (N,n,c) of the images behind both views (2N,c); vectors of length 1 times sqrt(c)."""
@@ -118,7 +118,7 @@ class MSR(Pairs):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Stage 1: L_to (Eq. 5)."""
-        images = self.task.presentation.view(batch, rng)
+        images = self.task.batcher.batch(batch, rng)
         contrast, msr = self.objectives(self.views(images, rng), self.networks["msr"](images))
         return {"loss": contrast + self.settings["lambda"] * msr, "contrast": contrast.detach(), "msr": msr.detach()}
 
@@ -169,7 +169,7 @@ class MSR(Pairs):
     def meta_step(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Stage 2: a step of f_msr."""
         self.networks.train()
-        images, network, self.draw = self.task.presentation.view(batch, rng), self.networks["msr"], int(rng.integers(2**63))
+        images, network, self.draw = self.task.batcher.batch(batch, rng), self.networks["msr"], int(rng.integers(2**63))
         parameters = {name: p.detach().requires_grad_() for name, p in network.named_parameters()}
         losses = self.meta_loss(parameters, self.views(images, rng), images)
         slopes = average(torch.autograd.grad(losses["loss"], list(parameters.values())))

@@ -66,7 +66,7 @@ class Pairs(SelfSupervised):
         return p.roll(p.shape[-2] // 2, dims=-2)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        anchors, positives = self.represent(*self.views(self.task.presentation.view(batch, rng), rng))
+        anchors, positives = self.represent(*self.views(self.task.batcher.batch(batch, rng), rng))
         z = gather(self.anchor(anchors))
         return {"loss": self.contrast(z, self.opposite(z if self.shared else gather(self.positive(positives))))}
 
@@ -87,8 +87,8 @@ class WithTarget(Pairs):
     def target(self, name: str) -> nn.Module:
         return self.networks["target"][name]  # type: ignore[index]
 
-    def costly(self) -> list[nn.Module]:
-        return [*super().costly(), self.target("encoder")]
+    def compilable_modules(self) -> list[nn.Module]:
+        return [*super().compilable_modules(), self.target("encoder")]
 
     def momentum(self) -> float:
         """Share of the past after ``done`` epochs: constant, or 1 - (1 - ema) (cos(pi share of training) + 1) / 2 (Grill et al. 2020)."""

@@ -37,8 +37,8 @@ class SelfSupervised(Method):
         return nn.ModuleDict({"encoder": build_encoder(spec, shape)})
 
     def setup(self) -> None:
-        part = self.spec.parts["augment"]
-        self.augment = import_module(f"despur.augment.{part.base}").build(part.settings)
+        part = self.spec.components["augment"]
+        self.augment = import_module(f"despur.augment.{part.base_name}").build(part.settings)
         self.networks["projector"] = self.build_projector(self.dim)
 
     def build_projector(self, dim: int) -> nn.Module:
@@ -46,16 +46,16 @@ class SelfSupervised(Method):
         s = self.settings
         return projector(s["projector"], dim, s["projector_dim"], s["projector_width"]).to(self.task.device)
 
-    def rate(self, epoch: float) -> float:
+    def lr_factor(self, epoch: float) -> float:
         """As other methods; or with two drops near the end (Qiang et al. 2022, Sec. 6.2). Grows over the first ``warmup`` steps."""
         s = self.settings
         warm = min(1.0, (epoch * self.steps_per_epoch + 1) / s["warmup"]) if s["warmup"] else 1.0
         if s["decay"] != "drops":
-            return warm * super().rate(epoch)
+            return warm * super().lr_factor(epoch)
         return warm * s["drop"] ** sum(epoch >= s["epochs"] - s[key] for key in ("drop_first", "drop_second"))
 
-    def set_rate(self, epoch: float) -> None:
-        super().set_rate(epoch)
+    def set_learning_rate(self, epoch: float) -> None:
+        super().set_learning_rate(epoch)
         self.done = epoch
 
     @property
@@ -70,7 +70,7 @@ class SelfSupervised(Method):
     def steps_per_epoch(self) -> int:
         return len(self.task) // self.batch_size
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Array]:
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """Whole batches: every anchor has as many negatives. The few samples left over wait for the next epoch's order."""
         order = rng.permutation(len(self.task))[: self.steps_per_epoch * self.batch_size]
         yield from order.reshape(-1, self.batch_size)
@@ -81,7 +81,7 @@ class SelfSupervised(Method):
 
     def two_views(self, batch: Array, rng: np.random.Generator) -> Tensor:
         """Embeddings (2N,D) of two random views of N samples: first all first ones, then all second ones."""
-        images = self.task.presentation.view(batch, rng)
+        images = self.task.batcher.batch(batch, rng)
         return self.embed(self.augment(torch.cat([images, images]), rng))
 
     def info_nce(self, z: Tensor) -> Tensor:
@@ -98,8 +98,8 @@ class WithDomains(SelfSupervised):
 
     def setup(self) -> None:
         super().setup()
-        assert self.task.groups is not None
-        number = domains(self.task.y, self.task.groups)
+        assert self.task.inferred_attribute is not None
+        number = domains(self.task.y, self.task.inferred_attribute)
         self.domain, self.num_domains = self.task.per_sample(number), int(number.max()) + 1
 
     def domains_of(self, batch: Array) -> Tensor:
