@@ -31,7 +31,7 @@ lock: ## resolve envs/requirements.lock anew from pyproject.toml
 		--no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/requirements.lock
 
 test: $(VENV)/ready ## lint, types and all tests
-	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && mypy
+	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy
 	$(RUN) pytest -n 2
 
 test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root

@@ -134,7 +134,7 @@ def test_without_slurm_nothing_is_started_on_it(project):
 
 @pytest.mark.parametrize(("asked", "missing"), [((), "gpu"), (("--set-resources", "evaluate:slurm_partition=long"), "gpu, long")])
 def test_nothing_is_sent_to_a_partition_that_is_not_there(project, asked, missing):
-    for program in ("sbatch", "sinfo"):
+    for program in ("sbatch", "sinfo", "squeue"):  # without squeue or sacct, the plugin refuses to be imported
         pretend(project.root.parent, program, "batch")
     code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv", *asked))
     assert code == 1 and f"no partition {missing} (sinfo lists: batch)" in text and "Error in rule" not in text, text

@@ -42,10 +42,9 @@ SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
 # After a kill -9, go on without --unlock. A cluster's jobs read this file, too, on nodes that cannot see who holds the lock.
 ALIVE = locks.clear_stale() if workflow.is_main_process else None
 # Jobs that this Snakemake runs itself need not import libraries (despur/warm); those on other machines have no server.
-PYTHON = "python -m despur.warm"
 os.environ.pop("DESPUR_WARM", None)
 if workflow.is_main_process:
-    os.environ["DESPUR_WARM"] = str(os.getpid())
+    os.environ.update(DESPUR_WARM=str(os.getpid()))
 
 
 def of_profile(resource):
@@ -185,8 +184,13 @@ def cells_of_matrix():
     )
 
 
+def prefix(wildcards, output):
+    """What the files of an artifact have in common: their path without a suffix."""
+    return Path(output[0]).with_suffix("")
+
+
 def shown(paper, artifact):
-    """The files of an artifact, as its rule writes them: the report has each to look at or to download, unless it is not for people."""
+    """The files that the rule of an artifact writes. The report has each to look at or to download, unless it is not for people."""
     files = experiments.outputs(config, paper, artifact)
     if files[0].endswith(".parquet"):
         return files

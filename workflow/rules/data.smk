@@ -27,4 +27,4 @@ rule build_data:
     params:
         question=ask("data"),
     shell:
-        "{PYTHON} -m despur.data {output.inputs} > {log} 2>&1"
+        "python -m despur.warm -m despur.data {output.inputs} > {log} 2>&1"

@@ -21,4 +21,4 @@ rule evaluate:
     params:
         question=ask("evaluate"),
     shell:
-        "{PYTHON} -m despur.evaluate {output.metrics} > {log} 2>&1"
+        "python -m despur.warm -m despur.evaluate {output.metrics} > {log} 2>&1"

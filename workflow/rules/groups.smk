@@ -20,4 +20,4 @@ rule infer_groups:
     params:
         question=ask("groups"),
     shell:
-        "{PYTHON} -m despur.groups {output.groups} > {log} 2>&1"
+        "python -m despur.warm -m despur.groups {output.groups} > {log} 2>&1"

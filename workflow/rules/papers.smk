@@ -20,9 +20,9 @@ for paper in config["papers"]:
             params:
                 script=f"workflow/papers/{paper}/{experiments.made(artifact)[0]} {artifact}",
                 cells=cells_of(paper, artifact),
-                prefix=lambda wildcards, output: Path(output[0]).with_suffix(""),
+                prefix=prefix,
             shell:
-                "{PYTHON} {params.script} --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+                "python -m despur.warm {params.script} --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
 
     rule:
         name:

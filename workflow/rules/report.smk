@@ -20,9 +20,9 @@ if config.get("matrix"):
             "../../envs/despur.yaml"
         params:
             cells=cells_of_matrix(),
-            prefix=f"{OUT}/matrix",
+            prefix=prefix,
         shell:
-            "{PYTHON} -m despur.reporting.comparison --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+            "python -m despur.warm -m despur.reporting.comparison --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
 
 
 rule scorecard:
@@ -50,6 +50,6 @@ rule scorecard:
     params:
         config=json.dumps(config),
         code=script_digest("despur/reporting/scorecard.py"),
-        prefix=f"{OUT}/scorecard",
+        prefix=prefix,
     shell:
-        "{PYTHON} -m despur.reporting.scorecard --config {params.config:q} --output {params.prefix} > {log} 2>&1"
+        "python -m despur.warm -m despur.reporting.scorecard --config {params.config:q} --output {params.prefix} > {log} 2>&1"

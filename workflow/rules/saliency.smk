@@ -21,4 +21,4 @@ rule saliency:
     params:
         question=ask("saliency"),
     shell:
-        "{PYTHON} -m despur.saliency {output.maps} > {log} 2>&1"
+        "python -m despur.warm -m despur.saliency {output.maps} > {log} 2>&1"

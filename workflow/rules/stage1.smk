@@ -26,4 +26,4 @@ rule train_stage1:
         question=ask("stage1"),
     shell:
         "python -m despur.orchestration.gpu_slots --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
-        " {PYTHON} -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"
+        " python -m despur.warm -m despur.stage1 {output.models} --threads {threads} > {log} 2>&1"

@@ -29,4 +29,4 @@ rule train_stage2:
         question=ask("runs"),
     shell:
         "python -m despur.orchestration.gpu_slots --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
-        " {PYTHON} -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"
+        " python -m despur.warm -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"
