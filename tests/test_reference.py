@@ -16,13 +16,13 @@ def finished(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "-q"], check=True)
     subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"], check=True)
-    (tmp_path / "some.yaml").write_text("papers: [cnc, adapters]\ndatasets: {}\noutputs: out\n")
+    (tmp_path / "some.yaml").write_text("papers: [cnc, adapters]\ndatasets: {}\noutputs: results/out\n")
     runs = [tmp_path / name for name in ("finished", "not_finished")]
     runs[0].mkdir()
     (runs[0] / "about.json").write_text('{"seconds": 1.5}')
     pd.DataFrame({"epoch": [1], "value": [0.5]}).to_csv(runs[0] / "history.csv", index=False)
     monkeypatch.setattr(reference.experiments, "cells", lambda *_: [Cell("cmnist", "x", "erm", tuple(map(str, runs)))])
-    papers = tmp_path / "out/papers/cnc"
+    papers = tmp_path / "results/out/papers/cnc"
     papers.mkdir(parents=True)
     for name in ("table_1.md", "table_1.csv", "figure_2.png", "figure_2.csv", "figure_2.pdf"):
         (papers / name).write_text(name)
@@ -36,5 +36,5 @@ def test_tables_and_figures_are_kept_with_what_made_them(finished):
     assert files == {f"cnc/{name}" for name in ("table_1.md", "table_1.csv", "figure_2.png", "provenance.json", "histories.csv")}
     made_by = json.loads((kept / "cnc/provenance.json").read_text())
     assert made_by["runs"] == {str(finished / "finished"): {"seconds": 1.5}}
-    assert len(made_by["commit"]) == 40 and made_by["config"]["outputs"] == "out" and made_by["versions"]
+    assert len(made_by["commit"]) == 40 and made_by["config"]["outputs"] == "results/out" and made_by["versions"]
     assert pd.read_csv(kept / "cnc/histories.csv")["value"].tolist() == [0.5]

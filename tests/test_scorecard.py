@@ -136,6 +136,15 @@ def test_the_command_line_takes_a_file(tmp_path, monkeypatch):
     assert Path("results/some/scorecard.html").exists()
 
 
+def test_a_configuration_that_cannot_be_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("some.yaml").write_text("papers: [cncc]\ndatasets: {}\n")
+    monkeypatch.setattr("sys.argv", ["scorecard", "--configfile", "some.yaml", "--output", "results/scorecard"])
+    with pytest.raises(SystemExit):
+        scorecard.main()
+    assert "error: some.yaml: config key papers: unknown paper 'cncc'; did you mean cnc?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("value", "text"), [(0.123456, "0.123"), (1234.5, "1,234"), (None, "–"), (float("nan"), "–"), (0.0, "0"), (-56.78, "-56.8")]
 )

@@ -7,9 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
-import yaml
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import validate
+from snakemake.logging import logger
 
 from despur.orchestration import (
     configuration,
@@ -24,18 +23,21 @@ from despur.specs import paths
 from despur.storage.digest import declarations_digest, cache_key, script_digest
 from despur.specs.settings import SettingError
 
-SCHEMA = Path(workflow.basedir) / "workflow/schemas/config.schema.yaml"
+
+def refuse(error):
+    """Print one message and stop. To the message of an exception Snakemake adds the lines of code where it was raised."""
+    logger.error(f"Error: {error}")
+    sys.exit(1)
+
+
 try:
-    configuration.check_keys(config, yaml.safe_load(SCHEMA.read_text()))
-    validate(config, str(SCHEMA))  # fills in defaults
-    configuration.check(config)
-    matrix.cells(config)
+    config.update(configuration.complete(config))
     # A workflow does not see its targets before it has been read. Values of these options look like targets, and may have old names.
     if not {"--report", "--archive", "--cleanup-metadata"} & set(sys.argv):
         for word in sys.argv[1:]:
             configuration.check_target(config, Path(word))
 except SettingError as error:
-    raise WorkflowError(str(error))
+    refuse(error)
 
 OUT = config["outputs"]
 SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
@@ -68,7 +70,7 @@ if JOBS_PER_GPU:
             gpu_slots.visible(),
         )
     except gpu_slots.DeviceError as error:
-        raise WorkflowError(str(error))
+        refuse(error)
     workflow.register_resource("gpu", AT_ONCE)
 GPUS = math.inf if AT_ONCE is None else AT_ONCE // max(1, JOBS_PER_GPU)
 
@@ -78,13 +80,13 @@ def refuse_without_slurm():
     if workflow.executor_plugin.name != "slurm":
         return
     if not shutil.which("sbatch"):
-        raise WorkflowError(
+        refuse(
             "this machine has no sbatch: start profiles/slurm on a login node of the cluster, or leave --workflow-profile out"
         )
     try:
         slurm.check(partitions())
     except slurm.SlurmError as error:
-        raise WorkflowError(str(error))
+        refuse(error)
 
 
 def partitions():
@@ -142,7 +144,9 @@ def data_of(stage):
     """The data files that a job reads."""
     files = ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
     return clearly(
-        lambda wildcards: [result_path(stage, wildcards).data.folder / file for file in files]
+        lambda wildcards: [
+            result_path(stage, wildcards).data.folder / file for file in files
+        ]
     )
 
 
@@ -161,7 +165,9 @@ def needs_of(stage, resource):
     gpus = 0 if of_profile("gpu").get(name) == 0 else GPUS
 
     def asked(wildcards, attempt):
-        return resources.resources(result_path(stage, wildcards), attempt, gpus)[resource]
+        return resources.resources(result_path(stage, wildcards), attempt, gpus)[
+            resource
+        ]
 
     return asked
 

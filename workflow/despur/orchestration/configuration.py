@@ -1,30 +1,51 @@
 """A configuration: how it is read, and what is wrong with it, said before any job starts. No torch, no pandas."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from jsonschema import Draft4Validator, Draft202012Validator, validators
+from jsonschema.exceptions import ValidationError, best_match
 
-from despur.orchestration import experiments
+from despur.orchestration import experiments, matrix
 from despur.orchestration.experiments import room
-from despur.specs.names import unknown
-from despur.specs.paths import chunks, locate
+from despur.specs.declarations import PACKAGE, declared
+from despur.specs.names import parse, unknown
+from despur.specs.paths import KINDS, chunks, locate, staged
 from despur.specs.resolution import canonical
 from despur.specs.settings import SettingError
 
+SCHEMA = PACKAGE.parent / "schemas/config.schema.yaml"
+Validator = validators.extend(Draft202012Validator, type_checker=Draft4Validator.TYPE_CHECKER)  # 2.0 is no integer
+
+
+@contextmanager
+def _within(where: str) -> Iterator[None]:
+    """Say of an error where it is: a key of the configuration, a file."""
+    try:
+        yield
+    except SettingError as error:
+        raise SettingError(f"{where}: {error}") from None
+
 
 def read(file: Path) -> dict[str, Any]:
-    """A configuration as Snakemake takes it: one that names papers and data sets stands alone, any other changes config.yaml."""
-    own = yaml.safe_load(file.read_text()) or {}
-    alone = {"papers", "datasets"} <= set(own)
-    return {
-        "seeds": 3,
-        "outputs": str(experiments.RESULTS),
-        **(own if alone else _merged(yaml.safe_load(Path("config.yaml").read_text()), own)),
-    }
+    """A configuration as Snakemake takes it, checked: one that names papers and data sets stands alone, any other changes config.yaml."""
+    own = _load(file)
+    with _within(str(file)):
+        return complete(own if {"papers", "datasets"} <= set(own) else _merged(_load(Path("config.yaml")), own))
+
+
+def _load(file: Path) -> dict[str, Any]:
+    """What a YAML file says, not checked."""
+    try:
+        loaded = yaml.safe_load(file.read_text()) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise SettingError(f"{file} cannot be read: {error}") from None
+    if not isinstance(loaded, dict):
+        raise SettingError(f"{file}: must be keys with values, as in config.yaml")
+    return loaded
 
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,17 +56,27 @@ def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, An
     return {**first, **second, **both}
 
 
-def check_keys(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Refuse unknown keys and values of the wrong type or range; the message says what the key is for."""
-    known = schema["properties"]
-    for key in config:
-        if key not in known:
-            raise unknown("config key", key, known)
-    error = best_match(Draft202012Validator(schema).iter_errors(dict(config)))
+def complete(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with the defaults of the schema. Raises SettingError for a key, a value or a name that cannot be."""
+    schema = yaml.safe_load(SCHEMA.read_text())
+    error = best_match(Validator(schema).iter_errors(dict(config)))
     if error is not None:
-        named = str(next(iter(error.absolute_path), "missing"))
-        purpose = f" ({named}: {known[named]['description'].strip()})" if named in known else ""
-        raise SettingError(f"config key {named}: {error.message}{purpose}")
+        raise _described(error, schema["properties"])
+    defaults = {key: setting["default"] for key, setting in schema["properties"].items() if "default" in setting}
+    full = {**config, **{key: default for key, default in defaults.items() if key not in config}}
+    check(full)
+    return full
+
+
+def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError:
+    """What is wrong with a key or its value, and what the key is for."""
+    path = [str(key) for key in error.absolute_path]
+    where = f"config key {'.'.join(path)}: " if path else ""
+    if error.validator == "additionalProperties":
+        allowed = error.schema["properties"]
+        wrong = next(key for key in error.instance if key not in allowed)
+        return SettingError(f"{where}{unknown('key' if path else 'config key', wrong, allowed)}")
+    return SettingError(f"{where}{error.message}" + (f" ({path[0]}: {known[path[0]]['description'].strip()})" if path else ""))
 
 
 def check_target(config: Mapping[str, Any], path: Path) -> None:
@@ -63,41 +94,87 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Refuse papers, data sets and methods that do not exist; the message names the nearest that does."""
-    asked = [room(paper) for paper in config["papers"]]
-    roles, methods = ({name for here in asked for name in here[key]} for key in ("datasets", "methods"))
-    _check_datasets(config, roles)
-    try:
+    """Refuse names, settings and seeds that cannot be, wherever they stand; the message names the key and the nearest name that can."""
+    with _within("config key papers"):
+        known = {name for paper in config["papers"] for name in method_names(paper, config)}
+    with _within("config key seeds"):
         chunks(config["seeds"], 1)
-    except SettingError as error:
-        raise SettingError(f"config key seeds: {error}") from None
-    _check_methods(config, methods)
-    _check_artifacts(config)
-
-
-def _check_datasets(config: Mapping[str, Any], roles: set[str]) -> None:
-    for role in config["datasets"]:
-        if role not in roles:
-            raise unknown("config key datasets: data set", role, roles)
-        for name in experiments.players(config, role):
-            canonical("datasets", name)
-
-
-def _check_methods(config: Mapping[str, Any], methods: set[str]) -> None:
-    """Of the whole run, and of a data set."""
-    chosen = {"methods": config, **{f"datasets: {role}": cast for role, cast in config["datasets"].items() if isinstance(cast, Mapping)}}
-    for key, holder in chosen.items():
-        for method in holder.get("methods", []):
-            if method not in methods:
-                raise unknown(f"config key {key}: method", method, methods)
-
-
-def _check_artifacts(config: Mapping[str, Any]) -> None:
-    """Of an artifact that shows the runs of others, nothing can be changed."""
+    _check_datasets(config)
     for paper, changed in config.get("artifacts", {}).items():
-        known = room(paper)["artifacts"]
-        for artifact in changed:
-            if artifact not in known:
-                raise unknown(f"config key artifacts: artifact of {paper}", artifact, known)
-            if "datasets" not in known[artifact]:
-                raise SettingError(f"config key artifacts: {artifact} shows the runs of {', '.join(known[artifact]['from'])}: change those")
+        with _within("config key artifacts"):
+            known_artifacts = room(paper)["artifacts"]
+        with _within(f"config key artifacts.{paper}"):
+            _refuse_unknown("artifact", changed, known_artifacts)
+        for artifact, own in changed.items():
+            _check_artifact(f"config key artifacts.{paper}.{artifact}", paper, artifact, own)
+    with _within("config key methods"):
+        _refuse_unknown("method", config.get("methods", ()), known)
+    _check_runs(config)
+
+
+def method_names(paper: str, config: Mapping[str, Any] | None = None) -> set[str]:
+    """The names of methods in a paper's experiments.yaml, and in the artifacts of that paper in a configuration."""
+    own = config.get("artifacts", {}).get(paper, {}) if config else {}
+    named = [each.get(key, ()) for each in (*room(paper)["artifacts"].values(), *own.values()) for key in ("methods", "selected")]
+    return {*room(paper)["methods"], *(name for names in named for name in names)}
+
+
+def _refuse_unknown(what: str, names: Iterable[Any], known: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise unknown(what, name, known)
+
+
+def _check_datasets(config: Mapping[str, Any]) -> None:
+    """Data sets of all papers are known: a configuration of other papers keeps those of config.yaml."""
+    methods_on: dict[str, set[str]] = {}
+    for paper in experiments.papers():
+        for name in room(paper)["datasets"]:
+            methods_on.setdefault(name, set()).update(method_names(paper, config))
+    with _within("config key datasets"):
+        _refuse_unknown("data set of a paper", config["datasets"], methods_on)
+    for name, own in config["datasets"].items():
+        with _within(f"config key datasets.{name}"):
+            for data in experiments.players(config, name):
+                canonical("datasets", data)
+            _refuse_unknown("method", own.get("methods", ()) if isinstance(own, Mapping) else (), methods_on[name])
+
+
+def _check_artifact(key: str, paper: str, artifact: str, own: Mapping[str, Any]) -> None:
+    """What a configuration changes of an artifact. An artifact that shows the runs of others has nothing to change."""
+    here = room(paper)
+    known = here["artifacts"][artifact]
+    if "datasets" not in known:
+        raise SettingError(f"{key}: {artifact} shows the runs of {', '.join(known['from'])}: change those")
+    methods, seeds = own.get("methods", ()), own.get("seeds", 1)
+    with _within(f"{key}.methods"):
+        if isinstance(methods, Mapping):
+            _check_specifications(here, methods, methods if here.get("any_method_name") else method_names(paper))
+        else:
+            _refuse_unknown("method", methods, here["methods"])
+    with _within(f"{key}.seeds"):
+        _refuse_unknown("method", seeds if isinstance(seeds, Mapping) else (), {*methods, *method_names(paper)})
+        for each in seeds.values() if isinstance(seeds, Mapping) else (seeds,):
+            chunks(each, 1)
+
+
+def _check_specifications(here: Mapping[str, Any], methods: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Names of methods and data sets. Settings depend on the data: they are checked with the runs."""
+    _refuse_unknown("method", methods, known)
+    for stated in methods.values():
+        datasets = stated if isinstance(stated, Mapping) else ()
+        _refuse_unknown("data set of a paper", datasets, here["datasets"])
+        for text in (text for name in datasets or ("",) for text in experiments.specifications(stated, name)):
+            stage, name = staged(text)
+            declared(KINDS[stage], parse(name)[0])
+
+
+def _check_runs(config: Mapping[str, Any]) -> None:
+    """Every run of the configuration, to its last setting."""
+    for paper in config["papers"]:
+        for artifact in room(paper)["artifacts"]:
+            with _within(f"config key artifacts.{paper}.{artifact}"):
+                experiments.own_cells(config, paper, artifact)
+    with _within("config key matrix"):
+        chunks(config.get("matrix", {}).get("seeds", 1), 1)
+        matrix.cells(config)

@@ -10,7 +10,7 @@ that run in the place of a grid's unless the configuration says ``sweep: true``.
 ``writes``: the names of its files, where one job makes several tables or figures. A room's ``readings`` are settings, ``colors=released``,
 that count as the paper's though they are not the default (``despur/reporting/printed.py``).
 The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs of its own, of
-these runs.
+these runs. ``any_method_name``: there its methods may have any name, as tables name runs by their models.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from typing import Any
 
 import yaml
 
-from despur.specs.names import join, parse, unknown
-from despur.specs.paths import KINDS, ResultPath, chunk_size, chunks, locate
-from despur.specs.resolution import resolve
+from despur.specs.names import parse, unknown
+from despur.specs.paths import KINDS, ResultPath, chunk_size, chunks, locate, staged
+from despur.specs.resolution import resolve, short, varied
 
 PAPERS = Path(__file__).parents[2] / "papers"
 RESULTS = Path("results")
@@ -116,8 +116,14 @@ def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     others = list(dict.fromkeys(cell for name in here.get("from", []) for cell in cells(config, paper, name)))
     if "datasets" not in here:
         return [cell for cell in others if cell.printed in here.get("methods", [cell.printed])]
+    return others + own_cells(config, paper, artifact)
+
+
+def own_cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
+    """The cells of an artifact that are not those of others."""
+    here = {"datasets": [], "methods": {}} | asked(config, paper, artifact)
     named = here["methods"] if isinstance(here["methods"], Mapping) else {m: room(paper)["methods"][m] for m in here["methods"]}
-    return others + [
+    return [
         Cell(role, dataset, printed, folders(dataset, name, _seeds(config, here.get("seeds"), printed)), artifact, paper)
         for role in here["datasets"]
         for dataset in (varied(player, here.get("data", "")) for player in players(config, role))
@@ -137,20 +143,10 @@ def _seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
     return config["seeds"] if found is None else found
 
 
-def varied(dataset: str, data: str) -> str:
-    """A data set with other settings: ``cmnist+colors=released`` and ``p_corr=0.5~0.9`` -> ``cmnist+colors=released+p_corr=0.5~0.9``."""
-    if not data:
-        return dataset
-    base, own = parse(dataset)
-    own |= parse(f"{base}+{data}")[1]
-    return resolve("datasets", join(base, {key: "~".join(values) for key, values in own.items()})).name
-
-
 def folders(dataset: str, method: str, seeds: int | list[str]) -> tuple[str, ...]:
     """The folders of a method (or ``stage1/BASE``, ``groups/INFERENCE``) on a data set, one for each chunk of seeds."""
-    stage, _, text = method.rpartition("/")
-    stage = stage or "runs"
-    name = resolve(KINDS[stage], text, parse(dataset)[0], "" if stage == "runs" else stage).name
+    stage, text = staged(method)
+    name = short(resolve(KINDS[stage], text, parse(dataset)[0], "" if stage == "runs" else stage).name)
     result = ResultPath(RESULTS, stage, dataset, name)
     return tuple(str(ResultPath(RESULTS, stage, dataset, name, s).folder) for s in chunks(seeds, chunk_size(result)))
 

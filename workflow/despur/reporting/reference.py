@@ -13,6 +13,7 @@ import pandas as pd
 
 from despur.orchestration import configuration, experiments
 from despur.reporting import origin
+from despur.specs.settings import SettingError
 from despur.storage.store import write_csv, write_json
 
 
@@ -53,4 +54,7 @@ def keep(configfile: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", type=Path, default=Path("config.yaml"))
-    keep(parser.parse_args().configfile)
+    try:
+        keep(parser.parse_args().configfile)
+    except SettingError as error:
+        parser.error(str(error))

@@ -21,6 +21,7 @@ import yaml
 from despur.orchestration import configuration, experiments, matrix
 from despur.reporting import cost, origin, tally, verdicts
 from despur.specs.declarations import PACKAGE
+from despur.specs.settings import SettingError
 from despur.storage.store import atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"
@@ -186,7 +187,10 @@ def main() -> None:
     source.add_argument("--config", help="the same, as JSON")
     parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
     arguments = parser.parse_args()
-    config = configuration.read(arguments.configfile) if arguments.configfile else json.loads(arguments.config)
+    try:
+        config = configuration.read(arguments.configfile) if arguments.configfile else json.loads(arguments.config)
+    except SettingError as error:
+        parser.error(str(error))
     write(config, arguments.output)
 
 

@@ -28,9 +28,9 @@ def parse(text: str) -> tuple[str, dict[str, list[str]]]:
     return base, overrides
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> SettingError:
+def unknown(what: str, name: object, known: Iterable[str]) -> SettingError:
     """The error for a name that does not exist: says what exists and what is nearest."""
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(str(name), known, n=1)
     hint = f"; did you mean {near[0]}?" if near else "."
     return SettingError(f"unknown {what} {name!r}{hint} Known: {', '.join(known) or 'none'}")

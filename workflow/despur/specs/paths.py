@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.declarations import declared
-from despur.specs.names import parse
+from despur.specs.names import parse, unknown
 from despur.specs.resolution import at_seeds, canonical, resolve
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec, Sweep
@@ -111,6 +111,14 @@ def locate(path: str | Path) -> ResultPath:
         )
     root, data, stage, dataset, name, seeds = match.groups()
     return ResultPath(Path(root or "."), "data", data) if data else ResultPath(Path(root or "."), stage, dataset, name, seeds)
+
+
+def staged(method: str) -> tuple[str, str]:
+    """The stage and the name of a method's specification: ``groups/clusters`` -> ``groups``, ``clusters``; ``cnc`` -> ``runs``, ``cnc``."""
+    stage, slash, text = method.rpartition("/")
+    if slash and stage not in ("stage1", "groups"):
+        raise unknown(f"stage of {method}:", stage, ("stage1", "groups"))
+    return stage or "runs", text
 
 
 def seed_list(text: str) -> list[int]:

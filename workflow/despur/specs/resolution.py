@@ -134,11 +134,25 @@ def at_seeds(dataset: str, seeds: Sequence[int]) -> str:
     return resolve("datasets", join(sweep.base_name, {k: "~".join(v) for k, v in overrides.items()})).name
 
 
+def varied(dataset: str, data: str) -> str:
+    """A data set with other settings: ``cmnist+colors=released`` and ``p_corr=0.5~0.9`` -> ``cmnist+colors=released+p_corr=0.5~0.9``."""
+    if not data:
+        return dataset
+    base, own = parse(dataset)
+    own |= parse(f"{base}+{data}")[1]
+    return short(resolve("datasets", join(base, {key: "~".join(values) for key, values in own.items()})).name)
+
+
+def short(name: str) -> str:
+    """The name, if it can be a folder's."""
+    if len(name) > LONGEST:
+        raise SettingError(f"{name}: longer than the {LONGEST} characters of a folder's name; ask for shorter lists")
+    return name
+
+
 def canonical(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     """Like :func:`resolve`, but refuses a name that is not spelled canonically, and says how it is."""
     sweep = resolve(kind, text, dataset, role)
-    if len(text) > LONGEST:
-        raise SettingError(f"{text}: longer than the {LONGEST} characters of a folder's name; ask for shorter lists")
-    if sweep.name != text:
+    if short(sweep.name) != text:
         raise SettingError(f"{text} is called {sweep.name} (keys sorted, defaults dropped): ask for that path")
     return sweep
