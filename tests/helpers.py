@@ -25,7 +25,9 @@ torch.set_num_threads(1)
 quick = settings(deadline=None, max_examples=80, derandomize=True, database=None)
 
 CPU = torch.device("cpu")
-OPTIONS = Namespace(device="cpu", threads=1, precision="fp32", deterministic=False, checkpoint_seconds=1e9, compile="off")
+OPTIONS = Namespace(
+    device="cpu", threads=1, precision="fp32", deterministic=False, checkpoint_seconds=1e9, compile="off"
+)
 
 
 def spec(name: str, dataset: str = "") -> Spec:
@@ -45,13 +47,17 @@ def labels(sizes: dict[tuple[int, int], int]) -> tuple[np.ndarray, np.ndarray]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def task(y: np.ndarray, groups: np.ndarray | None = None, *, side: int = 34, crop: str = "centre", device: torch.device = CPU) -> Task:
+def task(
+    y: np.ndarray, groups: np.ndarray | None = None, *, side: int = 34, crop: str = "centre", device: torch.device = CPU
+) -> Task:
     """A training set of random images with these labels and groups."""
     batcher = InputBatcher(torch.from_numpy(images(len(y), side)).to(device), 32, crop)
     return Task(batcher, np.asarray(y), int(y.max()) + 1, device, groups)
 
 
-def embedded(y: np.ndarray, groups: np.ndarray | None = None, z: np.ndarray | None = None, *, seed: int = 0, dim: int = 12) -> Task:
+def embedded(
+    y: np.ndarray, groups: np.ndarray | None = None, z: np.ndarray | None = None, *, seed: int = 0, dim: int = 12
+) -> Task:
     """A training set of embeddings: ``z`` (N,D), or random ones that tell class and groups linearly."""
     if z is None:
         rng = np.random.default_rng(seed)
@@ -69,7 +75,9 @@ def build(name: str, of: Task, seed: int = 0) -> Method:
 
 
 OPENED: list[Path] = []
-sys.addaudithook(lambda event, said: OPENED.append(Path(said[0])) if event == "open" and isinstance(said[0], str | Path) else None)
+sys.addaudithook(
+    lambda event, said: OPENED.append(Path(said[0])) if event == "open" and isinstance(said[0], str | Path) else None
+)
 
 
 def image(file: Path) -> bool:
@@ -83,8 +91,13 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     OPENED.clear()
     made = import_module(f"despur.datasets.{point.base_name}").build(point.settings, root)
     found = {pattern: raw_files.present(pattern, root) for pattern in raw_files.needed(point)}
-    assert raw_files.downloaded(point.base_name) or all(found.values()), f"{name}: nothing matches {[p for p in found if not found[p]]}"
-    many, one = ({file for p in found for file in found[p] if p.endswith(raw_files.FOLDERS) == folder} for folder in (True, False))
+    assert raw_files.downloaded(point.base_name) or all(found.values()), (
+        f"{name}: nothing matches {[p for p in found if not found[p]]}"
+    )
+    many, one = (
+        {file for p in found for file in found[p] if p.endswith(raw_files.FOLDERS) == folder}
+        for folder in (True, False)
+    )
     opened = {file for file in OPENED if file.is_relative_to(root) and "weights" not in file.parts}
     undeclared = {file for file in opened if file not in one and not (image(file) and many & {file, *file.parents})}
     assert not undeclared, f"{name} reads {undeclared}, which its RAW does not declare"

@@ -97,7 +97,9 @@ class Project:
 
     def results(self) -> dict[str, bytes]:
         """Every file below results/."""
-        return {str(p.relative_to(self.root)): p.read_bytes() for p in sorted(self.root.glob("results/**/*")) if p.is_file()}
+        return {
+            str(p.relative_to(self.root)): p.read_bytes() for p in sorted(self.root.glob("results/**/*")) if p.is_file()
+        }
 
 
 def pretend(folder: Path, name: str, *lines: str) -> str:

@@ -33,7 +33,14 @@ def named():
 @pytest.mark.parametrize("method", ["linear_probe", "wise_ft", "adapter", "contrastive_adapter"])
 def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(role, method):
     settings = resolve("methods", method, PLAYED[role]).points[0].settings
-    rates = {"optimizer": "sgd", "learning_rate": 1e-3, "momentum": 0.9, "weight_decay": 5e-5, "decay": "none", "clip": 0}
+    rates = {
+        "optimizer": "sgd",
+        "learning_rate": 1e-3,
+        "momentum": 0.9,
+        "weight_decay": 5e-5,
+        "decay": "none",
+        "clip": 0,
+    }
     assert {key: settings[key] for key in rates} == rates and settings["batch_size"] == 128
     assert settings["epochs"] == (50 if role == "celeba" else 100)
     if method == "contrastive_adapter":
@@ -52,7 +59,9 @@ def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):
     for cell in experiments.cells(CONFIG, "adapters", "figure_3"):
         for point in locate(cell.folders[0]).sweep.points:
             found.add((cell.role, *named.identify(cell.printed, point.name, cell.dataset)[:2]))
-    asked = itertools.product(ROOM["artifacts"]["figure_3"]["datasets"], ["zero_shot", "adapter"], named.BACKBONES.values())
+    asked = itertools.product(
+        ROOM["artifacts"]["figure_3"]["datasets"], ["zero_shot", "adapter"], named.BACKBONES.values()
+    )
     assert set(asked) <= found
 
 
@@ -70,8 +79,14 @@ def asked(effect):
 
 def ran(named, claim, role):
     """What the published configuration runs for a claim on a data set; the paper's names, foundation models, numbers of samples."""
-    every = {cell for name in (claim["artifact"], *claim.get("beside", [])) for cell in experiments.cells(CONFIG, "adapters", name)}
-    for cell in (cell for cell in every if cell.role == role and cell.artifact in (claim["artifact"], *claim.get("beside", []))):
+    every = {
+        cell
+        for name in (claim["artifact"], *claim.get("beside", []))
+        for cell in experiments.cells(CONFIG, "adapters", name)
+    }
+    for cell in (
+        cell for cell in every if cell.role == role and cell.artifact in (claim["artifact"], *claim.get("beside", []))
+    ):
         for run in locate(cell.folders[0]).runs():
             printed, backbone, alpha = named.identify(cell.printed, run.spec.name, run.data.name)
             for method in (printed, "models", *(["linear_probe"] if alpha == 0 else [])):
@@ -88,18 +103,30 @@ def test_what_a_claim_asks_for_is_run_in_the_published_configuration(named, clai
 
 
 def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
-    judged = {role for claim in CLAIMS if claim["name"].startswith("contrastive_adapter_beats_zero_shot") for role in claim["datasets"]}
+    judged = {
+        role
+        for claim in CLAIMS
+        if claim["name"].startswith("contrastive_adapter_beats_zero_shot")
+        for role in claim["datasets"]
+    }
     assert judged == set(ROOM["datasets"])
     assert {cell.role for cell in experiments.cells(CONFIG, "adapters", "prose")} == judged
 
 
 def test_in_the_bundled_run_table_6_and_figure_3_cost_nothing():
     bundled = configuration.read(Path("config.yaml"))
-    own = {(cell.printed, cell.role) for cell in experiments.cells(bundled, "adapters", "table_6") if cell.artifact == "table_6"}
+    own = {
+        (cell.printed, cell.role)
+        for cell in experiments.cells(bundled, "adapters", "table_6")
+        if cell.artifact == "table_6"
+    }
     assert own == {("jtt", "waterbirds"), ("cnc", "waterbirds"), ("jtt", "celeba"), ("cnc", "celeba")}
     others = {folder for cell in experiments.cells(bundled, "cnc", "table_1") for folder in cell.folders}
     others |= {
-        folder for name in ("table_3", "figure_5") for cell in experiments.cells(bundled, "adapters", name) for folder in cell.folders
+        folder
+        for name in ("table_3", "figure_5")
+        for cell in experiments.cells(bundled, "adapters", name)
+        for folder in cell.folders
     }
     for name in ("table_6", "figure_3"):
         assert {folder for cell in experiments.cells(bundled, "adapters", name) for folder in cell.folders} <= others

@@ -34,16 +34,24 @@ def printed(number):
     """A table of the paper as if it were measured here."""
     table = pd.read_csv(REPORTED / f"table_{number}.csv").query("metric in @ACCURACIES")
     asked = [printed_settings(text) for text in table["setting"]]
-    table = table.rename(columns={"dataset": "role", "method": "printed"}).assign(backbone=[each.get("backbone", "") for each in asked])
+    table = table.rename(columns={"dataset": "role", "method": "printed"}).assign(
+        backbone=[each.get("backbone", "") for each in asked]
+    )
     if number == 5:
-        table["printed"] = [PARTS.get((each["contrastive_loss"], each["hard_sampling"]), "another table's") for each in asked]
+        table["printed"] = [
+            PARTS.get((each["contrastive_loss"], each["hard_sampling"]), "another table's") for each in asked
+        ]
     same = {"artifact": f"table_{number}", "split": "test", "selection": "best", "group": "", "data.samples": np.nan}
     return table.assign(value=table["mean"] / 100, **same)
 
 
 def few():
     """Figure 5 as made up: with 100 samples, and with all, where SSA is better."""
-    rows = [("contrastive_adapter", "clip_rn50", 0.60, 100), ("ssa", "imagenet_rn50", 0.19, 100), ("ssa", "imagenet_rn50", 0.89, np.nan)]
+    rows = [
+        ("contrastive_adapter", "clip_rn50", 0.60, 100),
+        ("ssa", "imagenet_rn50", 0.19, 100),
+        ("ssa", "imagenet_rn50", 0.89, np.nan),
+    ]
     found = pd.DataFrame(rows, columns=["printed", "backbone", "value", "data.samples"])
     zero = pd.DataFrame([{"printed": "zero_shot", "backbone": "clip_rn50", "value": 0.366}])
     same = {
@@ -64,18 +72,27 @@ def means(prose):
 
 SENTENCES = pd.read_csv(REPORTED / "prose.csv")
 OF_TABLES = SENTENCES[
-    ~SENTENCES["note"].str.contains("doubt|Fig. [45]|Sec. 1: MLPs") & ~SENTENCES["metric"].str.contains("params|lipschitz|fraction")
+    ~SENTENCES["note"].str.contains("doubt|Fig. [45]|Sec. 1: MLPs")
+    & ~SENTENCES["metric"].str.contains("params|lipschitz|fraction")
 ]
 
 
-@pytest.mark.parametrize("number", list(OF_TABLES.itertuples()), ids=lambda row: f"{row.dataset}-{row.metric}-{row.mean}")
+@pytest.mark.parametrize(
+    "number", list(OF_TABLES.itertuples()), ids=lambda row: f"{row.dataset}-{row.metric}-{row.mean}"
+)
 def test_of_the_paper_s_tables_a_number_is_what_its_sentence_says(prose, means, number):
     assert prose.ours(number, [], means)["ours"] == pytest.approx(number.mean, abs=0.051)
 
 
-@pytest.mark.parametrize(("method", "baseline", "gain"), [("contrastive_adapter", "ssa", 41), ("contrastive_adapter", "zero_shot", 23.4)])
+@pytest.mark.parametrize(
+    ("method", "baseline", "gain"), [("contrastive_adapter", "ssa", 41), ("contrastive_adapter", "zero_shot", 23.4)]
+)
 def test_few_samples_are_compared_with_as_few(prose, means, method, baseline, gain):
-    (number,) = (row for row in SENTENCES.itertuples() if row.method == method and row.setting == f"baseline={baseline};n_train=100")
+    (number,) = (
+        row
+        for row in SENTENCES.itertuples()
+        if row.method == method and row.setting == f"baseline={baseline};n_train=100"
+    )
     assert prose.ours(number, [], means)["ours"] == pytest.approx(gain)
 
 
@@ -86,7 +103,9 @@ def test_ssa_s_drop_is_with_100_samples(prose, means):
 
 def test_a_range_is_over_all_models(prose, means):
     (worst,) = (row for row in SENTENCES.itertuples() if row.metric == "worst_group_accuracy_min")
-    assert prose.ours(worst, [], means)["ours"] == pytest.approx(4)  # ViT-L/14 on Living-17: not the model that comes first
+    assert prose.ours(worst, [], means)["ours"] == pytest.approx(
+        4
+    )  # ViT-L/14 on Living-17: not the model that comes first
 
 
 def test_a_method_is_compared_on_its_own_model(prose, means):
@@ -102,9 +121,12 @@ def test_shares_are_of_the_foundation_model(prose, tmp_path, monkeypatch):
     (tmp_path / source.folder).mkdir(parents=True)
     trained = {run.key: {"trained_parameters": 263_424 if "ViT" not in run.key else 197_632} for run in result.runs()}
     models = {
-        run.of("stage1"): {"trained_parameters": 0, "model_parameters": 10**8 * (1 + 3 * ("ViT" in run.key))} for run in result.runs()
+        run.of("stage1"): {"trained_parameters": 0, "model_parameters": 10**8 * (1 + 3 * ("ViT" in run.key))}
+        for run in result.runs()
     }
     for at, runs in ((result, trained), (source, models)):
         (at.folder / "about.json").write_text(json.dumps({"runs": runs}))
     cell = Cell("waterbirds", "waterbirds", "contrastive_adapter", (str(result.folder),), "table_3")
-    assert sorted(set(prose.of_foundation_models([cell, replace(cell, artifact="table_4")]))) == pytest.approx([0.049408, 0.263424])
+    assert sorted(set(prose.of_foundation_models([cell, replace(cell, artifact="table_4")]))) == pytest.approx(
+        [0.049408, 0.263424]
+    )

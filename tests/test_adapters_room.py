@@ -38,7 +38,16 @@ def cell(tmp_path, monkeypatch):
     """Makes a cell of made-up runs: specification -> (worst group, average, similarity, alignment) on test data."""
     monkeypatch.chdir(tmp_path)
 
-    def make(printed, points, dataset="scene_digits", role="waterbirds", artifact="table_3", seeds=(0, 1), parameters=100, extra=None):
+    def make(
+        printed,
+        points,
+        dataset="scene_digits",
+        role="waterbirds",
+        artifact="table_3",
+        seeds=(0, 1),
+        parameters=100,
+        extra=None,
+    ):
         rows, resampled, runs = [], [], {}
         for method, (worst, average, similarity, alignment) in points.items():
             for seed in seeds:
@@ -70,7 +79,9 @@ def runs(cell):
         f"contrastive_adapter+sampling=random+{FULL}": (0.75, 0.9, 0.8, 0.3),
         f"contrastive_adapter+contrastive=false+sampling=random+{FULL}": (0.6, 0.95, 0.7, 0.4),
     }
-    ensembles = {f"wise_ft+alpha={alpha}+{FULL}": (worst, 0.9, 0.5, 0.5) for alpha, worst in ((0, 0.3), (0.4, 0.6), (1, 0.5))}
+    ensembles = {
+        f"wise_ft+alpha={alpha}+{FULL}": (worst, 0.9, 0.5, 0.5) for alpha, worst in ((0, 0.3), (0.4, 0.6), (1, 0.5))
+    }
     prompts = {f"prompting+{FULL}": (0.4, 0.8, 0.5, 0.6), f"prompting+prompts=group+{FULL}": (0.45, 0.8, 0.5, 0.6)}
     return [cell("zero_shot", prompts), cell("wise_ft", ensembles), cell("contrastive_adapter", variants)]
 
@@ -93,9 +104,18 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
 
 def test_points_of_a_job_have_the_names_of_the_paper(scripts, runs, tmp_path):
     table = made(scripts, "table_3", runs, tmp_path)
-    worst = table[(table["metric"] == "worst_group_accuracy") & (table["paper_dataset"] == "waterbirds") & (table["seeds"] > 0)]
+    worst = table[
+        (table["metric"] == "worst_group_accuracy") & (table["paper_dataset"] == "waterbirds") & (table["seeds"] > 0)
+    ]
     found = dict(zip(worst["method"], worst["ours"].round(6), strict=True))
-    assert found == {"zero_shot": 40, "group_prompt": 45, "linear_probe": 30, "adapter": 60, "wise_ft": 60, "contrastive_adapter": 80}
+    assert found == {
+        "zero_shot": 40,
+        "group_prompt": 45,
+        "linear_probe": 30,
+        "adapter": 60,
+        "wise_ft": 60,
+        "contrastive_adapter": 80,
+    }
     assert set(worst["setting"]) == {"backbone=clip_rn50"} and set(worst["verdict"]) == {"stand-in: not compared"}
 
 
@@ -113,7 +133,12 @@ def test_gaps_are_those_of_accuracies_and_averages_on_waterbirds_are_weighted(sc
 
 
 def test_alpha_is_selected_on_validation_data_not_on_test_data(scripts, cell, monkeypatch):
-    cells = [cell("wise_ft", {f"wise_ft+alpha=0+{FULL}": (0.6, 0.9, 0.5, 0.5), f"wise_ft+alpha=1+{FULL}": (0.5, 0.9, 0.5, 0.5)})]
+    cells = [
+        cell(
+            "wise_ft",
+            {f"wise_ft+alpha=0+{FULL}": (0.6, 0.9, 0.5, 0.5), f"wise_ft+alpha=1+{FULL}": (0.5, 0.9, 0.5, 0.5)},
+        )
+    ]
     file = f"{cells[0].folders[0]}/metrics.csv"
     table = pd.read_csv(file)
     swap = (table["split"] == "val") & (table["metric"] == "worst_group_accuracy")
@@ -138,7 +163,9 @@ def test_models_are_told_apart(scripts):
 def test_rank_correlations_are_over_methods_and_models(scripts, runs):
     metrics, resamples = scripts["named"].load(runs)
     models = metrics[metrics["printed"] == "models"].groupby("metric")["value"].first()
-    assert models["similarity_tracks_error"] == pytest.approx(-1) and models["alignment_tracks_error"] == pytest.approx(1)
+    assert models["similarity_tracks_error"] == pytest.approx(-1) and models["alignment_tracks_error"] == pytest.approx(
+        1
+    )
     assert (resamples["printed"] == "models").sum() == 4  # two metrics, two seeds
 
 
@@ -146,7 +173,9 @@ def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scrip
     points = {f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2)}
     ours = cell("contrastive_adapter", points, artifact="table_6", parameters=3)
     ssa = cell("ssa", {"gdro+groups=ssa": (0.7, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=200)
-    cim = cell("cim", {"cim": (0.6, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=900)  # a network and what else it trains
+    cim = cell(
+        "cim", {"cim": (0.6, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=900
+    )  # a network and what else it trains
     table = made(scripts, "table_6", [ours, ssa, cim], tmp_path)
     mine = {"method": "contrastive_adapter", "setting": "backbone=clip_rn50"}
     assert row_of(table, **mine, metric="trained_params")["ours"] == 3
@@ -168,7 +197,10 @@ def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scrip
     vit, cloob = model.format("openai", "ViT-B-32"), model.format("cloob", "RN50")
     points = {f"prompting+{vit}": (0.2, 0.8, 0.99, 0.6), f"prompting+{cloob}": (0.1, 0.8, 0.999, 0.6)}
     others = [cell("zero_shot_cloob", points, artifact="figure_3")]
-    error, similarity = [0.6, 0.4, 0.2, 0.8], [0.5, 0.7, 0.9, 0.99]  # zero-shot, adapter, contrastive adapter; and the least robust
+    error, similarity = (
+        [0.6, 0.4, 0.2, 0.8],
+        [0.5, 0.7, 0.9, 0.99],
+    )  # zero-shot, adapter, contrastive adapter; and the least robust
     shown_twice = [*runs, replace(runs[2], artifact="table_4"), *others]
     (found,) = {float(value) for cells in ([*runs, *others], shown_twice) for value in correlations(scripts, cells)}
     assert found == pytest.approx(spearmanr(error, similarity).statistic)
@@ -179,7 +211,11 @@ def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scrip
 def of_waterbirds(cell, parameters):
     """The contrastive adapter, zero-shot and SSA on the paper's own data, on CLIP RN-50."""
     model = "stage1.encoder.model=RN50"
-    names = {"contrastive_adapter": f"contrastive_adapter+{model}", "zero_shot": f"prompting+{model}", "ssa": "gdro+groups=ssa"}
+    names = {
+        "contrastive_adapter": f"contrastive_adapter+{model}",
+        "zero_shot": f"prompting+{model}",
+        "ssa": "gdro+groups=ssa",
+    }
     return [
         cell(
             name,
@@ -210,7 +246,9 @@ def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
     about = {"classes": ["landbird", "waterbird"], "attributes": ["land", "water"]}
     birds = Dataset(np.zeros((len(rows), 1), np.float32), pd.DataFrame(rows), about)
     assert set(scripts["tables"].group_sizes(birds)) <= {3498, 184, 56, 1057}
-    assert scripts["tables"].group_sizes(birds)[0] / scripts["tables"].group_sizes(birds)[1] == pytest.approx(max(3498 / 184, 1057 / 56))
+    assert scripts["tables"].group_sizes(birds)[0] / scripts["tables"].group_sizes(birds)[1] == pytest.approx(
+        max(3498 / 184, 1057 / 56)
+    )
 
 
 def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypatch):
@@ -218,8 +256,12 @@ def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypa
     monkeypatch.setattr(scripts["tables"], "group_sizes", lambda dataset: (1057, 56))
     table = made(scripts, "table_2", runs, tmp_path)
     found = table[table["seeds"] > 0].set_index(["method", "metric"])["ours"]
-    assert found["adapter", "improved_group_robustness"] == 1 and found["linear_probe", "improved_group_robustness"] == 0
-    assert found["data", "class_wise_group_size_largest"] == 1057 and found["data", "class_wise_group_size_balanced"] == 0
+    assert (
+        found["adapter", "improved_group_robustness"] == 1 and found["linear_probe", "improved_group_robustness"] == 0
+    )
+    assert (
+        found["data", "class_wise_group_size_largest"] == 1057 and found["data", "class_wise_group_size_balanced"] == 0
+    )
 
 
 def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
@@ -238,10 +280,17 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, m
     result = locate(f"results/runs/scene_digits/contrastive_adapter+{FULL}/s0")
     (run,), (source,) = result.runs(), result.upstream("stage1")
     down, up = np.diag([3.0, 2.0]).astype(np.float32), np.diag([1.0, 4.0]).astype(np.float32)
-    save_arrays(result.folder / "models.safetensors", {f"{run.key}/best/encoder.{k}.weight": v for k, v in (("down", down), ("up", up))})
-    save_arrays(source.folder / "outputs.safetensors", {f"{run.of('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)})
+    save_arrays(
+        result.folder / "models.safetensors",
+        {f"{run.key}/best/encoder.{k}.weight": v for k, v in (("down", down), ("up", up))},
+    )
+    save_arrays(
+        source.folder / "outputs.safetensors", {f"{run.of('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)}
+    )
     cell = Cell("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
-    assert scripts["prose"].lipschitz([cell]) == pytest.approx((8, 12))  # ReLU passes both: 2 x 4; products of norms: 3 x 4
+    assert scripts["prose"].lipschitz([cell]) == pytest.approx(
+        (8, 12)
+    )  # ReLU passes both: 2 x 4; products of norms: 3 x 4
 
 
 def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, cell, tmp_path):
@@ -249,8 +298,14 @@ def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, cell, tmp_path)
     few = cell("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5")
     metrics, resamples = scripts["named"].load([*runs, few])
     for table, column in ((metrics, "value"), (resamples, "0")):
-        own = table[(table["artifact"] == "figure_5") & (table["printed"] == "zero_shot") & (table["metric"] == "worst_group_accuracy")]
-        assert set(own.loc[own["split"] == "test", column]) == {0.4} and set(own["played"]) == {"scene_digits+samples=100"}
+        own = table[
+            (table["artifact"] == "figure_5")
+            & (table["printed"] == "zero_shot")
+            & (table["metric"] == "worst_group_accuracy")
+        ]
+        assert set(own.loc[own["split"] == "test", column]) == {0.4} and set(own["played"]) == {
+            "scene_digits+samples=100"
+        }
 
 
 @pytest.mark.parametrize("name", ["figure_3", "figure_4"])
@@ -263,14 +318,29 @@ def test_figures_write_what_they_show(scripts, runs, name, tmp_path):
 
 
 def test_a_data_set_of_a_family_plays_its_own_part():
-    assert not Cell("breeds_living17", "living17", "", ()).stand_in and not Cell("waterbirds", "waterbirds+samples=100", "", ()).stand_in
-    assert Cell("breeds_living17", "scene_subclasses", "", ()).stand_in and Cell("waterbirds", "scene_digits", "", ()).stand_in
+    assert (
+        not Cell("breeds_living17", "living17", "", ()).stand_in
+        and not Cell("waterbirds", "waterbirds+samples=100", "", ()).stand_in
+    )
+    assert (
+        Cell("breeds_living17", "scene_subclasses", "", ()).stand_in
+        and Cell("waterbirds", "scene_digits", "", ()).stand_in
+    )
 
 
 def test_claims_are_judged_on_what_was_run(scripts, runs, cell, tmp_path):
     few = [
-        cell(name, {method: (worst, 0.9, 0.5, 0.5)}, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100})
-        for name, method, worst in (("contrastive_adapter", f"contrastive_adapter+{FULL}", 0.7), ("ssa", "gdro+groups=ssa", 0.3))
+        cell(
+            name,
+            {method: (worst, 0.9, 0.5, 0.5)},
+            "scene_digits+samples=100",
+            artifact="figure_5",
+            extra={"data.samples": 100},
+        )
+        for name, method, worst in (
+            ("contrastive_adapter", f"contrastive_adapter+{FULL}", 0.7),
+            ("ssa", "gdro+groups=ssa", 0.3),
+        )
     ]
     both = {f"prompting+{model}": (worst, 0.8, 0.5, 0.6) for model, worst in ((FULL, 0.4), (FEW, 0.35))}
     table = made(scripts, "claims", [cell("zero_shot", both), *runs[1:], *few], tmp_path)
@@ -278,12 +348,18 @@ def test_claims_are_judged_on_what_was_run(scripts, runs, cell, tmp_path):
     verdicts = table[table["dataset"] == "waterbirds"].set_index("claim")["verdict"].to_dict()
     assert verdicts["contrastive_adapter_beats_zero_shot"] == verdicts["both_parts_are_needed"] == "holds"
     assert verdicts["training_can_hurt_when_imbalanced"] == verdicts["similarity_tracks_error"] == "holds"
-    assert verdicts["with_100_samples_better_than_zero_shot"] == verdicts["with_100_samples_ssa_is_worse_than_zero_shot"] == "holds"
+    assert (
+        verdicts["with_100_samples_better_than_zero_shot"]
+        == verdicts["with_100_samples_ssa_is_worse_than_zero_shot"]
+        == "holds"
+    )
 
 
 def test_figure_5_has_a_point_for_each_number_of_samples(scripts, runs, cell, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
-    few = cell("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100})
+    few = cell(
+        "contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100}
+    )
     scripts["figures"].figure_5([*runs, few], tmp_path / "figure_5")
     table = pd.read_csv(tmp_path / "figure_5.csv").query("printed == 'contrastive_adapter'")
     assert table.groupby("samples")["value"].mean().round(6).to_dict() == {0: 0.8, 100: 0.7}

@@ -20,7 +20,9 @@ def pictures(count=COUNT, side=SIDE, seed=0):
 
 
 def one_by_one(function, pictures, *parameters):
-    return torch.stack([function(image, *(p.item() for p in each)) for image, *each in zip(pictures, *parameters, strict=True)])
+    return torch.stack(
+        [function(image, *(p.item() for p in each)) for image, *each in zip(pictures, *parameters, strict=True)]
+    )
 
 
 def views(*, of=None, seed=0, **settings):
@@ -35,8 +37,12 @@ def test_crops_are_those_of_torchvision():
     x, rng = pictures(), RNG(0)
     top, left = (torch.from_numpy(rng.integers(0, 8, COUNT)) for _ in range(2))
     height, width = (torch.from_numpy(rng.integers(5, 13, COUNT)) for _ in range(2))
-    found = base.resample(x, *(base.resampling(low.float(), size.float(), SIDE) for low, size in ((top, height), (left, width))))
-    expected = one_by_one(lambda image, *at: functional.resized_crop(image, *at, [SIDE, SIDE]), x, top, left, height, width)
+    found = base.resample(
+        x, *(base.resampling(low.float(), size.float(), SIDE) for low, size in ((top, height), (left, width)))
+    )
+    expected = one_by_one(
+        lambda image, *at: functional.resized_crop(image, *at, [SIDE, SIDE]), x, top, left, height, width
+    )
     torch.testing.assert_close(found, expected)
 
 
@@ -59,7 +65,9 @@ def test_colours_change_as_in_torchvision():
     mean = gray.mean(dim=(1, 2, 3), keepdim=True)
     torch.testing.assert_close(base.blend(x, mean, share), one_by_one(functional.adjust_contrast, x, share))
     turns = share / 2 - 0.5
-    torch.testing.assert_close(base.turn_hue(x, turns), one_by_one(functional.adjust_hue, x, turns), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        base.turn_hue(x, turns), one_by_one(functional.adjust_hue, x, turns), atol=1e-5, rtol=1e-4
+    )
 
 
 def test_grey_images_have_no_hue_to_turn():
@@ -100,7 +108,9 @@ def test_views_keep_shape_and_range_and_follow_their_generator(settings):
 @pytest.mark.parametrize("what", ["flip", "grayscale", "blur", "jitter"])
 def test_probabilities_are_shares_of_images(what, share, low, high):
     x = 2 * pictures() - 1
-    changed = (views(**{what: share}, **({"color_jitter": 1} if what == "jitter" else {})) - x).abs().amax(dim=(1, 2, 3)) > 1e-3
+    changed = (views(**{what: share}, **({"color_jitter": 1} if what == "jitter" else {})) - x).abs().amax(
+        dim=(1, 2, 3)
+    ) > 1e-3
     assert low <= changed.sum() <= high
 
 

@@ -18,7 +18,9 @@ EAGER = (("tf32", "off"),)
 def found():
     """All rows of one way."""
     return {
-        name: row for measure in (gpu.cnc_seed, gpu.column, gpu.domains, gpu.objects) for name, row in measure(CPU, SMALL, EAGER).items()
+        name: row
+        for measure in (gpu.cnc_seed, gpu.column, gpu.domains, gpu.objects)
+        for name, row in measure(CPU, SMALL, EAGER).items()
     }
 
 

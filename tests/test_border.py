@@ -94,7 +94,10 @@ def test_raw_splits_may_be_categories_and_a_table_without_them_is_refused_by_nam
 
 def test_what_stages_can_use_is_not_refused():
     split = tiny_dataset().table["split"].to_numpy()
-    without_labels = {"split": some(split.astype("U10"), slice(0, 20), "unlabelled"), "y": some(tiny_dataset().y, slice(0, 20), -1)}
+    without_labels = {
+        "split": some(split.astype("U10"), slice(0, 20), "unlabelled"),
+        "y": some(tiny_dataset().y, slice(0, 20), -1),
+    }
     lazy = Lazy((120, 36, 36, 3), np.uint8, lambda rows: pytest.fail("no image needs to be made"))
     every = {
         "images": {},

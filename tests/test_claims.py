@@ -64,7 +64,8 @@ def test_the_interval_over_seeds_is_that_of_seeds_drawn_with_replacement():
 
 
 @pytest.mark.parametrize(
-    ("values", "verdict"), [([3.0, 5, 4, 4], "undecided"), ([3.0, 5, 4, 4, 4], "holds"), ([1.0, 5, 4, 4, 4], "undecided")]
+    ("values", "verdict"),
+    [([3.0, 5, 4, 4], "undecided"), ([3.0, 5, 4, 4, 4], "holds"), ([1.0, 5, 4, 4, 4], "undecided")],
 )
 def test_without_test_data_five_seeds_decide_by_student_s_interval(values, verdict):
     metrics = runs({"cnc": values}, metric="seconds")
@@ -76,7 +77,8 @@ def test_without_test_data_five_seeds_decide_by_student_s_interval(values, verdi
 
 
 @pytest.mark.parametrize(
-    ("margin", "verdict"), [(0.70, "holds"), (0.71, "undecided"), (0.8, "undecided"), (0.89, "undecided"), (0.90, "fails")]
+    ("margin", "verdict"),
+    [(0.70, "holds"), (0.71, "undecided"), (0.8, "undecided"), (0.89, "undecided"), (0.90, "fails")],
 )
 def test_the_verdict_is_on_which_side_of_the_margin_the_interval_lies(margin, verdict):
     metrics = runs({"cnc": [0.8, 0.8, 0.8]})
@@ -139,7 +141,9 @@ def test_what_is_missing_is_not_run_and_says_why(effect, reason):
 
 
 def test_nothing_run_names_the_artifact():
-    found = judged(f"value('cnc', '{WORST}')", pd.DataFrame(columns=[*SHARED, "printed", "seed", "metric", "group", "value"]))
+    found = judged(
+        f"value('cnc', '{WORST}')", pd.DataFrame(columns=[*SHARED, "printed", "seed", "metric", "group", "value"])
+    )
     assert found == {"verdict": "not run here", "reason": "nothing was run of table_1"}
 
 
@@ -151,7 +155,9 @@ def test_what_is_not_a_number_is_not_judged():
 
 
 def swept(levels, slope, key="data.p_corr"):
-    return pd.concat([runs({"erm": [slope * float(x), slope * float(x) + 0.1]}, **{key: x}) for x in levels], ignore_index=True)
+    return pd.concat(
+        [runs({"erm": [slope * float(x), slope * float(x) + 0.1]}, **{key: x}) for x in levels], ignore_index=True
+    )
 
 
 def test_levels_are_ordered_and_bounded():
@@ -159,7 +165,9 @@ def test_levels_are_ordered_and_bounded():
     assert judged(f"rise('data_p_corr', 'erm', '{WORST}')", metrics)["effect"] == pytest.approx(-0.5)
     assert judged(f"spread('data_p_corr', 'erm', '{WORST}', at_most=0.9)", metrics)["effect"] == pytest.approx(0.4)
     assert judged(f"mean(over('data_p_corr', 'erm', '{WORST}', above=0.5))", metrics)["effect"] == pytest.approx(-0.9)
-    assert "above" not in judged(f"mean(over('data_p_corr', 'erm', '{WORST}', at_least=0.9))", metrics).get("reason", "")
+    assert "above" not in judged(f"mean(over('data_p_corr', 'erm', '{WORST}', at_least=0.9))", metrics).get(
+        "reason", ""
+    )
     assert judged(f"mean(over('data_p_corr', 'erm', '{WORST}', above=1))", metrics)["verdict"] == "not run here"
 
 
@@ -226,9 +234,9 @@ def test_a_misspelled_function_names_the_nearest():
 def test_an_effect_is_one_number():
     with pytest.raises(SettingError, match="not one number"):
         judged(f"over('data_p_corr', 'erm', '{WORST}')", swept([0.5, 0.9], slope=1))
-    assert judged(f"lowest([value('cnc', '{WORST}'), value('jtt', '{WORST}')])", runs({"cnc": [0.8, 0.8], "jtt": [0.5, 0.9]}))[
-        "effect"
-    ] == pytest.approx(0.7)  # of the means; by seed .5 and .8
+    assert judged(
+        f"lowest([value('cnc', '{WORST}'), value('jtt', '{WORST}')])", runs({"cnc": [0.8, 0.8], "jtt": [0.5, 0.9]})
+    )["effect"] == pytest.approx(0.7)  # of the means; by seed .5 and .8
 
 
 # a table of claims
@@ -245,7 +253,9 @@ def written(tmp_path):
         part = part.reset_index(drop=True)
         columns = {"printed": "method"}
         part.assign(dataset="colored_digits").rename(columns=columns).to_csv(folder / "metrics.csv", index=False)
-        resampled(part, NOISE / 10).assign(dataset="colored_digits").rename(columns=columns).to_parquet(folder / "resamples.parquet")
+        resampled(part, NOISE / 10).assign(dataset="colored_digits").rename(columns=columns).to_parquet(
+            folder / "resamples.parquet"
+        )
         found.append(Cell("cmnist", "colored_digits", method, (str(folder),), "table_1"))
     return found
 
@@ -262,11 +272,18 @@ def test_a_row_for_each_claim_and_player(written, tmp_path):
     table = claims_table(tmp_path / "claims.yaml", written)
     assert table.columns.tolist() == claims.COLUMNS
     assert table["verdict"].tolist() == ["holds", "not run here", "fails", "not run here"]
-    assert table["effect"].tolist() == pytest.approx([0.15, np.nan, 0.15, np.nan], nan_ok=True)  # the means in metrics.csv
+    assert table["effect"].tolist() == pytest.approx(
+        [0.15, np.nan, 0.15, np.nan], nan_ok=True
+    )  # the means in metrics.csv
     assert table["p_holm"].iloc[0] == pytest.approx(min(1, 2 * table["p_seeds"].iloc[0]))
     display = shown(table)
     assert display["effect [95 % interval]"].iloc[0].startswith("+0.15 [+0.1")
-    assert display["data used"].tolist() == ["colored_digits", "colored_digits", "–", "–"]  # what was judged comes first
+    assert display["data used"].tolist() == [
+        "colored_digits",
+        "colored_digits",
+        "–",
+        "–",
+    ]  # what was judged comes first
 
 
 ROOMS = [paper for paper in experiments.papers() if (experiments.PAPERS / paper / "claims.yaml").exists()]
@@ -282,7 +299,9 @@ def test_the_claims_of_a_room_can_be_read(paper):
         assert set(claim["datasets"]) <= set(known["datasets"]), claim["name"]
         assert isinstance(claim["margin"], int | float) and claim["statement"] and claim["place"] and claim["because"]
         if claim["artifact"] in known["artifacts"]:
-            assert claim["artifact"] in known["artifacts"]["claims"]["from"], f"{claim['name']}: {claim['artifact']} is not among its runs"
+            assert claim["artifact"] in known["artifacts"]["claims"]["from"], (
+                f"{claim['name']}: {claim['artifact']} is not among its runs"
+            )
     assert set(claims_table(experiments.PAPERS / paper / "claims.yaml", [])["verdict"]) == {"not run here"}
 
 
@@ -293,7 +312,9 @@ def test_draws_use_every_bootstrap_sample_as_often():
 def test_a_claim_whose_given_does_not_hold_is_not_judged():
     metrics = runs({"cnc": [0.8, 0.8, 0.8]})
     held = {
-        least: judge(claim(f"value('cnc', '{WORST}')", given=f"value('cnc', '{WORST}') - {least}"), metrics, resampled(metrics))
+        least: judge(
+            claim(f"value('cnc', '{WORST}')", given=f"value('cnc', '{WORST}') - {least}"), metrics, resampled(metrics)
+        )
         for least in (0.5, 1)
     }
     assert held[0.5]["verdict"] == "holds"

@@ -40,14 +40,31 @@ def scripts():
 def rows(worst, seed, base="cnc", **settings):
     """What the evaluation writes of one run: average accuracy is .2 above the worst group, class by class, validation .1 below."""
     found = []
-    point = "+".join([base, *(f"{key}={value}" for key, value in settings.items())])  # as if all were CNC's, where nobody reads it
+    point = "+".join(
+        [base, *(f"{key}={value}" for key, value in settings.items())]
+    )  # as if all were CNC's, where nobody reads it
     for split, shift in (("test", 0.0), ("val", -0.1)):
-        values = [("worst_group_accuracy", "", worst), ("average_accuracy", "", worst + 0.2), ("samples", "0,1, red", 50.0)]
+        values = [
+            ("worst_group_accuracy", "", worst),
+            ("average_accuracy", "", worst + 0.2),
+            ("samples", "0,1, red", 50.0),
+        ]
         values += [
-            (f"class_{kind}_accuracy", name, worst + extra) for name in CLASSES for kind, extra in (("average", 0.2), ("worst_group", 0))
+            (f"class_{kind}_accuracy", name, worst + extra)
+            for name in CLASSES
+            for kind, extra in (("average", 0.2), ("worst_group", 0))
         ]
         found += [
-            {"seed": seed, "split": split, "selection": "best", "metric": m, "group": g, "value": v + shift, "method": point, **settings}
+            {
+                "seed": seed,
+                "split": split,
+                "selection": "best",
+                "metric": m,
+                "group": g,
+                "value": v + shift,
+                "method": point,
+                **settings,
+            }
             for m, g, v in values
         ]
     return found
@@ -92,9 +109,17 @@ def row_of(table, **keys):
 TABLES = [name for name in experiments.room("cnc")["artifacts"] if experiments.made(name) == experiments.TABLE]
 
 
-@pytest.mark.parametrize(("role", "method", "average"), [("waterbirds", "jtt", 90.0), ("waterbirds", "cnc", 70.0), ("celeba", "jtt", 70.0)])
-def test_copied_averages_on_waterbirds_weight_groups_by_their_training_sizes(scripts, world, tmp_path, role, method, average):
-    weighted = [{**row, "metric": "weighted_average_accuracy", "value": 0.9} for row in rows(0.5, 0) if row["metric"] == "average_accuracy"]
+@pytest.mark.parametrize(
+    ("role", "method", "average"), [("waterbirds", "jtt", 90.0), ("waterbirds", "cnc", 70.0), ("celeba", "jtt", 70.0)]
+)
+def test_copied_averages_on_waterbirds_weight_groups_by_their_training_sizes(
+    scripts, world, tmp_path, role, method, average
+):
+    weighted = [
+        {**row, "metric": "weighted_average_accuracy", "value": 0.9}
+        for row in rows(0.5, 0)
+        if row["metric"] == "average_accuracy"
+    ]
     cells = [world(role, method, "table_1", values=[*rows(0.5, 0), *weighted])]
     table, _ = made(scripts, "table_1", cells, tmp_path)
     assert row_of(table, paper_dataset=role, method=method, metric="average_accuracy")["ours"] == pytest.approx(average)
@@ -112,7 +137,10 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
 
 def test_lambda_picks_the_runs_of_table_a5(scripts, world, tmp_path):
     sweep = [
-        r for i, x in enumerate((0.2, 0.4, 0.6, 0.8, 0.9)) for seed in (0, 1) for r in rows(0.1 * i + 0.02 * seed, seed, **{"lambda": x})
+        r
+        for i, x in enumerate((0.2, 0.4, 0.6, 0.8, 0.9))
+        for seed in (0, 1)
+        for r in rows(0.1 * i + 0.02 * seed, seed, **{"lambda": x})
     ]
     cell = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4~0.6~0.8~0.9", values=sweep)
     table, _ = made(scripts, "table_a5", [cell], tmp_path)
@@ -122,13 +150,20 @@ def test_lambda_picks_the_runs_of_table_a5(scripts, world, tmp_path):
 
 
 def test_a_sweep_is_selected_on_validation_data_and_shown_on_test_data(scripts, world, tmp_path):
-    sweep = pd.DataFrame([r for x, worst in ((0.2, 0.5), (0.4, 0.7)) for seed in (0, 1) for r in rows(worst, seed, **{"lambda": x})])
+    sweep = pd.DataFrame(
+        [r for x, worst in ((0.2, 0.5), (0.4, 0.7)) for seed in (0, 1) for r in rows(worst, seed, **{"lambda": x})]
+    )
     flip = (sweep["split"] == "val") & (sweep["metric"] == "worst_group_accuracy")
     sweep.loc[flip, "value"] = 1 - sweep.loc[flip, "value"]  # on validation data .2 is better: .6 against .4
     cell = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4", values=sweep.to_dict("records"))
     table, _ = made(scripts, "table_a7_a11", [cell], tmp_path)
     own = row_of(table, data="colored_digits")
-    assert (own["hyperparameter"], own["tried"], own["selected"], own["seeds"]) == ("lambda", "0.2; 0.4", "lambda=0.2", 2)
+    assert (own["hyperparameter"], own["tried"], own["selected"], own["seeds"]) == (
+        "lambda",
+        "0.2; 0.4",
+        "lambda=0.2",
+        2,
+    )
     assert own["validation_worst_group"] == pytest.approx(60.0)
     assert (own["test_worst_group"], own["test_average"]) == pytest.approx((50.0, 70.0))
 
@@ -142,14 +177,23 @@ def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_p
         for grid, values in (("lambda=0.2~0.4", weights), ("accumulation=16~64+temperature=0.1~0.2", others))
     ]
     own = row_of(made(scripts, "table_a7_a11", cells, tmp_path)[0], data="colored_digits")
-    assert own["tried"] == "0.2; 0.4 or 16; 64 x 0.1; 0.2" and own["hyperparameter"] == "lambda or accumulation, temperature"
+    assert (
+        own["tried"] == "0.2; 0.4 or 16; 64 x 0.1; 0.2"
+        and own["hyperparameter"] == "lambda or accumulation, temperature"
+    )
     default = resolve("methods", "cnc", "colored_digits").points[0].value("lambda")
     assert own["selected"] == f"lambda={default}, accumulation=16, temperature=0.2"
-    assert (own["validation_worst_group"], own["test_worst_group"], own["test_average"]) == pytest.approx((70.0, 80.0, 100.0))
+    assert (own["validation_worst_group"], own["test_worst_group"], own["test_average"]) == pytest.approx(
+        (70.0, 80.0, 100.0)
+    )
 
 
 def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world, tmp_path):
-    constant = [r for factor, worst in ((10, 0.4), (100, 0.8)) for r in rows(worst, 0, "jtt", factor=factor, upsampling="constant")]
+    constant = [
+        r
+        for factor, worst in ((10, 0.4), (100, 0.8))
+        for r in rows(worst, 0, "jtt", factor=factor, upsampling="constant")
+    ]
     epochs = [r for n, worst in ((1, 0.5), (2, 0.6)) for r in rows(worst, 0, "jtt", **{"stage1.epochs": n})]
     cells = [
         world("cmnist", "jtt", "table_a7_a11", name=f"jtt+{grid}", values=values)
@@ -164,7 +208,10 @@ def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world,
 
 def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(scripts, package):
     package.write("datasets/toy.py", 'PUBLISHED = {"cnc": {"epochs": 3, "stage1.epochs": 5}}\n')
-    package.write("inference/toy.py", 'from despur.specs.settings import whole\nSETTINGS = {"epochs": whole(7, "made up", at_least=1)}\n')
+    package.write(
+        "inference/toy.py",
+        'from despur.specs.settings import whole\nSETTINGS = {"epochs": whole(7, "made up", at_least=1)}\n',
+    )
     source = scripts["sweeps"].source
     assert source(resolve("methods", "cnc", "toy").points[0], "epochs", "toy") == "datasets/toy.py"
     assert source(resolve("methods", "cnc", "toy").points[0], "groups.stage1.epochs", "toy") == "datasets/toy.py"
@@ -175,7 +222,11 @@ def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts)
     config = configuration.read(experiments.PAPERS.parents[1] / "config/published.yaml")
 
     def grids(sweep):
-        return [cell for cell in experiments.cells({**config, "sweep": sweep}, "cnc", "table_a7_a11") if cell.artifact == "table_a7_a11"]
+        return [
+            cell
+            for cell in experiments.cells({**config, "sweep": sweep}, "cnc", "table_a7_a11")
+            if cell.artifact == "table_a7_a11"
+        ]
 
     assert not grids(False)
     tried = {}
@@ -198,7 +249,9 @@ def test_what_was_tried_selected_and_taken(scripts, tmp_path):
     assert (temperature["tried"], temperature["selected"], temperature["ours"]) == ("0.05; 0.1", "0.05", "0.05")
     assert temperature["source"] == "App. E.2.4: tau"
     assert row_of(table, dataset="cmnist", method="jtt", hyperparameter="stage1_epochs")["ours"] == "5"
-    assert row_of(table, dataset="cmnist", method="jtt", hyperparameter="stage1_epochs")["source"] == "datasets/cmnist.py"
+    assert (
+        row_of(table, dataset="cmnist", method="jtt", hyperparameter="stage1_epochs")["source"] == "datasets/cmnist.py"
+    )
     assert row_of(table, dataset="cmnist", method="jtt", hyperparameter="upweighting_factor")["ours"] == "cells"
     for row in table[
         (table["dataset"] == "cmnist") & table["selected"].notna() & ~table["hyperparameter"].eq("upweighting_factor")
@@ -229,14 +282,19 @@ def test_pgi_of_shuffled_batches_is_not_that_of_table_1(scripts, world, tmp_path
 def toxicity(name):
     """Training comments: 1 of 4 that mention men is toxic, and 2 of 2 that mention Black people, one of them both."""
     table = pd.DataFrame({"split": "train", "y": [0, 0, 0, 1, 1], "a": 1, "original": range(5)})
-    about = {"classes": ["not toxic", "toxic"], "groups": ["not toxic, male", "not toxic, black", "toxic, male", "toxic, black"]}
+    about = {
+        "classes": ["not toxic", "toxic"],
+        "groups": ["not toxic, male", "not toxic, black", "toxic, male", "toxic, black"],
+    }
     groups = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]], bool)
     return {name: Dataset(np.zeros((5, 1), np.int32), table, about, groups)}
 
 
 def test_toxic_comments_are_counted(scripts, tmp_path):
     save_dataset(tmp_path / "results/data/colored_digits", toxicity("colored_digits"))
-    cell = Cell("civilcomments", "colored_digits", "erm", (str(tmp_path / "results/runs/colored_digits/erm/s0"),), "table_a6")
+    cell = Cell(
+        "civilcomments", "colored_digits", "erm", (str(tmp_path / "results/runs/colored_digits/erm/s0"),), "table_a6"
+    )
     table, _ = made(scripts, "table_a6", [cell], tmp_path)
     assert row_of(table, setting="split=train;identity=male")["ours"] == pytest.approx(25.0)
     assert row_of(table, setting="split=train;identity=black")["ours"] == pytest.approx(100.0)
@@ -258,12 +316,19 @@ def test_the_numbers_of_the_text(scripts, world, tmp_path):
 
     assert ours("worst_group_accuracy", paper_dataset="celeba", method="cnc")["ours"] == pytest.approx(65.0)
     lift = ours("worst_group_accuracy_lift", paper_dataset="celeba")
-    assert (lift["ours"], lift["seeds"], lift["verdict"]) == (pytest.approx(10.0), 2, "stand-in: not compared")  # 5 and 15 points
+    assert (lift["ours"], lift["seeds"], lift["verdict"]) == (
+        pytest.approx(10.0),
+        2,
+        "stand-in: not compared",
+    )  # 5 and 15 points
     assert "was not run on waterbirds" in ours("worst_group_accuracy_lift", paper_dataset="mean_of_4")["reason"]
     assert ours("stage1_spurious_attribute_agreement", paper_dataset="waterbirds")["ours"] == pytest.approx(92.0)
     assert ours("upsampling_factor")["ours"] == pytest.approx(1000.0)
     assert ours("train_hours", paper_dataset="cmnist")["ours"] == pytest.approx(0.015)
-    assert ours("lambda", setting="quantity=robust_lambda_range;bound=min")["reason"] == "a range, judged as a claim: flat_in_lambda"
+    assert (
+        ours("lambda", setting="quantity=robust_lambda_range;bound=min")["reason"]
+        == "a range, judged as a claim: flat_in_lambda"
+    )
     assert ours("male_fraction")["reason"] == "colored_digits+draw=1 has no class blond"
     dataset = load_dataset(tmp_path / "results/data/colored_digits", "colored_digits")
     train = dataset.table[dataset.table["split"] == "train"]

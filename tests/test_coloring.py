@@ -20,7 +20,9 @@ def within(share, expected, count):
 
 
 @pytest.mark.parametrize(
-    ("palette", "places"), [("paper", [0.0, 0.25, 0.5, 0.75, 1.0]), ("released", [0.0, 0.2, 0.4, 0.6, 0.8])], ids=["paper", "released"]
+    ("palette", "places"),
+    [("paper", [0.0, 0.25, 0.5, 0.75, 1.0]), ("released", [0.0, 0.2, 0.4, 0.6, 0.8])],
+    ids=["paper", "released"],
 )
 def test_palettes_are_the_hsv_colour_map_to_one_of_its_256_steps(palette, places):
     expected = np.array([to_rgb(matplotlib.colormaps["hsv"](result)) for result in places]) * 255

@@ -81,7 +81,9 @@ def test_an_artifact_is_explained_with_its_runs_in_each_configuration(here):
     assert f"  cnc on colored_digits in the part of cmnist: {RUN}" in text
 
 
-@pytest.mark.parametrize("path", ["results/runs/colored_digits/cnk/s0", "results/papers/cnc/table_99.csv", "elsewhere/x"])
+@pytest.mark.parametrize(
+    "path", ["results/runs/colored_digits/cnk/s0", "results/papers/cnc/table_99.csv", "elsewhere/x"]
+)
 def test_what_does_not_exist_is_refused(here, path):
     with pytest.raises(SettingError):
         list(explain.explain(path))
@@ -92,7 +94,9 @@ def test_raw_data_is_checked(here, monkeypatch):
     assert "scene_digits: right; 898 test, 540 val, 2,088 train" in text and "licence: CC BY 4.0" in text
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
     lines = check("waterbirds")
-    assert "licence: CUB-200-2011 and Places: non-commercial research" in next(lines) and "DESPUR_DATA_ROOT" in next(lines)
+    assert "licence: CUB-200-2011 and Places: non-commercial research" in next(lines) and "DESPUR_DATA_ROOT" in next(
+        lines
+    )
     with pytest.raises(InputError, match=r"waterbird_complete95_forest2water2\.tar\.gz"):
         next(lines)
 

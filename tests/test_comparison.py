@@ -58,7 +58,9 @@ def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further
     found = matrix.cells(config)
     assert len({paper for cell in found for paper in matrix.papers_of(cell)}) >= 3
     assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {cell.printed for cell in found}
-    assert 2 * len(config["matrix"]["methods"]) + 1 + 1 <= 15  # train and evaluate each, one further stage 1, the matrix
+    assert (
+        2 * len(config["matrix"]["methods"]) + 1 + 1 <= 15
+    )  # train and evaluate each, one further stage 1, the matrix
 
 
 def series(value, noise):
@@ -68,11 +70,21 @@ def series(value, noise):
 
 def test_ranks_and_their_intervals_by_hand():
     noise = np.array([-1.0, 1.0])
-    found = {"erm": series(10, 0 * noise), "same": series(10.5, noise), "far": series(20, noise), "low": series(1, noise)}
+    found = {
+        "erm": series(10, 0 * noise),
+        "same": series(10.5, noise),
+        "far": series(20, noise),
+        "low": series(1, noise),
+    }
     better = ranks(found, higher_is_better=True)
     assert {name: row["rank"] for name, row in better.items()} == {"far": 1, "same": 2, "erm": 3, "low": 4}
     assert (better["same"]["rank_low"], better["same"]["rank_high"]) == (2, 3)
-    assert {name: row["versus_erm"] for name, row in better.items()} == {"erm": "", "same": "undecided", "far": "helps", "low": "hurts"}
+    assert {name: row["versus_erm"] for name, row in better.items()} == {
+        "erm": "",
+        "same": "undecided",
+        "far": "helps",
+        "low": "hurts",
+    }
     worse = ranks(found, higher_is_better=False)
     assert worse["low"]["rank"] == 1 and worse["far"]["versus_erm"] == "hurts"
 
@@ -90,10 +102,14 @@ def test_methods_that_share_their_noise_are_told_apart():
 
 
 @pytest.mark.parametrize(
-    ("seeds", "resampled", "verdict"), [(1, True, "undecided"), (2, True, "helps"), (4, False, "undecided"), (5, False, "helps")]
+    ("seeds", "resampled", "verdict"),
+    [(1, True, "undecided"), (2, True, "helps"), (4, False, "undecided"), (5, False, "helps")],
 )
 def test_a_method_helps_by_the_rule_of_claims(seeds, resampled, verdict):
-    found = {name: np.concatenate([series(value, [-1.0, 1.0])[: 1 + DRAWS], [value] * seeds]) for name, value in (("erm", 1), ("far", 20))}
+    found = {
+        name: np.concatenate([series(value, [-1.0, 1.0])[: 1 + DRAWS], [value] * seeds])
+        for name, value in (("erm", 1), ("far", 20))
+    }
     assert ranks(found, True, resampled)["far"]["versus_erm"] == verdict
 
 
@@ -115,8 +131,14 @@ def run(root, name, worst, seconds, memory=500.0, probe=False):
                           "group": "", "value": value} for seed, value in enumerate(worst)])  # fmt: skip
     rows.to_csv(folder / "metrics.csv", index=False)
     cloud = rows["value"].to_numpy()[:, None] + np.linspace(-0.02, 0.02, 200)
-    rows.drop(columns="value").join(pd.DataFrame(cloud, columns=[str(i) for i in range(200)])).to_parquet(folder / "resamples.parquet")
-    about = {"seconds": 9.0, "peak_memory_mb": memory, "runs": {f"scene_digits/{name}/s{s}": {"seconds": seconds} for s in range(2)}}
+    rows.drop(columns="value").join(pd.DataFrame(cloud, columns=[str(i) for i in range(200)])).to_parquet(
+        folder / "resamples.parquet"
+    )
+    about = {
+        "seconds": 9.0,
+        "peak_memory_mb": memory,
+        "runs": {f"scene_digits/{name}/s{s}": {"seconds": seconds} for s in range(2)},
+    }
     write_json(folder / "about.json", about)
     return Cell("scene_digits", "scene_digits", name, (str(folder),), "matrix")
 
@@ -161,7 +183,9 @@ def test_the_command_line_writes_table_and_heat_map(cells, tmp_path, monkeypatch
     monkeypatch.setattr("sys.argv", ["comparison", "--cells", asked, "--output", str(tmp_path / "matrix")])
     comparison.main()
     assert len(pd.read_csv(tmp_path / "matrix.csv")) == 3 * len(METRICS)
-    assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG") and (tmp_path / "matrix.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG") and (
+        tmp_path / "matrix.pdf"
+    ).read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize(

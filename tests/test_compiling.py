@@ -13,7 +13,11 @@ from despur.compute.machine import Machine
 from despur.training.loop import Trainer
 
 compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-ERM, CNC, BYOL = "erm+batch_size=12", f"cnc{SMALL}", f"byol{HEADED}"  # batches of one size; of every size; a target called first, dropout
+ERM, CNC, BYOL = (
+    "erm+batch_size=12",
+    f"cnc{SMALL}",
+    f"byol{HEADED}",
+)  # batches of one size; of every size; a target called first, dropout
 
 WHOLE = (  # those that encode all samples within a step
     "head_first+batch_size=12+encoder=lenet+head_epochs=2",
@@ -41,9 +45,14 @@ def losses(name, checkpoint, device=CPU, **facts):
 
 
 @compiler
-@pytest.mark.parametrize(("name", "precision", "tolerance"), [(ERM, "fp32", 1e-3), (BYOL, "fp32", 1e-3), (CNC, "bf16", 0.02)])
+@pytest.mark.parametrize(
+    ("name", "precision", "tolerance"), [(ERM, "fp32", 1e-3), (BYOL, "fp32", 1e-3), (CNC, "bf16", 0.02)]
+)
 def test_a_compiled_run_has_the_losses_of_an_eager_one(name, precision, tolerance, tmp_path):
-    before, runs = graphs(), (losses(name, tmp_path / f"{mode}.pt", compile=mode, precision=precision) for mode in ("off", "default"))
+    before, runs = (
+        graphs(),
+        (losses(name, tmp_path / f"{mode}.pt", compile=mode, precision=precision) for mode in ("off", "default")),
+    )
     (eager, state), (compiled, other) = runs
     assert graphs() > before and compiled == pytest.approx(eager, rel=tolerance) and state.keys() == other.keys()
 
@@ -91,7 +100,10 @@ def test_what_is_compiled_is_what_a_step_calls(name):
 def test_a_method_that_cannot_be_compiled_says_so_and_trains_as_it_does(tmp_path, capsys):
     name = f"simclr_msr{HEADED}"
     (eager, _), (asked, _) = (losses(name, tmp_path / f"{mode}.pt", compile=mode) for mode in ("off", "default"))
-    assert asked == eager and "key: steps of simclr_msr are not compiled: it names no network to compile" in capsys.readouterr().err
+    assert (
+        asked == eager
+        and "key: steps of simclr_msr are not compiled: it names no network to compile" in capsys.readouterr().err
+    )
     assert compile_steps(method(name), "off", "key") == "off" and not capsys.readouterr().err
 
 
@@ -115,7 +127,9 @@ def test_methods_that_train_no_network_are_left_alone(name, mode):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("mode", ["default", "reduce-overhead"])
-@pytest.mark.parametrize("name", [ERM, CNC, f"{CNC}+at_once=1", "lff+batch_size=8", "cim+batch_size=8", BYOL, f"cmc{HEADED}", *WHOLE])
+@pytest.mark.parametrize(
+    "name", [ERM, CNC, f"{CNC}+at_once=1", "lff+batch_size=8", "cim+batch_size=8", BYOL, f"cmc{HEADED}", *WHOLE]
+)
 def test_a_gpu_trains_the_same_compiled_and_captured(name, mode, tmp_path):
     gpu = torch.device("cuda")
     eager, compiled = (losses(name, tmp_path / f"{each}.pt", gpu, compile=each)[0] for each in ("off", mode))

@@ -36,7 +36,11 @@ artifacts:
     table_1: {seeds: {pairs: 1}, methods: {pairs: linear_classifier+stage1=byol~simclr}}
 matrix: {data: scene_digits, methods: {con: con+batch_size=64, any name: adv}, seeds: ["0-1"]}
 """)
-FREE = {("artifacts", "icl_msr", "table_1", "methods", "pairs"), ("matrix", "methods", "con"), ("matrix", "methods", "any name")}
+FREE = {
+    ("artifacts", "icl_msr", "table_1", "methods", "pairs"),
+    ("matrix", "methods", "con"),
+    ("matrix", "methods", "any name"),
+}
 
 
 def nodes(node, at=()):
@@ -74,7 +78,12 @@ def misspelt():
         if isinstance(at[-1], str) and at not in FREE:
             yield f"key {where}", replaced(at, doubled(at[-1]), node), doubled(at[-1]), at[-1]
         for word in words(node) if at != ("outputs",) else ():
-            yield f"name {where}: {word}", replaced(at, at[-1], node.replace(word, doubled(word), 1)), doubled(word), word
+            yield (
+                f"name {where}: {word}",
+                replaced(at, at[-1], node.replace(word, doubled(word), 1)),
+                doubled(word),
+                word,
+            )
 
 
 def words(node):
@@ -89,7 +98,9 @@ def test_what_is_misspelt_here_is_right():
     assert complete(CONFIG) == CONFIG and len(MISSPELT) > 90
 
 
-@pytest.mark.parametrize(("config", "wrong", "right"), [case[1:] for case in MISSPELT], ids=[case[0] for case in MISSPELT])
+@pytest.mark.parametrize(
+    ("config", "wrong", "right"), [case[1:] for case in MISSPELT], ids=[case[0] for case in MISSPELT]
+)
 def test_what_is_misspelt_is_refused_with_the_nearest_name(config, wrong, right):
     with pytest.raises(SettingError) as error:
         complete(config)

@@ -41,7 +41,9 @@ def build(name, task, seed=0):
 def slow(positive, negative, temperature):
     """Eq. 6 for one anchor, as it is printed."""
     against = sum(math.exp(m / temperature) for m in negative)
-    return -sum(math.log(math.exp(p / temperature) / (math.exp(p / temperature) + against)) for p in positive) / len(positive)
+    return -sum(math.log(math.exp(p / temperature) / (math.exp(p / temperature) + against)) for p in positive) / len(
+        positive
+    )
 
 
 def test_eq_6_has_its_own_positive_alone_in_the_denominator():
@@ -112,7 +114,9 @@ def test_positives_are_right_and_of_the_class_and_padding_does_not_count():
     anchors = sampler.epoch_batches(RNG(0))
     drawn = sampler.draw(RNG(1), anchors, sampler.others(anchors))
     assert sorted(anchors) == [0, 1, 12]
-    for anchor, rows, real, negatives, counts in zip(anchors, drawn.positives, drawn.real, drawn.negatives, drawn.different, strict=True):
+    for anchor, rows, real, negatives, counts in zip(
+        anchors, drawn.positives, drawn.real, drawn.negatives, drawn.different, strict=True
+    ):
         right = np.flatnonzero((y == y[anchor]) & (predicted == y))
         assert set(rows) <= set(right) and real.sum() == min(15, len(right)) == len(set(rows[real]))
         assert counts.all() and (y[negatives] != y[anchor]).all() and len(set(negatives)) == 6
@@ -143,9 +147,14 @@ def test_random_sampling_never_takes_a_sample_for_its_own_positive():
     sampler = hard.HardSampler(y, (y + 1) % 3 * (np.arange(8) % 2), 5, 2, "random")
     anchors = np.flatnonzero(y < 2)
     drawn = sampler.draw(RNG(0), anchors, sampler.others(anchors))
-    assert all(set(rows) == set(np.flatnonzero(y == y[anchor])) - {anchor} for anchor, rows in zip(anchors, drawn.positives, strict=True))
+    assert all(
+        set(rows) == set(np.flatnonzero(y == y[anchor])) - {anchor}
+        for anchor, rows in zip(anchors, drawn.positives, strict=True)
+    )
     assert drawn.real.sum(axis=1).tolist() == [2, 2, 2, 3, 3, 3, 3]
-    assert all(7 not in sampler.epoch_batches(RNG(seed)) for seed in range(20)), "the only sample of its class has no positive"
+    assert all(7 not in sampler.epoch_batches(RNG(seed)) for seed in range(20)), (
+        "the only sample of its class has no positive"
+    )
 
 
 def test_a_class_that_zero_shot_always_gets_wrong_has_no_anchors():
@@ -231,7 +240,11 @@ def test_negatives_are_the_nearest_of_other_classes_unless_released():
         found = build(f"contrastive_adapter+{SMALL}+neighbors={neighbors}", task).neighbors(anchors)
         for result, (anchor, near) in enumerate(zip(anchors, found, strict=True)):
             asked = result if neighbors == "misplaced" else anchor
-            allowed = [j for j in range(len(unit)) if j != asked and (neighbors != "other_classes" or task.y[j] != task.y[anchor])]
+            allowed = [
+                j
+                for j in range(len(unit))
+                if j != asked and (neighbors != "other_classes" or task.y[j] != task.y[anchor])
+            ]
             assert near.tolist() == sorted(allowed, key=lambda j: -float(unit[j] @ unit[asked]))[:9]
 
 
@@ -258,9 +271,12 @@ def test_without_anything_wrong_all_epochs_are_of_cross_entropy():
 def test_without_both_parts_it_is_the_adapter():
     task = embedded()
     ours, adapter = (
-        build(name, task) for name in (f"contrastive_adapter+contrastive=false+sampling=random+{SMALL}", "adapter+hidden=8+batch_size=8")
+        build(name, task)
+        for name in (f"contrastive_adapter+contrastive=false+sampling=random+{SMALL}", "adapter+hidden=8+batch_size=8")
     )
-    for (_, samples), rows in itertools.islice(zip(ours.epoch_batches(RNG(0)), adapter.epoch_batches(RNG(0)), strict=True), 3):
+    for (_, samples), rows in itertools.islice(
+        zip(ours.epoch_batches(RNG(0)), adapter.epoch_batches(RNG(0)), strict=True), 3
+    ):
         np.testing.assert_array_equal(samples, rows)
         ours.step((np.empty(0, int), samples), RNG(0))
         adapter.step(rows, RNG(0))

@@ -9,7 +9,13 @@ import pytest
 from despur.reporting import cost
 from despur.storage.store import write_json
 
-DATA, STAGE1, RUN, METRICS, TABLE = "d/inputs.npy", "s/outputs.safetensors", "r/models.safetensors", "r/metrics.csv", "t/table.csv"
+DATA, STAGE1, RUN, METRICS, TABLE = (
+    "d/inputs.npy",
+    "s/outputs.safetensors",
+    "r/models.safetensors",
+    "r/metrics.csv",
+    "t/table.csv",
+)
 
 
 @pytest.fixture
@@ -24,7 +30,15 @@ def record(tmp_path, monkeypatch):
         path = cost.RECORDS.joinpath(*("@" + part for part in folders), last)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(
-            json.dumps({"rule": rule, "input": inputs, "log": [log or f"{file}.log"], "starttime": 100.0, "endtime": 100.0 + seconds})
+            json.dumps(
+                {
+                    "rule": rule,
+                    "input": inputs,
+                    "log": [log or f"{file}.log"],
+                    "starttime": 100.0,
+                    "endtime": 100.0 + seconds,
+                }
+            )
         )
 
     return write
@@ -44,7 +58,13 @@ def jobs(record):
 
 def test_a_job_counts_once_whatever_it_makes(jobs):
     found = jobs.behind([TABLE, METRICS])
-    assert sorted(job.rule for job in found.values()) == ["build_data", "cnc_table_1", "evaluate", "train_stage1", "train_stage2"]
+    assert sorted(job.rule for job in found.values()) == [
+        "build_data",
+        "cnc_table_1",
+        "evaluate",
+        "train_stage1",
+        "train_stage2",
+    ]
     assert sum(job.seconds for job in found.values()) == pytest.approx(38)
 
 
@@ -96,4 +116,7 @@ def test_results_older_than_their_job_are_taken_from_the_cache_others_are_put_th
     (tmp_path / "cache").touch()
     os.utime(tmp_path / "cache", (written, written))
     (tmp_path / "s/outputs.safetensors").symlink_to(tmp_path / "cache")
-    assert {row["name"]: row["cached"] for row in cost.by_stage(jobs.behind([STAGE1]).values())} == {"data": 0, "stage 1": taken}
+    assert {row["name"]: row["cached"] for row in cost.by_stage(jobs.behind([STAGE1]).values())} == {
+        "data": 0,
+        "stage 1": taken,
+    }

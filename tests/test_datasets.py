@@ -121,7 +121,8 @@ def test_colored_digits_draw_a_split_and_colours_of_their_own():
 
 
 @pytest.mark.parametrize(
-    "other", ["colored_digits+p_corr=0", "colored_digits+colors=paper+p_corr=0.9", "colored_digits+minority=any+p_corr=0"]
+    "other",
+    ["colored_digits+p_corr=0", "colored_digits+colors=paper+p_corr=0.9", "colored_digits+minority=any+p_corr=0"],
 )
 def test_colored_digits_keep_the_split_when_only_colours_differ(other):
     for split in ("train", "val", "test"):
@@ -135,7 +136,8 @@ def test_colored_digits_are_the_same_every_time():
 
 
 @pytest.mark.parametrize(
-    ("palette", "name"), [("released", "colored_digits+p_corr=0.9"), ("paper", "colored_digits+colors=paper+p_corr=0.9")]
+    ("palette", "name"),
+    [("released", "colored_digits+p_corr=0.9"), ("paper", "colored_digits+colors=paper+p_corr=0.9")],
 )
 def test_colored_digits_are_painted_in_their_palette(palette, name):
     images, a = digits(name).inputs[::9], digits(name).table["a"][::9]
@@ -281,7 +283,12 @@ def test_cmnist_labels_belong_to_their_images(mnist):
 
 @pytest.mark.parametrize(
     ("name", "share"),
-    [("cmnist+p_corr=0", 0.0), ("cmnist+minority=any+p_corr=0", 0.2), ("cmnist+p_corr=0.8", 0.8), ("cmnist+p_corr=1", 1.0)],
+    [
+        ("cmnist+p_corr=0", 0.0),
+        ("cmnist+minority=any+p_corr=0", 0.2),
+        ("cmnist+p_corr=0.8", 0.8),
+        ("cmnist+p_corr=1", 1.0),
+    ],
 )
 def test_cmnist_correlates_training_colours_only(mnist, name, share):
     dataset = read(name, mnist)
@@ -320,7 +327,18 @@ def real():
 
 def test_real_mnist_has_its_known_counts(real):
     train, test = real.table.query("split != 'test'"), real.table.query("split == 'test'")
-    assert train["digit"].value_counts().sort_index().tolist() == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
+    assert train["digit"].value_counts().sort_index().tolist() == [
+        5923,
+        6742,
+        5958,
+        6131,
+        5842,
+        5421,
+        5918,
+        6265,
+        5851,
+        5949,
+    ]
     assert test["digit"].value_counts().sort_index().tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
 
 

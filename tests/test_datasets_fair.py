@@ -32,8 +32,16 @@ def cells(dataset, split):
 def well_formed(dataset):
     """Whatever the data set: what the stages rely on; and it is the same after a round trip."""
     assert set(dataset.splits) == {"train", "val", "test"} and len(dataset.inputs) == len(dataset.table)
-    assert dataset.about["select"] == "val" and dataset.about["headline"] == "test" and dataset.about["sha256"] and dataset.about["licence"]
-    assert dataset.groups.shape == (len(dataset.table), len(dataset.about["classes"]) * len(dataset.about["attributes"]))
+    assert (
+        dataset.about["select"] == "val"
+        and dataset.about["headline"] == "test"
+        and dataset.about["sha256"]
+        and dataset.about["licence"]
+    )
+    assert dataset.groups.shape == (
+        len(dataset.table),
+        len(dataset.about["classes"]) * len(dataset.about["attributes"]),
+    )
     return dataset
 
 
@@ -110,7 +118,11 @@ def test_what_is_no_array_and_what_is_missing_is_refused(moji):
 def biographies(count=56):
     professions = [PROFESSIONS[i % 28] for i in range(count)]
     return pd.DataFrame(
-        {"profession": professions, "gender": ["mf"[(i // 28) % 2] for i in range(count)], "text": [f"A {p}." for p in professions]}
+        {
+            "profession": professions,
+            "gender": ["mf"[(i // 28) % 2] for i in range(count)],
+            "text": [f"A {p}." for p in professions],
+        }
     )
 
 
@@ -145,7 +157,9 @@ def test_bios_from_pickles_is_the_same_and_runs_no_code(bios, tmp_path):
         )
         (bios / "bios" / f"{split}.pickle").write_bytes(pickle.dumps(rows))
     as_words = read("bios+features=tokens", bios)
-    assert as_words.inputs[0, :3].tolist() == [2 + as_words.about["words"].index(word) for word in ("a", "accountant", ".")]
+    assert as_words.inputs[0, :3].tolist() == [
+        2 + as_words.about["words"].index(word) for word in ("a", "accountant", ".")
+    ]
     found = read("bios", bios)
     assert found.table.equals(expected.table) and (found.inputs == expected.inputs).all()
 
@@ -214,7 +228,12 @@ def tweets(tmp_path):
 def test_tweets_become_words_and_authors_without_age_are_left_out(tweets):
     dataset = well_formed(read("hate_speech_tweets+length=6+words=3", tweets))
     assert dataset.about["words"] == ["love", "go", "you"]
-    assert dataset.inputs[:4].tolist() == [[1, 2, 1, 4, 0, 0], [4, 1, 3, 0, 0, 0], [2, 2, 0, 0, 0, 0], [3, 0, 0, 0, 0, 0]]
+    assert dataset.inputs[:4].tolist() == [
+        [1, 2, 1, 4, 0, 0],
+        [4, 1, 3, 0, 0, 0],
+        [2, 2, 0, 0, 0, 0],
+        [3, 0, 0, 0, 0, 0],
+    ]
     assert dataset.y[:4].tolist() == [0, 1, 1, 0] and dataset.table["a"][:4].tolist() == [1, 0, 1, 0]
 
 
@@ -255,7 +274,9 @@ def test_a_bigru_reads_a_text_the_same_whatever_the_padding():
     assert found.shape == (3, 10) == (3, encoder.dim) and found.isfinite().all()
     torch.testing.assert_close(encoder(words[:1, :3])[0], found[0])
     embedded = encoder.embedding(words[:1, :3])
-    torch.testing.assert_close(encoder.gru(embedded)[0][0, 2, :5], found[0, :5])  # forwards: the state after the last word
+    torch.testing.assert_close(
+        encoder.gru(embedded)[0][0, 2, :5], found[0, :5]
+    )  # forwards: the state after the last word
     torch.testing.assert_close(encoder.gru(embedded)[0][0, 0, 5:], found[0, 5:])  # backwards: after the first
     with pytest.raises(ValueError, match="bigru"):
         bigru.build({}, (3, 32, 32))
@@ -270,7 +291,10 @@ def test_a_bigru_is_trained_first_and_then_represents_the_tweets(tweets):
     make(base, OPTIONS, ("best", "last"))
     data.build(result(results, "data/hate_speech"), Namespace(data_root=tweets))
     (run,) = base.runs()
-    given, found = load_dataset(base.data.folder, "hate_speech_tweets"), load_dataset(results / "data/hate_speech", "hate_speech")
+    given, found = (
+        load_dataset(base.data.folder, "hate_speech_tweets"),
+        load_dataset(results / "data/hate_speech", "hate_speech"),
+    )
     z = Container(base.folder / "outputs.safetensors")[f"{run.key}/best/z"]
     assert run.spec.components["encoder"].base_name == "bigru" and z.shape == (12, 400)
     np.testing.assert_array_equal(found.inputs, z.astype(np.float32))
@@ -291,8 +315,14 @@ def test_what_sits_on_fixed_vectors_is_trained_and_evaluated(tweets):
     assert run.spec.components["encoder"].base_name == "mlp" and Container(at.folder / "outputs.safetensors")[
         f"{run.key}/best/z"
     ].shape == (12, 300)
-    metrics = pd.read_csv(at.folder / "metrics.csv").query("split == 'test' and selection == 'best'").set_index("metric")["value"]
-    assert {"gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear"} <= set(metrics.index)
+    metrics = (
+        pd.read_csv(at.folder / "metrics.csv")
+        .query("split == 'test' and selection == 'best'")
+        .set_index("metric")["value"]
+    )
+    assert {"gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear"} <= set(
+        metrics.index
+    )
     assert set(pd.read_csv(at.folder / "history.csv")["name"]) > {"val_log_likelihood"}
 
 
@@ -306,7 +336,9 @@ def imsitu(tmp_path):
     verbs = ["cooking", "baking", "running", "jumping"]
     (folder / "classes.csv").write_text("verb,class\ncooking,make\nbaking,make\nrunning,move\njumping,move\n")
     for number, split in enumerate(("train", "dev", "test")):
-        table = pd.DataFrame({"image": [f"{split}{i}.png" for i in range(4)], "verb": verbs, "gender": ["man", "woman", "woman", "man"]})
+        table = pd.DataFrame(
+            {"image": [f"{split}{i}.png" for i in range(4)], "verb": verbs, "gender": ["man", "woman", "woman", "man"]}
+        )
         table.to_csv(folder / f"{split}.csv", index=False)
         np.save(folder / f"{split}.npy", np.full((4, 3), float(number)))
         for i, name in enumerate(table["image"]):
@@ -317,7 +349,9 @@ def imsitu(tmp_path):
 def test_imsitu_vectors_and_coarse_classes(imsitu):
     dataset = well_formed(read("imsitu", imsitu))
     assert dataset.about["classes"] == ["make", "move"] and dataset.y[:4].tolist() == [0, 0, 1, 1]
-    assert dataset.table["a"][:4].tolist() == [0, 1, 1, 0] and dataset.inputs[:, 0].tolist() == [0] * 4 + [1] * 4 + [2] * 4
+    assert (
+        dataset.table["a"][:4].tolist() == [0, 1, 1, 0] and dataset.inputs[:, 0].tolist() == [0] * 4 + [1] * 4 + [2] * 4
+    )
 
 
 def test_imsitu_photographs(imsitu):
@@ -335,9 +369,18 @@ def test_a_resnet50_is_fine_tuned_in_two_phases_and_then_represents_the_photogra
     (base,) = result(tmp_path, "data/imsitu+features=embedded").upstream("stage1")
     assert base == result(tmp_path, "stage1/imsitu_images/head_first/s0")
     (run,) = base.runs()
-    stated = {"head_learning_rate": 1e-4, "head_batch_size": 128, "head_epochs": 60, "learning_rate": 1e-5, "batch_size": 64, "epochs": 60}
+    stated = {
+        "head_learning_rate": 1e-4,
+        "head_batch_size": 128,
+        "head_epochs": 60,
+        "learning_rate": 1e-5,
+        "batch_size": 64,
+        "epochs": 60,
+    }
     stated |= {"optimizer": "adam", "patience": 5, "encoder": "resnet50"}
-    assert run.spec.settings.items() >= stated.items() and run.spec.components["encoder"].settings == {"weights": "imagenet"}
+    assert run.spec.settings.items() >= stated.items() and run.spec.components["encoder"].settings == {
+        "weights": "imagenet"
+    }
 
 
 @pytest.mark.parametrize(
@@ -378,7 +421,9 @@ def test_your_own_npz_parquet_and_columns_are_the_same(folder):
     np.savez(folder / "one.npz", **arrays)
     pd.DataFrame({**arrays, "features": list(arrays["features"])}).to_parquet(folder / "two.parquet")
     columns = {f"x{i}": arrays["features"][:, i] for i in range(3)}
-    pd.DataFrame({**columns, **{name: arrays[name] for name in ("y", "a", "split")}}).to_parquet(folder / "three.parquet")
+    pd.DataFrame({**columns, **{name: arrays[name] for name in ("y", "a", "split")}}).to_parquet(
+        folder / "three.parquet"
+    )
     datasets = [well_formed(read(f"bring_your_own+name={name}", folder.parent)) for name in ("one", "two", "three")]
     for dataset in datasets:
         np.testing.assert_array_equal(dataset.inputs, arrays["features"].astype(np.float32))
@@ -389,7 +434,10 @@ def test_your_own_npz_parquet_and_columns_are_the_same(folder):
 
 
 def test_your_own_images(folder):
-    np.savez(folder / "task.npz", **own(features=np.arange(12 * 40 * 36 * 3, dtype=np.uint32).astype(np.uint8).reshape(12, 40, 36, 3)))
+    np.savez(
+        folder / "task.npz",
+        **own(features=np.arange(12 * 40 * 36 * 3, dtype=np.uint32).astype(np.uint8).reshape(12, 40, 36, 3)),
+    )
     dataset = well_formed(read("bring_your_own", folder.parent))
     assert dataset.inputs.dtype == np.uint8 and dataset.about["size"] == 36
     assert read("bring_your_own+size=32", folder.parent).about["size"] == 32
@@ -400,12 +448,21 @@ def test_your_own_grey_images_have_three_equal_channels(folder, shape):
     grey = RNG(0).integers(0, 256, shape, dtype=np.uint8)
     np.savez(folder / "task.npz", **own(features=grey))
     dataset = well_formed(read("bring_your_own", folder.parent))
-    assert dataset.about["input"] == "image" and (dataset.inputs == grey.reshape(12, 9, 8, 1)).all() and dataset.inputs.shape[3] == 3
+    assert (
+        dataset.about["input"] == "image"
+        and (dataset.inputs == grey.reshape(12, 9, 8, 1)).all()
+        and dataset.inputs.shape[3] == 3
+    )
 
 
 def test_words_for_splits_have_no_case(folder):
     np.savez(folder / "task.npz", **own(split=np.array(["Train", "TRAIN", "Valid", "Test"] * 3)))
-    assert well_formed(read("bring_your_own", folder.parent)).table["split"][:4].tolist() == ["train", "train", "val", "test"]
+    assert well_formed(read("bring_your_own", folder.parent)).table["split"][:4].tolist() == [
+        "train",
+        "train",
+        "val",
+        "test",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,9 @@ def test_cifar100_has_fine_labels(tmp_path, monkeypatch):
 
 def test_only_the_published_pickles_are_loaded(tmp_path, monkeypatch):
     cifar(tmp_path, monkeypatch)
-    (tmp_path / "cifar-10-batches-py/data_batch_3").write_bytes(b"cos\nsystem\n(S'touch " + str(tmp_path / "evil").encode() + b"'\ntR.")
+    (tmp_path / "cifar-10-batches-py/data_batch_3").write_bytes(
+        b"cos\nsystem\n(S'touch " + str(tmp_path / "evil").encode() + b"'\ntR."
+    )
     fails("cifar10", tmp_path, "data_batch_3", "checksum", "cifar-10-python.tar.gz", "DESPUR_DATA_ROOT")
     assert not (tmp_path / "evil").exists()
     fails("cifar100", tmp_path, "cifar-100-python", "not there", "DESPUR_DATA_ROOT")
@@ -132,9 +134,13 @@ def tiny(root, layout):
         own = {"published": "images", "folders": synset, "nested": f"{synset}/images", "flat": "images"}[layout]
         picture(folder / f"val/{own}/val_{2 - i}.JPEG", 64, 10 + i)
     (folder / "wnids.txt").write_text("\n".join(SYNSETS))
-    (folder / "words.txt").write_text(f"{SYNSETS[0]}\tgoldfish, Carassius auratus\n{SYNSETS[1]}\ttabby, tabby cat\nn0\tother\n")
+    (folder / "words.txt").write_text(
+        f"{SYNSETS[0]}\tgoldfish, Carassius auratus\n{SYNSETS[1]}\ttabby, tabby cat\nn0\tother\n"
+    )
     if layout == "published":
-        (folder / "val/val_annotations.txt").write_text("".join(f"val_{2 - i}.JPEG\t{s}\t0\t0\t9\t9\n" for i, s in enumerate(SYNSETS)))
+        (folder / "val/val_annotations.txt").write_text(
+            "".join(f"val_{2 - i}.JPEG\t{s}\t0\t0\t9\t9\n" for i, s in enumerate(SYNSETS))
+        )
     return folder
 
 
@@ -184,7 +190,20 @@ def test_imagenet_is_read_from_folders_of_classes(tmp_path, folder):
     imagenet(tmp_path, folder)
     data = kept("imagenet+labels=drawn+size=32", tmp_path)
     assert data.about["classes"] == sorted(SYNSETS) and "label_rank" not in data.table
-    assert data.table["split"].tolist() == ["train"] * 9 + ["test"] * 3 and data.y.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1, 2]
+    assert data.table["split"].tolist() == ["train"] * 9 + ["test"] * 3 and data.y.tolist() == [
+        0,
+        0,
+        0,
+        1,
+        1,
+        1,
+        2,
+        2,
+        2,
+        0,
+        1,
+        2,
+    ]
     with Image.open(tmp_path / folder / f"val/{sorted(SYNSETS)[0]}/ILSVRC2012_val_0.JPEG") as image:
         expected = np.asarray(image.resize((37, 37), Image.Resampling.BILINEAR))[2:34, 2:34]
     assert (data.inputs[9] == expected).all()
@@ -229,7 +248,13 @@ def coco(root):
     """Of four training images, two hold a single object of the 30 categories."""
     names = {1: "person", 2: "zebra", 3: "kite", 4: "dog"}
     boxes = {
-        "train": [(1, 2, [0, 0, 20, 40]), (2, 1, [0, 0, 9, 9]), (2, 3, [9, 9, 9, 9]), (3, 3, [0, 0, 9, 9]), (4, 4, [30, 30, 0.1, 0.1])],
+        "train": [
+            (1, 2, [0, 0, 20, 40]),
+            (2, 1, [0, 0, 9, 9]),
+            (2, 3, [9, 9, 9, 9]),
+            (3, 3, [0, 0, 9, 9]),
+            (4, 4, [30, 30, 0.1, 0.1]),
+        ],
         "val": [(7, 1, [10, 20, 20, 20])],
     }
     for part, marks in boxes.items():
@@ -263,7 +288,10 @@ def test_coco_keeps_images_of_a_single_object_and_their_boxes(tmp_path):
 def test_training_on_foregrounds_changes_training_images_alone(tmp_path):
     coco(tmp_path)
     full, bare = (kept(f"coco30+size=16{extra}", tmp_path) for extra in ("", "+train=foreground"))
-    assert not bare.inputs[0][~bare.masks[0]].any() and (bare.inputs[0][bare.masks[0]] == full.inputs[0][full.masks[0]]).all()
+    assert (
+        not bare.inputs[0][~bare.masks[0]].any()
+        and (bare.inputs[0][bare.masks[0]] == full.inputs[0][full.masks[0]]).all()
+    )
     assert (bare.inputs[2:] == full.inputs[2:]).all()
 
 

@@ -50,7 +50,10 @@ def crowd(tmp_path, processes, rounds, names, jobs_per_gpu, count):
 
 def overlaps(log, killed=()):
     """How many processes held each device at most, and how often any took one; who was killed held its own until then."""
-    lines = [(int(when), int(pid), name, int(change)) for when, pid, name, change in map(str.split, log.read_text().splitlines())]
+    lines = [
+        (int(when), int(pid), name, int(change))
+        for when, pid, name, change in map(str.split, log.read_text().splitlines())
+    ]
     held = Counter((pid, name) for _, pid, name, change in lines for _ in range(change == 1))
     freed = Counter((pid, name) for _, pid, name, change in lines for _ in range(change == -1))
     lines += [(when, pid, name, -1) for when, pid in killed for name in {n for p, n in held - freed if p == pid}]
@@ -113,12 +116,23 @@ def nvidia_smi(folder, *names):
 
 def launch(folder, *arguments, visible="0,1", listed=(), **keywords):
     """Start ``python -m despur.orchestration.gpu_slots ARGUMENTS`` with its locks in a folder, on a machine whose nvidia-smi lists these GPUs."""
-    environment = {**os.environ, "TMPDIR": str(folder), "PATH": nvidia_smi(folder, *listed), "CUDA_VISIBLE_DEVICES": visible}
+    environment = {
+        **os.environ,
+        "TMPDIR": str(folder),
+        "PATH": nvidia_smi(folder, *listed),
+        "CUDA_VISIBLE_DEVICES": visible,
+    }
     if visible is None:
         del environment["CUDA_VISIBLE_DEVICES"]
     command = [sys.executable, "-m", "despur.orchestration.gpu_slots", *arguments]
     return subprocess.Popen(
-        command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords
+        command,
+        env=environment,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **keywords,
     )
 
 
@@ -149,7 +163,9 @@ def test_a_command_on_several_devices_runs_once_for_each(tmp_path):
         "words = os.environ['LOCAL_RANK'], os.environ['WORLD_SIZE'], os.environ['CUDA_VISIBLE_DEVICES'], *sys.argv[1:]\n"
         "open(words[0] + '.txt', 'w').write(' '.join(words))"
     )
-    process = launch(tmp_path, "--gpus", "2", "--jobs-per-gpu", "1", sys.executable, "-m", "shown", "path", cwd=tmp_path)
+    process = launch(
+        tmp_path, "--gpus", "2", "--jobs-per-gpu", "1", sys.executable, "-m", "shown", "path", cwd=tmp_path
+    )
     errors = process.communicate("")[1]
     shown = [path.read_text() for path in sorted(tmp_path.glob("*.txt"))]
     assert shown == ["0 2 0,1 path --device cuda", "1 2 0,1 path --device cuda"], errors
@@ -177,7 +193,9 @@ def test_more_gpus_than_there_are(tmp_path):
     assert process.returncode == 1
 
 
-@pytest.mark.parametrize(("slots", "jobs_per_gpu", "names", "fits"), [(4, 2, "ab", True), (5, 2, "ab", False), (1, 0, "a", False)])
+@pytest.mark.parametrize(
+    ("slots", "jobs_per_gpu", "names", "fits"), [(4, 2, "ab", True), (5, 2, "ab", False), (1, 0, "a", False)]
+)
 def test_more_slots_than_devices_have_are_refused(slots, jobs_per_gpu, names, fits):
     if fits:
         gpu_slots.check(slots, jobs_per_gpu, names)

@@ -59,7 +59,11 @@ def toy(package):
 def ask(path, stage=""):
     result = locate(path)
     return json.loads(
-        cache_key(result if stage not in READERS else result.__class__(result.root, stage, result.dataset, result.name, result.seeds))
+        cache_key(
+            result
+            if stage not in READERS
+            else result.__class__(result.root, stage, result.dataset, result.name, result.seeds)
+        )
     )
 
 
@@ -240,7 +244,8 @@ def test_settings_that_a_data_set_states_are_part_of_the_question(toy):
 
 def test_swapped_values_are_another_question(toy):
     texts = [
-        cache_key(locate(f"results/runs/colored_digits/toy+strength={a}+weakness={b}/s0")) for a, b in (("0.1", "0.2"), ("0.2", "0.1"))
+        cache_key(locate(f"results/runs/colored_digits/toy+strength={a}+weakness={b}/s0"))
+        for a, b in (("0.1", "0.2"), ("0.2", "0.1"))
     ]
     assert texts[0] != texts[1]
 

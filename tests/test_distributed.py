@@ -15,7 +15,20 @@ from despur.specs.settings import SettingError
 from despur.storage.store import Container
 from despur.training import runs
 
-METHODS = ["simclr", "byol", "moco", "swav", "cmc", "dcl", "relic", "ssl_hsic", "lmcl", "ressl", "simclr_msr", "byol_msr+mask_at=embedding"]
+METHODS = [
+    "simclr",
+    "byol",
+    "moco",
+    "swav",
+    "cmc",
+    "dcl",
+    "relic",
+    "ssl_hsic",
+    "lmcl",
+    "ressl",
+    "simclr_msr",
+    "byol_msr+mask_at=embedding",
+]
 BATCH = np.arange(8)
 SETTINGS = {
     "encoder.dropout": "0", "encoder.width": "4", "learning_rate": "0.01", "negatives": "both_views", "projector": "mlp_bn_bn",
@@ -54,7 +67,13 @@ def stepped(made, batch):
 
 def work(rank, port, root):
     """What each of the two processes does."""
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank)}
+    os.environ |= {
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "RANK": str(rank),
+        "WORLD_SIZE": "2",
+        "LOCAL_RANK": str(rank),
+    }
     torch.set_num_threads(1)
     assert distributed.join("cpu") == "cpu" and (distributed.rank(), distributed.processes()) == (rank, 2)
     found = {name: stepped(method(name), distributed.shard(BATCH)) for name in METHODS}
@@ -64,7 +83,9 @@ def work(rank, port, root):
         distributed.shard(BATCH[:7])
     with pytest.raises(SettingError, match="wmse compares"):
         runs.make(result(root, STAGE1.replace("simclr", "wmse")), OPTIONS, ("best", "last"))
-    found["patient"] = torch.distributed.group.WORLD._get_backend(torch.device("cpu")).options._timeout == distributed.PATIENCE
+    found["patient"] = (
+        torch.distributed.group.WORLD._get_backend(torch.device("cpu")).options._timeout == distributed.PATIENCE
+    )
     runs.make(result(root, STAGE1), OPTIONS, ("best", "last"))
     found["written"] = (result(root, STAGE1).folder / "about.json").exists() and not torch.distributed.is_initialized()
     torch.save(found, root / f"{rank}.pt")
@@ -90,7 +111,9 @@ def test_two_processes_do_what_one_does(shared, name):
     for found in shared[0]:
         assert found[name].keys() == expected.keys()
         for key, value in expected.items():
-            torch.testing.assert_close(found[name][key], value, rtol=1e-6, atol=1e-9, msg=lambda text, key=key: f"{key}: {text}")
+            torch.testing.assert_close(
+                found[name][key], value, rtol=1e-6, atol=1e-9, msg=lambda text, key=key: f"{key}: {text}"
+            )
 
 
 def test_views_are_gathered_first_ones_first(shared):
@@ -98,7 +121,9 @@ def test_views_are_gathered_first_ones_first(shared):
         first, second = torch.arange(4.0).view(2, 2), torch.arange(4.0, 8).view(2, 2)
         expected = torch.cat([first, first + 100, second, second + 100])
         assert torch.equal(found["gathered"]["one"], expected)
-        assert found["gathered"]["several"].shape == (2, 8, 2) and torch.equal(found["gathered"]["several"][1], -expected)
+        assert found["gathered"]["several"].shape == (2, 8, 2) and torch.equal(
+            found["gathered"]["several"][1], -expected
+        )
 
 
 def test_a_shared_run_is_written_once_and_says_that_it_was_shared(shared):

@@ -18,7 +18,9 @@ WRITTEN = [
     *SOURCE.glob("workflow/despur/**/*.py"),
 ]
 # Whole paths, not results/data/ or results/runs/{dataset}/...; also short forms: .../runs/cmnist/cnc/s0, .../erm+encoder=lenet/...
-RESULT = re.compile(r"(?:results|\.\.\.)/((?:data|stage1|groups|runs)/[\w+=.~/-]*\w|(?:[a-z0-9_]+/)?papers/[\w/]+[.]\w+)(?![\w<{/])")
+RESULT = re.compile(
+    r"(?:results|\.\.\.)/((?:data|stage1|groups|runs)/[\w+=.~/-]*\w|(?:[a-z0-9_]+/)?papers/[\w/]+[.]\w+)(?![\w<{/])"
+)
 METHOD = re.compile(r"\.\.\./([\w+=.~-]+)/\.\.\.")
 
 
@@ -34,7 +36,11 @@ def resolves(path):
 
 def named():
     found = {(file.relative_to(SOURCE), match[1]) for file in WRITTEN for match in RESULT.finditer(file.read_text())}
-    return sorted((str(file), path) for file, path in found if not {"DATASET", "METHOD"} & set(path.split("/")) and path.count("/"))
+    return sorted(
+        (str(file), path)
+        for file, path in found
+        if not {"DATASET", "METHOD"} & set(path.split("/")) and path.count("/")
+    )
 
 
 @pytest.mark.parametrize(("file", "path"), named())

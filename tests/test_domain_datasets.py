@@ -25,7 +25,10 @@ def mnist(tmp_path_factory):
     images[:, 4:20, 8:20] = RNG(1).integers(1, 256, (len(digits), 16, 12))
     images[:, 10, 10] = 255
     files = {"train-images-idx3-ubyte.gz": images, "train-labels-idx1-ubyte.gz": digits}
-    content = {name: gzip.compress(struct.pack(f">4B{a.ndim}i", 0, 0, 8, a.ndim, *a.shape) + a.tobytes(), 1) for name, a in files.items()}
+    content = {
+        name: gzip.compress(struct.pack(f">4B{a.ndim}i", 0, 0, 8, a.ndim, *a.shape) + a.tobytes(), 1)
+        for name, a in files.items()
+    }
     (root / "mnist").mkdir()
     for name, data in content.items():
         (root / "mnist" / name).write_bytes(data)
@@ -95,7 +98,11 @@ def test_inks_lie_in_range_around_the_colour_of_their_domain(sigma, outside):
         assert (found == MU[a]).all()
         return
     at_edge = np.isin(found, (0, 255)).mean()
-    assert at_edge == pytest.approx(0.5 + (0.04 if sigma == 150 else 0) / 2, abs=0.03) if outside == "clip" else at_edge < 1e-3
+    assert (
+        at_edge == pytest.approx(0.5 + (0.04 if sigma == 150 else 0) / 2, abs=0.03)
+        if outside == "clip"
+        else at_edge < 1e-3
+    )
     depth = np.abs(found - MU[a])  # from the edge at which each mean lies, inwards
     if sigma == 25:
         inside = depth[depth > 0]
@@ -123,7 +130,10 @@ def test_domain_digits_use_every_scan_in_one_split():
 
 def test_domain_digits_vary_training_originals_only():
     dataset = digits("domain_digits+sigma=0")
-    table, ink = dataset.table, dataset.inputs.max(axis=3).astype(int)  # multiplied by 255 in one channel: the grey digit
+    table, ink = (
+        dataset.table,
+        dataset.inputs.max(axis=3).astype(int),
+    )  # multiplied by 255 in one channel: the grey digit
     for split in dataset.splits:
         rows, original = dataset.rows(split), table["original"].to_numpy()
         same = [ink[rows[original[rows] == each]] for each in set(original[rows])]
@@ -146,7 +156,9 @@ def test_domain_digits_are_those_scans_enlarged():
     rows = dataset.rows("test_ood")
     small = dataset.inputs[rows, :, :, 1].reshape(len(rows), 8, 2, 8, 2).mean(axis=(2, 4))  # green
     scans = load_digits().images[dataset.table["original"].iloc[rows]]
-    assert np.mean([np.corrcoef(one.ravel(), other.ravel())[0, 1] for one, other in zip(small, scans, strict=True)]) > 0.97
+    assert (
+        np.mean([np.corrcoef(one.ravel(), other.ravel())[0, 1] for one, other in zip(small, scans, strict=True)]) > 0.97
+    )
 
 
 def test_domain_digits_are_the_same_every_time():

@@ -66,12 +66,20 @@ def world(tmp_path):
             folder.mkdir(parents=True)
             table = pd.DataFrame(rows)
             table.to_csv(folder / "metrics.csv", index=False)
-            samples = table[(table["selection"] == "best") & table["split"].isin(["test_id", "test_ood"]) & (table["metric"] != "samples")]
-            clouds = pd.DataFrame(samples[["value"]].to_numpy() + np.array([[-0.01, 0.01]]), columns=["0", "1"], index=samples.index)
+            samples = table[
+                (table["selection"] == "best")
+                & table["split"].isin(["test_id", "test_ood"])
+                & (table["metric"] != "samples")
+            ]
+            clouds = pd.DataFrame(
+                samples[["value"]].to_numpy() + np.array([[-0.01, 0.01]]), columns=["0", "1"], index=samples.index
+            )
             samples.drop(columns="value").join(clouds).to_parquet(folder / "resamples.parquet")
             settings = pd.DataFrame([run.spec.settings | {"sigma": run.data.settings["sigma"], "point": run.spec.name, "seed": run.seed,
                                      "dataset": run.data.name} for run in result.runs()])  # fmt: skip
-            known = table[table["selection"] == "best"][["dataset", "method", "seed", "split", "metric", "group", "value"]]
+            known = table[table["selection"] == "best"][
+                ["dataset", "method", "seed", "split", "metric", "group", "value"]
+            ]
             known = known.merge(settings, left_on=["dataset", "method", "seed"], right_on=["dataset", "point", "seed"])
             self.table = pd.concat([self.table, known.assign(printed=printed)], ignore_index=True)
             return Cell("cmnist_3v5", data, printed, (str(folder),), artifact, "domain_temperature")
@@ -89,7 +97,10 @@ def world(tmp_path):
         def best(self, printed, sigma, split="val", metric="probe_accuracy", **where):
             """The setting with the largest mean, found the slow way."""
             points = self.table[(self.table["printed"] == printed) & (self.table["sigma"] == sigma)]["point"].unique()
-            return max(points, key=lambda point: self.mean(printed, split, metric, "8 labels", point=point, sigma=sigma, **where))
+            return max(
+                points,
+                key=lambda point: self.mean(printed, split, metric, "8 labels", point=point, sigma=sigma, **where),
+            )
 
     return World()
 
@@ -122,8 +133,26 @@ def sweep_of(scores, **more):
     for method, values in scores.items():
         for seed, value in enumerate(values):
             for split, own in (("val", value), ("test_ood", 1 - value), ("test_id", 1 - value)):
-                rows.append({"method": method, "seed": seed, "split": split, "metric": "probe_accuracy", "group": "1%", "value": own})
-                rows.append({"method": method, "seed": seed, "split": split, "metric": "probe_accuracy", "group": "100%", "value": 1 - own})
+                rows.append(
+                    {
+                        "method": method,
+                        "seed": seed,
+                        "split": split,
+                        "metric": "probe_accuracy",
+                        "group": "1%",
+                        "value": own,
+                    }
+                )
+                rows.append(
+                    {
+                        "method": method,
+                        "seed": seed,
+                        "split": split,
+                        "metric": "probe_accuracy",
+                        "group": "100%",
+                        "value": 1 - own,
+                    }
+                )
             held = {"split": "train", "metric": "probe_accuracy_held_out_domain", "group": "1%", "value": value**2}
             rows.append({"method": method, "seed": seed} | held)
     head = {"role": "cmnist_3v5", "played": "x", "data": "x", "stand_in": True, "printed": "ours", "sigma": 50.0, "discriminator": "",
@@ -145,7 +174,12 @@ def test_the_best_mean_over_seeds_on_validation_data_is_selected(scripts):
 def test_selection_is_for_each_sigma_method_and_discriminator(scripts):
     first, second = {"a": [0.9], "b": [0.1]}, {"a": [0.1], "b": [0.9]}
     runs = pd.concat(
-        [sweep_of(first), sweep_of(second, sigma=25.0), sweep_of(second, printed="other"), sweep_of(second, discriminator="batch")]
+        [
+            sweep_of(first),
+            sweep_of(second, sigma=25.0),
+            sweep_of(second, printed="other"),
+            sweep_of(second, discriminator="batch"),
+        ]
     )
     assert scripts["sweep"].choose(runs)["method"].tolist() == ["a", "b", "b", "b"]
 
@@ -163,7 +197,9 @@ def test_selection_never_sees_test_data_nor_other_shares_of_labels(scripts, rule
 
 # tables
 
-TABLES = [name for name in experiments.room("domain_temperature")["artifacts"] if experiments.made(name) == experiments.TABLE]
+TABLES = [
+    name for name in experiments.room("domain_temperature")["artifacts"] if experiments.made(name) == experiments.TABLE
+]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -184,8 +220,15 @@ def test_printed_numbers_stand_beside_those_of_the_selected_settings(scripts, wo
         (share,) = (own for own, value in SHARES.items() if value == fraction)
         point = world.best(row.method, 50.0)
         group = "" if metric == "domain_accuracy" else share
-        assert row.ours == pytest.approx(100 * world.mean(row.method, split, metric, group, point=point, sigma=50.0)), row
-    assert row_of(table, method="standard_cl", setting="sigma=50;label_fraction=0.01", metric="test_ood_accuracy")["reported"] == 78.4
+        assert row.ours == pytest.approx(100 * world.mean(row.method, split, metric, group, point=point, sigma=50.0)), (
+            row
+        )
+    assert (
+        row_of(table, method="standard_cl", setting="sigma=50;label_fraction=0.01", metric="test_ood_accuracy")[
+            "reported"
+        ]
+        == 78.4
+    )
 
 
 def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_path):
@@ -200,7 +243,9 @@ def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_p
     for method in ("domain_weighted_negatives", "domain_weighted_pairs"):
         mine = table[(table["method"] == method) & table["selected"]]
         points = world.table[(world.table["printed"] == method) & (world.table["point"] == world.best(method, 50.0))]
-        assert set(zip(mine["tau_alpha"], mine["tau_beta"], strict=True)) == set(zip(points["tau_alpha"], points["tau_beta"], strict=True))
+        assert set(zip(mine["tau_alpha"], mine["tau_beta"], strict=True)) == set(
+            zip(points["tau_alpha"], points["tau_beta"], strict=True)
+        )
         assert len(mine) == 3
     assert "92.3* / " in text  # the paper's own selected cell
 
@@ -218,7 +263,11 @@ def test_settings_that_the_paper_did_not_try_are_shown_too(scripts, world, tmp_p
 
 def test_discriminators_are_told_apart(scripts, world, tmp_path):
     cells = world.sweep()
-    cells += [world.cell(name, f"{name}+discriminator=batch", "table_9") for name in METHODS if name.startswith("domain_weighted")]
+    cells += [
+        world.cell(name, f"{name}+discriminator=batch", "table_9")
+        for name in METHODS
+        if name.startswith("domain_weighted")
+    ]
     table, _ = made(scripts, "table_9", cells, tmp_path)
     run = table[table["seeds"] > 0]
     assert set(run["setting"].str.split(";").str[0]) == {"sigma=25", "sigma=50"} and len(run) == 2 * 2 * 2 * 3
@@ -244,16 +293,33 @@ def test_other_rules_of_selection(scripts, world, tmp_path):
 
 def test_open_choices_stand_side_by_side(scripts, world, tmp_path):
     method = "domain_weighted_pairs+negatives=both_views~other_view+tau_min=0.01~0.05"
-    cell = world.cell("domain_weighted_pairs", method, "table_choices", data="domain_digits+coloring=multiply~replace+draw=seed")
+    cell = world.cell(
+        "domain_weighted_pairs", method, "table_choices", data="domain_digits+coloring=multiply~replace+draw=seed"
+    )
     table, text = made(scripts, "table_choices", [cell], tmp_path)
     run = table[table["seeds"] > 0]
     assert len(run) == 2 * 2 * 2 * 4 and table[table["seeds"] == 0]["printed"].tolist() == ["standard_cl"]
-    row = row_of(run, data="domain_digits+coloring=replace", choices="negatives=both_views, tau_min=0.01", metric="test_id_accuracy")
+    row = row_of(
+        run,
+        data="domain_digits+coloring=replace",
+        choices="negatives=both_views, tau_min=0.01",
+        metric="test_id_accuracy",
+    )
     own = world.table[world.table["dataset"].str.contains("replace")]
-    known = own[(own["negatives"] == "both_views") & (own["tau_min"] == 0.01) & (own["split"] == "test_id") & (own["group"] == "8 labels")]
+    known = own[
+        (own["negatives"] == "both_views")
+        & (own["tau_min"] == 0.01)
+        & (own["split"] == "test_id")
+        & (own["group"] == "8 labels")
+    ]
     assert row["ours"] == pytest.approx(100 * known["value"].mean()) and len(known) == 2
     assert text.count("domain_weighted_pairs") == 8
-    assert set(run["choices"]) == {"defaults", "negatives=both_views", "tau_min=0.01", "negatives=both_views, tau_min=0.01"}
+    assert set(run["choices"]) == {
+        "defaults",
+        "negatives=both_views",
+        "tau_min=0.01",
+        "negatives=both_views, tau_min=0.01",
+    }
 
 
 def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_path):
@@ -264,7 +330,9 @@ def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_pat
     for cell in cells:
         file = f"{cell.folders[0]}/metrics.csv"
         table = pd.read_csv(file, keep_default_na=False)
-        table.assign(group=table["group"].replace({"8 labels": "1%", "40 labels": "10%", "all labels": "100%"})).to_csv(file, index=False)
+        table.assign(group=table["group"].replace({"8 labels": "1%", "40 labels": "10%", "all labels": "100%"})).to_csv(
+            file, index=False
+        )
     table, _ = made(scripts, "table_1", cells, tmp_path)
     assert set(table[table["method"] == "standard_cl"]["verdict"]) == {"other settings (epochs=60): not compared"}
     assert set(table[table["method"] == "dann"]["verdict"]) <= {"agrees", "differs"}
@@ -272,9 +340,13 @@ def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_pat
 
 def data(name):
     """Two training samples and one of each other split; inks as bright as their number."""
-    table = pd.DataFrame({"split": ["train", "train", "val", "test_id", "test_ood"] * 30, "y": 0, "a": [0, 1, 2, 0, 3] * 30})
+    table = pd.DataFrame(
+        {"split": ["train", "train", "val", "test_id", "test_ood"] * 30, "y": 0, "a": [0, 1, 2, 0, 3] * 30}
+    )
     table["original"] = range(len(table))
-    images = np.tile(np.arange(len(table), dtype=np.uint8)[:, None, None, None], (1, 2, 2, 3)) // np.array([1, 2, 3], np.uint8)
+    images = np.tile(np.arange(len(table), dtype=np.uint8)[:, None, None, None], (1, 2, 2, 3)) // np.array(
+        [1, 2, 3], np.uint8
+    )
     about = {"classes": ["3", "5"], "attributes": ["red", "blue", "purple", "green"], "attribute": "domain", "select": "val",
              "headline": "test_ood", "label_fractions": {"8 labels": 8, "40 labels": 40, "all labels": 60}}  # fmt: skip
     return Dataset(images, table, about)
@@ -322,19 +394,38 @@ def temperatures(cell, first, last):
 
 def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts, world, tmp_path):
     cells = world.sweep()
-    cells += [world.cell(name, f"{name}+discriminator=batch", "table_9") for name in METHODS if name.startswith("domain_weighted")]
     cells += [
-        world.cell("standard_cl", "simclr+projector=linear~mlp+projector_dim=4~16", "figure_5", data="domain_digits+draw=seed+sigma=25")
+        world.cell(name, f"{name}+discriminator=batch", "table_9")
+        for name in METHODS
+        if name.startswith("domain_weighted")
+    ]
+    cells += [
+        world.cell(
+            "standard_cl",
+            "simclr+projector=linear~mlp+projector_dim=4~16",
+            "figure_5",
+            data="domain_digits+draw=seed+sigma=25",
+        )
     ]
     temperatures(next(cell for cell in cells if cell.printed == "domain_weighted_pairs"), 0.05, 0.01)
     table, _ = made(scripts, "claims", cells, tmp_path)
     assert "not run here" not in set(table["verdict"]), table[["claim", "reason"]].to_string()
     assert set(table["data"]) == {"domain_digits+draw=seed"} and set(table["seeds"]) == {2}
-    baselines, ours = ("standard_cl", "same_domain_negatives", "mmd", "dann"), ("domain_weighted_negatives", "domain_weighted_pairs")
+    baselines, ours = (
+        ("standard_cl", "same_domain_negatives", "mmd", "dann"),
+        ("domain_weighted_negatives", "domain_weighted_pairs"),
+    )
 
     def chosen(name, split="test_ood", metric="probe_accuracy", group="8 labels", sigma=50.0):
         # by seed: the worst of two minus the best of four is taken of each seed's values, and their mean is over seeds
-        where = {"printed": name, "point": world.best(name, sigma), "split": split, "metric": metric, "group": group, "sigma": sigma}
+        where = {
+            "printed": name,
+            "point": world.best(name, sigma),
+            "split": split,
+            "metric": metric,
+            "group": group,
+            "sigma": sigma,
+        }
         where |= {"discriminator": "global"} if name.startswith("domain_weighted") else {}
         rows = world.table[np.logical_and.reduce([world.table[key] == value for key, value in where.items()])]
         return rows["value"].mean()
@@ -345,7 +436,11 @@ def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts,
     domain = {name: chosen(name, "test_id", "domain_accuracy", "") for name in METHODS}
     assert found == pytest.approx(domain["standard_cl"] - max(domain[name] for name in ours))
     assert row_of(table, claim="temperatures_converge")["effect"] == pytest.approx(0.5 * 0.05 - 0.01)
-    rows = world.table[(world.table["sigma"] == 25) & (world.table["split"] == "test_id") & (world.table["metric"] == "domain_accuracy")]
+    rows = world.table[
+        (world.table["sigma"] == 25)
+        & (world.table["split"] == "test_id")
+        & (world.table["metric"] == "domain_accuracy")
+    ]
     means = rows[rows["printed"] == "standard_cl"].groupby("projector")["value"].mean()
     found = row_of(table, claim="projectors_raise_domain_accuracy")["effect"]
     assert found == pytest.approx(min(means["linear"], means["mlp"]) - means["none"])
@@ -372,7 +467,9 @@ def test_figure_1_shows_the_selected_settings(scripts, world, tmp_path):
         group = "" if own == "domain_accuracy" else "8 labels"
         point = world.best(method, sigma)
         assert set(part["method"]) == {point}
-        assert part["accuracy"].mean() == pytest.approx(100 * world.mean(method, split, own, group, point=point, sigma=sigma))
+        assert part["accuracy"].mean() == pytest.approx(
+            100 * world.mean(method, split, own, group, point=point, sigma=sigma)
+        )
 
 
 def test_figure_4_shows_every_setting_and_which_is_selected(scripts, world, tmp_path):
@@ -390,10 +487,14 @@ def test_figure_5_shows_projectors_at_ten_percent(scripts, world, tmp_path):
     sweep = "simclr+projector=linear~mlp+projector_dim=4~16+temperature=0.1~0.2"
     cells += [world.cell("standard_cl", sweep, "figure_5", data="domain_digits+draw=seed+sigma=25")]
     shown = drawn(scripts["figures"].figure_5, cells, tmp_path / "figure_5")
-    assert shown.groupby("head").size().to_dict() == dict.fromkeys(["none", "linear, 4", "linear, 16", "mlp, 4", "mlp, 16"], 2 * 4)
+    assert shown.groupby("head").size().to_dict() == dict.fromkeys(
+        ["none", "linear, 4", "linear, 16", "mlp, 4", "mlp, 16"], 2 * 4
+    )
     row = row_of(shown, head="linear, 4", temperature=0.2, metric="test_id_accuracy")
     where = {"projector": "linear", "projector_dim": 4, "temperature": 0.2, "sigma": 25.0}
-    assert row["accuracy"] == pytest.approx(100 * world.mean("standard_cl", "test_id", "probe_accuracy", "40 labels", **where))
+    assert row["accuracy"] == pytest.approx(
+        100 * world.mean("standard_cl", "test_id", "probe_accuracy", "40 labels", **where)
+    )
 
 
 def test_figures_6_and_7_show_the_recorded_percentiles(scripts, world, tmp_path):
@@ -413,11 +514,22 @@ def test_without_app_h_s_temperatures_figures_6_and_7_are_empty(scripts, world, 
 def test_the_heat_maps_show_printed_and_measured_grids(scripts, world, tmp_path):
     cells = [cell for cell in world.sweep() if cell.printed.startswith("domain_weighted")]
     shown = drawn(scripts["figures"].figure_grids, cells, tmp_path / "figure_grids")
-    mine = shown[(shown["source"] == "this run") & shown["metric"].isin(["validation_accuracy", "test_ood_accuracy", "test_id_accuracy"])]
+    mine = shown[
+        (shown["source"] == "this run")
+        & shown["metric"].isin(["validation_accuracy", "test_ood_accuracy", "test_id_accuracy"])
+    ]
     assert (shown["source"] == "printed").sum() == 240 and len(mine) == 2 * 6 * 3
     for row in mine.itertuples():
         split, metric = SPLITS[row.metric]
-        own = world.mean(row.printed, split, metric, "8 labels", tau_alpha=float(row.tau_alpha), tau_beta=float(row.tau_beta), sigma=50.0)
+        own = world.mean(
+            row.printed,
+            split,
+            metric,
+            "8 labels",
+            tau_alpha=float(row.tau_alpha),
+            tau_beta=float(row.tau_beta),
+            sigma=50.0,
+        )
         assert row.accuracy == pytest.approx(100 * own)
 
 

@@ -33,7 +33,9 @@ def test_three_blocks_and_one_linear_layer(kernel):
 
 @pytest.mark.parametrize(("dropped", "whole"), [("channels", True), ("units", False)])
 def test_dropout_takes_whole_channels_or_single_units(dropped, whole):
-    (dropout, *_) = [layer for layer in convnet(dropped=dropped, dropout=0.5).layers if isinstance(layer, nn.Dropout2d | nn.Dropout)]
+    (dropout, *_) = [
+        layer for layer in convnet(dropped=dropped, dropout=0.5).layers if isinstance(layer, nn.Dropout2d | nn.Dropout)
+    ]
     kept = dropout(torch.ones(8, 16, 5, 5)) > 0
     assert bool((kept == kept[:, :, :1, :1]).all()) is whole and 0.3 < kept.float().mean() < 0.7
 

@@ -52,7 +52,9 @@ def tiny():
 @torch.no_grad()
 def test_resnet_sees_images_as_imagenet_presents_them(resnet):
     images = torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(0))
-    usual = (images - torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)) / torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
+    usual = (images - torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)) / torch.tensor([0.229, 0.224, 0.225]).view(
+        3, 1, 1
+    )
     torch.testing.assert_close(resnet(2 * images - 1), resnet.layers(usual), rtol=1e-3, atol=1e-3)
     assert resnet(2 * images - 1).shape == (2, resnet.dim) == (2, 2048)
 
@@ -79,8 +81,16 @@ def test_resnet_reads_the_weights_that_lie_in_weights_root(resnet, offline, monk
 
 def test_missing_or_spoilt_weights_are_an_error_that_says_how_to_get_them(offline):
     for build, file, source in (
-        (lambda: resnet50.build({"weights": "imagenet"}, (3, 64, 64)), "resnet50-0676ba61.pth", "https://download.pytorch.org/models/"),
-        (lambda: bert.build({**TINY, "weights": "pretrained"}, (12,)), "bert-base-uncased/model.safetensors", "https://huggingface.co/"),
+        (
+            lambda: resnet50.build({"weights": "imagenet"}, (3, 64, 64)),
+            "resnet50-0676ba61.pth",
+            "https://download.pytorch.org/models/",
+        ),
+        (
+            lambda: bert.build({**TINY, "weights": "pretrained"}, (12,)),
+            "bert-base-uncased/model.safetensors",
+            "https://huggingface.co/",
+        ),
     ):
         with pytest.raises(InputError) as error:
             build()
@@ -124,18 +134,24 @@ def test_bert_reads_the_weights_that_lie_in_weights_root(tiny, offline):
 @pytest.mark.parametrize("change", [{"layers": 2}, {"hidden": 128}])
 def test_weights_that_do_not_fill_the_network_are_an_error(tiny, offline, change):
     tiny.network.save_pretrained(offline / "bert-base-uncased")
-    with pytest.raises(InputError, match=r"bert-base-uncased/model\.safetensors does not hold the weights of this BERT"):
+    with pytest.raises(
+        InputError, match=r"bert-base-uncased/model\.safetensors does not hold the weights of this BERT"
+    ):
         bert.build({**TINY, **change, "weights": "pretrained"}, (12,))
 
 
 def test_encoders_refuse_inputs_of_another_kind():
     with pytest.raises(SettingError, match="three channels"):
         resnet50.build({"weights": "random"}, (300,))
-    with pytest.raises(SettingError, match=r"lenet takes images of 3x32x32, not vectors or tokens of 300: \+encoder=NAME .*mlp takes"):
+    with pytest.raises(
+        SettingError, match=r"lenet takes images of 3x32x32, not vectors or tokens of 300: \+encoder=NAME .*mlp takes"
+    ):
         lenet.build({}, (300,))
     with pytest.raises(SettingError, match=r"not images of 3x28x28: .*convnet .*nothing is enlarged"):
         lenet.build({}, (3, 28, 28))
-    with pytest.raises(SettingError, match=r"not images of 3x224x224: .*size=32 of the data set, .*bring_your_own only crops") as larger:
+    with pytest.raises(
+        SettingError, match=r"not images of 3x224x224: .*size=32 of the data set, .*bring_your_own only crops"
+    ) as larger:
         lenet.build({}, (3, 224, 224))
     assert "enlarged" not in str(larger.value)
     with pytest.raises(SettingError, match=r"identity takes embeddings, not images of 3x28x28: .*; clip takes images"):
@@ -190,7 +206,8 @@ def run(root, dataset, method):
     evaluate.evaluate(where, Namespace())
     table = pd.read_csv(where.folder / "metrics.csv").query("split == 'test' and selection == 'last'")
     return {
-        (metric, group): value for metric, group, value in zip(table["metric"], table["group"].fillna(""), table["value"], strict=True)
+        (metric, group): value
+        for metric, group, value in zip(table["metric"], table["group"].fillna(""), table["value"], strict=True)
     }, where
 
 
@@ -228,4 +245,6 @@ def test_erm_trains_a_bert_on_miniature_civilcomments_and_is_evaluated_over_over
     assert found["samples", "not toxic, white"] == found["samples", "toxic, white"] == 1
     assert found["worst_group_accuracy", ""] == pytest.approx(min(np.mean(hits) for hits in each.values() if hits))
     assert found["average_accuracy", ""] == pytest.approx(correct.mean())  # with the comment in no group
-    assert found["weighted_average_accuracy", ""] == pytest.approx(correct.mean())  # as many in each cell as in training
+    assert found["weighted_average_accuracy", ""] == pytest.approx(
+        correct.mean()
+    )  # as many in each cell as in training

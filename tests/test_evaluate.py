@@ -69,13 +69,19 @@ def test_the_first_value_is_that_without_a_bootstrap(dataset, outputs):
 
 def test_a_bootstrap_value_is_the_metric_of_the_repeated_samples(dataset, outputs):
     rows, weights = dataset.rows("test"), counts(dataset, "colored_digits", "test", 3)
-    found = {(metric, group): value for split, (metric, group, value) in evaluate_run(dataset, RUN, outputs, 3) if split == "test"}
+    found = {
+        (metric, group): value
+        for split, (metric, group, value) in evaluate_run(dataset, RUN, outputs, 3)
+        if split == "test"
+    }
     correct = outputs["logits"].argmax(axis=1) == dataset.y
     for i, times in enumerate(weights):
         drawn = np.repeat(rows, times.astype(int))
         assert found["average_accuracy", ""][i] == pytest.approx(correct[drawn].mean())
         members = dataset.groups[drawn].T
-        assert found["worst_group_accuracy", ""][i] == pytest.approx(min(correct[drawn][own].mean() for own in members if own.any()))
+        assert found["worst_group_accuracy", ""][i] == pytest.approx(
+            min(correct[drawn][own].mean() for own in members if own.any())
+        )
 
 
 # the bound of Theorem 3.1
@@ -85,22 +91,36 @@ def test_losses_and_bound_of_each_class_by_a_loop(dataset, outputs):
     rows, train = dataset.rows("test"), dataset.rows("train")
     y, a, logits, z = dataset.y, dataset.table["a"].to_numpy(), outputs["logits"], outputs["z"]
     found = pd.Series(
-        {(m, g): float(np.atleast_1d(v)[0]) for m, g, v in theorem(dataset, rows, z, logits, outputs["head"], np.ones((1, len(rows))))}
+        {
+            (m, g): float(np.atleast_1d(v)[0])
+            for m, g, v in theorem(dataset, rows, z, logits, outputs["head"], np.ones((1, len(rows))))
+        }
     )
     for label, name in enumerate(dataset.about["classes"]):
         known = sorted(set(a[train][y[train] == label]))
         assert len(known) > 1
         loss = {
-            v: [min(np.log(np.exp(logits[i]).sum()) - logits[i, label], 2 * np.log(5)) for i in rows if y[i] == label and a[i] == v]
+            v: [
+                min(np.log(np.exp(logits[i]).sum()) - logits[i, label], 2 * np.log(5))
+                for i in rows
+                if y[i] == label and a[i] == v
+            ]
             for v in known
         }
         sizes = {v: sum(y[i] == label and a[i] == v for i in train) for v in known if loss[v]}
         average = sum(sizes[v] * np.mean(loss[v]) for v in sizes) / sum(sizes.values())
         assert found["class_average_loss", name] == pytest.approx(average, rel=1e-5)
         assert found["class_loss_ceiling", name] == pytest.approx(2 * np.log(5))
-        assert found["class_worst_group_loss", name] == pytest.approx(max(np.mean(group) for group in loss.values() if group), rel=1e-5)
+        assert found["class_worst_group_loss", name] == pytest.approx(
+            max(np.mean(group) for group in loss.values() if group), rel=1e-5
+        )
         groups = {v: [i for i in train if y[i] == label and a[i] == v] for v in known}
-        distances = [np.mean([np.linalg.norm(z[i] - z[j]) for i in groups[v] for j in groups[w]]) for v in known for w in known if v < w]
+        distances = [
+            np.mean([np.linalg.norm(z[i] - z[j]) for i in groups[v] for j in groups[w]])
+            for v in known
+            for w in known
+            if v < w
+        ]
         aligned = np.linalg.svd(outputs["head"])[1][0] * np.sqrt(2) * max(distances)
         assert found["class_bound_alignment", name] == pytest.approx(aligned, rel=1e-5)
         smallest = min(map(len, groups.values()))
@@ -111,7 +131,9 @@ def test_losses_and_bound_of_each_class_by_a_loop(dataset, outputs):
 
 def test_the_loss_is_clipped_and_otherwise_cross_entropy():
     logits = np.array([[0.0, 0.0], [100.0, 0.0], [0.0, np.log(3.0)]])
-    np.testing.assert_allclose(bound.clipped_cross_entropy(logits, np.array([0, 1, 1])), [np.log(2), 2 * np.log(2), np.log(4 / 3)])
+    np.testing.assert_allclose(
+        bound.clipped_cross_entropy(logits, np.array([0, 1, 1])), [np.log(2), 2 * np.log(2), np.log(4 / 3)]
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -139,6 +161,10 @@ def test_what_is_told_of_representations_is_found_once_for_all_heads_on_them(dat
     shared = [evaluate_run(dataset, RUN, each, 3, known) for each in (outputs, other_head)]
     assert len(asked) == 1
     for found, each in zip(shared, (outputs, other_head), strict=True):
-        for (_, (metric, group, value)), (_, (_, _, alone)) in zip(found, evaluate_run(dataset, RUN, each, 3), strict=True):
+        for (_, (metric, group, value)), (_, (_, _, alone)) in zip(
+            found, evaluate_run(dataset, RUN, each, 3), strict=True
+        ):
             np.testing.assert_equal(value, alone, err_msg=f"{metric} {group}")
-    assert known and evaluate_run(dataset, Run(RUN.data, RUN.spec, 1), outputs, 3, known) and len(asked) == 4  # another seed, other halves
+    assert (
+        known and evaluate_run(dataset, Run(RUN.data, RUN.spec, 1), outputs, 3, known) and len(asked) == 4
+    )  # another seed, other halves

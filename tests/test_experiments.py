@@ -5,7 +5,18 @@ import yaml
 
 from despur.orchestration import configuration, experiments
 from despur.orchestration.configuration import check
-from despur.orchestration.experiments import Cell, artifacts, cells, files, folders, label, outputs, papers, players, room
+from despur.orchestration.experiments import (
+    Cell,
+    artifacts,
+    cells,
+    files,
+    folders,
+    label,
+    outputs,
+    papers,
+    players,
+    room,
+)
 from despur.specs.declarations import available
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve
@@ -13,7 +24,11 @@ from despur.specs.settings import SettingError
 
 REPOSITORY = Path(__file__).parent.parent
 CONFIGS = [REPOSITORY / "config.yaml", *sorted((REPOSITORY / "config").glob("*.yaml"))]
-CONFIG = {"papers": ["toy"], "datasets": {"cmnist": "colored_digits", "waterbirds": ["colored_digits", "cmnist"]}, "seeds": 7}
+CONFIG = {
+    "papers": ["toy"],
+    "datasets": {"cmnist": "colored_digits", "waterbirds": ["colored_digits", "cmnist"]},
+    "seeds": 7,
+}
 TOY = {
     "datasets": ["cmnist", "waterbirds", "celeba"],
     "methods": {"erm": "erm", "hot": "cnc+temperature=.5+lambda=0.75", "dro": "gdro"},
@@ -138,7 +153,9 @@ def test_the_runs_of_an_artifact_are_changed_where_they_stand(toy):
 def test_folders_are_canonical_and_cover_all_seeds(toy):
     cell = next(cell for cell in cells(CONFIG, "toy", "table_1") if cell.printed == "hot")
     places = [locate(folder) for folder in cell.folders]
-    assert {result.name for result in places} == {resolve("methods", "cnc+temperature=0.5+lambda=0.75", "colored_digits").name}
+    assert {result.name for result in places} == {
+        resolve("methods", "cnc+temperature=0.5+lambda=0.75", "colored_digits").name
+    }
     assert [run.seed for result in places for run in result.runs()] == list(range(7))
 
 
@@ -219,7 +236,9 @@ def test_every_printed_method_has_a_specification_on_every_data_set(paper, datas
 
 
 def test_a_part_may_have_methods_of_its_own(toy):
-    config = CONFIG | {"datasets": {"cmnist": "colored_digits", "waterbirds": {"data": "colored_digits", "methods": ["hot"]}}}
+    config = CONFIG | {
+        "datasets": {"cmnist": "colored_digits", "waterbirds": {"data": "colored_digits", "methods": ["hot"]}}
+    }
     assert [(cell.role, cell.printed) for cell in cells(config, "toy", "table_1")] == [
         ("cmnist", "erm"),
         ("cmnist", "hot"),
@@ -232,13 +251,16 @@ def test_a_part_may_have_methods_of_its_own(toy):
 
 def test_an_artifact_may_have_seeds_and_data_of_its_own(toy):
     changed = {"toy": {"table_1": {"seeds": {"hot": 1}, "data": "p_corr=0.5~0.9"}}}
-    found = cells(CONFIG | {"datasets": {"cmnist": "colored_digits+p_corr=0.8"}, "artifacts": changed}, "toy", "table_1")
+    found = cells(
+        CONFIG | {"datasets": {"cmnist": "colored_digits+p_corr=0.8"}, "artifacts": changed}, "toy", "table_1"
+    )
     assert {cell.printed: locate(cell.folders[0]).seeds for cell in found} == {"erm": "s0-4", "hot": "s0"}
     assert {cell.dataset for cell in found} == {"colored_digits+p_corr=0.5~0.9"}
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"), [("table_1", "Table 1"), ("table_a12", "Table A.12"), ("figure_5", "Figure 5"), ("claims", "Claims")]
+    ("name", "shown"),
+    [("table_1", "Table 1"), ("table_a12", "Table A.12"), ("figure_5", "Figure 5"), ("claims", "Claims")],
 )
 def test_labels(name, shown):
     assert label(name) == shown
@@ -254,7 +276,10 @@ def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypat
     read = {name: configuration.read(tmp_path / name) for name in files}
     assert read["config.yaml"] == {"papers": ["cnc"], "datasets": {"cmnist": "colored_digits"}, **defaults}
     assert read["alone.yaml"] == {"papers": ["fair_cl"], "datasets": {}, **defaults}
-    assert read["change.yaml"] == read["config.yaml"] | {"seeds": 5, "datasets": {"cmnist": "colored_digits", "moji": "scene_embeddings"}}
+    assert read["change.yaml"] == read["config.yaml"] | {
+        "seeds": 5,
+        "datasets": {"cmnist": "colored_digits", "moji": "scene_embeddings"},
+    }
 
 
 @pytest.mark.parametrize(

@@ -45,15 +45,22 @@ def cell(tmp_path, monkeypatch):
             for seed in (0, 1):
                 own = {"dataset": dataset, "method": method, **settings, "seed": seed, "selection": "best", "group": ""}
                 shift = 0.02 * seed - 0.01
-                rows += [own | {"split": "test", "metric": m, "value": v + shift} for m, v in zip(SHARES, values, strict=True)]
-                rows += [own | {"split": "val", "metric": m, "value": v} for m, v in zip(SHARES, validation, strict=False)]
+                rows += [
+                    own | {"split": "test", "metric": m, "value": v + shift}
+                    for m, v in zip(SHARES, values, strict=True)
+                ]
+                rows += [
+                    own | {"split": "val", "metric": m, "value": v} for m, v in zip(SHARES, validation, strict=False)
+                ]
                 rows.append(own | {"split": "test", "metric": "samples", "group": "a", "value": 50.0})
                 runs[f"{dataset}/{method}/s{seed}"] = {"seconds": seconds}
         table = pd.DataFrame(rows)
         table.to_csv(folder / "metrics.csv", index=False)
         clouds = table[(table["split"] == "test") & (table["group"] == "")].drop(columns="value")
         spread = np.linspace(-0.02, 0.02, 5) + table.loc[clouds.index, "value"].to_numpy()[:, None]
-        pd.concat([clouds, pd.DataFrame(spread, clouds.index, columns)], axis=1).to_parquet(folder / "resamples.parquet")
+        pd.concat([clouds, pd.DataFrame(spread, clouds.index, columns)], axis=1).to_parquet(
+            folder / "resamples.parquet"
+        )
         (folder / "about.json").write_text(json.dumps({"runs": runs}))
         return Cell(role, dataset, printed, (str(folder),), artifact)
 
@@ -87,7 +94,9 @@ def row_of(table, **keys):
     return row
 
 
-@pytest.mark.parametrize("name", ["table_1", "table_2", "table_beyond", "table_selection", "table_tuning", "prose", "claims"])
+@pytest.mark.parametrize(
+    "name", ["table_1", "table_2", "table_beyond", "table_selection", "table_tuning", "prose", "claims"]
+)
 def test_without_runs_every_table_says_so(scripts, name, tmp_path):
     assert set(made(scripts, name, [], tmp_path)["verdict"]) == {"not run here"}
 
@@ -123,16 +132,26 @@ def test_without_one_of_the_five_methods_there_is_no_tradeoff(scripts, moji, tmp
 
 def test_times_are_relative_to_ce(scripts, moji, tmp_path):
     table = made(scripts, "table_1", moji, tmp_path)
-    times = {m: row_of(table, paper_dataset="moji", method=m, metric="relative_time")["ours"] for m in ("ce", "con_ft", "con")}
+    times = {
+        m: row_of(table, paper_dataset="moji", method=m, metric="relative_time")["ours"]
+        for m in ("ce", "con_ft", "con")
+    }
     assert times == pytest.approx({"ce": 1.0, "con_ft": 0.5, "con": 1.5})
 
 
 def test_on_the_paper_s_own_data_numbers_are_judged_but_not_ratios(scripts, cell, tmp_path):
     cells = [cell("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", dataset="moji")]
     table = made(scripts, "table_1", cells, tmp_path)
-    assert row_of(table, paper_dataset="moji", method="ce", metric="tpr_gap")["verdict"] == "agrees"  # 40.0 against 40.2
-    assert row_of(table, paper_dataset="moji", method="ce", metric="leakage_yhat")["difference"] == pytest.approx(70 - 70.96)
-    assert row_of(table, paper_dataset="moji", method="ce", metric="relative_time")["verdict"] == "no printed deviation: not judged"
+    assert (
+        row_of(table, paper_dataset="moji", method="ce", metric="tpr_gap")["verdict"] == "agrees"
+    )  # 40.0 against 40.2
+    assert row_of(table, paper_dataset="moji", method="ce", metric="leakage_yhat")["difference"] == pytest.approx(
+        70 - 70.96
+    )
+    assert (
+        row_of(table, paper_dataset="moji", method="ce", metric="relative_time")["verdict"]
+        == "no printed deviation: not judged"
+    )
 
 
 def test_claims_read_the_selected_settings(scripts, moji, tmp_path):
@@ -146,7 +165,9 @@ def test_claims_read_the_selected_settings(scripts, moji, tmp_path):
 def test_with_two_classes_against_all(scripts, cell, tmp_path):
     pair = f"{DATA}+classes=8-3"
     points = {"ce": ("erm", CE), "con": ("con", CON)}
-    two = [cell(m, [(n, {}, v, v[:2])], n, "bios_nurse_surgeon", pair, artifact="table_2") for m, (n, v) in points.items()]
+    two = [
+        cell(m, [(n, {}, v, v[:2])], n, "bios_nurse_surgeon", pair, artifact="table_2") for m, (n, v) in points.items()
+    ]
     every = [cell(m, [(n, {}, CE, CE[:2])], n, "bios", artifact="table_2") for m, (n, _) in points.items()]
     row = row_of(made(scripts, "claims", two + every, tmp_path), claim="more_effect_with_two_classes")
     assert row["effect"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"
@@ -175,10 +196,15 @@ def test_tuned_baselines_and_intervals(scripts, moji, tmp_path):
 
 def test_other_rules_select_from_the_same_sweep(scripts, cell, tmp_path):
     validation = {"0.1": (0.80, 0.18), "1": (0.795, 0.179), "10": (0.70, 0.01)}
-    sweep = [(f"con+ratio={r}", {"parts": "both", "ratio": r}, (0.5, float(r) / 100, 0.5, 0.5, 0.5), v) for r, v in validation.items()]
+    sweep = [
+        (f"con+ratio={r}", {"parts": "both", "ratio": r}, (0.5, float(r) / 100, 0.5, 0.5, 0.5), v)
+        for r, v in validation.items()
+    ]
     cells = [cell("con", sweep, "con+ratio=0.1~1~10"), cell("con_ft", [("con_ft", {}, FT, (0.99, 0.01))], "con_ft")]
     table = made(scripts, "table_selection", cells, tmp_path)
-    picked = {rule: row_of(table, paper_dataset="moji", method="con", rule=rule) for rule in scripts["selections"].RULES}
+    picked = {
+        rule: row_of(table, paper_dataset="moji", method="con", rule=rule) for rule in scripts["selections"].RULES
+    }
     selected = {"near_best_accuracy": "con+ratio=1", "dto": "con+ratio=10", "dto_shared": "con+ratio=0.1"}
     assert {rule: row["selected"] for rule, row in picked.items()} == selected
     assert all(row["on_front"] and row["settings"] == 3 and row["seeds"] == 2 for row in picked.values())
@@ -191,7 +217,9 @@ def test_points_on_the_pareto_front_are_marked_method_by_method(scripts, cell):
     values = {"0.1": (0.80, 0.1, 0.8), "1": (0.78, 0.1, 0.6), "10": (0.75, 0.1, 0.7)}  # ratio 10 is beaten by 1
     sweep = [(f"con+ratio={r}", {"parts": "both", "ratio": r}, (*v, 0.5, 0.5), (0.7, 0.1)) for r, v in values.items()]
     single = [("adv+discriminators=1", {"discriminators": 1, "weight": 1}, (0.1, 0.9, 0.9, 0.9, 0.9), (0.7, 0.1))]
-    table = scripts["figures"].points([cell("con", sweep, "con+ratio=0.1~1~10"), cell("adv", single, "adv+discriminators=1~3")])
+    table = scripts["figures"].points(
+        [cell("con", sweep, "con+ratio=0.1~1~10"), cell("adv", single, "adv+discriminators=1~3")]
+    )
     front = table.set_index("method")["pareto"].to_dict()
     assert front == {"con+ratio=0.1": True, "con+ratio=1": True, "con+ratio=10": False, "adv+discriminators=1": True}
     assert set(table["printed"]) == {"con", "adv_single"} and table["average_accuracy"].max() == pytest.approx(80)
@@ -206,7 +234,12 @@ def test_points_on_the_pareto_front_are_marked_method_by_method(scripts, cell):
 def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare(scripts):
     told = scripts["figures"].told
     table = pd.DataFrame(
-        {"role": ["moji", "moji", "bios", "bios"], "played": "x", "printed": ["con", "con", "con", "ce"], "method": list("abca")}
+        {
+            "role": ["moji", "moji", "bios", "bios"],
+            "played": "x",
+            "printed": ["con", "con", "con", "ce"],
+            "method": list("abca"),
+        }
     )
     assert [key for key, _ in told(table, ["con"], 2)] == [("moji", "x")]
     assert len(told(table, ["con"], 3)) == 2

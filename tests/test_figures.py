@@ -14,7 +14,13 @@ from despur.storage.store import save_arrays, save_dataset
 
 METHODS = ["erm", "jtt", "cnc"]
 CLASSES = ["0,1", "2,3"]
-MEASURED = ["worst_group_accuracy", "average_accuracy", "alignment_loss", "mutual_information_class", "mutual_information_attribute"]
+MEASURED = [
+    "worst_group_accuracy",
+    "average_accuracy",
+    "alignment_loss",
+    "mutual_information_class",
+    "mutual_information_attribute",
+]
 BY_CLASS = ["average_accuracy", "worst_group_accuracy", "average_loss", "worst_group_loss", "bound", "bound_alignment"]
 
 
@@ -46,7 +52,14 @@ def metrics_of(folder, levels, setting, selections=("best", "last")):
                         "seed": seed,
                     }
                     rows += [
-                        head | {"split": split, "selection": selection, "metric": metric, "group": group, "value": rng.uniform(0.1, 0.9)}
+                        head
+                        | {
+                            "split": split,
+                            "selection": selection,
+                            "metric": metric,
+                            "group": group,
+                            "value": rng.uniform(0.1, 0.9),
+                        }
                         for metric, group in names
                     ]
     table = pd.DataFrame(rows)
@@ -83,7 +96,14 @@ def drawn(function, made, output):
 
 def looked_up(table, row, metric, group="", setting=None):
     """The one value of metrics.csv that a row of a figure's csv must hold."""
-    same = {"played": row["played"], "printed": row["printed"], "seed": row["seed"], "split": "test", "metric": metric, "group": group}
+    same = {
+        "played": row["played"],
+        "printed": row["printed"],
+        "seed": row["seed"],
+        "split": "test",
+        "metric": metric,
+        "group": group,
+    }
     same["selection"] = row.get("selection", "best")
     if setting:
         same[setting] = row[setting]
@@ -99,7 +119,9 @@ def looked_up(table, row, metric, group="", setting=None):
         ("figure_7d", ["jtt", "cnc"], "groups.noise", ("best", "last"), 1),
     ],
 )
-def test_figures_over_a_setting_show_what_was_measured(figures, cells, tmp_path, name, methods, setting, selections, players):
+def test_figures_over_a_setting_show_what_was_measured(
+    figures, cells, tmp_path, name, methods, setting, selections, players
+):
     made, table = cells(methods, setting=setting, selections=selections, players=players)
     shown = drawn(getattr(figures, name), made, tmp_path / name)
     kept = [s for s in selections if s != "last"] if name == "figure_3" else ["best"]
@@ -116,7 +138,9 @@ def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figure
     assert len(shown) == 4 * len(made) * 2
     for row in shown.to_dict("records"):
         if row["metric"] == "class_gap":
-            pairs = [[looked_up(table, row, f"class_{k}_accuracy", c) for k in ("average", "worst_group")] for c in CLASSES]
+            pairs = [
+                [looked_up(table, row, f"class_{k}_accuracy", c) for k in ("average", "worst_group")] for c in CLASSES
+            ]
             assert row["value"] == pytest.approx(np.mean([first - second for first, second in pairs]))
         else:
             assert row["value"] == looked_up(table, row, row["metric"])
@@ -128,7 +152,9 @@ def test_the_theorem_s_figure_shows_gaps_and_bounds_of_every_class(figures, cell
     assert len(shown) == 3 * len(CLASSES) * len(made) * 2
     for row in shown.to_dict("records"):
         if row["metric"] == "class_gap_loss":
-            worst, average = (looked_up(table, row, f"class_{kind}_loss", row["group"]) for kind in ("worst_group", "average"))
+            worst, average = (
+                looked_up(table, row, f"class_{kind}_loss", row["group"]) for kind in ("worst_group", "average")
+            )
             assert row["value"] == worst - average
         else:
             assert row["value"] == looked_up(table, row, row["metric"], row["group"])
@@ -196,7 +222,9 @@ def test_projections_of_stage_1_are_of_training_samples(trained, tmp_path):
 def test_of_a_sweep_the_first_and_the_last_point_are_projected(trained, tmp_path):
     cell, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
     write_projections([cell], tmp_path / "projections", plane)
-    assert [p["data"][0] for p in load_projections(tmp_path / "x", cell)] == [f"colored_digits+p_corr={level}" for level in (0.2, 0.8)]
+    assert [p["data"][0] for p in load_projections(tmp_path / "x", cell)] == [
+        f"colored_digits+p_corr={level}" for level in (0.2, 0.8)
+    ]
 
 
 def test_maps_show_every_projected_sample(figures, trained, tmp_path):
@@ -204,7 +232,10 @@ def test_maps_show_every_projected_sample(figures, trained, tmp_path):
     write_projections(cells, tmp_path / "projections", plane)
     shown = drawn(figures.figure_11, cells, tmp_path / "figure_11")
     points = pd.read_parquet(tmp_path / "projections.parquet")
-    assert shown[["run", "position", "x1", "y", "a"]].to_numpy().tolist() == points[["run", "position", "x1", "y", "a"]].to_numpy().tolist()
+    assert (
+        shown[["run", "position", "x1", "y", "a"]].to_numpy().tolist()
+        == points[["run", "position", "x1", "y", "a"]].to_numpy().tolist()
+    )
     assert shown.groupby("printed").size().to_dict() == dict.fromkeys(METHODS, 30)
 
 
@@ -228,9 +259,12 @@ def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agre
         result = locate(tmp_path / "results/groups/colored_digits" / kind / "s0-1")
         labels[kind] = np.random.default_rng(i).integers(0, 5, 60)
         save_arrays(
-            result.folder / "groups.safetensors", {run.key: labels[kind] if run.seed == 0 else 9 - labels[kind] for run in result.runs()}
+            result.folder / "groups.safetensors",
+            {run.key: labels[kind] if run.seed == 0 else 9 - labels[kind] for run in result.runs()},
         )
-        agreement = [{"dataset": "colored_digits", "inference": kind, "seed": s, "best_match": 0.5 + 0.1 * i + s} for s in (0, 1)]
+        agreement = [
+            {"dataset": "colored_digits", "inference": kind, "seed": s, "best_match": 0.5 + 0.1 * i + s} for s in (0, 1)
+        ]
         pd.DataFrame(agreement).to_csv(result.folder / "agreement.csv", index=False)
         cells.append(Cell("cmnist", "colored_digits", kind, (str(result.folder),)))
     write_projections(cells, tmp_path / "projections", plane, samples=20)

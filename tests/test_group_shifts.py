@@ -41,7 +41,15 @@ def kept(name, dataset, root):
 LEAVES = {f"n1{i}": f"leaf {i}, synonym" for i in range(9)}
 EDGES = [
     *[("n00001740", "nthing"), ("nthing", "nmid"), ("nmid", "nanimal"), ("nthing", "nanimal"), ("nmid", "ntool")],
-    *[("nanimal", "ncat"), ("nanimal", "ndog"), ("ncat", "n10"), ("ncat", "n11"), ("ncat", "n12"), ("ndog", "n13"), ("ndog", "n14")],
+    *[
+        ("nanimal", "ncat"),
+        ("nanimal", "ndog"),
+        ("ncat", "n10"),
+        ("ncat", "n11"),
+        ("ncat", "n12"),
+        ("ndog", "n13"),
+        ("ndog", "n14"),
+    ],
     *[("ntool", "n15"), ("ntool", "n16"), ("nthing", "n17"), ("nmid", "n18"), ("nthing", "nempty")],
 ]
 NAMES = {"nanimal": "animal, beast", "ntool": "tool", "ncat": "cat", "ndog": "dog", "nempty": "nothing"}
@@ -52,18 +60,31 @@ def imagenet(tmp_path):
     """A hierarchy, 10 training and 3 validation images of each class."""
     folder = tmp_path / "breeds"
     folder.mkdir()
-    (folder / "dataset_class_info.json").write_text(json.dumps([[i, synset, name] for i, (synset, name) in enumerate(LEAVES.items())]))
+    (folder / "dataset_class_info.json").write_text(
+        json.dumps([[i, synset, name] for i, (synset, name) in enumerate(LEAVES.items())])
+    )
     (folder / "class_hierarchy.txt").write_text("".join(f"{p} {c}\n" for p, c in EDGES))
     (folder / "node_names.txt").write_text("".join(f"{synset}\t{name}\n" for synset, name in NAMES.items()))
     for number, synset in enumerate(LEAVES):
         for i in range(13):
-            picture(tmp_path / "imagenet" / ("train" if i < 10 else "val") / synset / f"{i}.JPEG", 40 + number, 50, 13 * number + i)
+            picture(
+                tmp_path / "imagenet" / ("train" if i < 10 else "val") / synset / f"{i}.JPEG",
+                40 + number,
+                50,
+                13 * number + i,
+            )
     return tmp_path
 
 
 def test_the_hierarchy_knows_levels_and_what_lies_below(imagenet):
     tree = breeds.Hierarchy(imagenet / "breeds")
-    assert [tree.level(node) for node in ("n00001740", "nthing", "nanimal", "ncat", "n10")] == [0, 1, 3, 4, 5]  # by the longest way
+    assert [tree.level(node) for node in ("n00001740", "nthing", "nanimal", "ncat", "n10")] == [
+        0,
+        1,
+        3,
+        4,
+        5,
+    ]  # by the longest way
     assert tree.below("nanimal") == {"n10", "n11", "n12", "n13", "n14"} and tree.below("nempty") == set()
     assert "nempty" not in tree.descendants("n00001740")
     assert tree.names["nanimal"] == "animal" and tree.names["n10"] == "leaf 0"
@@ -108,7 +129,9 @@ def test_a_hierarchy_or_images_that_do_not_fit_are_errors(imagenet):
 
 def test_images_are_seen_as_clip_sees_them():
     wide = Image.fromarray(
-        np.concatenate([np.zeros((20, 10, 3)), np.full((20, 20, 3), 200), np.zeros((20, 10, 3))], axis=1).astype(np.uint8)
+        np.concatenate([np.zeros((20, 10, 3)), np.full((20, 20, 3), 200), np.zeros((20, 10, 3))], axis=1).astype(
+            np.uint8
+        )
     )
     found = np.asarray(rawfiles.as_clip(wide, 20))
     assert found.shape == (20, 20, 3) and (found == 200).all()
@@ -154,7 +177,9 @@ def test_sources_are_groups(cifar, name, mark, pool, tested):
     assert dataset.groups[dataset.rows("test")].sum(axis=0).tolist() == [4, tested] * 10
     assert len(dataset.rows("val")) == round(0.2 * len(train_and_val))
     about = {"dataset": name, **dataset.about}
-    assert prompts.class_prompts(about)[:2] == [["an airplane"], ["an automobile"]] and prompts.group_prompts(about) == []
+    assert (
+        prompts.class_prompts(about)[:2] == [["an airplane"], ["an automobile"]] and prompts.group_prompts(about) == []
+    )
 
 
 def test_no_image_of_cifar_102_is_drawn_twice(cifar):
@@ -191,7 +216,10 @@ def test_archives_that_are_not_cifar_102_are_refused(cifar):
 def satellites(tmp_path):
     """Two images of each split, one too late or too early for it, one sequestered."""
     rows = [
-        *[("train", "airport", "USA", "2010-01-01T00:00:00Z"), ("train", "lake_or_pond", "FRA", "2012-12-31T23:59:59Z")],
+        *[
+            ("train", "airport", "USA", "2010-01-01T00:00:00Z"),
+            ("train", "lake_or_pond", "FRA", "2012-12-31T23:59:59Z"),
+        ],
         *[("val", "airport", "FRA", "2013-01-01T00:00:00Z"), ("val", "lake_or_pond", "USA", "2015-06-01T00:00:00.5Z")],
         *[("test", "airport", "USA", "2016-01-01T00:00:00Z"), ("test", "lake_or_pond", "XXX", "2017-06-01T00:00:00Z")],
         *[("train", "airport", "USA", "2013-01-01T00:00:00Z"), ("test", "airport", "USA", "2015-01-01T00:00:00Z")],
@@ -200,7 +228,9 @@ def satellites(tmp_path):
     folder = tmp_path / "fmow_v1.1"
     for i in range(len(rows)):
         picture(folder / f"images/rgb_img_{i}.png", 40, 40, i)
-    pd.DataFrame(rows, columns=["split", "category", "country_code", "timestamp"]).to_csv(folder / "rgb_metadata.csv", index=False)
+    pd.DataFrame(rows, columns=["split", "category", "country_code", "timestamp"]).to_csv(
+        folder / "rgb_metadata.csv", index=False
+    )
     pd.DataFrame({"alpha-3": ["USA", "FRA", "ATA"], "region": ["Americas", "Europe", None]}).to_csv(
         folder / "country_code_mapping.csv", index=False
     )
@@ -210,10 +240,23 @@ def satellites(tmp_path):
 def test_fmow_has_wilds_splits_and_regions_as_groups(satellites):
     dataset = kept("fmow", read("fmow+size=32", satellites), satellites)
     assert dataset.table["split"].tolist() == ["train"] * 2 + ["val"] * 2 + ["test"] * 2
-    assert dataset.about["groups"] == ["Americas", "Europe"] and dataset.about["attributes"] == ["Americas", "Europe", "Other"]
-    assert dataset.groups.tolist() == [[True, False], [False, True], [False, True], [True, False], [True, False], [False, False]]
+    assert dataset.about["groups"] == ["Americas", "Europe"] and dataset.about["attributes"] == [
+        "Americas",
+        "Europe",
+        "Other",
+    ]
+    assert dataset.groups.tolist() == [
+        [True, False],
+        [False, True],
+        [False, True],
+        [True, False],
+        [True, False],
+        [False, False],
+    ]
     assert dataset.y.tolist() == [0, 1] * 3
-    expected = np.asarray(Image.open(satellites / "fmow_v1.1/images/rgb_img_3.png").resize((32, 32), Image.Resampling.BICUBIC))
+    expected = np.asarray(
+        Image.open(satellites / "fmow_v1.1/images/rgb_img_3.png").resize((32, 32), Image.Resampling.BICUBIC)
+    )
     assert (dataset.inputs[3] == expected).all()
     about = {"dataset": "fmow", **dataset.about}
     assert prompts.class_prompts(about) == [["satellite view of the airport."], ["satellite view of the lake or pond."]]
@@ -234,12 +277,16 @@ def test_faulty_metadata_of_fmow_is_an_error(satellites):
 @pytest.fixture
 def reviews(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        amazon, "tokenise", lambda texts, length: Lazy((len(texts), length), np.int32, lambda rows: tokens(texts, length, rows))
+        amazon,
+        "tokenise",
+        lambda texts, length: Lazy((len(texts), length), np.int32, lambda rows: tokens(texts, length, rows)),
     )
     folder = tmp_path / "amazon_v2.1"
     (folder / "splits").mkdir(parents=True)
     table = {"reviewText": ["good, very", "", "NA", "bad", "so so", "fine"], "overall": [5.0, 1.0, 3.0, 1.0, 2.0, 4.0]}
-    pd.DataFrame({**table, "category": ["Books", "Toys", "Books", "Toys", "Books", "Toys"]}).to_csv(folder / "reviews.csv", index=False)
+    pd.DataFrame({**table, "category": ["Books", "Toys", "Books", "Toys", "Books", "Toys"]}).to_csv(
+        folder / "reviews.csv", index=False
+    )
     pd.DataFrame({"split": [0, 0, 1, 2, -1, 1]}).to_csv(folder / "splits/category_subpopulation.csv", index=False)
     pd.DataFrame({"split": [0, 2, 1, 3, 4, 1]}).to_csv(folder / "splits/user.csv", index=False)
     return tmp_path

@@ -40,10 +40,17 @@ def accuracy(run, split, metric):
     base = run.spec.components["stage1"]
     trained = run.data.settings.get("train", "full")
     same = (trained == "foreground") == (split == "test_foreground")
-    rise = 0.05 * base.base_name.endswith("_msr") + 0.01 * np.log2(base.settings["epochs"]) + 0.2 * same + 0.01 * run.seed
+    rise = (
+        0.05 * base.base_name.endswith("_msr") + 0.01 * np.log2(base.settings["epochs"]) + 0.2 * same + 0.01 * run.seed
+    )
     if "lambda" in base.settings:
         rise -= 0.01 * abs(np.log10(base.settings["lambda"])) + 0.005 * abs(np.log10(base.settings["gamma"]))
-    return 0.3 + rise + 0.001 * len(base.base_name) + {"average_accuracy": 0, "top5_accuracy": 0.1, "knn5_accuracy": -0.02}[metric]
+    return (
+        0.3
+        + rise
+        + 0.001 * len(base.base_name)
+        + {"average_accuracy": 0, "top5_accuracy": 0.1, "knn5_accuracy": -0.02}[metric]
+    )
 
 
 @pytest.fixture
@@ -64,7 +71,17 @@ def cell(tmp_path, monkeypatch):
                 rows.append(own | {"metric": "samples", "group": "0, land", "value": 40.0})
             for group, samples in (("0, land", 30), ("1, water", 10)):
                 inside = 0.2 + 0.1 * run.spec.components["stage1"].base_name.endswith("_msr") + 0.1 * (samples == 10)
-                looks.append({**named, "group": group, "samples": samples, "correct": 1.0, "empty": 0.0, "inside": inside, "uniform": 0.1})
+                looks.append(
+                    {
+                        **named,
+                        "group": group,
+                        "samples": samples,
+                        "correct": 1.0,
+                        "empty": 0.0,
+                        "inside": inside,
+                        "uniform": 0.1,
+                    }
+                )
         table = pd.DataFrame(rows)
         table.to_csv(folder / "metrics.csv", index=False)
         pd.DataFrame(looks).to_csv(folder / "saliency.csv", index=False)
@@ -74,7 +91,8 @@ def cell(tmp_path, monkeypatch):
         clouds.drop(columns="value").join(columns).to_parquet(folder / "resamples.parquet")
         for base in result.upstream("stage1"):
             runs = {
-                run.key: {"seconds": run.spec.settings["epochs"] * (4.0 if "lambda" in run.spec.settings else 1.0)} for run in base.runs()
+                run.key: {"seconds": run.spec.settings["epochs"] * (4.0 if "lambda" in run.spec.settings else 1.0)}
+                for run in base.runs()
             }
             base.folder.mkdir(parents=True, exist_ok=True)
             (base.folder / "about.json").write_text(json.dumps({"device": "cpu", "runs": runs}))
@@ -106,7 +124,9 @@ TABLES = [name for name in experiments.room("icl_msr")["artifacts"] if experimen
 @pytest.mark.parametrize("name", TABLES)
 def test_without_runs_every_table_says_so(scripts, name, tmp_path):
     table, text = made(scripts, name, [], tmp_path)
-    known = {"table_3": {"reported only: a copied baseline"}, "prose": {"of the loader alone: not compared"}}.get(name, set())
+    known = {"table_3": {"reported only: a copied baseline"}, "prose": {"of the loader alone: not compared"}}.get(
+        name, set()
+    )
     assert set(table["verdict"]) == {"not run here"} | known and "not run here" in text
 
 
@@ -127,14 +147,21 @@ def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, cell, tm
                 assert row["ours"] == pytest.approx(expected(f"linear_classifier+stage1={method}", metric=ours))
                 assert row["verdict"] == "stand-in: not compared" and row["seeds"] == 2
     assert row_of(table, paper_dataset="cifar10", method="simclr", metric="linear_top1")["reported"] == 91.80
-    assert row_of(table, paper_dataset="cifar10", method="barlow_twins", metric="knn5_top1")["verdict"] == "nothing printed"
+    assert (
+        row_of(table, paper_dataset="cifar10", method="barlow_twins", metric="knn5_top1")["verdict"]
+        == "nothing printed"
+    )
     assert f"{expected('linear_classifier+stage1=byol_msr'):.2f}" in text
 
 
 def test_copied_baselines_are_marked(scripts, cell, tmp_path):
     table, _ = made(scripts, "table_3", [cell(ALL, "table_3", "imagenet")], tmp_path)
     copied = table[table["method"].isin(["cpc", "infomin"])]
-    assert len(copied) == 4 and set(copied["verdict"]) == {"reported only: a copied baseline"} and copied["ours"].isna().all()
+    assert (
+        len(copied) == 4
+        and set(copied["verdict"]) == {"reported only: a copied baseline"}
+        and copied["ours"].isna().all()
+    )
     assert row_of(table, method="byol_msr", metric="linear_top5")["ours"] == pytest.approx(
         expected("linear_classifier+stage1=byol_msr", metric="top5_accuracy")
     )
@@ -151,7 +178,9 @@ def test_few_labels_stand_beside_their_shares(scripts, cell, tmp_path):
                 & (table["metric"] == "linear_top5")
                 & table["setting"].str.contains(f"label_fraction={share}(?:$|;)")
             ].to_dict("records")
-            assert row["ours"] == pytest.approx(expected(f"fine_tuning+label_fraction={share}+stage1={method}", metric="top5_accuracy"))
+            assert row["ours"] == pytest.approx(
+                expected(f"fine_tuning+label_fraction={share}+stage1={method}", metric="top5_accuracy")
+            )
 
 
 def test_a_tenth_of_the_labels_is_seen_half_as_often():
@@ -159,7 +188,9 @@ def test_a_tenth_of_the_labels_is_seen_half_as_often():
     cells = experiments.cells({"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4")
     runs = [run.spec for cell in cells for folder in cell.folders for run in locate(folder).runs()]
     asked = [(run.parts["stage1"].base_name, run.settings["label_fraction"], run.settings["epochs"]) for run in runs]
-    assert sorted(asked) == [(base, *pair) for base in ("byol", "byol_msr", "simclr", "simclr_msr") for pair in ((0.01, 60), (0.1, 30))]
+    assert sorted(asked) == [
+        (base, *pair) for base in ("byol", "byol_msr", "simclr", "simclr_msr") for pair in ((0.01, 60), (0.1, 30))
+    ]
     assert {run.parts["stage1"].settings.get("n", 14) for run in runs} == {14}
 
 
@@ -171,12 +202,19 @@ def test_saliency_is_weighted_by_samples(scripts, cell, tmp_path):
 
 
 def test_equal_time_is_interpolated_between_numbers_of_epochs(scripts, cell, tmp_path):
-    cells = [cell("linear_classifier+stage1.epochs=4~16", "table_time"), cell("linear_classifier+stage1=simclr_msr", "table_time")]
+    cells = [
+        cell("linear_classifier+stage1.epochs=4~16", "table_time"),
+        cell("linear_classifier+stage1=simclr_msr", "table_time"),
+    ]
     msr = resolve("methods", "simclr_msr", "scene_digits").points[0].settings["epochs"]
     table, text = made(scripts, "table_time", cells, tmp_path)
     row = row_of(table, printed="simclr_equal_time", metric="linear_top1")
     low, high = (expected(f"linear_classifier+stage1.epochs={epochs}") for epochs in (4, 16))
-    assert row["seconds"] == 4 * msr and row["ours"] == pytest.approx(low + (4 * msr - 4) / 12 * (high - low)) and 4 < 4 * msr < 16
+    assert (
+        row["seconds"] == 4 * msr
+        and row["ours"] == pytest.approx(low + (4 * msr - 4) / 12 * (high - low))
+        and 4 < 4 * msr < 16
+    )
     assert "as long as SimCLR + MSR" in text
     outside = [cell("linear_classifier+stage1.epochs=4~5", "table_time"), cells[1]]
     table, _ = made(scripts, "table_time", outside, tmp_path)
@@ -187,7 +225,10 @@ def test_the_numbers_of_the_text(scripts, cell, tmp_path):
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=0.001~1~1000+stage1.lambda=0.001~1~1000"
     table, _ = made(scripts, "prose", [cell(ALL), cell(levels, "figure_5")], tmp_path)
     own = table.set_index("metric")
-    assert own.loc["best_lambda", "ours"] == own.loc["best_gamma", "ours"] == 1 and own.loc["worst_gamma", "ours"] in (0.001, 1000)
+    assert own.loc["best_lambda", "ours"] == own.loc["best_gamma", "ours"] == 1 and own.loc["worst_gamma", "ours"] in (
+        0.001,
+        1000,
+    )
     gain = 100 * (0.05 + 0.001 * len("_msr") - 0.01)  # the median: of BYOL and LMCL, whose lambda is .1
     assert own.loc["improvement_upper_bound_in_most_cases", "ours"] == pytest.approx(gain)
     assert own.loc["n_classes", ["ours", "verdict"]].tolist() == [30, "of the loader alone: not compared"]
@@ -204,7 +245,9 @@ def test_claims_are_well_formed():
     assert len(set(names)) == len(names)
     for claim in CLAIMS:
         read(claim["effect"])
-        assert {claim["artifact"], *claim.get("beside", [])} <= set(room["artifacts"]) and set(claim["datasets"]) <= set(room["datasets"])
+        assert {claim["artifact"], *claim.get("beside", [])} <= set(room["artifacts"]) and set(
+            claim["datasets"]
+        ) <= set(room["datasets"])
 
 
 def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
@@ -224,7 +267,12 @@ def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
     verdicts = found["verdict"].to_dict()
     for name in (
         *("full_models_need_the_background", "foreground_models_need_foregrounds", "full_models_win_on_full_images"),
-        *("msr_gains_on_full_images", "msr_improves_linear_classifiers", "msr_improves_nearest_neighbours", "msr_improves_fine_tuning"),
+        *(
+            "msr_gains_on_full_images",
+            "msr_improves_linear_classifiers",
+            "msr_improves_nearest_neighbours",
+            "msr_improves_fine_tuning",
+        ),
         *("lambda_1_is_best", "gamma_1_is_best"),
     ):
         assert verdicts[name] == "holds", name
@@ -245,7 +293,9 @@ def bundled(cell, artifact):
     """Made-up runs of the cells of config.yaml."""
     asked = experiments.cells(configuration.read(SOURCE / "config.yaml"), "icl_msr", artifact)
     places = [(each, locate(folder)) for each in asked for folder in each.folders]
-    return [cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds) for each, result in places]
+    return [
+        cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds) for each, result in places
+    ]
 
 
 def test_the_bundled_run_has_what_every_claim_asks_for(scripts, cell, tmp_path):
@@ -280,5 +330,12 @@ def test_figures_plot_what_was_measured(scripts, cell, tmp_path):
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=1~1000+stage1.lambda=0.1~1"
     scripts["figures"].figure_5([cell(levels, "figure_5", seeds="s0")], tmp_path / "figure_5")
     fifth = pd.read_csv(tmp_path / "figure_5.csv")
-    assert set(zip(fifth["weight"], fifth["uniformity"], strict=True)) == {(0.1, 1.0), (0.1, 1000.0), (1.0, 1.0), (1.0, 1000.0)}
-    assert {p.name for p in tmp_path.glob("figure_*.p*")} == {f"figure_{i}.{kind}" for i in (1, 4, 5) for kind in ("png", "pdf")}
+    assert set(zip(fifth["weight"], fifth["uniformity"], strict=True)) == {
+        (0.1, 1.0),
+        (0.1, 1000.0),
+        (1.0, 1.0),
+        (1.0, 1000.0),
+    }
+    assert {p.name for p in tmp_path.glob("figure_*.p*")} == {
+        f"figure_{i}.{kind}" for i in (1, 4, 5) for kind in ("png", "pdf")
+    }

@@ -42,7 +42,9 @@ def test_matched_labels_agree_as_well_as_the_best_permutation(data):
     named = match_labels(found, y, count)
     best = max((np.array(names)[found] == y).sum() for names in itertools.permutations(range(count)))
     assert (named == y).sum() == best
-    assert len({(int(a), int(b)) for a, b in zip(found, named, strict=True)}) == len(set(found)) == len(set(named))  # only renamed
+    assert (
+        len({(int(a), int(b)) for a, b in zip(found, named, strict=True)}) == len(set(found)) == len(set(named))
+    )  # only renamed
 
 
 def test_predictions_are_the_largest_logit():
@@ -52,7 +54,9 @@ def test_predictions_are_the_largest_logit():
 
 def test_oracle_is_the_attribute():
     a = np.array([2, 0, 1, 1])
-    assert oracle.infer(evidence([0, 0, 1, 1], true_attribute=a, num_attributes=3), {"noise": 0.0}).tolist() == a.tolist()
+    assert (
+        oracle.infer(evidence([0, 0, 1, 1], true_attribute=a, num_attributes=3), {"noise": 0.0}).tolist() == a.tolist()
+    )
 
 
 @pytest.mark.parametrize(("noise", "values"), [(0.25, 5), (0.6, 3), (0.5, 2), (1.0, 4)])
@@ -135,13 +139,17 @@ def test_only_an_inference_that_declares_it_is_given_true_attributes(name, root)
             assert found.true_attribute is None
         if from_stage1:
             source = f"colored_digits/erm+epochs=1/s{run.seed}/last"
-            assert (found.z == arrays[f"{source}/z"][train]).all() and (found.logits == arrays[f"{source}/logits"][train]).all()
+            assert (found.z == arrays[f"{source}/z"][train]).all() and (
+                found.logits == arrays[f"{source}/logits"][train]
+            ).all()
         else:
             assert found.z.size == found.logits.size == 0
 
 
 def test_oracle_alone_declares_that_it_reads_true_groups():
-    assert [name for name in available("inference") if declared("inference", name).get("READS_TRUE_GROUPS")] == ["oracle"]
+    assert [name for name in available("inference") if declared("inference", name).get("READS_TRUE_GROUPS")] == [
+        "oracle"
+    ]
 
 
 def test_groups_stage_keeps_one_array_a_run(root):
@@ -156,7 +164,9 @@ def test_groups_stage_keeps_one_array_a_run(root):
 
 def test_groups_stage_reports_agreement(root):
     results, dataset, _ = root
-    table = pd.read_csv(results / "groups/colored_digits/oracle+noise=0~0.5/s0-1/agreement.csv").set_index(["inference", "seed"])
+    table = pd.read_csv(results / "groups/colored_digits/oracle+noise=0~0.5/s0-1/agreement.csv").set_index(
+        ["inference", "seed"]
+    )
     assert len(table) == 4
     exact, noisy = table.loc[("oracle", 0)], table.loc[("oracle+noise=0.5", 0)]
     assert exact["best_match"] == 1 and exact["adjusted_mutual_information"] == pytest.approx(1)
@@ -168,7 +178,12 @@ def test_groups_stage_reports_agreement(root):
 def test_agreement_by_hand():
     y, a = np.array([0, 0, 0, 1, 1, 1]), np.array([1, 1, 0, 0, 0, 1])
     swapped = groups.agreement(1 - a, y, a)  # the truth under other names
-    assert swapped == {"best_match": 1.0, "adjusted_mutual_information": 1.0, "differs_from_class": 2, "classes_without_difference": 0}
+    assert swapped == {
+        "best_match": 1.0,
+        "adjusted_mutual_information": 1.0,
+        "differs_from_class": 2,
+        "classes_without_difference": 0,
+    }
     constant = groups.agreement(np.zeros(6, int), y, a)
     assert constant == {
         "best_match": 0.5,

@@ -34,7 +34,9 @@ def evidence(logits, y, seed=0):
 def test_scale_gradients_are_those_of_autograd():
     logits, y = outputs()
     factors = torch.ones(len(y), dtype=torch.float64, requires_grad=True)
-    loss = torch.nn.functional.cross_entropy(factors[:, None] * torch.from_numpy(logits), torch.from_numpy(y), reduction="sum")
+    loss = torch.nn.functional.cross_entropy(
+        factors[:, None] * torch.from_numpy(logits), torch.from_numpy(y), reduction="sum"
+    )
     np.testing.assert_allclose(eiil.scale_gradients(logits, y), torch.autograd.grad(loss, factors)[0], rtol=1e-10)
 
 

@@ -44,8 +44,12 @@ def test_never_more_clusters_than_allowed():
 def test_silhouette_counts_clusters_alike_however_large():
     points, truth = ring(3)
     equal = np.concatenate([np.flatnonzero(truth == c)[:30] for c in range(3)])
-    assert george.silhouette(points[equal], truth[equal]) == pytest.approx(silhouette_score(points[equal], truth[equal]))
-    split = np.where(truth == 1, np.arange(len(truth)) % 2 + 1, np.where(truth == 2, 3, 0))  # blob 1 is cut in two, which is bad
+    assert george.silhouette(points[equal], truth[equal]) == pytest.approx(
+        silhouette_score(points[equal], truth[equal])
+    )
+    split = np.where(
+        truth == 1, np.arange(len(truth)) % 2 + 1, np.where(truth == 2, 3, 0)
+    )  # blob 1 is cut in two, which is bad
     each = silhouette_samples(points, split)
     expected = np.mean([each[split == cluster].mean() for cluster in range(4)])
     assert george.silhouette(points, split) == pytest.approx(expected)
@@ -116,13 +120,18 @@ def test_a_part_of_a_cluster_that_is_harder_and_lies_apart_is_set_apart():
 @pytest.mark.parametrize(("count", "loss"), [(24, 1.0), (60, 0.05)])
 def test_a_part_that_is_small_or_easier_stays_in_its_cluster(count, loss):
     points, clusters, losses, few = few_in_many(count, loss)
-    assert few.sum() == count and set(further(points, clusters, losses)[few]) == set(further(points, clusters, losses)[1000:1010])
+    assert few.sum() == count and set(further(points, clusters, losses)[few]) == set(
+        further(points, clusters, losses)[1000:1010]
+    )
 
 
 def test_a_200th_of_a_class_is_the_least_that_is_set_apart():
     points, clusters, losses, _ = few_in_many(30)
     assert set(further(points, clusters, losses)) == {0, 1, 2}
-    nearly = [np.concatenate([part[:2030], np.tile(part[:1000], (5, *[1] * (part.ndim - 1)))]) for part in (points, clusters, losses)]
+    nearly = [
+        np.concatenate([part[:2030], np.tile(part[:1000], (5, *[1] * (part.ndim - 1)))])
+        for part in (points, clusters, losses)
+    ]
     assert set(further(*nearly)[2000:2030]) == set(further(*nearly)[1000:1010])
 
 

@@ -16,7 +16,8 @@ def case(count, dim, values, apart, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("count", "dim", "values", "apart"), [(300, 3, 3, 10), (600, 5, 2, 1), (40, 1, 2, 1), (900, 20, 4, 0.3), (30, 60, 2, 1)]
+    ("count", "dim", "values", "apart"),
+    [(300, 3, 3, 10), (600, 5, 2, 1), (40, 1, 2, 1), (900, 20, 4, 0.3), (30, 60, 2, 1)],
 )
 def test_support_vectors_are_those_of_liblinear(count, dim, values, apart):
     x, labels = case(count, dim, values, apart)

@@ -40,7 +40,9 @@ def test_resnet18_starts_with_small_kernels_and_pools_where_it_is_told_to(pool, 
     torch.testing.assert_close(z, found["maps"].mean(dim=(2, 3)))
     assert network.layers.conv1.weight.shape == (64, 3, 3, 3) and network.layers.conv1.stride == (1, 1)
     parameters = sum(parameter.numel() for parameter in network.parameters())
-    assert parameters == 11_689_512 - 512 * 1000 - 1000 - 64 * 3 * (49 - 9)  # torchvision's, less its classifier and larger kernels
+    assert parameters == 11_689_512 - 512 * 1000 - 1000 - 64 * 3 * (
+        49 - 9
+    )  # torchvision's, less its classifier and larger kernels
     with pytest.raises(SettingError, match="three channels"):
         resnet18.build({"pool": pool}, (12,))
 
@@ -65,7 +67,9 @@ def test_top_k_counts_larger_logits():
     logits = RNG(0).normal(size=(50, 9))
     y = RNG(1).integers(0, 9, 50)
     for k in (1, 5, 9):
-        assert top_k_correct(logits, y, k).tolist() == [label in np.argsort(-row)[:k] for row, label in zip(logits, y, strict=True)]
+        assert top_k_correct(logits, y, k).tolist() == [
+            label in np.argsort(-row)[:k] for row, label in zip(logits, y, strict=True)
+        ]
 
 
 # Methods
@@ -75,7 +79,9 @@ def test_the_learning_rate_of_the_linear_classifier_decays_exponentially_to_its_
     method = build("linear_classifier", embedded(np.arange(20) % 2))
     assert method.settings["learning_rate"] * method.lr_factor(500) == pytest.approx(1e-6)
     rates = [method.lr_factor(epoch) for epoch in range(500)]
-    assert method.lr_factor(3.9) == rates[3] and np.allclose(np.divide(rates[1:], rates[:-1]), (1e-6 / 1e-2) ** (1 / 500))
+    assert method.lr_factor(3.9) == rates[3] and np.allclose(
+        np.divide(rates[1:], rates[:-1]), (1e-6 / 1e-2) ** (1 / 500)
+    )
 
 
 def test_the_linear_classifier_trains_its_layer_alone_and_finds_the_optimum():
@@ -92,7 +98,9 @@ def test_the_linear_classifier_trains_its_layer_alone_and_finds_the_optimum():
 
     def closure():
         optimizer.zero_grad()
-        value = nn.functional.cross_entropy(head(z), of.labels.values) + 0.01 * sum(p.square().sum() for p in head.parameters())
+        value = nn.functional.cross_entropy(head(z), of.labels.values) + 0.01 * sum(
+            p.square().sum() for p in head.parameters()
+        )
         value.backward()
         return value
 
@@ -123,7 +131,11 @@ def test_the_logistic_classifier_is_scikit_learn_s():
 def started(of, name="fine_tuning+stage1.encoder.width=4"):
     """A fine-tuned method whose task holds the weights of another encoder."""
     torch.manual_seed(5)
-    of.start = runs.load_method_class("simclr").build_networks(spec("simclr+encoder.width=4"), of.batcher.shape, 2)["encoder"].state_dict()
+    of.start = (
+        runs.load_method_class("simclr")
+        .build_networks(spec("simclr+encoder.width=4"), of.batcher.shape, 2)["encoder"]
+        .state_dict()
+    )
     return build(name, of)
 
 
@@ -132,11 +144,18 @@ def test_fine_tuning_goes_on_from_the_given_weights_on_the_labels_that_come_firs
     method = started(of)
     assert all(torch.equal(value, method.networks["encoder"].state_dict()[name]) for name, value in of.start.items())
     rank = label_ranks(generator("fine_tuning/labels"), of.y)
-    assert (method.labelled == np.flatnonzero(rank < 20)).all() and np.bincount(of.y[method.labelled]).tolist() == [10, 10]
+    assert (method.labelled == np.flatnonzero(rank < 20)).all() and np.bincount(of.y[method.labelled]).tolist() == [
+        10,
+        10,
+    ]
     assert sorted(np.concatenate(list(method.epoch_batches(RNG(0))))) == method.labelled.tolist()
     before = {name: value.clone() for name, value in method.networks.named_parameters()}
     method.step(next(iter(method.epoch_batches(RNG(0)))), RNG(0))
-    assert all(not torch.equal(value, before[name]) for name, value in method.networks.named_parameters() if value.grad.abs().max() > 0)
+    assert all(
+        not torch.equal(value, before[name])
+        for name, value in method.networks.named_parameters()
+        if value.grad.abs().max() > 0
+    )
     assert method.networks["encoder"].layers[0].weight.grad.abs().max() > 0
 
 
@@ -177,7 +196,12 @@ def made(root, data, *names, seeds="s0"):
                 runs.make(below, OPTIONS, ("best", "last"))
         runs.make(where, OPTIONS, ("best", "last"))
         evaluate.evaluate(where, OPTIONS)
-        yield where, pd.read_csv(where.folder / "metrics.csv", keep_default_na=False).query("selection == 'best' and group == ''")
+        yield (
+            where,
+            pd.read_csv(where.folder / "metrics.csv", keep_default_na=False).query(
+                "selection == 'best' and group == ''"
+            ),
+        )
 
 
 def of(metrics, split, metric):
@@ -199,14 +223,18 @@ def test_a_linear_classifier_is_run_on_a_model_that_learned_without_labels(tmp_p
         np.testing.assert_allclose(z, below[f"{run.of('stage1')}/last/z"].astype(np.float32), atol=1e-2)
         test, train = data.rows("test"), data.rows("train")
         assert of(metrics, "test", "average_accuracy") == pytest.approx((logits[test].argmax(1) == data.y[test]).mean())
-        assert of(metrics, "test", "top5_accuracy") == pytest.approx(top_k_correct(logits[test], data.y[test], 5).mean())
+        assert of(metrics, "test", "top5_accuracy") == pytest.approx(
+            top_k_correct(logits[test], data.y[test], 5).mean()
+        )
         voted = nearest_neighbours(z[train], data.y[train], z[test], 5)
         assert of(metrics, "test", "knn5_accuracy") == pytest.approx((voted == data.y[test]).mean())
         assert not metrics["metric"].str.contains("leakage|alignment|probe").any()
         resampled = pd.read_parquet(where.folder / "resamples.parquet")["metric"]
         assert {"average_accuracy", "top5_accuracy", "knn5_accuracy"} <= set(resampled)
         model = load(where.folder)
-        assert (model.predict(data.inputs[test]) == logits[test].argmax(1)).mean() > 0.9  # kept representations are rounded
+        assert (
+            model.predict(data.inputs[test]) == logits[test].argmax(1)
+        ).mean() > 0.9  # kept representations are rounded
         history = pd.read_csv(where.folder / "history.csv")
         assert "loss" in set(history["name"]) and not history["name"].str.startswith("val_").any()
 
@@ -225,14 +253,19 @@ def test_fine_tuning_keeps_an_encoder_of_its_own(tmp_path):
     name = f"fine_tuning+batch_size=8+epochs=2+label_fraction=0.1~0.3+{BASE}"
     ((where, _),) = made(tmp_path, data, name)
     models, below = (Container(p.folder / "models.safetensors") for p in (where, where.upstream("stage1")[0]))
-    assert [json.loads((where.folder / "about.json").read_text())["runs"][run.key]["training_images"] for run in where.runs()] == [14, 42]
+    assert [
+        json.loads((where.folder / "about.json").read_text())["runs"][run.key]["training_images"]
+        for run in where.runs()
+    ] == [14, 42]
     for run in where.runs():
         own, start = models.under(f"{run.key}/last"), below.under(f"{run.of('stage1')}/last")
         assert own.keys() == {*(k for k in start if k.startswith("encoder.")), "head.weight", "head.bias"}
         assert (own["encoder.layers.0.weight"] != start["encoder.layers.0.weight"]).any()
         model = load(where.folder, method=run.spec.name)
         kept = Container(where.folder / "outputs.safetensors")[f"{run.key}/best/z"]
-        np.testing.assert_allclose(model.outputs(data.inputs)["z"].astype(np.float32), kept.astype(np.float32), rtol=0.02, atol=0.02)
+        np.testing.assert_allclose(
+            model.outputs(data.inputs)["z"].astype(np.float32), kept.astype(np.float32), rtol=0.02, atol=0.02
+        )
 
 
 def test_images_without_labels_teach_the_encoder_only(tmp_path):
@@ -243,7 +276,9 @@ def test_images_without_labels_teach_the_encoder_only(tmp_path):
         about = json.loads((where.upstream("stage1")[0].folder / "about.json").read_text())["runs"][run.of("stage1")]
         assert about["training_images"] == 2 * 24 * (100 // 24)
         weights.append(
-            Container(where.upstream("stage1")[0].folder / "models.safetensors")[f"{run.of('stage1')}/last/encoder.layers.0.weight"]
+            Container(where.upstream("stage1")[0].folder / "models.safetensors")[
+                f"{run.of('stage1')}/last/encoder.layers.0.weight"
+            ]
         )
         found.append(metrics)
         assert set(metrics["split"]) == {"train", "test"}

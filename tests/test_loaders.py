@@ -59,7 +59,9 @@ def changed(birds, row, column, value):
     return [(*bird[:at], value, *bird[at + 1 :]) if i == row else bird for i, bird in enumerate(birds)]
 
 
-@pytest.mark.parametrize("folder", ["waterbird_complete95_forest2water2", "waterbirds_v1.0", "cub/data/waterbird_complete95_forest2water2"])
+@pytest.mark.parametrize(
+    "folder", ["waterbird_complete95_forest2water2", "waterbirds_v1.0", "cub/data/waterbird_complete95_forest2water2"]
+)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_waterbirds_are_read_from_the_layouts_that_people_have(tmp_path, folder, end):
     waterbirds(tmp_path, folder, end=end)
@@ -142,7 +144,9 @@ def test_a_missing_image_is_an_error_before_any_is_decoded(tmp_path):
     fails("waterbirds", tmp_path, str(path.parent / BIRDS[3][1]), "2 of 12", "Unpack")
 
 
-@pytest.mark.parametrize("spoil", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"<html>404</html>"])
+@pytest.mark.parametrize(
+    "spoil", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"<html>404</html>"]
+)
 def test_an_unreadable_image_is_an_error_that_names_it_and_nothing_is_written(tmp_path, spoil):
     path = waterbirds(tmp_path)
     image = path.parent / BIRDS[5][1]
@@ -157,7 +161,16 @@ BLOND, MALE, PARTITION = [1, -1, 1, -1, -1, 1], [-1, -1, 1, 1, -1, -1], [0, 0, 1
 ATTRIBUTES = ["5_o_Clock_Shadow", "Blond_Hair", "Male", "Young"]
 
 
-def celeba(root, kind="txt", folder="celeba", images="img_align_celeba", end="\n", attributes=ATTRIBUTES, partition=PARTITION, blond=BLOND):
+def celeba(
+    root,
+    kind="txt",
+    folder="celeba",
+    images="img_align_celeba",
+    end="\n",
+    attributes=ATTRIBUTES,
+    partition=PARTITION,
+    blond=BLOND,
+):
     for i, face in enumerate(FACES):
         picture(root / folder / images / face, 178, 218, i)
     rows = [(face, -1, b, m, 1) for face, b, m in zip(FACES, blond, MALE, strict=True)]
@@ -177,7 +190,11 @@ def celeba(root, kind="txt", folder="celeba", images="img_align_celeba", end="\n
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize(
     ("folder", "images"),
-    [("celeba", "img_align_celeba"), ("celebA/data", "img_align_celeba/img_align_celeba"), ("celebA_v1.0", "img_align_celeba")],
+    [
+        ("celeba", "img_align_celeba"),
+        ("celebA/data", "img_align_celeba/img_align_celeba"),
+        ("celebA_v1.0", "img_align_celeba"),
+    ],
 )
 def test_celeba_is_read_from_both_spellings(tmp_path, kind, end, folder, images):
     celeba(tmp_path, kind, folder, images, end)
@@ -218,7 +235,10 @@ def test_a_split_list_in_another_order_is_matched_by_name(tmp_path):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ({"attributes": ["5_o_Clock_Shadow", "Blond", "Male", "Young"]}, ["list_attr_celeba", "no column Blond_Hair", "Blond, Male"]),
+        (
+            {"attributes": ["5_o_Clock_Shadow", "Blond", "Male", "Young"]},
+            ["list_attr_celeba", "no column Blond_Hair", "Blond, Male"],
+        ),
         ({"partition": [0, 0, 1, 1, 2, 3]}, ["list_eval_partition", "column partition is 3 for 6. sample", "2 (test)"]),
         ({"partition": [0, 0, 0, 0, 2, 2]}, ["list_eval_partition", "split val empty"]),
         ({"blond": [1, -1, 1, 7, -1, 1]}, ["list_attr_celeba", "column Blond_Hair is 7 for 4. sample"]),
@@ -286,7 +306,13 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hello", "world", "na", "
 def civilcomments(root, monkeypatch, change=lambda table: table, end="\n"):
     """Both files that the data set needs; ``change`` spoils the table."""
     rows = [
-        {"id": i, "comment_text": text, "split": split, "toxicity": toxic, **{name: 0.6 if name in about else 0.4 for name in NAMES}}
+        {
+            "id": i,
+            "comment_text": text,
+            "split": split,
+            "toxicity": toxic,
+            **{name: 0.6 if name in about else 0.4 for name in NAMES},
+        }
         for split in SPLITS
         for i, (text, toxic, about) in enumerate(COMMENTS)
     ]
@@ -329,10 +355,19 @@ def test_comments_are_tokenised_cut_and_padded(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda t: t.rename(columns={"LGBTQ": "homosexual_gay_or_lesbian"}), ["no column LGBTQ", "homosexual_gay_or_lesbian"]),
-        (lambda t: t.replace({"split": {"val": "validation"}}), ["column split is 'validation' for 6. sample", "val (val)"]),
+        (
+            lambda t: t.rename(columns={"LGBTQ": "homosexual_gay_or_lesbian"}),
+            ["no column LGBTQ", "homosexual_gay_or_lesbian"],
+        ),
+        (
+            lambda t: t.replace({"split": {"val": "validation"}}),
+            ["column split is 'validation' for 6. sample", "val (val)"],
+        ),
         (lambda t: t[t["split"] != "test"], ["split test empty"]),
-        (lambda t: t.assign(toxicity=t["toxicity"].where(t.index != 7)), ["column toxicity is '' for 8. sample", "from 0 to 1"]),
+        (
+            lambda t: t.assign(toxicity=t["toxicity"].where(t.index != 7)),
+            ["column toxicity is '' for 8. sample", "from 0 to 1"],
+        ),
         (lambda t: t.assign(white=3), ["column white is 3 for 1. sample"]),
         (lambda t: t[(t["split"] != "val") | (t["id"] == 0)], ["no comment of the split val mentions an identity"]),
     ],
@@ -363,7 +398,13 @@ def test_a_missing_vocabulary_is_downloaded_or_an_error_that_says_how_to_get_it(
     assert asked == ["https://huggingface.co/google-bert/bert-base-uncased/resolve/main/vocab.txt"]
     (tmp_path / "weights/bert-base-uncased/vocab.txt").unlink()
     monkeypatch.delattr(pooch, "retrieve")
-    fails("civilcomments", tmp_path, str(tmp_path / "weights/bert-base-uncased/vocab.txt"), asked[0], "DESPUR_WEIGHTS_ROOT")
+    fails(
+        "civilcomments",
+        tmp_path,
+        str(tmp_path / "weights/bert-base-uncased/vocab.txt"),
+        asked[0],
+        "DESPUR_WEIGHTS_ROOT",
+    )
 
 
 @pytest.mark.parametrize("dataset", ["waterbirds", "celeba", "civilcomments"])
@@ -375,6 +416,10 @@ def test_what_is_published_can_be_asked_for(dataset):
         point = resolve("methods", method, dataset).points[0]
         assert point.changes == {}
         stated = declared("datasets", dataset)["PAPER_HYPERPARAMETERS"].get(method, {})
-        if "encoder" in point.components and point.components["encoder"].base_name != "convnet":  # which methods without labels take
+        if (
+            "encoder" in point.components and point.components["encoder"].base_name != "convnet"
+        ):  # which methods without labels take
             assert point.components["encoder"].base_name == stated.get("encoder", encoder)
-        assert {key for key in stated if not key.startswith("stage1.")} <= point.settings.keys()  # those: test_datasets.py
+        assert {
+            key for key in stated if not key.startswith("stage1.")
+        } <= point.settings.keys()  # those: test_datasets.py

@@ -24,7 +24,9 @@ class Constant(nn.Module):
 def slow_contrast(anchor, positives, negatives, temperature):
     """Eq. 17, term by term."""
     below = sum(torch.exp(anchor @ other / temperature) for other in (*positives, *negatives))
-    return -sum(torch.log(torch.exp(anchor @ positive / temperature) / below) for positive in positives) / len(positives)
+    return -sum(torch.log(torch.exp(anchor @ positive / temperature) / below) for positive in positives) / len(
+        positives
+    )
 
 
 def slow_loss(method, rows, two_sided=True):
@@ -33,13 +35,18 @@ def slow_loss(method, rows, two_sided=True):
     encoder, head = method.networks["encoder"].double(), method.networks["head"].double()
     total = torch.zeros((), dtype=torch.float64)
     for row in rows:
-        z = [encoder(method.task.batcher.batch(np.array([sample]), np.random.default_rng(0)).double())[0] for sample in row]
+        z = [
+            encoder(method.task.batcher.batch(np.array([sample]), np.random.default_rng(0)).double())[0]
+            for sample in row
+        ]
         unit = [vector / vector.norm() for vector in z]
         anchors, positives, negatives, reverse = unit[:m], unit[m : 2 * m], unit[2 * m : 2 * m + n], unit[2 * m + n :]
         contrastive = slow_contrast(anchors[0], positives, negatives, settings["temperature"])
         if two_sided:
             contrastive = contrastive + slow_contrast(positives[0], anchors, reverse, settings["temperature"])
-        cross = sum(-torch.log_softmax(head(vector), 0)[method.task.y[sample]] for vector, sample in zip(z, row, strict=True)) / len(row)
+        cross = sum(
+            -torch.log_softmax(head(vector), 0)[method.task.y[sample]] for vector, sample in zip(z, row, strict=True)
+        ) / len(row)
         total = total + settings["lambda"] * contrastive + (1 - settings["lambda"]) * cross
     return total / len(rows)
 
@@ -56,7 +63,9 @@ def assert_same(first, second):
     for name in first:
         scale = float(second[name].abs().max())
         assert scale > 0, name
-        torch.testing.assert_close(first[name], second[name], rtol=1e-3, atol=1e-4 * scale, msg=lambda text, name=name: f"{name}: {text}")
+        torch.testing.assert_close(
+            first[name], second[name], rtol=1e-3, atol=1e-4 * scale, msg=lambda text, name=name: f"{name}: {text}"
+        )
 
 
 def cnc(name=SMALL, sizes=MIXED, **keywords):
@@ -75,7 +84,9 @@ def test_contrastive_loss_is_equation_17(temperature):
     for p, n in zip(positive, negative, strict=True):
         below = sum(math.exp(s / temperature) for s in [*p.tolist(), *n.tolist()])
         expected.append(-sum(math.log(math.exp(s / temperature) / below) for s in p.tolist()) / 5)
-    torch.testing.assert_close(supervised_contrastive(positive, negative, temperature), torch.tensor(expected, dtype=torch.float64))
+    torch.testing.assert_close(
+        supervised_contrastive(positive, negative, temperature), torch.tensor(expected, dtype=torch.float64)
+    )
 
 
 def test_contrastive_loss_is_finite_at_a_tiny_temperature():
@@ -141,7 +152,9 @@ def test_lambda_zero_leaves_cross_entropy_only():
     rows = method.sampler.draw(np.random.default_rng(0), batch).rows.ravel()
     losses = method.losses(batch, np.random.default_rng(0))
     assert losses["loss"].item() == losses["cross_entropy"].item()
-    logits = method.networks["head"](method.networks["encoder"](method.task.batcher.batch(rows, np.random.default_rng(0))))
+    logits = method.networks["head"](
+        method.networks["encoder"](method.task.batcher.batch(rows, np.random.default_rng(0)))
+    )
     plain = nn.functional.cross_entropy(logits, method.task.labels[rows])
     assert losses["loss"].item() == pytest.approx(plain.item(), rel=1e-5)
     assert_same(gradients(method, losses["loss"]), gradients(method, plain))
@@ -183,4 +196,6 @@ def test_head_gradient_is_summed_over_an_epoch_only_where_asked(kept):
     expected = {name: total[name] if kept == "accumulate" and name in heads else alone[-1][name] for name in grad}
     assert_same(grad, expected)
     next(iter(method.epoch_batches(np.random.default_rng(3))))
-    assert all(parameter.grad is None for parameter in method.networks.parameters())  # an epoch starts without gradients
+    assert all(
+        parameter.grad is None for parameter in method.networks.parameters()
+    )  # an epoch starts without gradients

@@ -144,7 +144,9 @@ def test_cross_correlation_is_numpys():
 
 def test_redundancy_is_lightlys():
     first, second = embeddings(20, 3).float(), embeddings(20, 3, seed=1).float()
-    torch.testing.assert_close(redundancy(first, second, 0.02), BarlowTwinsLoss(0.02)(first, second), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        redundancy(first, second, 0.02), BarlowTwinsLoss(0.02)(first, second), rtol=1e-4, atol=1e-4
+    )
 
 
 def test_decorrelated_equal_views_lose_nothing_and_opposite_ones_four_each():
@@ -152,7 +154,9 @@ def test_decorrelated_equal_views_lose_nothing_and_opposite_ones_four_each():
     assert redundancy(z, z, 1.0).item() == pytest.approx(0, abs=1e-12)
     assert redundancy(z, -z, 1.0).item() == pytest.approx(12, rel=1e-9)
     repeated = z[:, :1].expand(-1, 3)
-    assert redundancy(repeated, repeated, 0.5).item() == pytest.approx(3, rel=1e-9)  # six pairs of numbers that repeat each other
+    assert redundancy(repeated, repeated, 0.5).item() == pytest.approx(
+        3, rel=1e-9
+    )  # six pairs of numbers that repeat each other
 
 
 # SSL-HSIC
@@ -185,7 +189,9 @@ def test_dependence_on_identity_is_hsic_with_the_kernel_of_equal_samples():
 
 def test_inverse_multiquadric_by_hand():
     x, y = torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 2.0], [5.0, 0.0], [-1.0, 0.0]])
-    torch.testing.assert_close(inverse_multiquadric(x, y, 2.0), torch.tensor([[2 / math.sqrt(6), 1.0, 2 / math.sqrt(8)]]))
+    torch.testing.assert_close(
+        inverse_multiquadric(x, y, 2.0), torch.tensor([[2 / math.sqrt(6), 1.0, 2 / math.sqrt(8)]])
+    )
 
 
 # LMCL

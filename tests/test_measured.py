@@ -24,7 +24,10 @@ def made(name, values, asked="s0", key="lambda", **settings):
     folder = Path(f"results/runs/colored_digits/{name}/{asked}")
     numbers = sorted({seed for of_seeds in values.values() for seed in of_seeds})
     points = [{"name": "erm", **settings, **({key: point} if point is not None else {})} for point in values]
-    write_json(folder / "about.json", {"question": {"points": points, "seeds": numbers, "code": "abc"}, "device": "cpu", "versions": {}})
+    write_json(
+        folder / "about.json",
+        {"question": {"points": points, "seeds": numbers, "code": "abc"}, "device": "cpu", "versions": {}},
+    )
     rows = [
         {"dataset": "colored_digits", "method": "erm", **({key: point} if point is not None else {}), "seed": seed, "split": split,
          "selection": selection, "metric": metric, "group": group,
@@ -45,7 +48,10 @@ def test_a_run_shows_mean_and_std_of_what_tables_show():
 
 def test_a_sweep_shows_a_row_for_each_point():
     text = said(show(made("erm+lambda=0.5~1", {0.5: {0: 0.1, 1: 0.3}, 1.0: {0: 0.5, 1: 0.5}}, "s0-1")))
-    assert [line.split() for line in text.splitlines()[-2:]] == [["lambda=0.5", "0.2", "(0.14)"], ["lambda=1", "0.5", "(0)"]]
+    assert [line.split() for line in text.splitlines()[-2:]] == [
+        ["lambda=0.5", "0.2", "(0.14)"],
+        ["lambda=1", "0.5", "(0)"],
+    ]
 
 
 def test_what_has_no_metrics_is_refused():
@@ -61,7 +67,9 @@ def test_a_split_that_was_not_measured_is_named_with_those_that_were():
     folder, about = made("erm", {None: {0: 0.1}}), Path("results/data/colored_digits/about.json")
     table = pd.read_csv(folder / "metrics.csv", keep_default_na=False)
     table.replace({"split": {"test": "test_ood"}}).to_csv(folder / "metrics.csv", index=False)
-    with pytest.raises(InputError, match=r"no metrics of the split test, .*splits: test_ood, train; .*about\.json, .* is not there"):
+    with pytest.raises(
+        InputError, match=r"no metrics of the split test, .*splits: test_ood, train; .*about\.json, .* is not there"
+    ):
         said(show(folder))
     write_json(about, {"colored_digits": {"headline": "val"}})
     with pytest.raises(InputError, match=r"no metrics of the split val, .*splits: test_ood, train$"):
@@ -80,7 +88,10 @@ def test_data_cannot_differ():
 
 
 def test_two_runs_differ_in_settings_and_metrics():
-    folders = made("erm", {None: {0: 0.25}}, epochs=12, decay="none"), made("erm+epochs=3", {None: {0: 0.75}}, epochs=3, decay="none")
+    folders = (
+        made("erm", {None: {0: 0.25}}, epochs=12, decay="none"),
+        made("erm+epochs=3", {None: {0: 0.75}}, epochs=3, decay="none"),
+    )
     text = said(diff(*folders))
     assert text.splitlines()[:2] == ["epochs: 12 | 3", "seed 0"]
     assert "code: the same" in text and "decay" not in text and "9" not in text
@@ -88,7 +99,10 @@ def test_two_runs_differ_in_settings_and_metrics():
 
 
 def test_sweeps_differ_point_by_point_and_in_the_values_of_a_setting():
-    folders = made("erm+lambda=0.5~1", {0.5: {0: 0.1}, 1.0: {0: 0.2}}), made("erm+lambda=1~2", {1.0: {0: 0.7}, 2.0: {0: 0.9}})
+    folders = (
+        made("erm+lambda=0.5~1", {0.5: {0: 0.1}, 1.0: {0: 0.2}}),
+        made("erm+lambda=1~2", {1.0: {0: 0.7}, 2.0: {0: 0.9}}),
+    )
     text = said(diff(*folders))
     assert text.splitlines()[0] == "lambda: 0.5 ~ 1 | 1 ~ 2" and "points" not in text
     assert text.count("gap") == 1 and text.splitlines()[-3] == "lambda=1"

@@ -109,6 +109,9 @@ def test_one_discriminator_is_the_plain_adversary():
     method = build("adv+discriminators=1+orthogonality=0", biased())
     z = torch.ones(4, 300, requires_grad=True)
     value = method.adversarial(reverse_gradient(z, 2.0), torch.tensor([0, 1, 0, 1]))[0]
-    reversed_, plain = torch.autograd.grad(value, z)[0], torch.autograd.grad(method.adversarial(z, torch.tensor([0, 1, 0, 1]))[0], z)[0]
+    reversed_, plain = (
+        torch.autograd.grad(value, z)[0],
+        torch.autograd.grad(method.adversarial(z, torch.tensor([0, 1, 0, 1]))[0], z)[0],
+    )
     torch.testing.assert_close(reversed_, -2 * plain)
     assert len(method.adversary) == 1

@@ -31,14 +31,20 @@ def pictures(count=4, seed=0):
 
 def test_kl_is_that_of_the_distributions():
     mean, deviation = torch.tensor([[0.0, 1.0], [-2.0, 0.5]]), torch.tensor([[1.0, 0.5], [0.1, 3.0]])
-    torch.testing.assert_close(cim.kl_to_standard_normal(mean, deviation), kl_divergence(Normal(mean, deviation), Normal(0.0, 1.0)))
+    torch.testing.assert_close(
+        cim.kl_to_standard_normal(mean, deviation), kl_divergence(Normal(mean, deviation), Normal(0.0, 1.0))
+    )
     assert cim.kl_to_standard_normal(torch.zeros(1, 1), torch.ones(1, 1)).item() == 0
-    assert cim.kl_to_standard_normal(torch.tensor([[1.0]]), torch.tensor([[2.0]])).item() == pytest.approx(2 - math.log(2))
+    assert cim.kl_to_standard_normal(torch.tensor([[1.0]]), torch.tensor([[2.0]])).item() == pytest.approx(
+        2 - math.log(2)
+    )
 
 
 def test_structural_distance_is_0_to_itself_and_grows_with_noise():
     left = pictures()
-    distances = [similarity.structural_distance(left, (left + s * pictures(seed=1)).clamp(-1, 1), 7, 3) for s in (0, 0.1, 0.5)]
+    distances = [
+        similarity.structural_distance(left, (left + s * pictures(seed=1)).clamp(-1, 1), 7, 3) for s in (0, 0.1, 0.5)
+    ]
     torch.testing.assert_close(distances[0], torch.zeros(4), atol=1e-5, rtol=0)
     assert (distances[0] < distances[1]).all() and (distances[1] < distances[2]).all() and (distances[2] <= 1).all()
     back = similarity.structural_distance((left + 0.5 * pictures(seed=1)).clamp(-1, 1), left, 7, 3)
@@ -54,7 +60,11 @@ def slow_scale(x, y, window):
         for j in range(len(x) - window + 1):
             a, b = x[i : i + window, j : j + window], y[i : i + window, j : j + window]
             ma, mb = (weight * a).sum(), (weight * b).sum()
-            va, vb, cov = (weight * (a - ma) ** 2).sum(), (weight * (b - mb) ** 2).sum(), (weight * (a - ma) * (b - mb)).sum()
+            va, vb, cov = (
+                (weight * (a - ma) ** 2).sum(),
+                (weight * (b - mb) ** 2).sum(),
+                (weight * (a - ma) * (b - mb)).sum(),
+            )
             contrast.append((2 * cov + 0.03**2) / (va + vb + 0.03**2))
             full.append((2 * ma * mb + 0.01**2) / (ma**2 + mb**2 + 0.01**2) * contrast[-1])
     return np.mean(full), np.mean(contrast)
@@ -111,7 +121,9 @@ def test_triplet_loss_by_hand(monkeypatch, margin, expected):
 
     def distance(left, right, window, scales):
         assert (window, scales) == (7, 3)
-        return torch.tensor([distances[int(a), int(b)] for a, b in zip(left[:, 0, 0, 0], right[:, 0, 0, 0], strict=True)])
+        return torch.tensor(
+            [distances[int(a), int(b)] for a, b in zip(left[:, 0, 0, 0], right[:, 0, 0, 0], strict=True)]
+        )
 
     monkeypatch.setattr(cim, "structural_distance", distance)
     changed = torch.arange(4.0).view(4, 1, 1, 1).expand(4, 3, 32, 32)
@@ -122,7 +134,11 @@ def test_triplet_loss_trains_the_transformation_alone(method):
     changed = method.networks["encoder"].transformation(method.task.batcher.batch(np.arange(12), RNG(0)))
     torch.manual_seed(0)
     method.triplet(changed, method.task.labels.values).backward()
-    moved = {name for name, weight in method.networks.named_parameters() if weight.grad is not None and weight.grad.abs().sum() > 0}
+    moved = {
+        name
+        for name, weight in method.networks.named_parameters()
+        if weight.grad is not None and weight.grad.abs().sum() > 0
+    }
     assert moved and all("transformation" in name for name in moved)
 
 
@@ -171,7 +187,9 @@ def test_loss_weighs_bottleneck_by_beta_and_triplets_by_lambda(kl, times):
     found = method.losses(np.arange(12), RNG(0))
     encoder = method.networks["encoder"]
     mean, deviation = encoder.distribution(encoder.transformation(method.task.batcher.batch(np.arange(12), RNG(0))))
-    assert found["kl"].item() == pytest.approx(times * cim.kl_to_standard_normal(mean, deviation).mean().item(), rel=1e-5)
+    assert found["kl"].item() == pytest.approx(
+        times * cim.kl_to_standard_normal(mean, deviation).mean().item(), rel=1e-5
+    )
     assert min(found["kl"].item(), found["triplet"].item()) > 0
     total = found["cross_entropy"] + 0.01 * found["kl"] + 0.1 * found["triplet"]
     assert found["loss"].item() == pytest.approx(total.item(), rel=1e-6)

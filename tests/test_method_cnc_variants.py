@@ -31,7 +31,11 @@ def state(method):
 
 
 def moved(method, before):
-    return {name.split(".")[0] for name, value in method.networks.state_dict().items() if not torch.equal(value, before[name])}
+    return {
+        name.split(".")[0]
+        for name, value in method.networks.state_dict().items()
+        if not torch.equal(value, before[name])
+    }
 
 
 # the alignment loss

@@ -89,9 +89,15 @@ def biased(count=240, seed=0):
 def test_the_weights_of_eq_3():
     of, batch = biased(), np.arange(20)
     parts = build("con+ratio=3", of).losses(batch, RNG(0))
-    assert parts["loss"].item() == pytest.approx(0.25 * parts["cross_entropy"].item() + 0.75 * parts["contrast"].item(), rel=1e-6)
+    assert parts["loss"].item() == pytest.approx(
+        0.25 * parts["cross_entropy"].item() + 0.75 * parts["contrast"].item(), rel=1e-6
+    )
     alone = build("con+ratio=0", of).losses(batch, RNG(0))
-    assert alone["loss"].item() == pytest.approx(alone["cross_entropy"].item()) == pytest.approx(parts["cross_entropy"].item())
+    assert (
+        alone["loss"].item()
+        == pytest.approx(alone["cross_entropy"].item())
+        == pytest.approx(parts["cross_entropy"].item())
+    )
 
 
 def test_switches_reach_the_loss():
@@ -142,13 +148,25 @@ def test_con_ft_trains_the_encoder_by_contrast_and_fits_the_head():
     assert torch.equal(before, method.networks["head"].weight)
     method.on_train_end(RNG(0))
     z = encode(method.networks["encoder"], None, of.batcher, RNG(0))["z"].astype(np.float32)
-    np.testing.assert_allclose(method.networks["head"].weight.detach(), logistic(z, of.y, 2, intercept=False)[0], atol=1e-6)
+    np.testing.assert_allclose(
+        method.networks["head"].weight.detach(), logistic(z, of.y, 2, intercept=False)[0], atol=1e-6
+    )
     assert not method.networks["head"].bias.any()
 
 
 def test_the_mlp_has_the_layers_asked_for():
     of = embedded(np.arange(8) % 2, np.arange(8) % 2)
-    encoder = build("con+encoder.activation=relu+encoder.dropout=0.5+encoder.hidden=7+encoder.layers=3", of).networks["encoder"]
-    assert [layer.out_features for layer in encoder.layers if isinstance(layer, nn.Linear)] == [7, 7, 7] and encoder.dim == 7
+    encoder = build("con+encoder.activation=relu+encoder.dropout=0.5+encoder.hidden=7+encoder.layers=3", of).networks[
+        "encoder"
+    ]
+    assert [layer.out_features for layer in encoder.layers if isinstance(layer, nn.Linear)] == [
+        7,
+        7,
+        7,
+    ] and encoder.dim == 7
     assert encoder(torch.zeros(5, 12)).shape == (5, 7) and (encoder(torch.ones(5, 12)) >= 0).all()
-    assert [type(layer) for layer in build("con", of).networks["encoder"].layers] == 2 * [nn.Linear, nn.Tanh, nn.Dropout]
+    assert [type(layer) for layer in build("con", of).networks["encoder"].layers] == 2 * [
+        nn.Linear,
+        nn.Tanh,
+        nn.Dropout,
+    ]

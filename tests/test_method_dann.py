@@ -42,7 +42,9 @@ def test_the_encoder_learns_classes_and_unlearns_domains(weight):
     assert losses["domain"].item() == pytest.approx(domains.item(), rel=1e-5)
     assert losses["loss"].item() == pytest.approx((classes + domains).item(), rel=1e-5)
     assert gradient(method, domains).abs().max() > 1e-3
-    torch.testing.assert_close(gradient(method, losses["loss"]), gradient(method, classes) - weight * gradient(method, domains))
+    torch.testing.assert_close(
+        gradient(method, losses["loss"]), gradient(method, classes) - weight * gradient(method, domains)
+    )
     for network in ("head", "domain"):  # each classifier minimises its own loss at full strength
         ours = torch.autograd.grad(losses["loss"], list(method.networks[network].parameters()), retain_graph=True)
         theirs = torch.autograd.grad(classes + domains, list(method.networks[network].parameters()), retain_graph=True)
@@ -60,7 +62,9 @@ def test_strength_follows_the_ramp_over_all_steps():
 def test_at_the_start_the_encoder_knows_nothing_of_domains():
     method = dann()
     losses = method.losses(np.arange(12), RNG(0))
-    cross = nn.functional.cross_entropy(method.networks["head"](method.networks["encoder"].values), method.task.labels.values)
+    cross = nn.functional.cross_entropy(
+        method.networks["head"](method.networks["encoder"].values), method.task.labels.values
+    )
     torch.testing.assert_close(gradient(method, losses["loss"]), gradient(method, cross))
 
 
@@ -89,7 +93,9 @@ def test_adversarial_training_makes_domains_harder_to_tell():
     gaps = []
     for weight in (0, 1):
         torch.manual_seed(0)
-        method = tabled(f"dann+learning_rate=0.1+momentum=0+ramp=1e6+weight={weight}+weight_decay=0", z, y, domain, head=True)
+        method = tabled(
+            f"dann+learning_rate=0.1+momentum=0+ramp=1e6+weight={weight}+weight_decay=0", z, y, domain, head=True
+        )
         method.networks["domain"] = nn.Linear(2, 2)
         method.steps_done = 1
         method.optimizer = method.build_optimizer()

@@ -56,7 +56,9 @@ def test_penalty_weighs_1_while_annealing(epochs_done, weight):
     method = blind(eiil(annealing=50, epochs=4, weight_decay=0))
     method.epochs_done = epochs_done
     found = method.losses(np.arange(24), RNG(0))
-    assert found["loss"].item() == pytest.approx((found["cross_entropy"] + weight * found["penalty"]).item() / weight, rel=1e-5)
+    assert found["loss"].item() == pytest.approx(
+        (found["cross_entropy"] + weight * found["penalty"]).item() / weight, rel=1e-5
+    )
 
 
 def test_irm_takes_all_samples_at_once_where_asked():

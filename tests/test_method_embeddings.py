@@ -30,7 +30,14 @@ def embedded(count=90, classes=3, dim=10, seed=0, prompts=None):
     z = (z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32)
     head = np.eye(classes, dim, dtype=np.float32)
     predicted = np.where(rng.random(count) < 0.7, y, (y + 1) % classes)
-    return Task(InputBatcher(torch.from_numpy(z)), y, classes, CPU, predicted, stage1_outputs=Stage1Outputs(z @ head.T, head, prompts))
+    return Task(
+        InputBatcher(torch.from_numpy(z)),
+        y,
+        classes,
+        CPU,
+        predicted,
+        stage1_outputs=Stage1Outputs(z @ head.T, head, prompts),
+    )
 
 
 def build(name, task, seed=0):
@@ -131,7 +138,9 @@ def test_a_probe_is_trained_on_embeddings_of_the_length_that_they_had(name):
 @pytest.mark.parametrize("space", ["weight", "output"])
 def test_wise_ft_is_the_probe_at_0_and_zero_shot_at_1(space):
     task = embedded()
-    ends = [train(build(f"wise_ft+alpha={alpha}+batch_size=16+space={space}+temperature=0.1", task)) for alpha in (0, 1)]
+    ends = [
+        train(build(f"wise_ft+alpha={alpha}+batch_size=16+space={space}+temperature=0.1", task)) for alpha in (0, 1)
+    ]
     probe = ends[0].networks["head"].probe
     np.testing.assert_array_equal(probe.weight.detach(), ends[1].networks["head"].probe.weight.detach())
     with torch.no_grad():
@@ -143,7 +152,9 @@ def test_wise_ft_is_the_probe_at_0_and_zero_shot_at_1(space):
 
 def test_in_weight_space_wise_ft_mixes_logits():
     task = embedded()
-    first, middle, last = (logits(train(build(f"wise_ft+alpha={alpha}+batch_size=16", task)), task) for alpha in (0, 0.25, 1))
+    first, middle, last = (
+        logits(train(build(f"wise_ft+alpha={alpha}+batch_size=16", task)), task) for alpha in (0, 0.25, 1)
+    )
     np.testing.assert_allclose(middle, 0.75 * first + 0.25 * last, rtol=1e-4, atol=1e-3)
 
 
@@ -195,7 +206,9 @@ def test_of_true_attributes_each_stands_for_the_class_where_its_share_is_largest
     method = build("contrastive_adapter+groups=oracle", blond)
     np.testing.assert_array_equal(method.predicted, 1 - blond.inferred_attribute)
     assert method.metadata()["anchors"] == 71 + 2
-    assert set(build("dfr_inferred+groups=oracle", blond).cells(blond.y, blond.inferred_attribute)[-2:]) == {2}, "blond men are wrong"
+    assert set(build("dfr_inferred+groups=oracle", blond).cells(blond.y, blond.inferred_attribute)[-2:]) == {2}, (
+        "blond men are wrong"
+    )
 
 
 def test_more_attributes_than_classes_are_never_taken_for_classes():
@@ -219,7 +232,9 @@ def test_rwy_draws_classes_equally_often():
 
 
 def test_ssa_declares_that_it_reads_validation_groups():
-    assert declared("inference", "ssa")["READS_VALIDATION_GROUPS"] and "READS_TRUE_GROUPS" not in declared("inference", "ssa")
+    assert declared("inference", "ssa")["READS_VALIDATION_GROUPS"] and "READS_TRUE_GROUPS" not in declared(
+        "inference", "ssa"
+    )
 
 
 def spurious(count, seed, share=0.95):
@@ -309,7 +324,9 @@ def test_it_runs_through_the_stages_and_is_loaded(name, root):
     outputs, dataset = Container(at.folder / "outputs.safetensors"), save_tiny(root)
     for run in at.runs():
         model = load(at.folder, 0, run.spec.name)
-        np.testing.assert_allclose(outputs[f"{run.key}/best/logits"], model.outputs(dataset.inputs)["logits"], atol=0.5, rtol=2e-2)
+        np.testing.assert_allclose(
+            outputs[f"{run.key}/best/logits"], model.outputs(dataset.inputs)["logits"], atol=0.5, rtol=2e-2
+        )
 
 
 def test_a_task_has_what_its_stage_1_says_of_the_training_samples(root):
@@ -320,6 +337,7 @@ def test_a_task_has_what_its_stage_1_says_of_the_training_samples(root):
     (above,) = at.upstream("stage1")
     rows = folder.dataset(run).rows("train")
     np.testing.assert_array_equal(
-        task.stage1_outputs.logits, Container(above.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/logits"][rows]
+        task.stage1_outputs.logits,
+        Container(above.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/logits"][rows],
     )
     assert task.stage1_outputs.head.shape == (5, 84) and task.stage1_outputs.group_prompts is None

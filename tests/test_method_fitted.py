@@ -58,7 +58,9 @@ def test_after_inlp_a_fresh_linear_classifier_is_at_chance_and_the_projection_id
 
 def test_more_iterations_remove_more_and_none_removes_nothing():
     of = biased()
-    removed = [fitted(f"inlp+iterations={n}+min_accuracy=0", of)[0].metadata()["removed_directions"] for n in (0, 1, 4, 50)]
+    removed = [
+        fitted(f"inlp+iterations={n}+min_accuracy=0", of)[0].metadata()["removed_directions"] for n in (0, 1, 4, 50)
+    ]
     assert removed[:3] == [0, 1, 4] and removed[3] == 12
     np.testing.assert_allclose(fitted("inlp+iterations=0", of)[1], of.batcher.inputs, atol=1e-6)
 
@@ -73,7 +75,9 @@ def test_after_leace_nothing_correlates_with_the_attribute(values):
     of = biased(values=values)
     _, z = fitted("leace", of)
     one_hot = np.eye(values)[of.inferred_attribute]
-    before, after = (np.abs((x - x.mean(0)).T @ (one_hot - one_hot.mean(0)) / len(x)).max() for x in (of.batcher.inputs.numpy(), z))
+    before, after = (
+        np.abs((x - x.mean(0)).T @ (one_hot - one_hot.mean(0)) / len(x)).max() for x in (of.batcher.inputs.numpy(), z)
+    )
     assert before > 0.1 and after < 1e-6
     assert attack(z, of.inferred_attribute) == pytest.approx(1 / values, abs=0.03)
     np.testing.assert_allclose(z.mean(0), of.batcher.inputs.numpy().mean(0), atol=1e-5)
@@ -82,7 +86,9 @@ def test_after_leace_nothing_correlates_with_the_attribute(values):
 def test_leace_changes_less_than_the_orthogonal_projection():
     rng = RNG(0)
     a = np.arange(2000) % 2
-    x = rng.normal(size=(2000, 4)) @ np.array([[3.0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 2, 1], [0, 0, 0, 1]]) + a[:, None] * [1.0, 0.5, 0, 1]
+    x = rng.normal(size=(2000, 4)) @ np.array([[3.0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 2, 1], [0, 0, 0, 1]]) + a[
+        :, None
+    ] * [1.0, 0.5, 0, 1]
     weight, bias = erasure(x, a)
     gap = x[a == 1].mean(0) - x[a == 0].mean(0)
     removed = (x - x.mean(0)) @ np.outer(gap, gap) / (gap @ gap)
@@ -188,7 +194,9 @@ def test_a_task_with_a_stage_1_presents_its_training_representations(root):
     run = at.runs()[1]
     folder = RunJob(at, Machine(torch.device("cpu")))
     task = folder.task(run, folder.dataset(run))
-    z = Container(root / "stage1/colored_digits/erm+epochs=2/s0-1/outputs.safetensors")["colored_digits/erm+epochs=2/s1/best/z"]
+    z = Container(root / "stage1/colored_digits/erm+epochs=2/s0-1/outputs.safetensors")[
+        "colored_digits/erm+epochs=2/s1/best/z"
+    ]
     rows = folder.dataset(run).rows("train")
     np.testing.assert_array_equal(task.batcher.batch(np.arange(len(rows)), RNG(0)), z[rows].astype(np.float32))
     assert folder.dataset(run) is folder.dataset(run)  # held in memory once

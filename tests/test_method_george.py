@@ -20,5 +20,7 @@ def test_shows_each_sample_once_unless_balanced():
     shuffled = build("george+batch_size=64", task(y, subclass))
     assert sorted(np.concatenate(list(shuffled.epoch_batches(np.random.default_rng(0))))) == list(range(200))
     balanced = build("george+batch_size=64+sampler=balanced", task(y, subclass))
-    drawn = np.concatenate([np.concatenate(list(balanced.epoch_batches(np.random.default_rng(seed)))) for seed in range(10)])
+    drawn = np.concatenate(
+        [np.concatenate(list(balanced.epoch_batches(np.random.default_rng(seed)))) for seed in range(10)]
+    )
     assert abs(np.isin(drawn, np.arange(100, 105)).mean() - 1 / 3) < 5 * np.sqrt(2 / 9 / 2000)

@@ -62,7 +62,9 @@ def test_the_second_phase_trains_all_and_starts_where_the_first_ended():
 def test_without_a_first_phase_it_is_erm():
     states = []
     for name in ("head_first", "erm"):
-        method = build(f"{name}{SMALL}{'+head_epochs=0' if name == 'head_first' else '+optimizer=adam+weight_decay=0'}", of())
+        method = build(
+            f"{name}{SMALL}{'+head_epochs=0' if name == 'head_first' else '+optimizer=adam+weight_decay=0'}", of()
+        )
         for number in range(2):
             epoch(method, number)
         states.append(copied(method.networks))

@@ -54,7 +54,9 @@ def test_the_penalty_is_zero_where_the_scale_is_optimal():
 def test_group_means_are_of_the_groups_that_occur():
     values = torch.tensor([1.0, 2.0, 6.0, -4.0], requires_grad=True)
     found, share = group_means(values, torch.tensor([3, 0, 3, 4]), 6)
-    assert found.tolist() == [2.0, 0, 0, 3.5, -4.0, 0] and share.tolist() == pytest.approx([1 / 3, 0, 0, 1 / 3, 1 / 3, 0])
+    assert found.tolist() == [2.0, 0, 0, 3.5, -4.0, 0] and share.tolist() == pytest.approx(
+        [1 / 3, 0, 0, 1 / 3, 1 / 3, 0]
+    )
     weights = torch.tensor([1.0, 7.0, 7.0, 10.0, 100.0, 7.0])
     assert torch.autograd.grad((found * weights).sum(), values)[0].tolist() == [5, 1, 5, 100]
 
@@ -69,7 +71,8 @@ def expected_loss(logits, y, environment, batch, weight):
 
 
 @pytest.mark.parametrize(
-    ("weight", "annealing", "epochs_done", "in_effect"), [(100, 30, 29, 1), (100, 30, 30, 100), (0.5, 0, 0, 0.5), (0.5, 100, 99, 1)]
+    ("weight", "annealing", "epochs_done", "in_effect"),
+    [(100, 30, 29, 1), (100, 30, 30, 100), (0.5, 0, 0, 0.5), (0.5, 100, 99, 1)],
 )
 def test_the_loss_is_the_mean_over_environments_with_an_annealed_penalty(weight, annealing, epochs_done, in_effect):
     logits, y = random_case(7)
@@ -93,7 +96,12 @@ def test_the_gradient_is_that_of_risk_and_penalty():
     slow = 0
     for e in (0, 1):
         rows = environment == e
-        slow = slow + (nn.functional.cross_entropy(table[rows], target[rows]) + 4 * autograd_penalty(table[rows], target[rows])) / 2 / 4
+        slow = (
+            slow
+            + (nn.functional.cross_entropy(table[rows], target[rows]) + 4 * autograd_penalty(table[rows], target[rows]))
+            / 2
+            / 4
+        )
     torch.testing.assert_close(found, torch.autograd.grad(slow, table)[0], rtol=1e-4, atol=1e-6)
 
 

@@ -77,7 +77,9 @@ def test_weights_are_those_of_the_slow_version(memory):
     rng, history = RNG(0), []
     for step in range(8):  # some samples are seen again and again, two never; the networks change
         history.append((rng.permutation(10)[:5], biased * (1 + 0.3 * step), debiased / (1 + step)))
-        each = [torch.tensor(cross_entropies(logits, y)[history[-1][0]], dtype=torch.float32) for logits in history[-1][1:]]
+        each = [
+            torch.tensor(cross_entropies(logits, y)[history[-1][0]], dtype=torch.float32) for logits in history[-1][1:]
+        ]
         np.testing.assert_allclose(method.weights(history[-1][0], *each), slow_weights(y, history, memory), rtol=1e-4)
 
 
@@ -95,7 +97,9 @@ def test_both_networks_minimise_their_own_loss():
     assert losses["mean_weight"].item() == pytest.approx(weight.mean(), rel=1e-5)
     losses["loss"].backward()
     error = np.exp(log_softmax(debiased)) - np.eye(3)[y]  # of cross-entropy; weights are taken as given
-    np.testing.assert_allclose(method.networks["encoder"].values.grad[batch], error[batch] * weight[:, None] / 4, rtol=1e-4)
+    np.testing.assert_allclose(
+        method.networks["encoder"].values.grad[batch], error[batch] * weight[:, None] / 4, rtol=1e-4
+    )
     error = (np.exp(log_softmax(biased)) - np.eye(3)[y])[batch]
     np.testing.assert_allclose(method.networks["biased"].values.grad[batch], error * p[:, None] ** 0.7 / 4, rtol=1e-4)
 
@@ -114,7 +118,9 @@ def test_the_released_gradient_of_the_biased_network_is_q_times_as_large():
 def test_what_the_biased_network_finds_hard_weighs_more():
     y = np.array([0, 0, 1, 1])
     biased = np.array([[3.0, 0], [-3, 0], [0, 3], [0, -3]])  # easy, hard, easy, hard
-    weight = tables(biased, np.zeros((4, 2)), y).weights(np.arange(4), torch.tensor([0.05, 3.05, 0.05, 3.05]), torch.full((4,), 0.7))
+    weight = tables(biased, np.zeros((4, 2)), y).weights(
+        np.arange(4), torch.tensor([0.05, 3.05, 0.05, 3.05]), torch.full((4,), 0.7)
+    )
     np.testing.assert_allclose(weight, [0.016, 0.5, 0.016, 0.5], atol=1e-3)
 
 

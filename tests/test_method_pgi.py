@@ -32,17 +32,23 @@ def test_divergence_is_a_sum_over_classes_and_blind_to_sizes():
     both = group_divergence(logarithms([a, b, c, d]), y, environment).item()
     each = [group_divergence(logarithms(pair), y[:2], environment[:2]).item() for pair in ([a, b], [c, d])]
     assert both == pytest.approx(sum(each), rel=1e-5)
-    thrice = group_divergence(logarithms([a, a, a, b, c, d]), torch.tensor([0, 0, 0, 0, 1, 1]), torch.tensor([0, 0, 0, 1, 0, 1]))
+    thrice = group_divergence(
+        logarithms([a, a, a, b, c, d]), torch.tensor([0, 0, 0, 0, 1, 1]), torch.tensor([0, 0, 0, 1, 0, 1])
+    )
     assert thrice.item() == pytest.approx(both, rel=1e-5)
 
 
 def test_divergence_vanishes_where_environments_agree_or_one_is_absent():
     logits = logarithms([[0.6, 0.4], [0.6, 0.4], [0.2, 0.8]])
-    assert group_divergence(logits, torch.tensor([0, 0, 1]), torch.tensor([0, 1, 0])).item() == pytest.approx(0, abs=1e-7)
+    assert group_divergence(logits, torch.tensor([0, 0, 1]), torch.tensor([0, 1, 0])).item() == pytest.approx(
+        0, abs=1e-7
+    )
     assert group_divergence(logits, torch.tensor([0, 0, 1]), torch.tensor([1, 1, 1])).item() == 0
 
 
-@pytest.mark.parametrize("logits", [[[0.3, -0.2], [1.0, 2.0], [0.0, 0.5]], [[200.0, -200.0], [-200.0, 200.0], [0.0, 1.0]]])
+@pytest.mark.parametrize(
+    "logits", [[[0.3, -0.2], [1.0, 2.0], [0.0, 0.5]], [[200.0, -200.0], [-200.0, 200.0], [0.0, 1.0]]]
+)
 def test_divergence_has_finite_gradients(logits):
     logits = torch.tensor(logits, requires_grad=True)
     loss = group_divergence(logits, torch.tensor([0, 0, 1]), torch.tensor([0, 1, 1]))

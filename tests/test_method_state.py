@@ -81,7 +81,9 @@ def score(method):
     """Something that depends on the weights; nothing without a head."""
     if "head" not in method.networks:
         return {}
-    logits = encode(method.networks["encoder"], method.networks["head"], method.task.batcher, np.random.default_rng(0))["logits"]
+    logits = encode(method.networks["encoder"], method.networks["head"], method.task.batcher, np.random.default_rng(0))[
+        "logits"
+    ]
     return {"worst": float(logits.std()), "average": float(logits.mean())}
 
 
@@ -114,7 +116,12 @@ def test_same_seed_same_digits_even_over_interruptions(name, tmp_path):
     assert steps >= 8 and all(np.isfinite(row["value"]) for row in whole[0][3])
     before = method(name).networks.state_dict()
     assert any(not torch.equal(value, before[key]) for key, value in whole[1].items() if key.startswith("encoder"))
-    for stop in (2, steps // 2, steps // 2 + 1, steps // 2 + 3):  # within an epoch, at its end, at the start of the next, within
+    for stop in (
+        2,
+        steps // 2,
+        steps // 2 + 1,
+        steps // 2 + 3,
+    ):  # within an epoch, at its end, at the start of the next, within
         with pytest.raises(KeyboardInterrupt):
             train(method(name, seed=stop if (tmp_path / "pieces.pt").exists() else 0), tmp_path / "pieces.pt", stop)
     assert same(train(method(name, seed=9), tmp_path / "pieces.pt"), whole)
@@ -127,16 +134,24 @@ def test_a_batch_presents_the_images_that_are_counted(name):
     of.task.batcher.crop = "presentation"  # every occurrence is encoded
     encoded, encoder = [], of.networks["encoder"]
     getattr(encoder, "backbone", encoder).register_forward_hook(
-        lambda module, inputs, output: encoded.append(len(output)) if output.requires_grad else None  # not what only looks
+        lambda module, inputs, output: (
+            encoded.append(len(output)) if output.requires_grad else None
+        )  # not what only looks
     )
-    batch = list(of.epoch_batches(np.random.default_rng(0)))[int(name.startswith("head_first"))]  # whose first step trains no encoder
+    batch = list(of.epoch_batches(np.random.default_rng(0)))[
+        int(name.startswith("head_first"))
+    ]  # whose first step trains no encoder
     of.step(batch, np.random.default_rng(0))
     assert encoded == [of.presentations(batch)]
 
 
 @pytest.mark.parametrize("name", ["irm", "eiil+weight_decay=0"])
 def test_the_penalty_of_irm_sets_in_after_its_share_of_the_epochs(name, tmp_path):
-    history = Trainer(method(f"{name}+annealing=50+batch_size=8"), "key", score, Machine(CPU), tmp_path / "it.pt").run().history
+    history = (
+        Trainer(method(f"{name}+annealing=50+batch_size=8"), "key", score, Machine(CPU), tmp_path / "it.pt")
+        .run()
+        .history
+    )
     for epoch, weight in ((1, 1), (2, 100)):
         found = {row["name"]: row["value"] for row in history if row["epoch"] == epoch}
         assert found["loss"] == pytest.approx((found["cross_entropy"] + weight * found["penalty"]) / weight, rel=1e-5)
@@ -155,12 +170,18 @@ def test_bf16_trains_in_lower_precision(name, tmp_path):
 @pytest.mark.parametrize("name", METHODS)
 def test_a_gpu_trains_as_the_cpu_does(name, tmp_path):
     gpu = torch.device("cuda")
-    here, there = (train(method(name, device=device), tmp_path / f"{device}.pt", device=device)[0] for device in (CPU, gpu))
+    here, there = (
+        train(method(name, device=device), tmp_path / f"{device}.pt", device=device)[0] for device in (CPU, gpu)
+    )
     assert here[:2] == there[:2]
     assert there[3][0]["value"] == pytest.approx(here[3][0]["value"], rel=0.02)
 
 
-LOADED = ["lff+batch_size=8+epochs=1", "cim+batch_size=8+epochs=1", "supcon+accumulation=2+epochs=3+schedule=train_finetune"]
+LOADED = [
+    "lff+batch_size=8+epochs=1",
+    "cim+batch_size=8+epochs=1",
+    "supcon+accumulation=2+epochs=3+schedule=train_finetune",
+]
 
 
 @pytest.mark.parametrize("name", LOADED)

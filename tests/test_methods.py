@@ -296,7 +296,9 @@ def test_cnc_reports_sizes_and_fallbacks():
 def test_cnc_settings_reach_the_sampler():
     changed = cnc(f"{CNC}+anchors=all+negatives_by=class+positives_by=class+shrink=false").sampler
     y, predicted = labels({(0, 0): 14, (0, 1): 6, (1, 1): 10, (1, 0): 6})
-    same = ContrastiveSampler(y, predicted, 3, 3, anchors_from="all", positives_by="class", negatives_by="class", shrink=False)
+    same = ContrastiveSampler(
+        y, predicted, 3, 3, anchors_from="all", positives_by="class", negatives_by="class", shrink=False
+    )
     assert changed.slices.keys() == same.slices.keys() and len(same.slices) == 4
     assert (changed.positive_pool(0, 0) == same.positive_pool(0, 0)).all() and len(changed.positive_pool(0, 0)) == 20
     assert (changed.negative_pool(0, 0) == same.negative_pool(0, 0)).all() and len(changed.negative_pool(0, 0)) == 16
@@ -335,7 +337,11 @@ def test_presentations_counts_the_images_of_a_batch(name):
 
 @pytest.mark.parametrize(
     ("asked", "epoch", "share"),
-    [("erm", 7.5, 1.0), ("erm+decay=linear+epochs=10", 2.5, 0.75), ("erm+decay=step+decay_every=20+decay_factor=0.9", 41.0, 0.81)],
+    [
+        ("erm", 7.5, 1.0),
+        ("erm+decay=linear+epochs=10", 2.5, 0.75),
+        ("erm+decay=step+decay_every=20+decay_factor=0.9", 41.0, 0.81),
+    ],
 )
 def test_learning_rate_follows_its_decay(asked, epoch, share):
     method = build(asked, task(np.arange(10) % 5))
@@ -349,7 +355,9 @@ def test_an_optimiser_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, 
     states = []
     for one in (None, True):
         monkeypatch.setattr("despur.methods.base.fused", lambda parameters, one=one: one)
-        of = build(f"erm+learning_rate=0.01+momentum=0.9+optimizer={optimizer}+weight_decay=0.1", task(np.arange(40) % 5))
+        of = build(
+            f"erm+learning_rate=0.01+momentum=0.9+optimizer={optimizer}+weight_decay=0.1", task(np.arange(40) % 5)
+        )
         for batch in of.epoch_batches(np.random.default_rng(0)):
             of.step(batch, np.random.default_rng(0))
         assert of.optimizer.param_groups[0]["fused"] is one
@@ -359,7 +367,8 @@ def test_an_optimiser_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, 
 
 
 @pytest.mark.parametrize(
-    ("on_gpu", "processes", "one"), [((True, True), 1, True), ((True, False), 1, None), ((False, False), 1, None), ((True, True), 2, None)]
+    ("on_gpu", "processes", "one"),
+    [((True, True), 1, True), ((True, False), 1, None), ((False, False), 1, None), ((True, True), 2, None)],
 )
 def test_an_optimiser_has_one_kernel_where_all_is_on_a_gpu_of_one_process(on_gpu, processes, one, monkeypatch):
     monkeypatch.setattr("despur.compute.distributed.processes", lambda: processes)
@@ -380,7 +389,9 @@ def test_the_other_optimisers_of_a_method_take_one_kernel_too(name, batch, kerne
     y, found = np.arange(40) % 2, []
     method = build(name, embedded(y, y))
     for kind in (torch.optim.SGD, torch.optim.Adam):
-        monkeypatch.setattr(kind, "step", lambda self, step=kind.step: (found.append(self.defaults["fused"]), step(self))[1])
+        monkeypatch.setattr(
+            kind, "step", lambda self, step=kind.step: (found.append(self.defaults["fused"]), step(self))[1]
+        )
     method.step(np.arange(batch), np.random.default_rng(0))
     assert found == kernels
 
@@ -395,7 +406,10 @@ def test_clipped_step_is_no_longer_than_clip_times_rate():
     method = build("erm+clip=0.01+learning_rate=1+momentum=0+weight_decay=0", task(np.arange(10) % 5))
     before = [p.detach().clone() for p in method.networks.parameters()]
     method.step(np.arange(10), np.random.default_rng(0))
-    length = sum(float((p.detach() - b).square().sum()) for p, b in zip(method.networks.parameters(), before, strict=True)) ** 0.5
+    length = (
+        sum(float((p.detach() - b).square().sum()) for p, b in zip(method.networks.parameters(), before, strict=True))
+        ** 0.5
+    )
     assert length == pytest.approx(0.01, rel=1e-3)
 
 
@@ -405,6 +419,8 @@ def test_the_method_that_contributing_shows_is_whole(package):
     package.write("methods/gce.py", code)
     module = ModuleType("gce")
     exec(compile(code, "gce.py", "exec"), vars(module))
-    method = blind(module.GCE(task(*labels({(0, 0): 6, (1, 0): 2})), spec("gce+batch_size=8+q=0.5")), [0.0, math.log(3)])
+    method = blind(
+        module.GCE(task(*labels({(0, 0): 6, (1, 0): 2})), spec("gce+batch_size=8+q=0.5")), [0.0, math.log(3)]
+    )
     expected = (6 * (1 - 0.25**0.5) + 2 * (1 - 0.75**0.5)) / 8 / 0.5
     assert method.step(np.arange(8), RNG(0))["loss"].item() == pytest.approx(expected, rel=1e-5)

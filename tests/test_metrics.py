@@ -61,7 +61,9 @@ def test_the_order_of_samples_does_not_matter(data):
     np.testing.assert_array_equal(group_accuracies(correct, groups), group_accuracies(correct[order], groups[order]))
     assert worst_group_accuracy(correct, groups) == worst_group_accuracy(correct[order], groups[order])
     sizes = np.arange(1, 4)
-    np.testing.assert_equal(weighted_average(correct, groups, sizes), weighted_average(correct[order], groups[order], sizes))
+    np.testing.assert_equal(
+        weighted_average(correct, groups, sizes), weighted_average(correct[order], groups[order], sizes)
+    )
     np.testing.assert_equal(tpr_gap(predicted, y, a), tpr_gap(predicted[order], y[order], a[order]))
 
 
@@ -245,7 +247,10 @@ def test_half_variant_fits_on_some_rows_and_averages_over_the_others(monkeypatch
     monkeypatch.setattr(information, "LogisticRegression", fixed)
     z, labels = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), np.array([0, 1, 1, 0, 1, 1])
     value = information.mutual_information(z, labels, np.array([0, 2, 4, 5]))  # p(y) = 1/4, 3/4
-    expected = [0.8 * math.log(0.8 / 0.25) + 0.2 * math.log(0.2 / 0.75), 0.4 * math.log(0.4 / 0.25) + 0.6 * math.log(0.6 / 0.75)]
+    expected = [
+        0.8 * math.log(0.8 / 0.25) + 0.2 * math.log(0.2 / 0.75),
+        0.4 * math.log(0.4 / 0.25) + 0.6 * math.log(0.6 / 0.75),
+    ]
     assert value == pytest.approx(sum(expected) / 2)
     assert fixed.asked == [([[0.0], [2.0], [4.0], [5.0]], [0, 1, 1, 1]), [[1.0], [3.0]]]
 
@@ -292,18 +297,24 @@ def test_alignment_loss_by_hand():
 def test_one_group_has_no_alignment():
     z = np.ones((3, 2))
     assert math.isnan(alignment_loss(z, np.zeros(3))) and math.isnan(cosine_similarity(z, np.zeros(3)))
-    assert math.isnan(released_alignment_loss(z, np.zeros(3), 0)) and math.isnan(released_alignment_loss(z, np.zeros(3), 1))
+    assert math.isnan(released_alignment_loss(z, np.zeros(3), 0)) and math.isnan(
+        released_alignment_loss(z, np.zeros(3), 1)
+    )
 
 
 @pytest.mark.parametrize("majority", [0, 2])
 def test_released_alignment_loss_is_that_of_a_literal_version(majority):
     z, a = clouds()
-    sides = [[row for row, value in zip(z, a, strict=True) if (value == majority) == chosen] for chosen in (True, False)]
+    sides = [
+        [row for row, value in zip(z, a, strict=True) if (value == majority) == chosen] for chosen in (True, False)
+    ]
     scaled = []
     for side in sides:
         norm = math.sqrt(sum(float(x) ** 2 for row in side for x in row))
         scaled.append([[float(x) / norm for x in row] for row in side])
-    pairs = [sum((x - y) ** 2 for x, y in zip(first, second, strict=True)) for first in scaled[0] for second in scaled[1]]
+    pairs = [
+        sum((x - y) ** 2 for x, y in zip(first, second, strict=True)) for first in scaled[0] for second in scaled[1]
+    ]
     assert released_alignment_loss(z, a, majority) == pytest.approx(sum(pairs) / len(pairs))
 
 
@@ -321,7 +332,9 @@ def test_cosine_similarity_of_known_directions():
     assert cosine_similarity(np.array([[1.0, 0], [2, 0], [3, 0], [0.5, 0]]), a) == pytest.approx(1)
     assert cosine_similarity(np.array([[1.0, 0], [2, 0], [0, 3], [0, 4]]), a) == pytest.approx(0)
     assert cosine_similarity(np.array([[1.0, 0], [2, 0], [-1, 0], [-4, 0]]), a) == pytest.approx(-1)
-    assert cosine_similarity(np.array([[0.0, 0], [1, 0], [1, 0], [1, 0]]), a) == pytest.approx(0.5)  # a zero vector is like nothing
+    assert cosine_similarity(np.array([[0.0, 0], [1, 0], [1, 0], [1, 0]]), a) == pytest.approx(
+        0.5
+    )  # a zero vector is like nothing
 
 
 @quick
@@ -348,8 +361,12 @@ def drawn():
 
 WEIGHTED = {
     "group_accuracies": lambda y, predicted, a, z, w: group_accuracies(predicted == y, np.eye(3, dtype=bool)[y], w),
-    "worst_group_accuracy": lambda y, predicted, a, z, w: worst_group_accuracy(predicted == y, np.eye(3, dtype=bool)[y], w),
-    "weighted_average": lambda y, predicted, a, z, w: weighted_average(predicted == y, np.eye(3, dtype=bool)[y], np.array([1, 2, 5]), w),
+    "worst_group_accuracy": lambda y, predicted, a, z, w: worst_group_accuracy(
+        predicted == y, np.eye(3, dtype=bool)[y], w
+    ),
+    "weighted_average": lambda y, predicted, a, z, w: weighted_average(
+        predicted == y, np.eye(3, dtype=bool)[y], np.array([1, 2, 5]), w
+    ),
     "tpr_gap": lambda y, predicted, a, z, w: tpr_gap(predicted, y, a, w),
     "alignment_loss": lambda y, predicted, a, z, w: alignment_loss(z, a, w),
     "cosine_similarity": lambda y, predicted, a, z, w: cosine_similarity(z, a, w),
@@ -363,7 +380,9 @@ def test_weights_are_as_repeating_samples(drawn, metric):
     *columns, weights = drawn
     each = metric(*columns, weights)
     for times, value in zip(weights, each, strict=True):
-        np.testing.assert_allclose(value, metric(*(column.repeat(times.astype(int), axis=0) for column in columns), None))
+        np.testing.assert_allclose(
+            value, metric(*(column.repeat(times.astype(int), axis=0) for column in columns), None)
+        )
     np.testing.assert_allclose(metric(*columns, np.ones((1, 60)))[0], metric(*columns, None))
 
 
@@ -373,4 +392,6 @@ def test_weighted_mutual_information_is_averaged_over_repeated_samples_of_one_fi
     terms = information.mutual_information(z, y, weights=alone)  # each sample's own term
     for times, value in zip(weights, information.mutual_information(z, y, weights=weights), strict=True):
         assert value == pytest.approx(terms.repeat(times.astype(int)).mean())
-    assert information.mutual_information(z, y, weights=np.ones((1, 60)))[0] == pytest.approx(information.mutual_information(z, y))
+    assert information.mutual_information(z, y, weights=np.ones((1, 60)))[0] == pytest.approx(
+        information.mutual_information(z, y)
+    )

@@ -27,7 +27,11 @@ def finished(tmp_path_factory):
 def test_a_loaded_model_predicts_what_the_run_predicted(finished, rate, seed, selection):
     root, dataset = finished
     method = f"erm+batch_size=8+epochs=2+learning_rate={rate}"
-    key = next(run.key for run in result(root, FOLDER).runs() if (run.spec.value("learning_rate"), run.seed) == (float(rate), seed))
+    key = next(
+        run.key
+        for run in result(root, FOLDER).runs()
+        if (run.spec.value("learning_rate"), run.seed) == (float(rate), seed)
+    )
     outputs = Container(root / FOLDER / "outputs.safetensors")
     model = despur.load(root / FOLDER, seed=seed, method=key.split("/")[1], selection=selection)
     assert (model.outputs(dataset.inputs)["logits"] == outputs[f"{key}/{selection}/logits"]).all(), method
@@ -53,7 +57,9 @@ def test_a_run_that_is_not_made_is_an_error_that_says_how_to_make_it(finished):
         despur.load(folder)
 
 
-@pytest.mark.parametrize("shape", [(5, 28, 36, 3), (5, 36, 28, 3), (5, 3, 36, 36), (5, 36, 36, 1), (36, 36, 3), (5, 84)])
+@pytest.mark.parametrize(
+    "shape", [(5, 28, 36, 3), (5, 36, 28, 3), (5, 3, 36, 36), (5, 36, 36, 1), (36, 36, 3), (5, 84)]
+)
 def test_inputs_of_another_shape_are_refused_with_the_one_that_is_expected(finished, shape):
     model = despur.load(finished[0] / FOLDER)
     for inputs in (np.zeros(shape, np.uint8), np.zeros((5, 36, 36, 3), np.float32)):

@@ -69,7 +69,9 @@ def test_eq_4_and_6_term_by_term(unit):
     contrast, msr = method.objectives((h, h), weights)
     torch.testing.assert_close(contrast, two_view_contrast(h, candidates(N, "both_views", h.device), 0.4))
     assert msr.item() == pytest.approx(slow_msr(h, weights, 0.4), rel=1e-9)
-    for total, mean in zip(plain(f"+reduction=sum+unit={unit}").objectives((h, h), weights), (contrast, msr), strict=True):
+    for total, mean in zip(
+        plain(f"+reduction=sum+unit={unit}").objectives((h, h), weights), (contrast, msr), strict=True
+    ):
         torch.testing.assert_close(total, 2 * N * mean)
 
 

@@ -47,7 +47,9 @@ def test_only_what_takes_gradient_steps_asks_for_a_gpu():
 
 
 def test_the_methods_that_share_their_batches_are_those_that_can():
-    assert set(resources.metadata()["processes"]["methods"]) == {name for name in available("methods") if load_method_class(name).PARALLEL}
+    assert set(resources.metadata()["processes"]["methods"]) == {
+        name for name in available("methods") if load_method_class(name).PARALLEL
+    }
 
 
 @pytest.fixture
@@ -63,7 +65,11 @@ def test_a_job_asks_for_several_gpus_where_its_methods_share_and_the_machine_has
     shared, alone = asked("stage1/imagenet/simclr_msr/s0"), asked("stage1/imagenet/wmse/s0")
     assert (shared["gpu"], alone["gpu"]) == (8, 1) and shared["cpus_per_task"] == 8 * alone["cpus_per_task"]
     assert shared["mem_mb"] > alone["mem_mb"] + 7 * 2_500
-    for path in ("stage1/cifar10/simclr/s0", "stage1/imagenet/simclr+batch_size=100/s0", "runs/imagenet/linear_classifier/s0"):
+    for path in (
+        "stage1/cifar10/simclr/s0",
+        "stage1/imagenet/simclr+batch_size=100/s0",
+        "runs/imagenet/linear_classifier/s0",
+    ):
         assert asked(path)["gpu"] == 1
     few, one = (resources.resources(locate("results/stage1/imagenet/simclr_msr/s0"), 1, gpus) for gpus in (7, 1))
     assert few == one and one["gpu"] == 1 and one["runtime"] == pytest.approx(8 * shared["runtime"], rel=0.01)
@@ -71,8 +77,14 @@ def test_a_job_asks_for_several_gpus_where_its_methods_share_and_the_machine_has
 
 def test_larger_data_networks_and_sweeps_ask_for_more():
     small, large = asked("runs/cmnist/erm/s0-4"), asked("runs/celeba/erm/s0")
-    assert large["mem_mb"] > 4 * small["mem_mb"] and large["runtime"] > small["runtime"] and large["cpus_per_task"] > small["cpus_per_task"]
-    point, sweep = (resources.seconds(locate(f"results/runs/cmnist/cnc{s}/s0"))[0] for s in ("", "+lambda=0.2~0.4~0.6~0.8"))
+    assert (
+        large["mem_mb"] > 4 * small["mem_mb"]
+        and large["runtime"] > small["runtime"]
+        and large["cpus_per_task"] > small["cpus_per_task"]
+    )
+    point, sweep = (
+        resources.seconds(locate(f"results/runs/cmnist/cnc{s}/s0"))[0] for s in ("", "+lambda=0.2~0.4~0.6~0.8")
+    )
     assert sweep == pytest.approx(4 * point - 3 * 15)  # one start
 
 
@@ -92,7 +104,10 @@ def test_a_job_without_a_gpu_asks_for_the_minutes_of_a_cpu():
     result = locate("results/runs/cmnist/cnc/s0")
     gpu, cpu = resources.resources(result), resources.resources(result, 1, 0)
     assert (gpu["gpu"], cpu["gpu"]) == (1, 0)
-    assert cpu["runtime"] == pytest.approx(resources.seconds(result, "cpu")[0] * 3 / 60, abs=1) and cpu["runtime"] > gpu["runtime"]
+    assert (
+        cpu["runtime"] == pytest.approx(resources.seconds(result, "cpu")[0] * 3 / 60, abs=1)
+        and cpu["runtime"] > gpu["runtime"]
+    )
 
 
 @pytest.mark.parametrize(("path", "expected"), PAPER_HYPERPARAMETERS.items())
@@ -104,7 +119,9 @@ def test_images_and_steps_of_a_run(path, expected):
 def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
     """results/reference: every anchor of the smallest slice of a class, so a few less than the estimate."""
     kept = json.loads((SOURCE / "results/reference/mnist/cnc/provenance.json").read_text())["runs"]
-    counted = kept["results/runs/cmnist+colors=released/cnc/s0"]["runs"]["cmnist+colors=released/cnc/s0"]["training_images"]
+    counted = kept["results/runs/cmnist+colors=released/cnc/s0"]["runs"]["cmnist+colors=released/cnc/s0"][
+        "training_images"
+    ]
     images, steps = resources.presented(locate("results/runs/cmnist/cnc/s0").sweep.points[0], "cmnist")
     assert 0.9 < counted / images < 1
     assert steps == pytest.approx(4218, rel=0.1)

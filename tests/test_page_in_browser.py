@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from page import page as make_page
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: the page is not tested in a browser")
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright is not installed: the page is not tested in a browser"
+)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: the page is not tested in a browser")
 
@@ -85,7 +87,9 @@ def test_within_the_report_there_are_no_dead_links(browser, address):
     page.set_content(f'<iframe src="{data_uri(Path(address.removeprefix("file://")))}"></iframe>')
     frame = page.frames[1]
     frame.wait_for_selector("#methods")
-    assert frame.eval_on_selector_all("a[href]", "links => links.every(link => link.getAttribute('href').startsWith('#'))")
+    assert frame.eval_on_selector_all(
+        "a[href]", "links => links.every(link => link.getAttribute('href').startsWith('#'))"
+    )
     page.close()
 
 

@@ -53,7 +53,9 @@ def test_qiangs_schedule():
     np.testing.assert_allclose([of.lr_factor(e) for e in (0, 0.5, 1, 249.5, 250)], [1 / 500, 2 / 500, 3 / 500, 1, 1])
     np.testing.assert_allclose([of.lr_factor(e) for e in (949.5, 950, 974.5, 975, 999.5)], [1, 0.2, 0.2, 0.04, 0.04])
     of.set_learning_rate(980)
-    assert of.optimizer.param_groups[0]["lr"] == pytest.approx(3e-3 * 0.04) and isinstance(of.optimizer, torch.optim.Adam)
+    assert of.optimizer.param_groups[0]["lr"] == pytest.approx(3e-3 * 0.04) and isinstance(
+        of.optimizer, torch.optim.Adam
+    )
 
 
 def test_a_schedule_without_warm_up_is_as_before():
@@ -61,13 +63,24 @@ def test_a_schedule_without_warm_up_is_as_before():
     np.testing.assert_allclose([of.lr_factor(e) for e in (0, 19.5, 20, 40)], [1, 1, 0.9, 0.81])
 
 
-QIANG = [name for name in available("methods") if "warmup" in declared("methods", name)["SETTINGS"] and name.endswith("_msr")]
+QIANG = [
+    name for name in available("methods") if "warmup" in declared("methods", name)["SETTINGS"] and name.endswith("_msr")
+]
 
 
-@pytest.mark.parametrize("name", [*QIANG, *(name.removesuffix("_msr") for name in QIANG if name != "simclr_msr"), "wmse", "moco", "relic"])
+@pytest.mark.parametrize(
+    "name", [*QIANG, *(name.removesuffix("_msr") for name in QIANG if name != "simclr_msr"), "wmse", "moco", "relic"]
+)
 def test_every_method_has_the_settings_of_sec_6_2(name):
     found = {key: s.default for key, s in declared("methods", name)["SETTINGS"].items()}
-    stated = {"epochs": 1000, "learning_rate": 3e-3, "weight_decay": 1e-6, "warmup": 500, "optimizer": "adam", "decay": "drops"}
+    stated = {
+        "epochs": 1000,
+        "learning_rate": 3e-3,
+        "weight_decay": 1e-6,
+        "warmup": 500,
+        "optimizer": "adam",
+        "decay": "drops",
+    }
     assert stated.items() <= found.items()
 
 
@@ -75,24 +88,41 @@ def test_every_method_has_the_settings_of_sec_6_2(name):
 @pytest.mark.parametrize("name", QIANG)
 def test_msr_and_its_base_differ_in_msr_alone(name, dataset):
     """What both have is the same wherever both are run, parts such as the encoder too."""
-    own, base = (resolve("methods", each, dataset, "stage1").points[0].resolved() for each in (name, name.removesuffix("_msr")))
+    own, base = (
+        resolve("methods", each, dataset, "stage1").points[0].resolved() for each in (name, name.removesuffix("_msr"))
+    )
     assert base.keys() <= own.keys()
-    assert {key: own[key] for key in base if key != "name"} == {key: value for key, value in base.items() if key != "name"}
+    assert {key: own[key] for key in base if key != "name"} == {
+        key: value for key, value in base.items() if key != "name"
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "weights"),
-    [("simclr", (1, 1)), ("byol", (0.1, 1)), ("lmcl", (0.1, 1)), ("ressl", (0.01, 1)), ("cmc", (0.1, 0.1)), ("dcl", (1, 1))],
+    [
+        ("simclr", (1, 1)),
+        ("byol", (0.1, 1)),
+        ("lmcl", (0.1, 1)),
+        ("ressl", (0.01, 1)),
+        ("cmc", (0.1, 0.1)),
+        ("dcl", (1, 1)),
+    ],
 )
 def test_lambda_and_gamma_are_those_of_sec_6_3(name, weights):
     found = declared("methods", f"{name}_msr")["SETTINGS"]
-    assert (found["lambda"].default, found["gamma"].default) == weights and found["n"].default == 6 and found["t"].default == 2
+    assert (
+        (found["lambda"].default, found["gamma"].default) == weights
+        and found["n"].default == 6
+        and found["t"].default == 2
+    )
 
 
 @pytest.mark.parametrize("dataset", [*experiments.room("icl_msr")["datasets"], "scene_digits"])
 def test_simclrs_embedding_alone_has_batch_norm(dataset):
     """W-MSE's released code, its bn_last."""
-    found = {name: resolve("methods", name, dataset, "stage1").points[0].settings["projector"] for name in ("simclr", *QIANG)}
+    found = {
+        name: resolve("methods", name, dataset, "stage1").points[0].settings["projector"] for name in ("simclr", *QIANG)
+    }
     assert {name for name, kind in found.items() if kind == "mlp_bn_bn"} == {"simclr", "simclr_msr"}
 
 
@@ -174,11 +204,17 @@ def test_ressl_compares_relations():
 
 
 def test_ressls_teacher_sees_weak_views():
-    method = build(f"ressl+augment.color_jitter=1+augment.crop_scale=1+augment.grayscale=1+queue=9{SMALL}", task(np.arange(N)))
+    method = build(
+        f"ressl+augment.color_jitter=1+augment.crop_scale=1+augment.grayscale=1+queue=9{SMALL}", task(np.arange(N))
+    )
     images = method.task.batcher.batch(BATCH, RNG(0))
     weak, strong = method.views(images, RNG(0))
     torch.testing.assert_close(weak.amax(dim=(1, 2, 3))[:N], images.amax(dim=(1, 2, 3)), rtol=0.2, atol=0.2)
-    assert (strong - strong.mean(dim=1, keepdim=True)).abs().max() < 1e-5 < (weak - weak.mean(dim=1, keepdim=True)).abs().max()
+    assert (
+        (strong - strong.mean(dim=1, keepdim=True)).abs().max()
+        < 1e-5
+        < (weak - weak.mean(dim=1, keepdim=True)).abs().max()
+    )
 
 
 def test_lmcl_adds_polarisation_to_info_nce():
@@ -243,7 +279,9 @@ def test_cmcs_views_are_lightness_and_colour():
     h, of_gray = encoder(images), encoder(gray)
     c = method.channels
     assert h.shape == (N, 2 * c) and encoder.dim == 2 * c == method.dim
-    assert (of_gray[:, c:] - of_gray[:1, c:]).abs().max() < 1e-4 < (h[:, c:] - h[:1, c:]).abs().max()  # gray has no colour
+    assert (
+        (of_gray[:, c:] - of_gray[:1, c:]).abs().max() < 1e-4 < (h[:, c:] - h[:1, c:]).abs().max()
+    )  # gray has no colour
     assert (of_gray[:, :c] - of_gray[:1, :c]).abs().max() > 1e-4
     _, positives = method.represent(*[lab((images + 1) / 2)] * 2)
     torch.testing.assert_close(positives, torch.cat([h[:, :c], h[:, c:]]))
@@ -255,7 +293,9 @@ def test_cmcs_views_have_projectors_of_their_own():
     method.networks.eval()
     first, second = method.networks["projector"]
     torch.testing.assert_close(method.positive(h), torch.cat([first(h[:N]), second(h[N:])]))
-    torch.testing.assert_close(method.positive(torch.stack([h, 2 * h]))[1], torch.cat([first(2 * h[:N]), second(2 * h[N:])]))
+    torch.testing.assert_close(
+        method.positive(torch.stack([h, 2 * h]))[1], torch.cat([first(2 * h[:N]), second(2 * h[N:])])
+    )
 
 
 # Target networks
@@ -275,7 +315,9 @@ def test_cosine_momentum_rises_from_ema_to_1():
 @pytest.mark.parametrize("name", ["byol+ema=0.6", "moco+ema=0.6+queue=9", "ressl+ema=0.6+queue=9", "byol_msr+ema=0.6"])
 def test_targets_follow_what_was_learned_step_by_step(name):
     method = small(name)
-    names = [f"{part}.{key}" for part in ("encoder", "projector") for key, _ in method.networks[part].named_parameters()]
+    names = [
+        f"{part}.{key}" for part in ("encoder", "projector") for key, _ in method.networks[part].named_parameters()
+    ]
     before = {key: p.detach().clone() for key, p in method.networks.named_parameters()}
     assert all(torch.equal(before[key], before[f"target.{key}"]) for key in names)
     method.set_learning_rate(0)

@@ -16,7 +16,9 @@ FOLDERS = {
     "results/data/colored_digits": ResultPath(Path("results"), "data", "colored_digits"),
     "results/data/cmnist+draw=0~1+p_corr=0.9": ResultPath(Path("results"), "data", "cmnist+draw=0~1+p_corr=0.9"),
     "results/stage1/cmnist/erm/s0-2": ResultPath(Path("results"), "stage1", "cmnist", "erm", "s0-2"),
-    "results/groups/cmnist/clusters+stage1.epochs=1/s3": ResultPath(Path("results"), "groups", "cmnist", "clusters+stage1.epochs=1", "s3"),
+    "results/groups/cmnist/clusters+stage1.epochs=1/s3": ResultPath(
+        Path("results"), "groups", "cmnist", "clusters+stage1.epochs=1", "s3"
+    ),
     "results/runs/cmnist+p_corr=0.9/cnc+lambda=0.2~0.4+temperature=1e-05/s0-2": ResultPath(
         Path("results"), "runs", "cmnist+p_corr=0.9", "cnc+lambda=0.2~0.4+temperature=1e-05", "s0-2"
     ),
@@ -115,7 +117,10 @@ def test_explicit_chunks_are_taken_as_they_are():
 
 @pytest.mark.parametrize("method", ["erm", "cnc+temperature=0.1", "jtt+stage1.epochs=1"])
 def test_the_encoder_says_how_many_seeds_travel_together(method):
-    assert chunk_size(locate(f"results/runs/colored_digits+draw=1/{method}/s0")) == declared("encoders", "lenet")["SEED_CHUNK"]
+    assert (
+        chunk_size(locate(f"results/runs/colored_digits+draw=1/{method}/s0"))
+        == declared("encoders", "lenet")["SEED_CHUNK"]
+    )
 
 
 def test_another_encoder_says_another_size(package):
@@ -143,7 +148,9 @@ def test_the_groups_of_a_method_that_reads_a_stage_1_are_inferred_from_it():
         assert groups == locate("results/groups/cmnist/predictions+stage1.epochs=2/s0-2")
         assert stage1 == locate("results/stage1/cmnist/erm+epochs=2/s0-2") == groups.upstream("stage1")[0]
         (run,) = [run for run in result.runs() if run.seed == 1]
-        assert run.of("stage1") == "cmnist/erm+epochs=2/s1" and run.of("groups") == "cmnist/predictions+stage1.epochs=2/s1"
+        assert (
+            run.of("stage1") == "cmnist/erm+epochs=2/s1" and run.of("groups") == "cmnist/predictions+stage1.epochs=2/s1"
+        )
 
 
 def test_a_sweep_over_the_stage_1_of_a_method_is_one_sweep_of_its_groups():
@@ -176,7 +183,10 @@ def test_runs_are_every_data_set_point_and_seed():
     result = locate("results/runs/cmnist+p_corr=0.9~0.99/cnc+lambda=0.2~0.4/s3-4")
     keys = [run.key for run in result.runs()]
     assert keys == [
-        f"cmnist+p_corr={p}/cnc+lambda={weight}/s{seed}" for p in ("0.9", "0.99") for weight in ("0.2", "0.4") for seed in (3, 4)
+        f"cmnist+p_corr={p}/cnc+lambda={weight}/s{seed}"
+        for p in ("0.9", "0.99")
+        for weight in ("0.2", "0.4")
+        for seed in (3, 4)
     ]
 
 
@@ -197,7 +207,9 @@ def test_a_fixed_draw_gives_every_seed_the_same_data():
     assert {run.data.name for run in result.runs()} == {"colored_digits+draw=1"}
 
 
-@pytest.mark.parametrize("dataset", ["colored_digits", "colored_digits+draw=seed", "colored_digits+draw=3~seed", "cmnist+p_corr=0.9~0.99"])
+@pytest.mark.parametrize(
+    "dataset", ["colored_digits", "colored_digits+draw=seed", "colored_digits+draw=3~seed", "cmnist+p_corr=0.9~0.99"]
+)
 def test_the_data_of_a_place_holds_the_data_of_its_runs(dataset):
     result = locate(f"results/runs/{dataset}/erm/s0-1")
     held = {point.name for point in canonical("datasets", result.data.dataset).points}
@@ -217,7 +229,9 @@ def test_a_path_that_is_not_canonical_says_which_is(path, right):
     assert f"is called {right}" in str(error.value)
 
 
-@pytest.mark.parametrize("path", ["results/runs/cmnist/cnd/s0", "results/runs/cmnits/cnc/s0", "results/groups/cmnist/cnc/s0"])
+@pytest.mark.parametrize(
+    "path", ["results/runs/cmnist/cnd/s0", "results/runs/cmnits/cnc/s0", "results/groups/cmnist/cnc/s0"]
+)
 def test_a_path_with_an_unknown_name_is_refused(path):
     with pytest.raises(SettingError, match="unknown"):
         locate(path).runs()

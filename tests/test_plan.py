@@ -40,14 +40,29 @@ def bill(config="config/published.yaml", device="gpu"):
 
 
 def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_gigabyte(project):
-    command = [sys.executable, "-c", MEASURED, sys.executable, "-m", "snakemake", "-n", "--configfile", PAPER_HYPERPARAMETERS]
+    command = [
+        sys.executable,
+        "-c",
+        MEASURED,
+        sys.executable,
+        "-m",
+        "snakemake",
+        "-n",
+        "--configfile",
+        PAPER_HYPERPARAMETERS,
+    ]
     child = subprocess.run(command, cwd=project.root, env=project.environment, capture_output=True, text=True)
     text = child.stdout + child.stderr
     assert child.returncode == 0, text
     assert float(re.findall(r"^peak (\d+) kB$", text, re.MULTILINE)[0]) < 1e6
     counted = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
     config = configuration.read(Path(PAPER_HYPERPARAMETERS))
-    files = [f for paper in config["papers"] for a in experiments.artifacts(config, paper) for f in experiments.files(config, paper, a)]
+    files = [
+        f
+        for paper in config["papers"]
+        for a in experiments.artifacts(config, paper)
+        for f in experiments.files(config, paper, a)
+    ]
     stages = Counter(STAGES[result.stage] for result in plan.behind(files))
     assert {rule: counted[rule] for rule in STAGES.values()} == stages
     _, rows = bill()
@@ -62,7 +77,13 @@ def test_what_papers_share_is_paid_once():
 
 
 def test_jobs_behind_a_file_and_the_longest_chain():
-    jobs = plan.behind(["results/runs/cmnist/jtt/s0/metrics.csv", "results/runs/cmnist/gdro/s0/metrics.csv", "workflow/papers/cnc/x.csv"])
+    jobs = plan.behind(
+        [
+            "results/runs/cmnist/jtt/s0/metrics.csv",
+            "results/runs/cmnist/gdro/s0/metrics.csv",
+            "workflow/papers/cnc/x.csv",
+        ]
+    )
     by_stage = Counter(result.stage for result in jobs)
     assert by_stage == {"data": 1, "stage1": 1, "groups": 2, "runs": 2, "evaluate": 2}
     seconds, chain = plan.longest(jobs, "gpu")

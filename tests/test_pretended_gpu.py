@@ -29,7 +29,14 @@ WAITING = (
     "con",  # which samples keep a weight: half the similarities
     "adv+batch_size=8+discriminator_epochs",  # once an epoch: whether the discriminators still learn
 )
-STEPS = [*METHODS, "erm+batch_size=8", "jtt+batch_size=8", "gdro+batch_size=8", "gdro+batch_size=8+sampler=balanced", f"cnc{SMALL}"]
+STEPS = [
+    *METHODS,
+    "erm+batch_size=8",
+    "jtt+batch_size=8",
+    "gdro+batch_size=8",
+    "gdro+batch_size=8+sampler=balanced",
+    f"cnc{SMALL}",
+]
 STEPS += [
     f"{name}+encoder={encoder}"
     for name in ("erm+batch_size=20", "simclr+batch_size=20")
@@ -52,7 +59,10 @@ def gpu(monkeypatch):
     """Fake tensors until the test's end."""
     monkeypatch.setattr(nn.Module, "_apply", move)
     monkeypatch.setattr(
-        FakeTensor, "__deepcopy__", lambda self, memo: self.detach().clone().requires_grad_(self.requires_grad), raising=False
+        FakeTensor,
+        "__deepcopy__",
+        lambda self, memo: self.detach().clone().requires_grad_(self.requires_grad),
+        raising=False,
     )
     for name in ("__init__", "__enter__", "__exit__"):  # there is no autocast of this device
         monkeypatch.setattr(torch.autocast, name, lambda self, *_, **__: None)
@@ -66,7 +76,11 @@ class Waiting(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         copied = func is torch.ops.aten._to_copy.default and kwargs.get("device", args[0].device) != args[0].device
-        indexed = func in (torch.ops.aten.index.Tensor, torch.ops.aten.index_put_.default, torch.ops.aten._index_put_impl_.default)
+        indexed = func in (
+            torch.ops.aten.index.Tensor,
+            torch.ops.aten.index_put_.default,
+            torch.ops.aten._index_put_impl_.default,
+        )
         elsewhere = indexed and any(index is not None and index.device != args[0].device for index in args[1])
         if elsewhere or (copied and not kwargs.get("non_blocking")):
             raise AssertionError(f"{func} waits for the device")

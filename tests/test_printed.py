@@ -24,15 +24,35 @@ def of(paper, artifact, role, printed, data, method):
         (("cnc", "table_1", "waterbirds", "erm"), "waterbirds", "erm+encoder.weights=random", "encoder.weights=random"),
         (("cnc", "table_1", "waterbirds", "cnc"), "waterbirds", "cnc+stage1.epochs=1", "groups.stage1.epochs=1"),
         (("cnc", "table_1", "cmnist", "cnc"), "cmnist+colors=released", "cnc", ""),
-        (("cnc", "table_1", "cmnist", "erm"), "colored_digits", "erm+epochs=1", ""),  # a stand-in is not compared anyway
+        (
+            ("cnc", "table_1", "cmnist", "erm"),
+            "colored_digits",
+            "erm+epochs=1",
+            "",
+        ),  # a stand-in is not compared anyway
         (("cnc", "table_a4", "waterbirds", "cnc_one_sided"), "waterbirds", "cnc+two_sided=false", ""),
         (("cnc", "table_a4", "waterbirds", "cnc_one_sided"), "waterbirds", "cnc", "two_sided=true"),
         (("fair_cl", "table_2", "bios_nurse_surgeon", "ce"), "bios+professions=nurse_surgeon", "erm", ""),
         (("fair_cl", "table_1", "moji", "inlp"), "moji", "inlp+iterations=30", ""),  # of the room's grid
         (("fair_cl", "table_1", "moji", "inlp"), "moji", "inlp+iterations=20", "iterations=20"),
-        (("icl_msr", "table_1", "cifar10", "all"), "cifar10", "linear_classifier+stage1=byol", ""),  # one job for several printed methods
-        (("domain_temperature", "figure_1", "cmnist_3v5", "mmd"), "cmnist_3v5+draw=3+sigma=25", "cl_mmd+weight=0.1", ""),
-        (("domain_temperature", "figure_1", "cmnist_3v5", "mmd"), "cmnist_3v5+sigma=30", "cl_mmd+epochs=60", "sigma=30;epochs=60"),
+        (
+            ("icl_msr", "table_1", "cifar10", "all"),
+            "cifar10",
+            "linear_classifier+stage1=byol",
+            "",
+        ),  # one job for several printed methods
+        (
+            ("domain_temperature", "figure_1", "cmnist_3v5", "mmd"),
+            "cmnist_3v5+draw=3+sigma=25",
+            "cl_mmd+weight=0.1",
+            "",
+        ),
+        (
+            ("domain_temperature", "figure_1", "cmnist_3v5", "mmd"),
+            "cmnist_3v5+sigma=30",
+            "cl_mmd+epochs=60",
+            "sigma=30;epochs=60",
+        ),
     ],
 )
 def test_what_differs_from_the_room_is_named(where, data, method, found):
@@ -43,7 +63,9 @@ def test_what_differs_from_the_room_is_named(where, data, method, found):
 def test_the_published_configuration_changes_nothing(sweep, monkeypatch):
     monkeypatch.chdir(SOURCE)
     config = configuration.read(Path("config/published.yaml")) | {"sweep": sweep}
-    cells = [cell for cell in experiments.of_papers(config) if cell.artifact != "figure_1" or not sweep]  # 190 settings: asked above
+    cells = [
+        cell for cell in experiments.of_papers(config) if cell.artifact != "figure_1" or not sweep
+    ]  # 190 settings: asked above
     runs = [(cell, run) for cell in cells for run in locate(cell.folders[0]).runs()]
     assert not any(cell.stand_in for cell in cells)
     assert {changed(cell, run.data.name, run.spec.name) for cell, run in runs} == {""}

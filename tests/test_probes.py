@@ -52,7 +52,12 @@ def dataset(seed=0, per_split=40):
     rank = np.full(len(split), -1)
     rank[:per_split] = label_ranks(rng, y[:per_split])
     table = pd.DataFrame({"split": split, "y": y, "a": a, "original": np.arange(len(split)), "label_rank": rank})
-    about = {"classes": ["3", "5"], "attributes": list("rbpg"), "label_fractions": {"most": 30, "few": 6, "middle": 12}, "select": "val"}
+    about = {
+        "classes": ["3", "5"],
+        "attributes": list("rbpg"),
+        "label_fractions": {"most": 30, "few": 6, "middle": 12},
+        "select": "val",
+    }
     z = rng.normal(size=(len(split), 4)) * [1, 1, 1, 50]
     z[:, 0] += 2 * y
     z[:, 1] += 6 * (a == 1)
@@ -94,7 +99,9 @@ def test_probes_are_logistic_regressions_on_standardised_representations():
         right = (classifier.predict(x) == y)[data.rows("test_id")]
         for value, domain in enumerate("rb"):
             inside = data.table["a"].to_numpy()[data.rows("test_id")] == value
-            assert found["test_id", "probe_accuracy_in_domain", f"{name}, {domain}"] == pytest.approx(right[inside].mean())
+            assert found["test_id", "probe_accuracy_in_domain", f"{name}, {domain}"] == pytest.approx(
+                right[inside].mean()
+            )
     assert ("val", "probe_accuracy_in_domain", "few, p") not in found
 
 
@@ -125,4 +132,7 @@ def test_scores_do_not_depend_on_the_scale_of_representations():
 
 def test_other_penalties_are_shown_for_the_fewest_labels():
     found = metrics(*dataset())
-    assert {(key[1], key[2]) for key in found if "C=" in key[1]} == {("probe_accuracy_C=0.01", "few"), ("probe_accuracy_C=100", "few")}
+    assert {(key[1], key[2]) for key in found if "C=" in key[1]} == {
+        ("probe_accuracy_C=0.01", "few"),
+        ("probe_accuracy_C=100", "few"),
+    }

@@ -37,7 +37,9 @@ def job_resources(project, job, *arguments):
 def gpus(project, visible, *arguments):
     """A dry-run with the profile for GPUs on a machine that shows these."""
     project.environment["CUDA_VISIBLE_DEVICES"] = visible
-    return finish(project.start("-m", "snakemake", "-n", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv", *arguments))
+    return finish(
+        project.start("-m", "snakemake", "-n", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv", *arguments)
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,9 @@ def test_gpus_that_are_not_there_are_refused_before_anything_runs(project, visib
 def test_training_asks_for_a_gpu_where_the_profile_has_some(project):
     project.environment["CUDA_VISIBLE_DEVICES"] = "0,1"
     job = f"train_stage2 {RUN.removeprefix('results/runs/')}"
-    with_gpus = job_resources(project, job, RUN + "/models.safetensors", "--workflow-profile", "profiles/gpu", "--resources", "gpu=2")
+    with_gpus = job_resources(
+        project, job, RUN + "/models.safetensors", "--workflow-profile", "profiles/gpu", "--resources", "gpu=2"
+    )
     without = job_resources(project, job, RUN + "/models.safetensors")
     assert (with_gpus["gpu"], with_gpus["jobs_per_gpu"]) == (1, 1)
     assert (without["gpu"], without["jobs_per_gpu"]) == (0, 0)
@@ -73,8 +77,15 @@ def test_a_stage_1_of_imagenet_takes_eight_gpus_where_the_profile_has_them(proje
 
 def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
     job = "runs/{}/{}/s0/models.safetensors".format
-    slurm = ("results/" + job("celeba", "erm"), "results/" + job("moji", "inlp"), "--workflow-profile", "profiles/slurm")
-    trained, fitted = (job_resources(project, f"train_stage2 {name}/s0", *slurm) for name in ("celeba/erm", "moji/inlp"))
+    slurm = (
+        "results/" + job("celeba", "erm"),
+        "results/" + job("moji", "inlp"),
+        "--workflow-profile",
+        "profiles/slurm",
+    )
+    trained, fitted = (
+        job_resources(project, f"train_stage2 {name}/s0", *slurm) for name in ("celeba/erm", "moji/inlp")
+    )
     assert (trained["gpu"], trained["jobs_per_gpu"], trained["cpus_per_task"]) == (1, 0, 4)
     assert fitted["gpu"] == 0 and fitted["mem_mb"] < trained["mem_mb"] and fitted["runtime"] < trained["runtime"]
     assert trained["slurm_partition"] == "gpu"
@@ -93,7 +104,10 @@ def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(project):
 def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
     name = "results/runs/cmnist/cnc/s0/models.safetensors"
     asked = ("train_stage2 cmnist/cnc/s0", name, "--workflow-profile", "profiles/slurm")
-    with_gpu, without = job_resources(project, *asked), job_resources(project, *asked, "--set-resources", "train_stage2:gpu=0")
+    with_gpu, without = (
+        job_resources(project, *asked),
+        job_resources(project, *asked, "--set-resources", "train_stage2:gpu=0"),
+    )
     assert (with_gpu["gpu"], without["gpu"]) == (1, 0) and without["runtime"] > with_gpu["runtime"]
 
 
@@ -101,19 +115,45 @@ def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
     ("rules", "made", "expected"),
     [
         ("evaluate", "metrics.csv", lambda attempt: (8000 * attempt, 60 * attempt)),
-        ("stage2", "models.safetensors", lambda attempt: itemgetter("mem_mb", "runtime")(resources.resources(locate(RUN), attempt))),
+        (
+            "stage2",
+            "models.safetensors",
+            lambda attempt: itemgetter("mem_mb", "runtime")(resources.resources(locate(RUN), attempt)),
+        ),
     ],
 )
 def test_a_job_that_failed_is_tried_again_with_more(project, rules, made, expected):
     """The profile for SLURM, its jobs run here: each writes down what it was given and fails. Of training, workflow/resources.yaml decides."""
     asked = project.root / "asked"
     shell = f'"echo {{resources.mem_mb}} {{resources.runtime}} >> {asked}; false"'
-    project.edit(f"workflow/rules/{rules}.smk", lambda text: re.sub(r"(shell:\n\s+).*", rf"\1{shell}", text, flags=re.DOTALL))
-    data = [f"results/data/colored_digits/{name}" for name in ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")]
-    for file in [*data, *(f"{RUN}/{name}" for name in ("models.safetensors", "outputs.safetensors", "about.json") if rules == "evaluate")]:
+    project.edit(
+        f"workflow/rules/{rules}.smk", lambda text: re.sub(r"(shell:\n\s+).*", rf"\1{shell}", text, flags=re.DOTALL)
+    )
+    data = [
+        f"results/data/colored_digits/{name}" for name in ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
+    ]
+    for file in [
+        *data,
+        *(
+            f"{RUN}/{name}"
+            for name in ("models.safetensors", "outputs.safetensors", "about.json")
+            if rules == "evaluate"
+        ),
+    ]:
         (project.root / file).parent.mkdir(parents=True, exist_ok=True)
         (project.root / file).touch()
-    here = ("--workflow-profile", "profiles/slurm", "--executor", "local", "--cores", "1", "--retries", "2", "--latency-wait", "0")
+    here = (
+        "--workflow-profile",
+        "profiles/slurm",
+        "--executor",
+        "local",
+        "--cores",
+        "1",
+        "--retries",
+        "2",
+        "--latency-wait",
+        "0",
+    )
     code, text = finish(project.start("-m", "snakemake", *here, "--", f"{RUN}/{made}"))
     given = [tuple(map(int, line.split())) for line in asked.read_text().splitlines()]
     assert code == 1 and given == [expected(attempt) for attempt in (1, 2, 3)] == sorted(set(given)), text
@@ -132,11 +172,15 @@ def test_without_slurm_nothing_is_started_on_it(project):
     assert code == 1 and "this machine has no sbatch" in text and "Error in rule" not in text
 
 
-@pytest.mark.parametrize(("asked", "missing"), [((), "gpu"), (("--set-resources", "evaluate:slurm_partition=long"), "gpu, long")])
+@pytest.mark.parametrize(
+    ("asked", "missing"), [((), "gpu"), (("--set-resources", "evaluate:slurm_partition=long"), "gpu, long")]
+)
 def test_nothing_is_sent_to_a_partition_that_is_not_there(project, asked, missing):
     for program in ("sbatch", "sinfo", "squeue"):  # without squeue or sacct, the plugin refuses to be imported
         pretend(project.root.parent, program, "batch")
-    code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv", *asked))
+    code, text = finish(
+        project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv", *asked)
+    )
     assert code == 1 and f"no partition {missing} (sinfo lists: batch)" in text and "Error in rule" not in text, text
 
 

@@ -15,7 +15,9 @@ def finished(tmp_path, monkeypatch):
     """A checkout in which one paper's table and figure were made, from one finished run; another paper's were not."""
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "-q"], check=True)
-    subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    subprocess.run(
+        ["git", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"], check=True
+    )
     (tmp_path / "some.yaml").write_text("papers: [cnc, adapters]\ndatasets: {}\noutputs: results/out\n")
     runs = [tmp_path / name for name in ("finished", "not_finished")]
     runs[0].mkdir()
@@ -33,7 +35,9 @@ def test_tables_and_figures_are_kept_with_what_made_them(finished):
     reference.keep(finished / "some.yaml")
     kept = finished / "results/reference/some"
     files = {str(file.relative_to(kept)) for file in kept.rglob("*") if file.is_file()}
-    assert files == {f"cnc/{name}" for name in ("table_1.md", "table_1.csv", "figure_2.png", "provenance.json", "histories.csv")}
+    assert files == {
+        f"cnc/{name}" for name in ("table_1.md", "table_1.csv", "figure_2.png", "provenance.json", "histories.csv")
+    }
     made_by = json.loads((kept / "cnc/provenance.json").read_text())
     assert made_by["runs"] == {str(finished / "finished"): {"seconds": 1.5}}
     assert len(made_by["commit"]) == 40 and made_by["config"]["outputs"] == "results/out" and made_by["versions"]

@@ -11,7 +11,9 @@ from project import tiny_project
 
 def only_two_artifacts(text):
     room = yaml.safe_load(text)
-    return yaml.safe_dump(room | {"artifacts": {name: room["artifacts"][name] for name in ("table_1", "figure_5")}}, sort_keys=False)
+    return yaml.safe_dump(
+        room | {"artifacts": {name: room["artifacts"][name] for name in ("table_1", "figure_5")}}, sort_keys=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,10 @@ def reported(finished):
 def unfinished(finished, tmp_path):
     """The same, and a further paper of which nothing is made."""
     project = finished.copy(tmp_path / "project")
-    project.edit("config.yaml", lambda text: text.replace("papers: [cnc]", "papers: [cnc, fair_cl]") + "  moji: scene_embeddings\n")
+    project.edit(
+        "config.yaml",
+        lambda text: text.replace("papers: [cnc]", "papers: [cnc, fair_cl]") + "  moji: scene_embeddings\n",
+    )
     return project
 
 
@@ -43,7 +48,9 @@ def entries(folder, name="report.html"):
     text = (folder / name).read_text()
     results = json.loads(re.search(r"var results = (\{.*?\});?\n", text)[1])
     categories = json.loads(re.search(r"var categories = (\{.*?\});?\n", text)[1])
-    return {path: (name, results[path]) for name, subs in categories.items() for paths in subs.values() for path in paths}
+    return {
+        path: (name, results[path]) for name, subs in categories.items() for paths in subs.values() for path in paths
+    }
 
 
 def test_the_report_has_every_file_of_an_artifact_in_the_papers_order(reported):
@@ -52,7 +59,9 @@ def test_the_report_has_every_file_of_an_artifact_in_the_papers_order(reported):
         *(f"table_1.{kind}" for kind in ("html", "csv", "md", "tex")), *(f"figure_5.{kind}" for kind in ("png", "csv", "pdf")),
     }  # fmt: skip
     assert {category.split(":")[0] for category, _ in found.values()} == {"Correct-N-Contrast"}
-    order = [result["labels"]["artifact"] for _, result in sorted(found.values(), key=lambda each: each[1]["labels"]["no."])]
+    order = [
+        result["labels"]["artifact"] for _, result in sorted(found.values(), key=lambda each: each[1]["labels"]["no."])
+    ]
     assert order == ["Table 1"] * 4 + ["Figure 5"] * 3
     assert all(result["caption"] for _, result in found.values())
 
@@ -67,7 +76,9 @@ def test_the_scorecard_of_a_partial_run_says_what_is_there_and_what_it_took(repo
     assert "2 of 2 tables and figures made" in text and "stand-in: not compared" in text
     assert "badge holds" not in text and "badge agrees" not in text
     cost = text.split('id="cost"')[1]
-    assert re.search(r"build_data \d+ s → train_stage1 .* → infer_groups .* → train_stage2 .* → evaluate .* → cnc_", cost)
+    assert re.search(
+        r"build_data \d+ s → train_stage1 .* → infer_groups .* → train_stage2 .* → evaluate .* → cnc_", cost
+    )
     assert re.search(r"<td>stage 2</td><td class=\"n\">2</td>", cost)
 
 
@@ -79,7 +90,9 @@ def test_the_readme_s_report_of_a_part_has_that_part_though_another_paper_is_mis
 
 
 def test_the_readme_s_scorecard_of_an_unfinished_run_says_which_paper_is_missing_and_how_to_run_it(unfinished):
-    unfinished.python("-m", "despur.reporting.scorecard", "--configfile", "config.yaml", "--output", "results/scorecard")
+    unfinished.python(
+        "-m", "despur.reporting.scorecard", "--configfile", "config.yaml", "--output", "results/scorecard"
+    )
     text = (unfinished.root / "results/scorecard.html").read_text()
     ours, missing = (re.split(r' id="\w+"', text.split(f' id="{paper}"')[1])[0] for paper in ("cnc", "fair_cl"))
     assert "2 of 2 tables and figures made" in ours
@@ -87,7 +100,9 @@ def test_the_readme_s_scorecard_of_an_unfinished_run_says_which_paper_is_missing
 
 
 def test_the_report_opens_in_a_browser(reported):
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: the report is not tested in a browser")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed: the report is not tested in a browser"
+    )
     chromium = shutil.which("chromium") or pytest.skip("no Chromium here: the report is not tested in a browser")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])

@@ -67,7 +67,12 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_digits(project, uninte
     kill(process)
     assert not (project.root / RUN).exists()
     text = project.python(*STAGE2)
-    steps = {seed: int(line.rpartition(" ")[2]) for line in text.splitlines() for seed in "01" if f"/{seed}: resumes at step" in line}
+    steps = {
+        seed: int(line.rpartition(" ")[2])
+        for line in text.splitlines()
+        for seed in "01"
+        if f"/{seed}: resumes at step" in line
+    }
     whole = {key[-1]: run["steps"] for key, run in facts(uninterrupted).items()}
     assert steps["0"] == whole["0"] and 20 <= steps["1"] < whole["1"]
     assert_same(project, uninterrupted, *TRAINED)

@@ -38,7 +38,10 @@ def save_groups(root, name, arrays):
     """Made-up groups where those of ``name`` are looked for."""
     folder = root / "groups/colored_digits" / name / "s0-1"
     folder.mkdir(parents=True)
-    save_file({f"colored_digits/{key}": value.astype(np.int16) for key, value in arrays.items()}, folder / "groups.safetensors")
+    save_file(
+        {f"colored_digits/{key}": value.astype(np.int16) for key, value in arrays.items()},
+        folder / "groups.safetensors",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +52,11 @@ def root(tmp_path_factory):
     train = dataset.rows("train")
     truth = dataset.table["a"].to_numpy()[train]
     save_groups(results, "oracle", {f"oracle/s{seed}": truth for seed in (0, 1)})
-    shifted = {f"predictions{'+stage1.epochs=1' * one}/s{seed}": (truth + seed + 2 * one) % 5 for seed in (0, 1) for one in (0, 1)}
+    shifted = {
+        f"predictions{'+stage1.epochs=1' * one}/s{seed}": (truth + seed + 2 * one) % 5
+        for seed in (0, 1)
+        for one in (0, 1)
+    }
     for one in (0, 1):
         name = f"predictions{'+stage1.epochs=1' * one}"
         save_groups(results, name, {key: value for key, value in shifted.items() if key.startswith(f"{name}/")})
@@ -68,14 +75,20 @@ def erm(root):
 
 
 def test_everything_asked_for_is_written(erm):
-    assert {file.name for file in erm.folder.iterdir()} == {"models.safetensors", "outputs.safetensors", "history.csv", "about.json"}
+    assert {file.name for file in erm.folder.iterdir()} == {
+        "models.safetensors",
+        "outputs.safetensors",
+        "history.csv",
+        "about.json",
+    }
     keys = [f"colored_digits/{ERM_NAME}/s{seed}/{selection}" for seed in (0, 1) for selection in ("best", "last")]
     outputs, models = (Container(erm.folder / f"{name}.safetensors") for name in ("outputs", "models"))
     assert outputs.keys == {f"{key}/{name}" for key in keys for name in ("z", "logits")}
     for key in keys:
-        assert {f"encoder.layers.{i}.{kind}" for i in (0, 3, 7, 9) for kind in ("weight", "bias")} | {"head.weight", "head.bias"} == set(
-            models.under(key)
-        )
+        assert {f"encoder.layers.{i}.{kind}" for i in (0, 3, 7, 9) for kind in ("weight", "bias")} | {
+            "head.weight",
+            "head.bias",
+        } == set(models.under(key))
 
 
 def test_outputs_hold_every_sample_of_the_data_set(erm, dataset):
@@ -88,11 +101,15 @@ def test_outputs_hold_every_sample_of_the_data_set(erm, dataset):
 def test_outputs_are_those_of_the_kept_weights(erm, dataset):
     models, outputs = (Container(erm.folder / f"{name}.safetensors") for name in ("models", "outputs"))
     run = erm.runs()[1]
-    encoder = runs.load_method_class("erm")(runs.RunJob(erm, Machine(torch.device("cpu"))).task(run, dataset), run.spec).networks["encoder"]
+    encoder = runs.load_method_class("erm")(
+        runs.RunJob(erm, Machine(torch.device("cpu"))).task(run, dataset), run.spec
+    ).networks["encoder"]
     pixels = torch.from_numpy(dataset.inputs[:, 2:34, 2:34].copy()).permute(0, 3, 1, 2) / 127.5 - 1
     for selection in ("best", "last"):
         weights = {name: torch.from_numpy(value) for name, value in models.under(f"{run.key}/{selection}").items()}
-        encoder.load_state_dict({name.removeprefix("encoder."): value for name, value in weights.items() if name.startswith("encoder.")})
+        encoder.load_state_dict(
+            {name.removeprefix("encoder."): value for name, value in weights.items() if name.startswith("encoder.")}
+        )
         z = encoder(pixels).detach()
         np.testing.assert_allclose(outputs[f"{run.key}/{selection}/z"], z, rtol=2e-3, atol=2e-3)
         logits = z @ weights["head.weight"].T + weights["head.bias"]
@@ -118,7 +135,9 @@ def test_con_ft_fits_its_classifier_once_for_each_model_that_is_kept(root, monke
     monkeypatch.setattr(con_ft, "logistic", lambda z, *rest, **rules: fits.append(len(z)) or fit(z, *rest, **rules))
     where = make(root, f"runs/colored_digits/{FT}/s0-1")
     kept = json.loads((where.folder / "about.json").read_text())["runs"].values()
-    assert fits == [60] * sum(2 + (run["best_step"] < run["steps"]) for run in kept)  # last, the second epoch, and the best
+    assert fits == [60] * sum(
+        2 + (run["best_step"] < run["steps"]) for run in kept
+    )  # last, the second epoch, and the best
     history = pd.read_csv(where.folder / "history.csv")
     assert (history["name"] == "val_objective").sum() == 6 and "val_average_accuracy" not in set(history["name"])
     models, outputs = (Container(where.folder / f"{name}.safetensors") for name in ("models", "outputs"))
@@ -171,9 +190,17 @@ def test_optimisers_that_are_spared_the_compiler_step_as_before():
 @pytest.mark.parametrize("selection", ["best", "last"])
 def test_kept_outputs_score_what_the_history_says(erm, dataset, seed, selection):
     run, rows = erm.runs()[seed], dataset.rows("val")
-    history = pd.read_csv(erm.folder / "history.csv").query("seed == @seed").pivot(index="step", columns="name", values="value")
+    history = (
+        pd.read_csv(erm.folder / "history.csv")
+        .query("seed == @seed")
+        .pivot(index="step", columns="name", values="value")
+    )
     scores = history[["val_worst_group_accuracy", "val_average_accuracy"]]
-    expected = scores.iloc[-1] if selection == "last" else scores.sort_values(list(scores), ascending=False, kind="stable").iloc[0]
+    expected = (
+        scores.iloc[-1]
+        if selection == "last"
+        else scores.sort_values(list(scores), ascending=False, kind="stable").iloc[0]
+    )
     logits = Container(erm.folder / "outputs.safetensors")[f"{run.key}/{selection}/logits"][rows]
     correct = logits.argmax(1) == dataset.y[rows]
     assert worst_group_accuracy(correct, dataset.groups[rows]) == pytest.approx(expected["val_worst_group_accuracy"])
@@ -193,7 +220,11 @@ def test_history_and_about_tell_of_every_run(erm):
     history = pd.read_csv(erm.folder / "history.csv")
     assert list(history) == ["epoch", "step", "name", "value", "dataset", "method", "seed"]
     assert set(history["name"]) == {"loss", "val_worst_group_accuracy", "val_average_accuracy"}
-    assert set(history["seed"]) == {0, 1} and set(history["method"]) == {ERM_NAME} and set(history["dataset"]) == {"colored_digits"}
+    assert (
+        set(history["seed"]) == {0, 1}
+        and set(history["method"]) == {ERM_NAME}
+        and set(history["dataset"]) == {"colored_digits"}
+    )
     assert sorted(set(history["step"])) == [8, 16, 24, 32] and sorted(set(history["epoch"])) == [1, 2, 3, 4]
     about = json.loads((erm.folder / "about.json").read_text())
     assert about["device"] == "cpu" and about["precision"] == "fp32" and about["threads"] == 1
@@ -227,7 +258,9 @@ def test_the_criterion_decides_which_step_is_best(criterion, root, dataset):
             rows = dataset.rows("val")
             logits = Container(where.folder / "outputs.safetensors")[f"{run.key}/best/logits"][rows].astype(float)
             odds = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-            assert of.loc[best, "val_log_likelihood"] == pytest.approx(np.log(odds[np.arange(len(rows)), dataset.y[rows]]).mean())
+            assert of.loc[best, "val_log_likelihood"] == pytest.approx(
+                np.log(odds[np.arange(len(rows)), dataset.y[rows]]).mean()
+            )
 
 
 @pytest.mark.parametrize(
@@ -251,7 +284,10 @@ def test_every_method_is_kept_with_all_its_state(name, state, told, root):
         for selection in ("best", "last"):
             assert state | {"head.weight"} <= set(models.under(f"{run.key}/{selection}"))
             assert outputs.under(f"{run.key}/{selection}").keys() == {"z", "logits"}
-        assert set(about[run.key]) - {"seconds", "steps", "best_step", "compiled", "training_images", "trained_parameters"} == told
+        assert (
+            set(about[run.key]) - {"seconds", "steps", "best_step", "compiled", "training_images", "trained_parameters"}
+            == told
+        )
 
 
 def assert_same_arrays(first, second, prefix_of_first, prefix_of_second):
@@ -270,7 +306,11 @@ def test_a_point_in_a_sweep_has_the_digits_it_has_alone(root):
     for kind in ("models", "outputs"):
         first, second = (Container(where.folder / f"{kind}.safetensors") for where in (together, alone))
         assert_same_arrays(first, second, run.key, run.key)
-    history = pd.read_csv(together.folder / "history.csv").query("seed == 1 and method == @run.spec.name").reset_index(drop=True)
+    history = (
+        pd.read_csv(together.folder / "history.csv")
+        .query("seed == 1 and method == @run.spec.name")
+        .reset_index(drop=True)
+    )
     pd.testing.assert_frame_equal(history, pd.read_csv(alone.folder / "history.csv"))
     other = Container(together.folder / "models.safetensors")
     keys = [f"{run.key}/last/head.weight" for run in together.runs()]
@@ -280,7 +320,10 @@ def test_a_point_in_a_sweep_has_the_digits_it_has_alone(root):
 def test_points_of_a_sweep_start_from_the_same_weights(root):
     still = make(root, "runs/colored_digits/erm+epochs=1~2+learning_rate=1e-30/s0-1")  # weights stay where they were
     models = Container(still.folder / "models.safetensors")
-    by_run = {(run.spec.settings["epochs"], run.seed): models[f"{run.key}/last/encoder.layers.0.weight"] for run in still.runs()}
+    by_run = {
+        (run.spec.settings["epochs"], run.seed): models[f"{run.key}/last/encoder.layers.0.weight"]
+        for run in still.runs()
+    }
     assert (by_run[1, 0] == by_run[2, 0]).all() and (by_run[1, 1] == by_run[2, 1]).all()
     assert (by_run[1, 0] != by_run[1, 1]).any()
 
@@ -342,7 +385,11 @@ def test_asking_for_a_gpu_that_is_not_there_ends_with_a_message(monkeypatch):
 def test_metrics_are_those_of_the_kept_outputs(erm, dataset):
     evaluate.evaluate(erm, OPTIONS)
     table = pd.read_csv(erm.folder / "metrics.csv", keep_default_na=False, na_values={"value": [""]})
-    assert set(table["split"]) == {"train", "val", "test"} and set(table["selection"]) == {"best", "last"} and set(table["seed"]) == {0, 1}
+    assert (
+        set(table["split"]) == {"train", "val", "test"}
+        and set(table["selection"]) == {"best", "last"}
+        and set(table["seed"]) == {0, 1}
+    )
     value = table.set_index(["seed", "selection", "split", "metric", "group"])["value"]
     assert value.index.is_unique
     outputs, train = Container(erm.folder / "outputs.safetensors"), dataset.rows("train")
@@ -353,12 +400,19 @@ def test_metrics_are_those_of_the_kept_outputs(erm, dataset):
                 rows = dataset.rows(split)
                 correct, at = logits[rows].argmax(1) == dataset.y[rows], (run.seed, selection, split)
                 assert value[(*at, "average_accuracy", "")] == pytest.approx(correct.mean())
-                assert value[(*at, "worst_group_accuracy", "")] == pytest.approx(worst_group_accuracy(correct, dataset.groups[rows]))
+                assert value[(*at, "worst_group_accuracy", "")] == pytest.approx(
+                    worst_group_accuracy(correct, dataset.groups[rows])
+                )
                 cells = [value[(*at, "accuracy", name)] for name in dataset.about["groups"]]
                 weights = dataset.groups[train].sum(0) * ~np.isnan(cells)
                 weighted = (np.nan_to_num(cells) * weights).sum() / weights.sum()
                 assert value[(*at, "weighted_average_accuracy", "")] == pytest.approx(weighted)
                 assert sum(value[(*at, "samples", name)] for name in dataset.about["groups"]) == len(rows)
-            for metric in ("leakage_representations", "mutual_information_class", "alignment_loss", "cosine_similarity"):
+            for metric in (
+                "leakage_representations",
+                "mutual_information_class",
+                "alignment_loss",
+                "cosine_similarity",
+            ):
                 assert np.isfinite(value[run.seed, selection, "test", metric, ""])
                 assert (run.seed, selection, "val", metric, "") not in value.index

@@ -111,7 +111,11 @@ def test_a_cell_of_lenet_lies_where_its_filters_are_centred(x):
     cell = (x - LeNet.saliency_margin) // 4
     images = torch.zeros(1, 3, 32, 32, requires_grad=True)
     convolutions = nn.Sequential(
-        *(nn.AvgPool2d(2) if isinstance(m, nn.MaxPool2d) else m for m in LeNet().layers[:6] if not isinstance(m, nn.ReLU))
+        *(
+            nn.AvgPool2d(2) if isinstance(m, nn.MaxPool2d) else m
+            for m in LeNet().layers[:6]
+            if not isinstance(m, nn.ReLU)
+        )
     )
     convolutions(images)[0, :, cell, cell].sum().backward()
     seen = torch.nonzero(images.grad[0].abs().sum(dim=0).sum(dim=0)).flatten()
@@ -136,7 +140,9 @@ def test_masks_are_cropped_as_images_are():
     rng = np.random.default_rng(0)
     masks = rng.random((3, 37, 35)) < 0.5
     images = np.repeat(np.where(masks, 255, 0).astype(np.uint8)[..., None], 3, axis=3)
-    seen = saliency.look(Model(nn.ModuleDict({"encoder": LeNet(), "head": nn.Linear(84, 2)}), (3, 32, 32), ["a", "b"]), images)
+    seen = saliency.look(
+        Model(nn.ModuleDict({"encoder": LeNet(), "head": nn.Linear(84, 2)}), (3, 32, 32), ["a", "b"]), images
+    )
     assert np.array_equal(saliency.cropped(masks, 32), seen["images"][..., 0] == 255)
 
 
@@ -212,7 +218,8 @@ def cells(where, *printed):
 
 
 @pytest.mark.parametrize(
-    ("run", "artifact", "methods"), [("finished", "figure_1", ["erm", "cnc"]), ("masked", "per_group", ["erm", "jtt", "cnc"])]
+    ("run", "artifact", "methods"),
+    [("finished", "figure_1", ["erm", "cnc"]), ("masked", "per_group", ["erm", "jtt", "cnc"])],
 )
 def test_figures_are_drawn_with_and_without_masks(drawn, request, tmp_path, run, artifact, methods):
     where = request.getfixturevalue(run)
@@ -227,4 +234,6 @@ def test_a_view_tells_what_was_right_and_shows_the_rarest_groups(drawn, finished
     rows = view.arrays["rows"]
     assert [view.right(row) for row in rows] == (view.arrays["predicted"] == view.dataset.y[rows]).tolist()
     sizes = {i: view.trained(i) for i in range(25) if len(view.examples(i))}
-    assert len(view.groups) == 4 and max(sizes[i] for i in view.groups) <= min(n for i, n in sizes.items() if i not in view.groups)
+    assert len(view.groups) == 4 and max(sizes[i] for i in view.groups) <= min(
+        n for i, n in sizes.items() if i not in view.groups
+    )

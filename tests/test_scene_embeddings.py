@@ -32,7 +32,9 @@ def pair():
 
 def shares(dataset, split):
     table = dataset.table.iloc[dataset.rows(split)]
-    return {cell: round(count / len(table), 2) for cell, count in Counter(zip(table["y"], table["a"], strict=True)).items()}
+    return {
+        cell: round(count / len(table), 2) for cell, count in Counter(zip(table["y"], table["a"], strict=True)).items()
+    }
 
 
 def test_cells_are_those_of_moji(pair):

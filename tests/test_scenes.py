@@ -46,7 +46,9 @@ def test_splits_share_no_original(name):
     assert table.groupby("original").agg({"split": lambda s: splits[s.index].nunique()})["split"].eq(1).all()
 
 
-@pytest.mark.parametrize(("name", "classes"), [("scene_digits", ["01234", "56789"]), ("scene_digits+classes=3-5-18", ["3", "5", "18"])])
+@pytest.mark.parametrize(
+    ("name", "classes"), [("scene_digits", ["01234", "56789"]), ("scene_digits+classes=3-5-18", ["3", "5", "18"])]
+)
 def test_classes_hold_the_digits_asked_for(name, classes):
     table = build(name).table
     assert (load_digits().target[table["original"]] == table["digit"]).all()
@@ -60,7 +62,9 @@ def test_classes_that_are_not_apart_or_not_digits_are_refused(text):
         resolve("datasets", f"scene_digits+classes={text}")
 
 
-@pytest.mark.parametrize(("name", "share"), [("scene_digits", 0.23), ("scene_digits+class_share=0.15", 0.15), (MOJI, 0.5)])
+@pytest.mark.parametrize(
+    ("name", "share"), [("scene_digits", 0.23), ("scene_digits+class_share=0.15", 0.15), (MOJI, 0.5)]
+)
 def test_the_second_class_has_its_share_of_training_originals(name, share):
     originals = part(name).drop_duplicates("original")
     assert (originals["y"] == 1).sum() == pytest.approx(share * len(originals), abs=1)
@@ -72,7 +76,11 @@ def test_held_out_classes_are_thinned_only_where_the_test_is_like_training():
 
 
 def test_all_scans_are_used_where_no_share_is_asked_for():
-    assert set(build("scene_digits+class_share=0").table["original"]) == set(build(TEN).table["original"]) == set(range(1797))
+    assert (
+        set(build("scene_digits+class_share=0").table["original"])
+        == set(build(TEN).table["original"])
+        == set(range(1797))
+    )
 
 
 def test_each_class_is_on_its_background_as_often_as_asked_for():
@@ -189,7 +197,9 @@ def test_a_digit_moves_by_no_more_than_it_may():
     dot = np.zeros((200, 8, 8))
     dot[:, 3:5, 3:5] = 16
     ink, _ = scenes.result(np.random.default_rng(0), dot, 40)
-    middle = np.stack([(ink.sum(axis=axis) * np.arange(40)).sum(axis=1) / ink.sum(axis=(1, 2)) for axis in (1, 2)]) - 19.5
+    middle = (
+        np.stack([(ink.sum(axis=axis) * np.arange(40)).sum(axis=1) / ink.sum(axis=(1, 2)) for axis in (1, 2)]) - 19.5
+    )
     assert np.abs(middle).max() == pytest.approx(scenes.MOVE, rel=0.1)
 
 

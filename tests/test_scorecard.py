@@ -146,7 +146,8 @@ def test_a_configuration_that_cannot_be_is_refused(tmp_path, monkeypatch, capsys
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.123456, "0.123"), (1234.5, "1,234"), (None, "–"), (float("nan"), "–"), (0.0, "0"), (-56.78, "-56.8")]
+    ("value", "text"),
+    [(0.123456, "0.123"), (1234.5, "1,234"), (None, "–"), (float("nan"), "–"), (0.0, "0"), (-56.78, "-56.8")],
 )
 def test_how_a_number_is_shown(value, text):
     assert scorecard.number(value) == text

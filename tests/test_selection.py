@@ -30,14 +30,22 @@ def test_distance_to_optimum_by_hand():
 
 def test_the_pareto_front_by_the_papers_footnote():
     assert on_pareto_front(ACCURACY, GAP).tolist() == [True] * 5
-    assert on_pareto_front(np.array([0.8, 0.7, 0.7, 0.6]), np.array([0.2, 0.3, 0.2, 0.1])).tolist() == [True, False, True, True]
+    assert on_pareto_front(np.array([0.8, 0.7, 0.7, 0.6]), np.array([0.2, 0.3, 0.2, 0.1])).tolist() == [
+        True,
+        False,
+        True,
+        True,
+    ]
 
 
 @quick
 @given(st.lists(st.tuples(st.floats(0.1, 1), st.floats(0, 0.9)), min_size=1, max_size=8), st.floats(0, 0.5))
 def test_what_dto_selects_is_on_the_pareto_front(points, beyond):
     accuracy, gap = np.array(points).T
-    optimum = float(accuracy.max()) + beyond, float(1 - gap.min()) + beyond  # of several methods: not nearer than the method's own
+    optimum = (
+        float(accuracy.max()) + beyond,
+        float(1 - gap.min()) + beyond,
+    )  # of several methods: not nearer than the method's own
     for best in (None, optimum):
         assert on_pareto_front(accuracy, gap)[distance_to_optimum(accuracy, 1 - gap, best).argmin()]
 
@@ -47,7 +55,11 @@ def metrics():
     for temperature, ratio, accuracy, gap in [(0.1, 1, 0.80, 0.30), (0.1, 10, 0.78, 0.10), (1.0, 1, 0.795, 0.25)]:
         for seed, off in enumerate((-0.002, 0.002)):
             for split, shift in (("val", 0.0), ("test", 0.1 * (temperature == 1.0))):  # test data would pick another
-                for name, value in (("average_accuracy", accuracy + off + shift), ("gap", gap - shift), ("accuracy", 0.0)):
+                for name, value in (
+                    ("average_accuracy", accuracy + off + shift),
+                    ("gap", gap - shift),
+                    ("accuracy", 0.0),
+                ):
                     rows += [
                         {
                             "temperature": temperature,

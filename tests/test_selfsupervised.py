@@ -42,7 +42,9 @@ def tabled(name, seed=0, scale=2.0):
 
 def shown(method):
     """Embeddings and domains of both views of the batch."""
-    return method.networks["encoder"].values[np.concatenate([BATCH, N + BATCH])], torch.from_numpy(np.tile(DOMAIN[BATCH], 2))
+    return method.networks["encoder"].values[np.concatenate([BATCH, N + BATCH])], torch.from_numpy(
+        np.tile(DOMAIN[BATCH], 2)
+    )
 
 
 @pytest.mark.parametrize("negatives", ["other_view", "both_views"])
@@ -91,7 +93,9 @@ def test_mmd_is_added_with_its_weight():
     method = tabled("cl_mmd+temperature=0.4+weight=0.7")
     z, domain = shown(method)
     losses = method.losses(BATCH, RNG(0))
-    discrepancy = (mmd(z[: len(BATCH)], domain[: len(BATCH)], 2, 5) + mmd(z[len(BATCH) :], domain[len(BATCH) :], 2, 5)) / 2
+    discrepancy = (
+        mmd(z[: len(BATCH)], domain[: len(BATCH)], 2, 5) + mmd(z[len(BATCH) :], domain[len(BATCH) :], 2, 5)
+    ) / 2
     contrast = two_view_contrast(z, candidates(len(BATCH), "other_view", z.device), 0.4)
     assert abs(discrepancy.item()) > 1e-3
     torch.testing.assert_close(losses["loss"], contrast + 0.7 * discrepancy)
@@ -106,8 +110,12 @@ def test_dann_unlearns_domains_while_its_classifier_learns_them(weight):
     contrast = two_view_contrast(z, candidates(len(BATCH), "other_view", z.device), 0.4)
     domains = nn.functional.cross_entropy(method.networks["domain"](z), domain)
     assert gradient(method, domains).abs().max() > 1e-3
-    torch.testing.assert_close(gradient(method, losses["loss"]), gradient(method, contrast) - weight * gradient(method, domains))
-    ours, theirs = (torch.autograd.grad(loss, list(method.networks["domain"].parameters())) for loss in (losses["loss"], domains))
+    torch.testing.assert_close(
+        gradient(method, losses["loss"]), gradient(method, contrast) - weight * gradient(method, domains)
+    )
+    ours, theirs = (
+        torch.autograd.grad(loss, list(method.networks["domain"].parameters())) for loss in (losses["loss"], domains)
+    )
     torch.testing.assert_close(ours, theirs)
 
 
@@ -241,7 +249,11 @@ def domain_dataset(test_seed=0):
     table["label_rank"] = np.where(table["split"] == "train", np.arange(72), -1)
     pixels = images(72, 24)
     pixels[60:] = images(12, 24, seed=test_seed + 1)
-    names = {"classes": ["3", "5"], "attributes": ["red", "blue", "purple", "green"], "label_fractions": {"few": 6, "all": 36}}
+    names = {
+        "classes": ["3", "5"],
+        "attributes": ["red", "blue", "purple", "green"],
+        "label_fractions": {"few": 6, "all": 36},
+    }
     return Dataset(pixels, table, {"size": 24, "select": "val", "headline": "test_ood", **names})
 
 
@@ -315,7 +327,9 @@ def test_a_loaded_model_gives_representations_and_says_that_it_predicts_nothing(
 
 def test_methods_with_labels_are_probed_too_where_shares_are_declared(tmp_path):
     _, metrics = run(tmp_path, "erm+epochs=1", domain_dataset())
-    assert {"average_accuracy", "probe_accuracy", "domain_accuracy", "leakage_representations"} <= set(metrics["metric"])
+    assert {"average_accuracy", "probe_accuracy", "domain_accuracy", "leakage_representations"} <= set(
+        metrics["metric"]
+    )
     undeclared = domain_dataset()
     del undeclared.about["label_fractions"]
     _, plain = run(tmp_path, "erm+epochs=1", undeclared)

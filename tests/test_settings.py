@@ -34,7 +34,17 @@ def test_a_spelled_number_fits_in_a_path(value):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.5, "0.5"), (1.0, "1"), (-0.0, "0"), (100.0, "100"), (1e-5, "1e-05"), (1e22, "1e22"), (3, "3"), (True, "true"), (False, "false")],
+    [
+        (0.5, "0.5"),
+        (1.0, "1"),
+        (-0.0, "0"),
+        (100.0, "100"),
+        (1e-5, "1e-05"),
+        (1e22, "1e22"),
+        (3, "3"),
+        (True, "true"),
+        (False, "false"),
+    ],
 )
 def test_spellings(value, text):
     assert spell(value) == text
@@ -43,7 +53,11 @@ def test_spellings(value, text):
 @pytest.mark.parametrize(
     ("setting", "allowed", "refused"),
     [
-        (float_(0.5, "", at_least=0, at_most=1), ["0", "1", ".25", "1e-3"], ["-0.01", "1.01", "nan", "inf", "half", ""]),
+        (
+            float_(0.5, "", at_least=0, at_most=1),
+            ["0", "1", ".25", "1e-3"],
+            ["-0.01", "1.01", "nan", "inf", "half", ""],
+        ),
         (float_(0.5, "", above=0, below=1), ["1e-9", "0.999"], ["0", "1", "-1"]),
         (float_(0.0, ""), ["-1e300", "0"], ["inf", "-inf", "nan"]),
         (int_(1, "", at_least=1, at_most=3), ["1", "2", "3", "03"], ["0", "4", "1.0", "1e0", "one"]),
@@ -75,7 +89,11 @@ def test_parsed_values_have_their_type():
     [
         (float_(0.05, "", above=0), "0", ["temperature=0", "a number", "above 0", "default 0.05"]),
         (float_(0.5, "", at_least=0, below=1), "1", ["temperature=1", "at least 0", "below 1"]),
-        (int_(32, "", at_least=1, at_most=64), "1.5", ["temperature=1.5", "a whole number", "at least 1", "at most 64", "default 32"]),
+        (
+            int_(32, "", at_least=1, at_most=64),
+            "1.5",
+            ["temperature=1.5", "a whole number", "at least 1", "at most 64", "default 32"],
+        ),
         (bool_(True, ""), "yes", ["temperature=yes", "true or false", "default true"]),
         (choice("image", "", "image", "centre"), "center", ["temperature=center", "image, centre", "default image"]),
         (draw(""), "none", ["temperature=none", "whole number", "seed"]),

@@ -39,7 +39,9 @@ PUBLISHED = {
 
 def reachable(spec):
     """Settings that overrides of this specification reach, by dotted key."""
-    found = {key: setting for key, setting in declared(spec.kind, spec.base_name)["SETTINGS"].items() if not setting.folder}
+    found = {
+        key: setting for key, setting in declared(spec.kind, spec.base_name)["SETTINGS"].items() if not setting.folder
+    }
     for key, part in spec.components.items():
         found |= {f"{key}.{below}": setting for below, setting in reachable(part).items()}
     if "stage1" in spec.components:  # one key for the stage 1 of the method and of its groups
@@ -78,7 +80,9 @@ def questions(draw, kinds=("datasets", "inference", "methods"), most_values=3, d
     overrides = {}
     for key in keys:
         setting = settings_by_key[key]
-        values = st.lists(texts(setting), min_size=1, max_size=most_values, unique_by=lambda text, s=setting: s.parse("key", text))
+        values = st.lists(
+            texts(setting), min_size=1, max_size=most_values, unique_by=lambda text, s=setting: s.parse("key", text)
+        )
         written = key.removeprefix("groups.") if key.startswith("groups.stage1") and draw(st.booleans()) else key
         overrides[written] = draw(values)
     return kind, base, overrides, dataset
@@ -109,7 +113,9 @@ def reads(dataset, name):
     assert result.sweep.name == name
     found = {groups: base for groups in result.upstream("groups") for base in groups.upstream("stage1")}
     assert {run.of("groups") for run in result.runs()} == {run.key for groups in found for run in groups.runs()}
-    assert {run.of("stage1") for groups in found for run in groups.runs()} == {run.key for base in found.values() for run in base.runs()}
+    assert {run.of("stage1") for groups in found for run in groups.runs()} == {
+        run.key for base in found.values() for run in base.runs()
+    }
     return {groups.name: base.name for groups, base in found.items()}
 
 
@@ -127,7 +133,10 @@ def test_a_canonical_name_is_a_fixed_point_that_means_the_same(cache_key):
 @given(questions(), st.randoms(use_true_random=False))
 def test_order_of_overrides_and_of_values_does_not_matter(cache_key, random):
     kind, base, overrides, dataset = cache_key
-    shuffled = {key: random.sample(overrides[key], len(overrides[key])) for key in random.sample(sorted(overrides), len(overrides))}
+    shuffled = {
+        key: random.sample(overrides[key], len(overrides[key]))
+        for key in random.sample(sorted(overrides), len(overrides))
+    }
     assert resolve(kind, write(base, shuffled), dataset).name == resolve(kind, write(base, overrides), dataset).name
 
 
@@ -136,8 +145,12 @@ def test_order_of_overrides_and_of_values_does_not_matter(cache_key, random):
 def test_a_sweep_is_every_combination_of_its_lists(cache_key):
     kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
-    singles = [dict(zip(overrides, ([v] for v in values), strict=True)) for values in itertools.product(*overrides.values())]
-    assert [p.resolved() for p in sweep.points] == [resolve(kind, write(base, one), dataset).points[0].resolved() for one in singles]
+    singles = [
+        dict(zip(overrides, ([v] for v in values), strict=True)) for values in itertools.product(*overrides.values())
+    ]
+    assert [p.resolved() for p in sweep.points] == [
+        resolve(kind, write(base, one), dataset).points[0].resolved() for one in singles
+    ]
     assert len(sweep.swept) == sum(len(values) > 1 for values in overrides.values())
     assert len({p.name for p in sweep.points}) == len(singles)
 
@@ -187,7 +200,9 @@ def test_a_list_keeps_the_default_among_its_values():
 
 
 def test_a_name_that_is_not_canonical_is_refused_with_the_right_one():
-    with pytest.raises(SettingError, match=r"cnc\+temperature=\.1\+lambda=0\.50 is called cnc\+lambda=0\.5\+temperature=0\.1 "):
+    with pytest.raises(
+        SettingError, match=r"cnc\+temperature=\.1\+lambda=0\.50 is called cnc\+lambda=0\.5\+temperature=0\.1 "
+    ):
         canonical("methods", "cnc+temperature=.1+lambda=0.50")
 
 
@@ -206,10 +221,16 @@ def test_dotted_keys_reach_a_replaced_part():
 
 
 def test_dotted_keys_reach_the_encoder_of_each_stage(package):
-    package.write("encoders/toy.py", 'from despur.specs.settings import whole\nSETTINGS = {"width": whole(8, "made up", at_least=1)}\n')
+    package.write(
+        "encoders/toy.py",
+        'from despur.specs.settings import whole\nSETTINGS = {"width": whole(8, "made up", at_least=1)}\n',
+    )
     found = point("cnc+encoder=toy+encoder.width=4+stage1.encoder=toy+stage1.encoder.width=2")
     assert found.components["encoder"].resolved() == {"name": "toy", "width": 4}
-    assert found.components["groups"].components["stage1"].components["encoder"].resolved() == {"name": "toy", "width": 2}
+    assert found.components["groups"].components["stage1"].components["encoder"].resolved() == {
+        "name": "toy",
+        "width": 2,
+    }
     assert canonical("methods", found.name).points == [found]
 
 
@@ -282,7 +303,9 @@ def test_a_data_set_states_the_stage_1_of_a_method(package):
         (found,) = resolve("methods", f"jtt+stage1={other}", "toy").points
         assert found.name == f"jtt+stage1={other}"
         assert found.components["groups"].components["stage1"] == point(other, "toy", "stage1")
-    upstream = {name: reads("toy", f"jtt+stage1={name}") for name in ("erm~simclr", "simclr~zero_shot", "erm~zero_shot")}
+    upstream = {
+        name: reads("toy", f"jtt+stage1={name}") for name in ("erm~simclr", "simclr~zero_shot", "erm~zero_shot")
+    }
     assert upstream == {
         "erm~simclr": {"predictions+stage1.epochs=9": "erm+epochs=9", "predictions+stage1=simclr": "simclr"},
         "simclr~zero_shot": {"predictions+stage1=simclr": "simclr", "predictions+stage1=zero_shot": "zero_shot"},
@@ -296,12 +319,28 @@ def test_a_data_set_states_the_stage_1_of_a_method(package):
 
 def test_a_stage_1_can_be_stated_for_all(package):
     package.write("datasets/toy.py", TOY_DATASET.replace('"learning_rate": 0.5', '"stage1.epochs": 9', 1))
-    epochs = {name: point(name, "toy").value("stage1.epochs") for name in ("jtt", "cnc", "dfr", "linear_probe+stage1=erm")}
-    assert epochs == {"jtt": 9, "cnc": 9, "dfr": 9, "linear_probe+stage1=erm": 3}  # zero_shot, which linear_probe names, has none
-    assert [resolve("methods", name, "toy").name for name in ("erm", "gdro", "linear_probe")] == ["erm", "gdro", "linear_probe"]
+    epochs = {
+        name: point(name, "toy").value("stage1.epochs") for name in ("jtt", "cnc", "dfr", "linear_probe+stage1=erm")
+    }
+    assert epochs == {
+        "jtt": 9,
+        "cnc": 9,
+        "dfr": 9,
+        "linear_probe+stage1=erm": 3,
+    }  # zero_shot, which linear_probe names, has none
+    assert [resolve("methods", name, "toy").name for name in ("erm", "gdro", "linear_probe")] == [
+        "erm",
+        "gdro",
+        "linear_probe",
+    ]
     assert reads("toy", "jtt") == {"predictions": "erm+epochs=9"}
     assert reads("toy", "jtt+stage1.epochs=3") == {"predictions+stage1.epochs=3": "erm"}
-    for name in ("dfr_inferred", "dfr_inferred+stage1=erm", "dfr_inferred+stage1.epochs=3+stage1=erm", "inlp+groups=clusters"):
+    for name in (
+        "dfr_inferred",
+        "dfr_inferred+stage1=erm",
+        "dfr_inferred+stage1.epochs=3+stage1=erm",
+        "inlp+groups=clusters",
+    ):
         parts = point(name, "toy").components  # the stage 1 of the method and of its groups is one
         assert parts["stage1"] == parts["groups"].components["stage1"]
 
@@ -361,7 +400,9 @@ def test_a_draw_per_seed():
     assert at_seeds("colored_digits+draw=seed+p_corr=0.77", [1]) == "colored_digits+draw=1+p_corr=0.77"
 
 
-@pytest.mark.parametrize("name", ["colored_digits", "colored_digits+draw=3", "colored_digits+draw=0~3", "cmnist+p_corr=0.9"])
+@pytest.mark.parametrize(
+    "name", ["colored_digits", "colored_digits+draw=3", "colored_digits+draw=0~3", "cmnist+p_corr=0.9"]
+)
 def test_a_fixed_draw_is_the_same_for_every_seed(name):
     assert at_seeds(name, [0, 1]) == name
 
@@ -395,17 +436,23 @@ def test_a_refusal_names_key_value_what_is_allowed_and_the_nearest(kind, text, w
         assert word in message
 
 
-@pytest.mark.parametrize("text", ["cnc+oracle.noise=0.1", "erm+groups=oracle", "cnc+groups=oracle+groups.restarts=3", "cmnist+epochs=3"])
+@pytest.mark.parametrize(
+    "text", ["cnc+oracle.noise=0.1", "erm+groups=oracle", "cnc+groups=oracle+groups.restarts=3", "cmnist+epochs=3"]
+)
 def test_a_setting_of_something_else_is_refused(text):
     with pytest.raises(SettingError, match="unknown setting"):
         resolve("datasets" if text.startswith("cmnist") else "methods", text)
 
 
 def test_a_refusal_states_the_default_in_effect():
-    assert f"default {point('erm', 'colored_digits').value('epochs')}" in refusal("methods", "erm+epochs=0", "colored_digits")
+    assert f"default {point('erm', 'colored_digits').value('epochs')}" in refusal(
+        "methods", "erm+epochs=0", "colored_digits"
+    )
 
 
-@pytest.mark.parametrize("text", ["cnc+", "cnc+lambda", "cnc+lambda=", "cnc+=1", "cnc+lambda=0.5~", "cnc+lambda=~0.5", "cnc++lambda=0.5"])
+@pytest.mark.parametrize(
+    "text", ["cnc+", "cnc+lambda", "cnc+lambda=", "cnc+=1", "cnc+lambda=0.5~", "cnc+lambda=~0.5", "cnc++lambda=0.5"]
+)
 def test_what_is_not_key_and_value_is_refused(text):
     assert "key=value" in refusal("methods", text)
 

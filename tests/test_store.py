@@ -10,7 +10,17 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
-from despur.storage.store import Container, Dataset, InputError, atomic, load_dataset, save_arrays, save_dataset, write_csv, write_json
+from despur.storage.store import (
+    Container,
+    Dataset,
+    InputError,
+    atomic,
+    load_dataset,
+    save_arrays,
+    save_dataset,
+    write_csv,
+    write_json,
+)
 
 
 def made_up(count, seed=0):
@@ -68,7 +78,12 @@ def checkpoint(path):
 
 
 @pytest.mark.parametrize(
-    "write", [lambda path: save_arrays(path, {"a": np.zeros(100_000)}), lambda path: write_json(path, "a" * 100_000), checkpoint]
+    "write",
+    [
+        lambda path: save_arrays(path, {"a": np.zeros(100_000)}),
+        lambda path: write_json(path, "a" * 100_000),
+        checkpoint,
+    ],
 )
 def test_a_full_disk_is_one_clear_message_and_nothing_is_half_written(small, write):
     with pytest.raises(InputError, match="models cannot be written: No space left on device"):
@@ -117,7 +132,9 @@ def test_json_does_not_depend_on_the_order_of_keys(tmp_path):
 def test_csv_keeps_every_digit(tmp_path):
     table = pd.DataFrame({"name": ["a", "b"], "value": [1 / 3, np.nan]})
     write_csv(tmp_path / "table.csv", table)
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "table.csv", float_precision="round_trip"), table, check_exact=True)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "table.csv", float_precision="round_trip"), table, check_exact=True
+    )
 
 
 def test_groups_are_class_by_attribute_unless_given():
@@ -178,7 +195,10 @@ def test_embeddings_and_overlapping_groups_are_kept(tmp_path):
     images = made_up(8)
     groups = np.random.default_rng(0).random((8, 5)) < 0.5
     embedded = Dataset(
-        np.random.default_rng(1).random((8, 7), dtype=np.float32), images.table, {**images.about, "groups": list("abcde")}, groups
+        np.random.default_rng(1).random((8, 7), dtype=np.float32),
+        images.table,
+        {**images.about, "groups": list("abcde")},
+        groups,
     )
     save_dataset(tmp_path, {"toy": embedded})
     again = load_dataset(tmp_path, "toy")
@@ -198,7 +218,11 @@ def test_a_point_that_a_folder_does_not_hold_is_an_error_that_names_both(tmp_pat
 
 @pytest.fixture
 def container(tmp_path):
-    arrays = {"toy/erm/s0/best/z": np.arange(3.0), "toy/erm/s0/best/logits": np.eye(2), "toy/erm/s0/best2/z": np.ones(1)}
+    arrays = {
+        "toy/erm/s0/best/z": np.arange(3.0),
+        "toy/erm/s0/best/logits": np.eye(2),
+        "toy/erm/s0/best2/z": np.ones(1),
+    }
     save_file(arrays, tmp_path / "outputs.safetensors")
     return Container(tmp_path / "outputs.safetensors")
 

@@ -38,7 +38,9 @@ def run(tmp_path):
     def write(values, role="cmnist", dataset="cmnist", method="cnc", stands=(), **keywords):
         folder = tmp_path / role / "runs" / dataset / method / "s0-2"
         folder.mkdir(parents=True)
-        pd.concat([measured(values, **keywords), *NOISE]).assign(dataset=dataset, method=method).to_csv(folder / "metrics.csv", index=False)
+        pd.concat([measured(values, **keywords), *NOISE]).assign(dataset=dataset, method=method).to_csv(
+            folder / "metrics.csv", index=False
+        )
         return Cell(role, dataset, method.partition("+")[0], (str(folder),), *stands)
 
     return write
@@ -91,7 +93,9 @@ def test_a_printed_number_without_deviation_counts_as_exact(run):
     metrics = load_metrics([run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)])])
     # 4^2/3 + 1e4 * .74 * .26 / 100 = 24.573; two standard deviations are 9.914
     for reported, verdict in ((83.9, "agrees"), (84.0, "differs")):
-        assert compare(printed(("cmnist", "cnc", METRICS[0], reported, np.nan)), metrics, 3)["verdict"].tolist() == [verdict]
+        assert compare(printed(("cmnist", "cnc", METRICS[0], reported, np.nan)), metrics, 3)["verdict"].tolist() == [
+            verdict
+        ]
 
 
 def test_one_seed_is_undecided(run):
@@ -167,29 +171,40 @@ def test_nothing_run_at_all_is_a_table_of_printed_numbers(tmp_path):
 
 
 def test_a_number_lost_in_print_is_neither_agreed_with_nor_not(run):
-    (row,) = compare(printed(("cmnist", "cnc", METRICS[0], np.nan, np.nan)), load_metrics([run([(0.7, 0.9)] * 3)]), 3).to_dict("records")
+    (row,) = compare(
+        printed(("cmnist", "cnc", METRICS[0], np.nan, np.nan)), load_metrics([run([(0.7, 0.9)] * 3)]), 3
+    ).to_dict("records")
     assert (row["verdict"], row["seeds"]) == ("nothing printed", 3)
     assert row["ours"] == pytest.approx(70.0) and np.isnan(row["difference"])
 
 
 def test_a_printed_setting_picks_the_runs_that_have_it(run):
     reported = pd.concat(
-        [printed(("cmnist", "cnc", METRICS[0], 70.0, 1.0)).assign(setting=f"p_corr=0.995;lambda={x}") for x in ("0.2", "0.75")]
+        [
+            printed(("cmnist", "cnc", METRICS[0], 70.0, 1.0)).assign(setting=f"p_corr=0.995;lambda={x}")
+            for x in ("0.2", "0.75")
+        ]
     )
     alone = compare(reported, load_metrics([run([(0.7, 0.9)] * 3)]), 3)  # one run, at the default
     assert alone["seeds"].tolist() == [0, 3]
     cell = run([(0.6, 0.9)] * 3, role="celeba")
     (file,) = (f"{folder}/metrics.csv" for folder in cell.folders)
     table = pd.read_csv(file)
-    swept = [table.assign(**{"lambda": x, "value": table["value"] + x, "method": f"cnc+lambda={x}"}) for x in (0.2, 0.75)]
+    swept = [
+        table.assign(**{"lambda": x, "value": table["value"] + x, "method": f"cnc+lambda={x}"}) for x in (0.2, 0.75)
+    ]
     pd.concat(swept).to_csv(file, index=False)
-    assert compare(reported.assign(dataset="celeba"), load_metrics([cell]), 3)["ours"].tolist() == pytest.approx([80.0, 135.0])
+    assert compare(reported.assign(dataset="celeba"), load_metrics([cell]), 3)["ours"].tolist() == pytest.approx(
+        [80.0, 135.0]
+    )
 
 
 def test_each_player_of_a_part_has_its_row(run):
     played = [run([(value, 0.9)] * 3, dataset=dataset) for value, dataset in ((0.7, "cmnist"), (0.6, "colored_digits"))]
     table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics(played), 3)
-    assert {row["data"]: row["ours"] for row in table.to_dict("records")} == pytest.approx({"cmnist": 70.0, "colored_digits": 60.0})
+    assert {row["data"]: row["ours"] for row in table.to_dict("records")} == pytest.approx(
+        {"cmnist": 70.0, "colored_digits": 60.0}
+    )
 
 
 def test_methods_do_not_mix(run):
@@ -236,7 +251,8 @@ def test_cells_survive_the_command_line():
 
 
 @pytest.mark.parametrize(
-    ("mean", "std", "text"), [(77.42, 3.04, "77.4 (3.0)"), (77.4, np.nan, "77.4"), (0.0, 0.0, "0.0 (0.0)"), (np.nan, np.nan, "–")]
+    ("mean", "std", "text"),
+    [(77.42, 3.04, "77.4 (3.0)"), (77.4, np.nan, "77.4"), (0.0, 0.0, "0.0 (0.0)"), (np.nan, np.nan, "–")],
 )
 def test_how_a_number_is_shown(mean, std, text):
     assert spread(mean, std) == text
@@ -250,13 +266,20 @@ def table(run):
 
 def test_a_table_as_people_read_it(table):
     first, second = shown(table).to_dict("records")
-    assert (first["reported"], first["ours"], first["difference"], first["seeds"]) == ("77.4 (3.0)", "74.0 (4.0)", "-3.4", "3")
+    assert (first["reported"], first["ours"], first["difference"], first["seeds"]) == (
+        "77.4 (3.0)",
+        "74.0 (4.0)",
+        "-3.4",
+        "3",
+    )
     assert (first["metric"], first["data used"], first["verdict"]) == ("worst group accuracy", "cmnist", "agrees")
     assert (second["reported"], second["ours"], second["difference"], second["data used"]) == ("88.8", "–", "", "–")
 
 
 def test_markdown_has_a_line_for_each_row():
-    assert to_markdown(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})) == "| a | b |\n| --- | --- |\n| x | 1 |\n| y | 2 |\n"
+    assert (
+        to_markdown(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})) == "| a | b |\n| --- | --- |\n| x | 1 |\n| y | 2 |\n"
+    )
 
 
 def test_a_table_is_written_in_four_forms(table, tmp_path):
@@ -275,10 +298,13 @@ def test_a_table_is_written_in_four_forms(table, tmp_path):
 
 def test_the_command_line_makes_the_artifact_that_it_names(monkeypatch, tmp_path):
     made = []
-    artifacts = {name: lambda cells, output, name=name: made.append((name, cells, output)) for name in ("table_1", "table_2")}
+    artifacts = {
+        name: lambda cells, output, name=name: made.append((name, cells, output)) for name in ("table_1", "table_2")
+    }
     cell = Cell("cmnist", "cmnist", "erm", ("results/runs/a",))
     monkeypatch.setattr(
-        "sys.argv", ["tables.py", "table_2", "--cells", json.dumps({"cells": [cell.plain()]}), "--output", str(tmp_path / "x")]
+        "sys.argv",
+        ["tables.py", "table_2", "--cells", json.dumps({"cells": [cell.plain()]}), "--output", str(tmp_path / "x")],
     )
     tables.main(artifacts)
     assert made == [("table_2", [cell], tmp_path / "x")]

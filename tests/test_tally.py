@@ -48,7 +48,16 @@ ROWS = [
     ("cnc", "average_accuracy", 90.8, 0.0, 0.0, 3, "waterbirds", "agrees"),
     ("cnc_one_sided", "worst_group_accuracy", 70.0, math.nan, -10.0, 1, "waterbirds", "one seed: undecided"),
     ("cnc_train_finetune", "worst_group_accuracy", 60.0, 2.0, math.nan, 3, "scene_digits", "stand-in: not compared"),
-    ("cnc_projection_head", "average_accuracy", 60.0, 2.0, math.nan, 3, "waterbirds+size=64", "other settings (size=64): not compared"),
+    (
+        "cnc_projection_head",
+        "average_accuracy",
+        60.0,
+        2.0,
+        math.nan,
+        3,
+        "waterbirds+size=64",
+        "other settings (size=64): not compared",
+    ),
 ]
 
 
@@ -94,8 +103,14 @@ def test_a_half_finished_artifact_does_not_count(outputs):
 def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
     config = outputs | {"papers": ["domain_temperature"]}
     numbers = pd.read_csv(experiments.PAPERS / "domain_temperature/reported/table_1.csv")
-    row = numbers.iloc[[0]].rename(columns={"dataset": "paper_dataset", "mean": "reported"}).assign(reported=lambda t: 100 * t["reported"])
-    row = row.assign(ours=70.0, ours_std=1.0, difference=math.nan, seeds=5, data="domain_digits", verdict="stand-in: not compared")
+    row = (
+        numbers.iloc[[0]]
+        .rename(columns={"dataset": "paper_dataset", "mean": "reported"})
+        .assign(reported=lambda t: 100 * t["reported"])
+    )
+    row = row.assign(
+        ours=70.0, ours_std=1.0, difference=math.nan, seeds=5, data="domain_digits", verdict="stand-in: not compared"
+    )
     for file in map(tally.Path, experiments.outputs(config, "domain_temperature", "table_1")):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
@@ -138,7 +153,9 @@ def test_where_test_originals_spread_too_far_no_number_of_seeds_helps():
 
 
 def test_a_claim_whose_condition_is_not_met_waits_for_other_runs():
-    row = SimpleNamespace(verdict="undecided", effect=math.nan, seeds=math.nan, margin=0.0, p_seeds=math.nan, reason="not above 0: ...")
+    row = SimpleNamespace(
+        verdict="undecided", effect=math.nan, seeds=math.nan, margin=0.0, p_seeds=math.nan, reason="not above 0: ..."
+    )
     assert tally.settle(row) == "runs in which it means something: see the reason"
 
 

@@ -91,7 +91,9 @@ def test_a_line_of_progress_with_the_time_left_is_rewritten_on_a_terminal_and_ra
     trained(Scripted(), tmp_path)
     lines = capsys.readouterr().err.split("\r" if terminal else "\n")[:-1]
     assert len(lines) == count
-    assert all(line.startswith("\x1b[Kkey: epoch" if terminal else "key: epoch") and "min left" in line for line in lines)
+    assert all(
+        line.startswith("\x1b[Kkey: epoch" if terminal else "key: epoch") and "min left" in line for line in lines
+    )
 
 
 def test_every_epoch_is_trained_and_looked_at(tmp_path):
@@ -102,7 +104,9 @@ def test_every_epoch_is_trained_and_looked_at(tmp_path):
     assert [step for step, _ in looks(progress)] == [4, 8, 12]
 
 
-@pytest.mark.parametrize(("every", "expected"), [(3, [3, 4, 6, 8, 9, 12]), (4, [4, 8, 12]), (5, [4, 5, 8, 10, 12]), (100, [4, 8, 12])])
+@pytest.mark.parametrize(
+    ("every", "expected"), [(3, [3, 4, 6, 8, 9, 12]), (4, [4, 8, 12]), (5, [4, 5, 8, 10, 12]), (100, [4, 8, 12])]
+)
 def test_evaluate_every_adds_looks_between_the_ends_of_epochs(every, expected, tmp_path):
     assert [step for step, _ in looks(trained(Scripted(evaluate_every=every), tmp_path))] == expected
 
@@ -157,7 +161,9 @@ def test_a_better_look_renews_patience(tmp_path):
 
 def test_a_better_average_breaks_ties_and_renews_patience(tmp_path):
     progress = trained(
-        Scripted(epochs=9, patience=2), tmp_path, scores((0.3, 0.1), (0.3, 0.2), (0.3, 0.3), (0.2, 0.9), (0.3, 0.2), (0.9, 0.9))
+        Scripted(epochs=9, patience=2),
+        tmp_path,
+        scores((0.3, 0.1), (0.3, 0.2), (0.3, 0.3), (0.2, 0.9), (0.3, 0.2), (0.9, 0.9)),
     )
     assert progress.step == 20 and progress.best_step == 12 and progress.best_score == (0.3, 0.3)
 
@@ -224,7 +230,9 @@ def method(name, seed=0):
 
 def accuracy(method):
     """A score that depends on the weights."""
-    logits = encode(method.networks["encoder"], method.networks["head"], method.task.batcher, np.random.default_rng(0))["logits"]
+    logits = encode(method.networks["encoder"], method.networks["head"], method.task.batcher, np.random.default_rng(0))[
+        "logits"
+    ]
     return {"worst": float(logits.std()), "average": float((logits.argmax(1) == method.task.y).mean())}
 
 
@@ -365,7 +373,9 @@ def test_an_interruption_while_saving_keeps_the_old_checkpoint(tmp_path, monkeyp
 
 @pytest.mark.parametrize("one", [True, None])
 def test_an_optimiser_steps_as_it_was_built_wherever_its_state_was_saved(one):
-    built, saved = (torch.optim.Adam([nn.Parameter(torch.ones(2))], fused=fused) for fused in (one, None if one else True))
+    built, saved = (
+        torch.optim.Adam([nn.Parameter(torch.ones(2))], fused=fused) for fused in (one, None if one else True)
+    )
     for optimizer in (built, saved):
         optimizer.param_groups[0]["params"][0].grad = torch.ones(2)
         optimizer.step()

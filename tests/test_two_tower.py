@@ -67,7 +67,9 @@ def test_each_digit_is_mostly_at_home():
 
 def test_scenes_are_of_the_originals_alone_and_all_digits_alike(monkeypatch):
     seen = []
-    monkeypatch.setattr(captions.scenes, "place", lambda rng, scans, side: seen.append(scans) or (np.zeros((len(scans), 2, 2)),) * 2)
+    monkeypatch.setattr(
+        captions.scenes, "place", lambda rng, scans, side: seen.append(scans) or (np.zeros((len(scans), 2, 2)),) * 2
+    )
     monkeypatch.setattr(captions.scenes, "paste", lambda *arguments: None)
     monkeypatch.setattr(captions.scenes, "textures", lambda *arguments: None)
     originals = np.arange(100, 400)
@@ -81,7 +83,9 @@ def test_it_learns_of_digits_on_land_and_water_only():
     spec = resolve("methods", "two_tower", "scene_digits").points[0]
     monkey = TwoTower.__new__(TwoTower)
     monkey.task, monkey.settings = of, spec.settings
-    with pytest.raises(SettingError, match="two_tower has learned of digits on land and water: for other data, stage1=zero_shot"):
+    with pytest.raises(
+        SettingError, match="two_tower has learned of digits on land and water: for other data, stage1=zero_shot"
+    ):
         monkey.setup()
 
 
@@ -97,7 +101,9 @@ def test_subclasses_are_digits_and_class_by_attribute():
     train = dataset.groups[dataset.rows("train")].sum(axis=0)
     assert train.max() < 1.5 * train.min()
     background = dataset.table["background"][dataset.rows("train")]
-    assert [background[dataset.y[dataset.rows("train")] == y].mean() for y in (0, 1)] == pytest.approx([0.5, 0.5], abs=0.01)
+    assert [background[dataset.y[dataset.rows("train")] == y].mean() for y in (0, 1)] == pytest.approx(
+        [0.5, 0.5], abs=0.01
+    )
     assert prompts.group_prompts({"dataset": "scene_subclasses", **dataset.about})[7] == ["a photo of a seven"]
 
 

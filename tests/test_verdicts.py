@@ -9,7 +9,9 @@ from despur.reporting.verdicts import agrees, summary
 CASE = {"reported_std": 3.0, "reported_seeds": 3, "ours": 75.0, "ours_std": 1.5, "seeds": 3, "samples": 400}
 
 
-@pytest.mark.parametrize(("reported", "verdict"), [(75.0, True), (80.8, True), (80.82, False), (69.2, True), (69.18, False)])
+@pytest.mark.parametrize(
+    ("reported", "verdict"), [(75.0, True), (80.8, True), (80.82, False), (69.2, True), (69.18, False)]
+)
 def test_two_standard_deviations_of_the_difference_decide(reported, verdict):
     assert agrees(reported, **CASE) is verdict
 
@@ -55,7 +57,14 @@ def test_direction_does_not_matter():
 
 
 def row(method, verdict, reported=1.0):
-    return {"paper_dataset": "cmnist", "method": method, "setting": math.nan, "metric": "gap", "reported": reported, "verdict": verdict}
+    return {
+        "paper_dataset": "cmnist",
+        "method": method,
+        "setting": math.nan,
+        "metric": "gap",
+        "reported": reported,
+        "verdict": verdict,
+    }
 
 
 def test_a_comparison_is_summed_up_in_one_line_that_counts_each_printed_number_once():
@@ -63,7 +72,10 @@ def test_a_comparison_is_summed_up_in_one_line_that_counts_each_printed_number_o
             row("gdro", "one seed: undecided"), row("eiil", "nothing printed", math.nan)]  # fmt: skip
     expected = "4 printed numbers: 0 agree, 1 differ, 1 undecided (one seed), 1 stand-in, 1 not run here."
     assert summary(pd.DataFrame(rows)) == expected
-    assert summary(pd.DataFrame([row("erm", "agrees")])) == "1 printed numbers: 1 agree, 0 differ, 0 stand-in, 0 not run here."
+    assert (
+        summary(pd.DataFrame([row("erm", "agrees")]))
+        == "1 printed numbers: 1 agree, 0 differ, 0 stand-in, 0 not run here."
+    )
 
 
 def test_what_compares_no_printed_numbers_has_no_such_line():

@@ -23,7 +23,9 @@ print(sorted(name for name in sys.modules if name.startswith("despur")), file=sy
 def command(owner, *arguments, **options):
     environment = {**os.environ, "COLOUR": "red", **({"DESPUR_WARM": str(owner)} if owner else {})}
     command = [sys.executable, "-m", "despur.warm", *map(str, arguments)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
 
 
 def answer(owner, *arguments, **options):
@@ -100,12 +102,16 @@ def test_an_edit_counts_at_once(owner, script):
 
 def test_commands_at_the_same_time_have_their_own_answers(owner, script):
     running = [command(owner, script, number) for number in range(12)]
-    assert [process.communicate(timeout=60)[0].split("'")[1] for process in running] == [str(number) for number in range(12)]
+    assert [process.communicate(timeout=60)[0].split("'")[1] for process in running] == [
+        str(number) for number in range(12)
+    ]
 
 
 def started(owner, tmp_path):
     """A command that goes on for long, and the process id of its child."""
-    (tmp_path / "x.py").write_text("import os, pathlib, time\npathlib.Path('child').write_text(str(os.getpid()))\ntime.sleep(600)\n")
+    (tmp_path / "x.py").write_text(
+        "import os, pathlib, time\npathlib.Path('child').write_text(str(os.getpid()))\ntime.sleep(600)\n"
+    )
     process, child = command(owner, tmp_path / "x.py", cwd=tmp_path), tmp_path / "child"
     assert waits(lambda: child.exists() and child.read_text())
     return process, int(child.read_text())
@@ -178,7 +184,11 @@ def succeeded(owner, tmp_path):
 
 def test_soon_a_successor_serves_that_has_compiled_umap_and_gives_the_same_digits(owner, tmp_path):
     def servers():
-        return [p.pid for p in psutil.process_iter(["cmdline"]) if (p.info["cmdline"] or [])[-2:] == ["despur.warm.server", str(owner)]]
+        return [
+            p.pid
+            for p in psutil.process_iter(["cmdline"])
+            if (p.info["cmdline"] or [])[-2:] == ["despur.warm.server", str(owner)]
+        ]
 
     server, digest = succeeded(owner, tmp_path)
     assert waits(lambda: servers() == [server])
@@ -191,7 +201,9 @@ def test_if_the_successor_is_killed_while_the_first_server_is_at_work_another_se
         successor, _ = succeeded(own.pid, tmp_path)
         assert successor != psutil.Process(child).ppid()
         os.kill(successor, signal.SIGKILL)
-        assert waits(lambda: not psutil.pid_exists(successor) or psutil.Process(successor).status() == psutil.STATUS_ZOMBIE)
+        assert waits(
+            lambda: not psutil.pid_exists(successor) or psutil.Process(successor).status() == psutil.STATUS_ZOMBIE
+        )
         assert answer(own.pid, script)[0] == 0 and process.poll() is None
         own.kill()
         process.kill()

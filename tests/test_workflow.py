@@ -57,7 +57,9 @@ def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(projec
     read |= set(matrix.files(config))
     wanted = {str(Path(file).parent) for file in read if re.match("results/(runs|stage1|groups)/", file)}
     assert drawn | {"all", "scorecard"} <= set(plan) and ("matrix" in plan) == ("matrix" in config)
-    assert {f"results/runs/{run}" for run in runs} == {folder for folder in wanted if folder.startswith("results/runs/")}
+    assert {f"results/runs/{run}" for run in runs} == {
+        folder for folder in wanted if folder.startswith("results/runs/")
+    }
     assert {f"build_data {locate(folder).data.dataset}" for folder in wanted} <= set(plan)
 
 
@@ -69,7 +71,9 @@ def test_the_bundled_configuration_shares_stage_1_and_stays_within_its_processes
 
 
 def test_only_the_methods_that_are_asked_for_are_run_and_no_figure_is_drawn_of_nothing(project):
-    (project.root / "oracle.yaml").write_text("papers: [cnc]\nmethods: [gdro]\nseeds: 1\ndatasets: {cmnist: colored_digits}\n")
+    (project.root / "oracle.yaml").write_text(
+        "papers: [cnc]\nmethods: [gdro]\nseeds: 1\ndatasets: {cmnist: colored_digits}\n"
+    )
     plan = set(project.plan("--configfile", "oracle.yaml"))
     assert {name for name in plan if not name.startswith("cnc_")} == {
         "build_data colored_digits",
@@ -134,9 +138,17 @@ BAD_CONFIGS = {
     "wrong type": ("seeds: many", "seeds", "many", "how many seeds"),
     "backward chunk": ('seeds: ["2-1"]', "s2-1", "last seed must come after the first"),
     "a seed twice": ('seeds: ["0-2", "2-3"]', "seeds", "twice"),
-    "unknown method of the matrix": ("matrix: {data: scene_digits, methods: {x: gdroo}}", "'gdroo'", "did you mean gdro"),
+    "unknown method of the matrix": (
+        "matrix: {data: scene_digits, methods: {x: gdroo}}",
+        "'gdroo'",
+        "did you mean gdro",
+    ),
     "no chunk": ('seeds: ["x"]', "seeds", "'x'"),
-    "unknown method of an artifact": ("artifacts: {cnc: {table_1: {methods: [cn0]}}}", "artifacts.cnc.table_1", "did you mean cnc"),
+    "unknown method of an artifact": (
+        "artifacts: {cnc: {table_1: {methods: [cn0]}}}",
+        "artifacts.cnc.table_1",
+        "did you mean cnc",
+    ),
 }
 
 
@@ -171,7 +183,9 @@ def test_the_table_holds_the_means_of_the_runs(tiny):
     for method in ("erm", "cnc"):
         metrics = pd.read_csv(tiny.root / f"results/runs/colored_digits/{method}/s0-1/metrics.csv")
         for metric in ("worst_group_accuracy", "average_accuracy"):
-            chosen = metrics[(metrics["metric"] == metric) & (metrics["split"] == "test") & (metrics["selection"] == "best")]
+            chosen = metrics[
+                (metrics["metric"] == metric) & (metrics["split"] == "test") & (metrics["selection"] == "best")
+            ]
             assert sorted(chosen["seed"]) == [0, 1]
             row = table.loc[(method, metric)]
             assert row["ours"] == pytest.approx(100 * chosen["value"].mean())
@@ -188,7 +202,9 @@ def test_the_figure_shows_the_runs(tiny):
     assert (tiny.root / FIGURE).with_suffix(".pdf").read_bytes().startswith(b"%PDF")
     values = pd.read_csv((tiny.root / FIGURE).with_suffix(".csv"))
     metrics = pd.read_csv(tiny.root / "results/runs/colored_digits/cnc/s0-1/metrics.csv")
-    chosen = metrics[(metrics["metric"] == "alignment_loss") & (metrics["split"] == "test") & (metrics["selection"] == "best")]
+    chosen = metrics[
+        (metrics["metric"] == "alignment_loss") & (metrics["split"] == "test") & (metrics["selection"] == "best")
+    ]
     shown = values[(values["printed"] == "cnc") & (values["metric"] == "alignment_loss")]
     assert shown["value"].tolist() == pytest.approx(chosen[chosen["group"].isna()]["value"].tolist())
     assert len(shown) == 2

@@ -69,7 +69,9 @@ def same(a, b):
     """Both embed the same images and prompts alike."""
     images = 2 * torch.rand(3, 3, *a.size, generator=torch.Generator().manual_seed(1)) - 1
     with torch.no_grad():
-        return torch.allclose(a(images), b(images), atol=1e-5) and torch.allclose(a.texts(["a cat"]), b.texts(["a cat"]), atol=1e-5)
+        return torch.allclose(a(images), b(images), atol=1e-5) and torch.allclose(
+            a.texts(["a cat"]), b.texts(["a cat"]), atol=1e-5
+        )
 
 
 # CLIP
@@ -79,7 +81,9 @@ def same(a, b):
 def test_clip_sees_images_as_clip_presents_them():
     network = tiny()
     pixels = torch.rand(2, 3, 24, 24, generator=torch.Generator().manual_seed(0))
-    mean, deviation = (torch.tensor(v).view(1, 3, 1, 1) for v in (open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD))
+    mean, deviation = (
+        torch.tensor(v).view(1, 3, 1, 1) for v in (open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD)
+    )
     expected = network.network.encode_image((pixels - mean) / deviation)
     torch.testing.assert_close(network(2 * pixels - 1), expected, rtol=1e-4, atol=1e-5)
     assert expected.shape == (2, network.dim) == (2, 16)
@@ -102,7 +106,10 @@ def test_prompts_are_tokenised_as_clip_does():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"model": "ViT-Q", "checkpoint": "openai"}, "encoder.model=ViT-Q: open_clip has no such model; it has .*ViT-B-32"),
+        (
+            {"model": "ViT-Q", "checkpoint": "openai"},
+            "encoder.model=ViT-Q: open_clip has no such model; it has .*ViT-B-32",
+        ),
         (
             {"model": "RN50", "checkpoint": "opanai"},
             "encoder.checkpoint=opanai: of RN50, open_clip has openai, yfcc15m, cc12m, cloob, random",
@@ -124,7 +131,11 @@ def test_encoders_refuse_what_they_cannot_embed(encoder):
 @pytest.mark.parametrize(
     ("checkpoint", "file", "url"),
     [
-        ("openai", "clip/RN50-openai/open_clip_model.safetensors", "https://huggingface.co/timm/resnet50_clip.openai/resolve/main/"),
+        (
+            "openai",
+            "clip/RN50-openai/open_clip_model.safetensors",
+            "https://huggingface.co/timm/resnet50_clip.openai/resolve/main/",
+        ),
         ("cloob", "clip/cloob_rn50_yfcc_epoch_28.pt", "https://ml.jku.at/research/CLOOB/downloads/checkpoints/"),
     ],
 )
@@ -140,13 +151,20 @@ def publish(monkeypatch, **published):
 
 
 def test_weights_of_the_hub_are_read_from_a_local_file(offline, monkeypatch):
-    publish(monkeypatch, hf_hub="org/tiny/", url="https://x/0123/tiny-vit.pt", mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))
+    publish(
+        monkeypatch, hf_hub="org/tiny/", url="https://x/0123/tiny-vit.pt", mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5)
+    )
     network = tiny(seed=3)
     folder = offline / "clip/tiny-vit-openai"
     folder.mkdir(parents=True)
-    save_file({name: value.contiguous() for name, value in network.network.state_dict().items()}, folder / "open_clip_model.safetensors")
+    save_file(
+        {name: value.contiguous() for name, value in network.network.state_dict().items()},
+        folder / "open_clip_model.safetensors",
+    )
     found = tiny(checkpoint="openai", seed=4)
-    assert found.get_buffer("shift").abs().max() == 0 and found.get_buffer("scale").unique().item() == 1  # the published mean and deviation
+    assert (
+        found.get_buffer("shift").abs().max() == 0 and found.get_buffer("scale").unique().item() == 1
+    )  # the published mean and deviation
     found.shift, found.scale = network.get_buffer("shift"), network.get_buffer("scale")
     assert same(network, found) and not same(network, tiny(seed=4))
     save_file({"text_projection": torch.zeros(2, 2)}, folder / "open_clip_model.safetensors")
@@ -164,7 +182,10 @@ def test_openais_own_file_is_checked_and_read(offline, monkeypatch):
             super().__init__()
             for name, part in network.network.named_children():
                 self.add_module(name, part)
-            for name, value in [*network.network.named_parameters(recurse=False), *((k, torch.tensor(v)) for k, v in sizes.items())]:
+            for name, value in [
+                *network.network.named_parameters(recurse=False),
+                *((k, torch.tensor(v)) for k, v in sizes.items()),
+            ]:
                 self.register_buffer(name, value.detach())
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -175,7 +196,9 @@ def test_openais_own_file_is_checked_and_read(offline, monkeypatch):
     torch.jit.save(torch.jit.trace(Archive(), torch.zeros(1)), str(path))
     publish(monkeypatch, hf_hub="org/tiny/", url=f"https://x/{clip.sha256(path)}/tiny-vit.pt", quick_gelu=True)
     found = tiny(checkpoint="openai", seed=4)
-    torch.testing.assert_close(found.network.state_dict(), network.network.state_dict(), rtol=2e-3, atol=1e-4)  # it holds half precision
+    torch.testing.assert_close(
+        found.network.state_dict(), network.network.state_dict(), rtol=2e-3, atol=1e-4
+    )  # it holds half precision
     publish(monkeypatch, hf_hub="org/tiny/", url="https://x/0123/tiny-vit.pt")
     with pytest.raises(InputError, match="wrong checksum"):
         tiny(checkpoint="openai")
@@ -184,7 +207,9 @@ def test_openais_own_file_is_checked_and_read(offline, monkeypatch):
 def test_cloobs_names_are_understood(offline):
     network = open_clip.create_model("tiny-rn", force_quick_gelu=True).eval()
     tower = ("transformer", "token_embedding", "positional_embedding", "ln_final", "text_projection")
-    named = {f"module.{'transformer.' * name.startswith(tower)}{name}": value for name, value in network.state_dict().items()}
+    named = {
+        f"module.{'transformer.' * name.startswith(tower)}{name}": value for name, value in network.state_dict().items()
+    }
     del named["module.logit_scale"]
     (offline / "clip").mkdir()
     path = offline / "clip/cloob_tiny-rn_yfcc_epoch_28.pt"
@@ -206,7 +231,9 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "this", "comment", "is", 
 def text_model(offline):
     """A tiny BERT where sentence-transformers' files are looked for, and BERT's vocabulary."""
     torch.manual_seed(0)
-    config = BertConfig(vocab_size=len(WORDS), hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+    config = BertConfig(
+        vocab_size=len(WORDS), hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
     BertModel(config, add_pooling_layer=False).save_pretrained(offline / "tiny")
     for folder in ("tiny", "bert-base-uncased"):
         (offline / folder).mkdir(exist_ok=True)
@@ -338,7 +365,10 @@ def test_a_base_keeps_unit_embeddings_cosines_and_class_embeddings_and_no_weight
         np.testing.assert_allclose(logits, z.astype(float) @ head.T.astype(float), atol=1e-3)
     assert {key.rpartition("/")[2] for key in models.keys} == {"head.weight", "length"}
     (counted,) = json.loads((at.folder / "about.json").read_text())["runs"].values()
-    assert counted["model_parameters"] == sum(p.numel() for p in tiny().parameters()) and counted["trained_parameters"] == 0
+    assert (
+        counted["model_parameters"] == sum(p.numel() for p in tiny().parameters())
+        and counted["trained_parameters"] == 0
+    )
     assert not (root / ".resume").exists() or not list((root / ".resume").iterdir())
 
 
@@ -377,7 +407,9 @@ def test_one_folder_serves_all_seeds_of_methods_and_of_inferences(root):
     inferred = result(root, f"groups/colored_digits/predictions{ON_BASE.removeprefix('inlp+iterations=1')}/s0-1")
     groups.infer(inferred, OPTIONS)
     dataset = load_dataset(root / "data/colored_digits", "colored_digits")
-    expected = Container(root / f"stage1/colored_digits/{BASE}/s0/outputs.safetensors")[f"colored_digits/{BASE}/s0/last/logits"]
+    expected = Container(root / f"stage1/colored_digits/{BASE}/s0/outputs.safetensors")[
+        f"colored_digits/{BASE}/s0/last/logits"
+    ]
     for run in inferred.runs():
         found = Container(inferred.folder / "groups.safetensors")[run.key]
         assert (found == expected[dataset.rows("train")].argmax(axis=1)).all()
@@ -392,7 +424,9 @@ def test_where_each_seed_has_a_draw_the_base_has_one_for_each(root):
 def test_a_model_fitted_on_a_base_takes_images_again(root, monkeypatch):
     torch.manual_seed(0)
     network = tiny(shape=(3, 32, 32))
-    monkeypatch.setattr(clip, "build", lambda *arguments: network)  # random weights are no file that could be read again
+    monkeypatch.setattr(
+        clip, "build", lambda *arguments: network
+    )  # random weights are no file that could be read again
     stage1.train(result(root, f"stage1/colored_digits/{BASE}/s0"), OPTIONS)
     at = result(root, f"runs/colored_digits/{ON_BASE}/s1")
     save_file({"colored_digits/oracle/s1": torch.arange(60) % 5}, root / "groups.safetensors")
@@ -413,7 +447,12 @@ def test_class_prompts_follow_the_released_code():
     assert prompts.class_prompts(about) == [["This is a picture of a landbird."], ["This is a picture of a waterbird."]]
     assert prompts.class_prompts(about, "cloob") == [["a landbird"], ["a waterbird"]]
     assert prompts.group_prompts(about)[1] == ["a landbird on a water background"]
-    celeba = {"dataset": "celeba", "classes": ["not blond", "blond"], "attributes": ["female", "male"], "groups": list("abcd")}
+    celeba = {
+        "dataset": "celeba",
+        "classes": ["not blond", "blond"],
+        "attributes": ["female", "male"],
+        "groups": list("abcd"),
+    }
     assert prompts.class_prompts(celeba, "cloob") == prompts.class_prompts(celeba)
     assert prompts.class_prompts(celeba)[0] == ["A photo of a celebrity with dark hair."]
     assert prompts.group_prompts(celeba)[3] == ["A photo of a male celebrity with blond hair."]
@@ -443,7 +482,12 @@ def test_a_class_with_several_names_is_the_mean_of_their_unit_embeddings():
 
 
 def test_every_data_set_has_prompts_that_exist_and_groups_without_words_have_none():
-    overlapping = {"dataset": "civilcomments", "classes": ["not toxic", "toxic"], "attributes": ["no", "yes"], "groups": list("abcdefgh")}
+    overlapping = {
+        "dataset": "civilcomments",
+        "classes": ["not toxic", "toxic"],
+        "attributes": ["no", "yes"],
+        "groups": list("abcdefgh"),
+    }
     assert prompts.group_prompts(overlapping) == []
     for name, known in prompts.PROMPTS.items():
         assert "{class}" in known["class"], name
@@ -460,7 +504,14 @@ def bring(root, **arrays):
     y, a = np.arange(60) % 2, np.arange(60) // 2 % 2
     z = rng.normal(size=(60, 6)) + 2 * np.eye(6)[y]
     (root / "raw/bring_your_own").mkdir(parents=True, exist_ok=True)
-    np.savez(root / "raw/bring_your_own/mine.npz", features=z, y=y, a=a, split=np.repeat(["train", "val", "test"], 20), **arrays)
+    np.savez(
+        root / "raw/bring_your_own/mine.npz",
+        features=z,
+        y=y,
+        a=a,
+        split=np.repeat(["train", "val", "test"], 20),
+        **arrays,
+    )
     name = "bring_your_own+name=mine"
     dataset = bring_your_own.build(resolve("datasets", name).points[0].settings, root / "raw")
     save_dataset(root / "data" / name, {name: dataset})
@@ -497,7 +548,8 @@ def test_a_base_keeps_how_long_embeddings_were_and_methods_are_told(tmp_path):
 def test_without_class_embeddings_an_error_says_what_there_is_and_means_are_asked_for_by_name(tmp_path):
     _, y, name = bring(tmp_path)
     with pytest.raises(
-        InputError, match=r"bring_your_own has no class_embeddings .* METHOD\+stage1\.classes=means.* zero_shot\+classes=means"
+        InputError,
+        match=r"bring_your_own has no class_embeddings .* METHOD\+stage1\.classes=means.* zero_shot\+classes=means",
     ):
         base_of(tmp_path, f"stage1/{name}/zero_shot/s0")
     found, head = base_of(tmp_path, f"stage1/{name}/zero_shot+classes=means/s0")
@@ -507,7 +559,9 @@ def test_without_class_embeddings_an_error_says_what_there_is_and_means_are_aske
         base_of(tmp_path, f"stage1/{name}/zero_shot+classes=prompts/s0")
 
 
-@pytest.mark.parametrize(("shape", "words"), [((3, 6), "\\(3, 6\\), but there are 2 classes"), ((2, 5), "class_embeddings are \\(2, 5\\)")])
+@pytest.mark.parametrize(
+    ("shape", "words"), [((3, 6), "\\(3, 6\\), but there are 2 classes"), ((2, 5), "class_embeddings are \\(2, 5\\)")]
+)
 def test_class_embeddings_that_do_not_fit_are_refused(tmp_path, shape, words):
     with pytest.raises(InputError, match=words):
         _, _, name = bring(tmp_path, class_embeddings=np.ones(shape))

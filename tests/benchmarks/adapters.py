@@ -38,6 +38,16 @@ def adapters(anchors: int = 480) -> list[Row]:
     unit /= unit.norm(dim=1, keepdim=True)
     used = time.process_time()
     nearest(unit, torch.arange(512), 4096)
-    rows.append(("contrastive adapter, neighbours", time.process_time() - used, "core s", "", "4,096 of 512 among 162,770 x 1,024, exact"))
-    rows.append(("contrastive adapter, peak memory", peak_memory_mb(), "MB", "< 2000", "both, with the 667 MB of embeddings"))
+    rows.append(
+        (
+            "contrastive adapter, neighbours",
+            time.process_time() - used,
+            "core s",
+            "",
+            "4,096 of 512 among 162,770 x 1,024, exact",
+        )
+    )
+    rows.append(
+        ("contrastive adapter, peak memory", peak_memory_mb(), "MB", "< 2000", "both, with the 667 MB of embeddings")
+    )
     return rows

@@ -26,7 +26,11 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     dataset = random_dataset(rng, Dataset)
     rows = dataset.rows("train")
     task = Task(
-        present(dataset, rows, "image", torch.device("cpu")), dataset.y[rows], 5, torch.device("cpu"), dataset.table["a"].to_numpy()[rows]
+        present(dataset, rows, "image", torch.device("cpu")),
+        dataset.y[rows],
+        5,
+        torch.device("cpu"),
+        dataset.table["a"].to_numpy()[rows],
     )
     method = CNC(task, resolve("methods", "cnc").points[0])
     evaluate = Evaluator(dataset, Machine(torch.device("cpu")), "bench")

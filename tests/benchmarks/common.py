@@ -31,5 +31,7 @@ def timed(work: Any) -> float:
 
 def seconds_of(command: list[str], folder: Path, environment: dict[str, str]) -> float:
     started = time.perf_counter()
-    subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     return time.perf_counter() - started

@@ -16,7 +16,9 @@ AT_ONCE = (1, 2, 4, 8)
 RUNS = {"erm": "cmnist", "simclr": "cmnist_3v5"}  # by the data set whose settings they have: batches of 32 and of 256
 
 
-def work(name: str, device: torch.device, size: dict[str, Any], ready: Callable[[], object], found: "Queue[float]") -> None:
+def work(
+    name: str, device: torch.device, size: dict[str, Any], ready: Callable[[], object], found: "Queue[float]"
+) -> None:
     """One of the runs: seconds of a step, while the others take theirs."""
     torch.set_num_threads(1)
     task = digits(device, size)[1] if name == "erm" else random_task(size["digits"], 28, 2, device)
@@ -42,5 +44,13 @@ def crowd() -> list[Row]:
     for name, count in ((name, count) for name in RUNS for count in AT_ONCE):
         here = torch.cuda.is_available()
         speed = together(name, count, torch.device("cuda"), FULL) if here else math.nan
-        rows.append((f"gpu: {name}, {count} at once", speed, "steps/s", "", "all together, a process each" if here else "no GPU here"))
+        rows.append(
+            (
+                f"gpu: {name}, {count} at once",
+                speed,
+                "steps/s",
+                "",
+                "all together, a process each" if here else "no GPU here",
+            )
+        )
     return rows

@@ -38,8 +38,12 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
         simclr.augment(pair, rng)
         augmenting += (time.process_time() - started) / 10
     base = seconds["simclr"]
-    rows: list[Row] = [("simclr", 6912 * epochs / base, "images/s of core time", "", "two views of each; ConvNet, 28x28, one thread")]
+    rows: list[Row] = [
+        ("simclr", 6912 * epochs / base, "images/s of core time", "", "two views of each; ConvNet, 28x28, one thread")
+    ]
     for name in list(methods)[1:]:
-        rows.append((f"{name}, time of an epoch", seconds[name] / base, "of simclr's", "<= 1.15", "discriminator included"))
+        rows.append(
+            (f"{name}, time of an epoch", seconds[name] / base, "of simclr's", "<= 1.15", "discriminator included")
+        )
     rows.append(("augmentation", augmenting * 27 * epochs / base, "of a step of simclr", "< 0.33", "crop, blur"))
     return rows

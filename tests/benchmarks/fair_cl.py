@@ -50,7 +50,10 @@ def fair_cl() -> list[Row]:
 
     torch.set_num_threads(1)
     task = _embeddings(100_000, 2304)
-    steps = {name: _fair_step(name, task) for name in ("erm", "con", "con+within=class", "con_ft", "adv", "adv+discriminators=1")}
+    steps = {
+        name: _fair_step(name, task)
+        for name in ("erm", "con", "con+within=class", "con_ft", "adv", "adv+discriminators=1")
+    }
     method = load_method_class("con_ft")(task, resolve("methods", "con_ft", "moji").points[0])
     classifier = timed(lambda: method.on_train_end(np.random.default_rng(0)))
     epochs = {name: 98 * steps[name] for name in ("erm", "con", "con_ft")}
@@ -60,7 +63,15 @@ def fair_cl() -> list[Row]:
     goals = {"con": "<= 1.3", "adv": "<= 7"}
     rows += [(f"fair_cl: {name} against erm", steps[name] / steps["erm"], "times", goals.get(name, ""), "a step of 1,024")
              for name in steps if name != "erm"]  # fmt: skip
-    rows.append(("fair_cl: con_ft, its classifier", classifier, "core s", "", "once a run; a sixth of it is in the row of an epoch"))
+    rows.append(
+        (
+            "fair_cl: con_ft, its classifier",
+            classifier,
+            "core s",
+            "",
+            "once a run; a sixth of it is in the row of an epoch",
+        )
+    )
     rows.append(("fair_cl: peak memory", peak_memory_mb(), "MB", "< 6000", "features once, for all of these"))
     z, a = _embeddings(100_000, 300).batcher.inputs.numpy(), task.inferred_attribute
     fits = {
@@ -70,6 +81,17 @@ def fair_cl() -> list[Row]:
     }
     fitted = {name: timed(work) for name, (_, work) in fits.items()}
     rows += [(f"fair_cl: {name}", fitted[name], "core s", goal, "100,000 x 300") for name, (goal, _) in fits.items()]
-    trained = 60 * (2 * epochs["erm"] + epochs["con"] + epochs["con_ft"] + 98 * steps["adv"])  # INLP sits on a CE model of its own
+    trained = 60 * (
+        2 * epochs["erm"] + epochs["con"] + epochs["con_ft"] + 98 * steps["adv"]
+    )  # INLP sits on a CE model of its own
     whole = 10 * (trained + 300 * fitted["an iteration of inlp"] + 10 * fitted["linear leakage"]) / 3600
-    return [*rows, ("fair_cl: the row of Table 1", whole, "core h", "", "5 methods x 10 seeds, of the times above; no early stopping")]
+    return [
+        *rows,
+        (
+            "fair_cl: the row of Table 1",
+            whole,
+            "core h",
+            "",
+            "5 methods x 10 seeds, of the times above; no early stopping",
+        ),
+    ]

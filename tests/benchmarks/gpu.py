@@ -34,18 +34,34 @@ EVERY: Ways = tuple((precision, mode) for precision in ("tf32", "bf16") for mode
 PLAIN: Ways = (("tf32", "off"), ("tf32", "reduce-overhead"))
 # TFLOP/s of dense products by NVIDIA's data sheets: in bf16, and in TF32, which convolutions take.
 PEAKS = {"H200": (989, 494), "H100 80GB HBM3": (989, 494), "H100 PCIe": (756, 378), "A100": (312, 156)}
-COLUMN = ("erm", "cvar_dro", "lff", "george", "pgi", "cim", "eiil", "jtt", "supcon", "cnc", "gdro")  # of Zhang et al.'s Table 1
+COLUMN = (
+    "erm",
+    "cvar_dro",
+    "lff",
+    "george",
+    "pgi",
+    "cim",
+    "eiil",
+    "jtt",
+    "supcon",
+    "cnc",
+    "gdro",
+)  # of Zhang et al.'s Table 1
 DIGITS = ("simclr", "same_domain_negatives", "cl_mmd", "cl_dann", "domain_weighted_negatives", "domain_weighted_pairs",
           "simclr+augment.color_jitter=2.5")  # fmt: skip
 
 
-def at_work(name: str, data: str, task: Task, machine: Machine, size: dict[str, Any], ready: Any = bool) -> tuple[Trainer, float]:
+def at_work(
+    name: str, data: str, task: Task, machine: Machine, size: dict[str, Any], ready: Any = bool
+) -> tuple[Trainer, float]:
     """A run in the training loop, and the seconds that a step of it takes; compiling, capturing and the first steps, after which it is
     ``ready``, are not counted."""
     arithmetic(machine.precision)
     torch.manual_seed(0)
     point = resolve("methods", name, data).points[0]
-    trainer = Trainer(load_method_class(point.base_name)(task, point), "bench", lambda method: {}, machine, Path("no checkpoint"))
+    trainer = Trainer(
+        load_method_class(point.base_name)(task, point), "bench", lambda method: {}, machine, Path("no checkpoint")
+    )
     trainer.share = 0.0
     batches = cycle(trainer.method.epoch_batches(generator("bench")))
     for count, begin in ((size["warm"], bool), (size["steps"], ready)):
@@ -100,7 +116,10 @@ def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> 
         shown = trainer.method.presentations(next(iter(trainer.method.epoch_batches(generator("bench")))))
         note = f"{steps:,} steps of {1000 * step:.2f} ms ({shown / step:,.0f} images/s), {looks} evaluations of {look:.2f} s"
         found[f"cnc, a seed, {precision}, {mode}"] = steps * step + looks * look, note
-        found[f"cnc, peak memory, {precision}, {mode}"] = gpu_memory_mb().get("gpu_memory_mb", math.nan), "CMNIST*'s shape"
+        found[f"cnc, peak memory, {precision}, {mode}"] = (
+            gpu_memory_mb().get("gpu_memory_mb", math.nan),
+            "CMNIST*'s shape",
+        )
         del trainer
     return found
 
@@ -131,9 +150,15 @@ def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
             trainer, step = at_work(name, "cmnist_3v5", task, Machine(device, precision, compile=mode), size)
             runs[name] = steps_of(trainer) * step
             shown = trainer.method.presentations(next(iter(trainer.method.epoch_batches(generator("bench"))))) / 2
-            found[f"{name}, {precision}, {mode}"] = shown / step, f"batch {shown:.0f}, two views; {runs[name]:.0f} s a run of 400 epochs"
+            found[f"{name}, {precision}, {mode}"] = (
+                shown / step,
+                f"batch {shown:.0f}, two views; {runs[name]:.0f} s a run of 400 epochs",
+            )
         if len(runs) == len(DIGITS):
-            found[f"Table 1 of 35 runs, {precision}, {mode}"] = 5 * sum(runs.values()) / 60, "400 epochs, steps alone, one after the other"
+            found[f"Table 1 of 35 runs, {precision}, {mode}"] = (
+                5 * sum(runs.values()) / 60,
+                "400 epochs, steps alone, one after the other",
+            )
             hours = 950 * runs["domain_weighted_pairs"] / 3600
             found[f"grid of 190 x 5 runs, {precision}, {mode}"] = hours, "400 epochs, steps alone, one after the other"
     return found
@@ -149,11 +174,17 @@ def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
         views, way = trainer.method.presentations(batch) / step, f"{precision}, {mode}"
         note = f"batch {len(batch)}, channels_last, augmentation on the device; {steps_of(trainer) * step:,.0f} s a run"
         found[f"simclr resnet18, {way}"] = views, note
-        found[f"simclr resnet18, peak memory, {way}"] = gpu_memory_mb().get("gpu_memory_mb", math.nan), f"batch {len(batch)}"
+        found[f"simclr resnet18, peak memory, {way}"] = (
+            gpu_memory_mb().get("gpu_memory_mb", math.nan),
+            f"batch {len(batch)}",
+        )
         with torch.compiler.set_stance("force_eager"), FlopCounterMode(display=False) as counter:
             trainer.method.step(batch, generator("bench"))
         rate, card = counter.get_total_flops() / step / 1e12, device_name(trainer.machine)
-        found[f"simclr resnet18, share of peak, {way}"] = rate / peak(device, precision), f"{rate:.2f} TFLOP/s on {card}"
+        found[f"simclr resnet18, share of peak, {way}"] = (
+            rate / peak(device, precision),
+            f"{rate:.2f} TFLOP/s on {card}",
+        )
         del trainer
     return found
 
@@ -183,7 +214,9 @@ def declared() -> dict[str, tuple[str, str]]:
         rows |= {f"simclr resnet18, {way}": ("views/s", ">= 25000"), f"simclr resnet18, peak memory, {way}": ("MB", "")}
         rows[f"simclr resnet18, share of peak, {way}"] = ("", "")
     for way in (f"{precision}, {mode}" for precision, mode in PLAIN):
-        rows |= {f"{name}, a step, {way}": ("ms", "") for name in COLUMN} | {f"{name}, {way}": ("images/s", "") for name in DIGITS}
+        rows |= {f"{name}, a step, {way}": ("ms", "") for name in COLUMN} | {
+            f"{name}, {way}": ("images/s", "") for name in DIGITS
+        }
         rows |= {f"column of Table 1, {way}": ("min", "< 15"), f"Table 1 of 35 runs, {way}": ("min", "< 20")}
         rows[f"grid of 190 x 5 runs, {way}"] = ("h", "")
     return rows
@@ -196,4 +229,7 @@ def gpu() -> list[Row]:
         for measure in MEASURES:
             found |= measure(torch.device("cuda"), FULL)
     nothing = math.nan, "no GPU here"
-    return [(f"gpu: {name}", found.get(name, nothing)[0], *row, found.get(name, nothing)[1]) for name, row in declared().items()]
+    return [
+        (f"gpu: {name}", found.get(name, nothing)[0], *row, found.get(name, nothing)[1])
+        for name, row in declared().items()
+    ]

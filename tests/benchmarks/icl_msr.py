@@ -21,14 +21,25 @@ def icl_msr(epochs: int = 4) -> list[Row]:
     images = torch.from_numpy(rng.integers(0, 256, (1024, 40, 40, 3), dtype=np.uint8))
     task = Task(InputBatcher(images, 32), rng.integers(0, 10, 1024), 10, cpu)
     small = "+batch_size=128+encoder.width=16+projector_dim=16+projector_width=64"
-    augmented = "".join(f"+augment.{key}" for key in ("blur=0", "color_jitter=0.5", "crop_scale=0.2", "flip=0.5", "grayscale=0.1"))
-    own = {"simclr": "+negatives=both_views+projector=mlp_bn_bn+temperature=0.5", "swav": "+prototypes=30", "ressl": "+queue=512"}
+    augmented = "".join(
+        f"+augment.{key}" for key in ("blur=0", "color_jitter=0.5", "crop_scale=0.2", "flip=0.5", "grayscale=0.1")
+    )
+    own = {
+        "simclr": "+negatives=both_views+projector=mlp_bn_bn+temperature=0.5",
+        "swav": "+prototypes=30",
+        "ressl": "+queue=512",
+    }
     rows: list[Row] = []
     for base in ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl"):
         extra = small + augmented + (own.get(base, "") if base != "simclr" else "")
-        names = {base: small + augmented + own.get(base, ""), f"{base}_msr": extra, f"{base}_msr+second_order=false": extra}
+        names = {
+            base: small + augmented + own.get(base, ""),
+            f"{base}_msr": extra,
+            f"{base}_msr+second_order=false": extra,
+        }
         methods = {
-            name: load_method_class(name.split("+")[0])(task, resolve("methods", name + more).points[0]) for name, more in names.items()
+            name: load_method_class(name.split("+")[0])(task, resolve("methods", name + more).points[0])
+            for name, more in names.items()
         }
         seconds = dict.fromkeys(methods, float("inf"))
         for epoch in range(epochs):  # by turns: the machine is the same for all; the fastest epoch counts
@@ -39,6 +50,22 @@ def icl_msr(epochs: int = 4) -> list[Row]:
                     method.step(batch, generator("bench", epoch, i))
                 seconds[name] = min(seconds[name], time.process_time() - started)
         second, first = list(methods)[1:]
-        rows.append((f"{second}, time of an epoch", seconds[second] / seconds[base], f"of {base}'s", "<= 4", "both stages, second order"))
-        rows.append((f"{first}, time of an epoch", seconds[first] / seconds[base], f"of {base}'s", "", "both stages, first order"))
+        rows.append(
+            (
+                f"{second}, time of an epoch",
+                seconds[second] / seconds[base],
+                f"of {base}'s",
+                "<= 4",
+                "both stages, second order",
+            )
+        )
+        rows.append(
+            (
+                f"{first}, time of an epoch",
+                seconds[first] / seconds[base],
+                f"of {base}'s",
+                "",
+                "both stages, first order",
+            )
+        )
     return rows

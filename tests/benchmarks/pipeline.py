@@ -16,13 +16,23 @@ def bundled_run() -> list[Row]:
     """The bundled run in a fresh copy of the project: wall time, processes, and how much of their time is the stages' own work."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "despur"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "results", ".snakemake", "*.egg-info"))
+        shutil.copytree(
+            ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "results", ".snakemake", "*.egg-info")
+        )
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         environment = os.environ | {"PYTHONPATH": str(copy / "workflow"), "PATH": path}
         snakemake = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
         dry = seconds_of([*snakemake, "--dry-run"], copy, environment)
         wall = seconds_of(snakemake, copy, environment)
-        card = [sys.executable, "-m", "despur.reporting.scorecard", "--configfile", "config.yaml", "--output", "results/again"]
+        card = [
+            sys.executable,
+            "-m",
+            "despur.reporting.scorecard",
+            "--configfile",
+            "config.yaml",
+            "--output",
+            "results/again",
+        ]
         page = seconds_of(card, copy, environment)
         abouts = [json.loads(path.read_text()) for path in copy.glob("results/*/*/*/*/about.json")]
         jobs = len(list(copy.glob("results/logs/**/*.log")))
@@ -71,7 +81,9 @@ def scorecard(seeds: int = 220) -> list[Row]:
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
         (root / "many.yaml").write_text(yaml.safe_dump(config))
-        found = {artifact: experiments.cells(config, "cnc", artifact) for artifact in experiments.artifacts(config, "cnc")}
+        found = {
+            artifact: experiments.cells(config, "cnc", artifact) for artifact in experiments.artifacts(config, "cnc")
+        }
         folders = {folder for cells in found.values() for cell in cells for folder in cell.folders}
         for folder in folders:
             _run_folder(root, folder)
@@ -81,10 +93,18 @@ def scorecard(seeds: int = 220) -> list[Row]:
                 _record(root, file, f"cnc_{artifact}", experiments.files(config, "cnc", artifact))
             table = tally.printed("cnc").query(f"artifact == '{artifact}'").drop(columns="artifact")
             if experiments.made(artifact) == experiments.TABLE:
-                table.assign(claim="none", dataset="none", ours=1.0, difference=1.0, seeds=2, data="cmnist", verdict="differs").to_csv(
-                    root / files[1], index=False
-                )
-        command = [sys.executable, "-m", "despur.reporting.scorecard", "--configfile", "many.yaml", "--output", "results/scorecard"]
+                table.assign(
+                    claim="none", dataset="none", ours=1.0, difference=1.0, seeds=2, data="cmnist", verdict="differs"
+                ).to_csv(root / files[1], index=False)
+        command = [
+            sys.executable,
+            "-m",
+            "despur.reporting.scorecard",
+            "--configfile",
+            "many.yaml",
+            "--output",
+            "results/scorecard",
+        ]
         seconds = seconds_of(command, root, dict(os.environ))
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     shape = f"{len(folders):,} run folders"
@@ -93,11 +113,20 @@ def scorecard(seeds: int = 220) -> list[Row]:
 
 def _run_folder(root: Path, folder: str) -> None:
     """A finished folder as far as the scorecard looks at it: about.json and the records of its two jobs."""
-    about = {"seconds": 20.0, "peak_memory_mb": 900.0, "device": "cpu", "runs": {}, "question": {"points": [{"key": "x" * 40}] * 20}}
+    about = {
+        "seconds": 20.0,
+        "peak_memory_mb": 900.0,
+        "device": "cpu",
+        "runs": {},
+        "question": {"points": [{"key": "x" * 40}] * 20},
+    }
     (root / folder).mkdir(parents=True, exist_ok=True)
     (root / folder / "about.json").write_text(json.dumps(about))
     data = [f"results/data/colored_digits/{name}" for name in ("inputs.npy", "table.parquet")]
-    for name, rule, inputs in (("models.safetensors", "train_stage2", data), ("metrics.csv", "evaluate", [f"{folder}/models.safetensors"])):
+    for name, rule, inputs in (
+        ("models.safetensors", "train_stage2", data),
+        ("metrics.csv", "evaluate", [f"{folder}/models.safetensors"]),
+    ):
         _record(root, f"{folder}/{name}", rule, inputs)
 
 
@@ -106,7 +135,14 @@ def _record(root: Path, file: str, rule: str, inputs: list[str]) -> None:
     name = urlsafe_b64encode(file.encode()).decode()
     *parts, last = [name[i : i + 254] for i in range(0, len(name), 254)]
     path = root.joinpath(".snakemake/metadata", *(f"@{part}" for part in parts), last)
-    record = {"rule": rule, "input": inputs, "log": [f"{file}.log"], "starttime": 1.0, "endtime": 21.0, "params": ["x" * 3000]}
+    record = {
+        "rule": rule,
+        "input": inputs,
+        "log": [f"{file}.log"],
+        "starttime": 1.0,
+        "endtime": 21.0,
+        "params": ["x" * 3000],
+    }
     for target, text in ((path, json.dumps(record)), (root / file, "")):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)

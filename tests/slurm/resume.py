@@ -24,7 +24,8 @@ PROFILE += " --set-resources train_stage1:gpu=0 train_stage2:gpu=0 evaluate:mem_
 TEST = "--latency-wait 5 --slurm-init-seconds-before-status-checks 3"
 
 pytestmark = pytest.mark.skipif(
-    not (shutil.which("slurmctld") and shutil.which("munged") and os.getuid() == 0), reason="apt-get install slurm-wlm munge; as root"
+    not (shutil.which("slurmctld") and shutil.which("munged") and os.getuid() == 0),
+    reason="apt-get install slurm-wlm munge; as root",
 )
 
 
@@ -52,9 +53,13 @@ def project(uninterrupted, cluster, tmp_path):
     for folder in ("results", ".snakemake"):
         shutil.rmtree(project.root / folder)
     project.edit(
-        "workflow/despur/compute/machine.py", lambda text: re.sub(r'("--checkpoint-seconds".*?"default": )30\.0', r"\g<1>0.0", text)
+        "workflow/despur/compute/machine.py",
+        lambda text: re.sub(r'("--checkpoint-seconds".*?"default": )30\.0', r"\g<1>0.0", text),
     )
-    project.environment |= {"SLURM_CONF": str(cluster / "slurm.conf"), "PATH": f"{cluster / 'bin'}:{project.environment['PATH']}"}
+    project.environment |= {
+        "SLURM_CONF": str(cluster / "slurm.conf"),
+        "PATH": f"{cluster / 'bin'}:{project.environment['PATH']}",
+    }
     return project
 
 
@@ -79,7 +84,9 @@ def cancel_in_the_middle(project, process, checkpoints=20):
     times = set()
     while len(times - {0}) < checkpoints:
         assert process.poll() is None, process.communicate()[0]
-        running = [number for comment, number in queue(project).items() if "train_stage2" in comment and "cnc" in comment]
+        running = [
+            number for comment, number in queue(project).items() if "train_stage2" in comment and "cnc" in comment
+        ]
         deadline = time.monotonic() + 1
         while running and time.monotonic() < deadline and len(times) <= checkpoints:
             times.add(saved(project))
@@ -89,13 +96,17 @@ def cancel_in_the_middle(project, process, checkpoints=20):
 
 def snakemake(project):
     """Start Snakemake on this SLURM for the metrics of all runs."""
-    return project.start("-m", "snakemake", *PROFILE.split(), *TEST.split(), "--", *(f"{run}/metrics.csv" for run in RUNS))
+    return project.start(
+        "-m", "snakemake", *PROFILE.split(), *TEST.split(), "--", *(f"{run}/metrics.csv" for run in RUNS)
+    )
 
 
 def assert_same(project, uninterrupted):
     for run in RUNS:
         for file in MADE:
-            assert (project.root / run / file).read_bytes() == (uninterrupted.root / run / file).read_bytes(), f"{run}/{file}"
+            assert (project.root / run / file).read_bytes() == (uninterrupted.root / run / file).read_bytes(), (
+                f"{run}/{file}"
+            )
 
 
 def test_a_cancelled_job_goes_on_where_it_was_and_ends_with_the_digits_of_an_uninterrupted_run(project, uninterrupted):

@@ -24,7 +24,9 @@ from despur.specs.settings import SettingError
 
 def main() -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it, as any other command
-    parser = argparse.ArgumentParser(prog="python -m despur", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m despur", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     actions = parser.add_subparsers(dest="action", required=True)
 
     def action(work: Callable[..., Iterable[str]], *arguments: tuple[str, dict[str, object]]) -> None:
@@ -40,13 +42,19 @@ def main() -> None:
     action(
         check,
         ("dataset", {"nargs": "?", "help": "a name, with settings if you like"}),
-        ("--configfile", {"type": Path, "help": "in the place of a name: whether all that this configuration needs is there"}),
+        (
+            "--configfile",
+            {"type": Path, "help": "in the place of a name: whether all that this configuration needs is there"},
+        ),
     )
     action(explain.unused)
     action(
         plan,
         ("--configfile", {"type": Path, "default": Path("config.yaml")}),
-        ("--device", {"choices": ("gpu", "cpu"), "default": "gpu", "help": "what trains: a GPU (default), or one CPU core"}),
+        (
+            "--device",
+            {"choices": ("gpu", "cpu"), "default": "gpu", "help": "what trains: a GPU (default), or one CPU core"},
+        ),
     )
     asked = vars(parser.parse_args())
     work = asked.pop("work")

@@ -25,7 +25,11 @@ def build(result: ResultPath, arguments: argparse.Namespace) -> None:
     points: dict[str, Dataset] = {}
     for point in sweep.points:
         raw = raw_files.versions(point, arguments.data_root)
-        made = checked(source_of(point), embedded(result, point.source)) if point.source else built(point, arguments.data_root)
+        made = (
+            checked(source_of(point), embedded(result, point.source))
+            if point.source
+            else built(point, arguments.data_root)
+        )
         made.about["raw"] = raw
         points[point.name] = made
     save_dataset(result.folder, points)
@@ -35,7 +39,10 @@ def embedded(result: ResultPath, source: Spec) -> Dataset:
     """A data set as the model that was trained on it represents it, at its best on validation data: float32 (N,D)."""
     (base,) = (up for up in result.upstream("stage1") if up.dataset == source.name)
     (run,) = base.runs()
-    given, z = load_dataset(base.data.folder, source.name), Container(base.folder / "outputs.safetensors")[f"{run.key}/best/z"]
+    given, z = (
+        load_dataset(base.data.folder, source.name),
+        Container(base.folder / "outputs.safetensors")[f"{run.key}/best/z"],
+    )
     about = {key: value for key, value in given.about.items() if key not in OF_INPUTS}
     return dataclasses.replace(given, inputs=z.astype(np.float32), about={**about, "input": "embedding"}, masks=None)
 

@@ -51,7 +51,9 @@ def evaluate_run(
     """
     splits = [split for split in dataset.splits if split != "unlabelled"]
     tested = [split for split in splits if split not in ("train", dataset.about["select"])]
-    weights = {split: counts(dataset, run.data.base_name, split, resamples if split in tested else 0) for split in splits}
+    weights = {
+        split: counts(dataset, run.data.base_name, split, resamples if split in tested else 0) for split in splits
+    }
     outputs = outputs | {name: outputs[name].astype(np.float32) for name in ("z", "logits") if name in outputs}
     logits = outputs.get("logits")
     same = (hashlib.sha256(outputs["z"].tobytes()).hexdigest(), run.data.name, run.seed, resamples)
@@ -62,14 +64,22 @@ def evaluate_run(
         told = accuracies(dataset, rows, logits[rows], weights[split]) if logits is not None else sizes(dataset, rows)
         found += [(split, row) for row in told]
         if logits is not None and split in tested:
-            found += [(split, row) for row in held_out(dataset, rows, run, outputs, weights[split], known, (split, *same))]
+            found += [
+                (split, row) for row in held_out(dataset, rows, run, outputs, weights[split], known, (split, *same))
+            ]
     if logits is None or "label_fractions" in dataset.about:
         found += probes.probe_rows(dataset, outputs["z"], weights)
     return found
 
 
 def held_out(
-    dataset: Dataset, rows: Array, run: Run, outputs: dict[str, Array], weights: Array, known: Known, same: tuple[Any, ...]
+    dataset: Dataset,
+    rows: Array,
+    run: Run,
+    outputs: dict[str, Array],
+    weights: Array,
+    known: Known,
+    same: tuple[Any, ...],
 ) -> Iterator[Row]:
     """What is measured only on a split that does not select: nearest neighbours, where the method declares how many; with a known
     attribute, all that compares its values. ``known``: rows of representations, by what is the ``same`` for all heads on them."""

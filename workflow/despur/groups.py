@@ -27,12 +27,17 @@ def evidence(result: ResultPath, run: Run, dataset: Dataset) -> Evidence:
     """What this inference may look at."""
     rows = dataset.rows("train")
     found = Evidence(
-        dataset.y[rows], len(dataset.about["classes"]), generator(f"{run.data.base_name}/{run.spec.base_name}", run.seed), run.seed
+        dataset.y[rows],
+        len(dataset.about["classes"]),
+        generator(f"{run.data.base_name}/{run.spec.base_name}", run.seed),
+        run.seed,
     )
     found.num_attributes = len(dataset.about["attributes"])
     declaration, attribute = declared("inference", run.spec.base_name), dataset.table["a"].to_numpy()
     if "stage1" in run.spec.components:
-        source = next(p for p in result.upstream("stage1") if p.sweep.base_name == run.spec.components["stage1"].base_name)
+        source = next(
+            p for p in result.upstream("stage1") if p.sweep.base_name == run.spec.components["stage1"].base_name
+        )
         outputs = Container(source.folder / "outputs.safetensors")
         found.z, found.logits = (outputs[f"{run.of('stage1')}/last/{name}"][rows] for name in ("z", "logits"))
         if declaration.get("READS_VALIDATION_GROUPS"):

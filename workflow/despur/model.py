@@ -29,13 +29,20 @@ class Model:
         cropped at the centre, float32 embeddings (N,D) or int tokens (N,T). Raises ValueError, saying which, for others."""
         given, channels, size = np.array(inputs), self.shape[0], self.shape[-1]
         if len(self.shape) == 3:
-            fits = given.dtype == np.uint8 and given.ndim == 4 and given.shape[3] == channels and min(given.shape[1:3]) >= size
+            fits = (
+                given.dtype == np.uint8
+                and given.ndim == 4
+                and given.shape[3] == channels
+                and min(given.shape[1:3]) >= size
+            )
             wanted = f"uint8 images (N,H,W,{channels}) of at least {size}x{size} pixels"
         else:
             fits = given.dtype in (np.float32, np.int32, np.int64) and given.shape[1:] == self.shape
             wanted = f"float32 embeddings or int tokens (N,{size})"
         if not fits:
-            raise ValueError(f"inputs are {given.dtype} {given.shape}; this model takes {wanted}, as its data set stores them")
+            raise ValueError(
+                f"inputs are {given.dtype} {given.shape}; this model takes {wanted}, as its data set stores them"
+            )
         shown = InputBatcher(torch.from_numpy(given), size)
         return encode(self.networks["encoder"], head_of(self.networks), shown, generator("predict"))
 
@@ -47,13 +54,23 @@ class Model:
         return found["logits"].argmax(axis=1)
 
 
-def load(folder: str | Path, seed: int | None = None, method: str | None = None, selection: str = "best", data: str | None = None) -> Model:
+def load(
+    folder: str | Path,
+    seed: int | None = None,
+    method: str | None = None,
+    selection: str = "best",
+    data: str | None = None,
+) -> Model:
     """The model of a run folder: its first run, or that of a seed and, in a sweep, of a method point (``cnc+lambda=0.4``) or data point.
 
     ``selection``: "best" on validation data, or the "last" step. Raises SettingError if the folder holds no such run.
     """
     result = locate(folder)
-    runs = [run for run in result.runs() if seed in (None, run.seed) and method in (None, run.spec.name) and data in (None, run.data.name)]
+    runs = [
+        run
+        for run in result.runs()
+        if seed in (None, run.seed) and method in (None, run.spec.name) and data in (None, run.data.name)
+    ]
     if not runs:
         raise SettingError(
             f"{folder} holds no run with seed {seed}, method {method} and data {data}: {', '.join(run.key for run in result.runs())}"
@@ -73,7 +90,9 @@ def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations
         base = run.spec.components["stage1"]
         source = next(p for p in result.upstream("stage1") if p.sweep.base_name == base.base_name)
-        below = load(source.folder, base.seed(run.seed), base.name, run.spec.settings["stage1_selection"], run.data.name)
+        below = load(
+            source.folder, base.seed(run.seed), base.name, run.spec.settings["stage1_selection"], run.data.name
+        )
         networks["encoder"] = stacked(below.networks["encoder"], networks["encoder"])
         return Model(networks, below.shape, about["classes"])
     return Model(networks, tuple(about["shape"]), about["classes"])
@@ -83,11 +102,15 @@ def stacked(below: nn.Module, above: nn.Module) -> nn.Sequential:
     """One encoder after another; where a saliency map is of the first one, it still is."""
     network = nn.Sequential(below, above)
     if hasattr(below, "saliency_layer"):
-        vars(network).update(saliency_layer=f"0.{below.saliency_layer}", saliency_margin=vars(type(below)).get("saliency_margin", 0))
+        vars(network).update(
+            saliency_layer=f"0.{below.saliency_layer}", saliency_margin=vars(type(below)).get("saliency_margin", 0)
+        )
     return network
 
 
 def without_pretrained(spec: Spec) -> Spec:
     """The same specification with encoders that start at random: a run's weights are all in its folder."""
     parts = {key: without_pretrained(part) for key, part in spec.components.items()}
-    return replace(spec, components=parts, settings=spec.settings | ({"weights": "random"} if "weights" in spec.settings else {}))
+    return replace(
+        spec, components=parts, settings=spec.settings | ({"weights": "random"} if "weights" in spec.settings else {})
+    )

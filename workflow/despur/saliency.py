@@ -50,7 +50,9 @@ def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tenso
     from captum.attr import LayerGradCam
 
     if not hasattr(encoder, "saliency_layer"):
-        raise SettingError(f"{type(encoder).__name__} names no saliency_layer: Grad-CAM needs a convolutional encoder, such as lenet")
+        raise SettingError(
+            f"{type(encoder).__name__} names no saliency_layer: Grad-CAM needs a convolutional encoder, such as lenet"
+        )
     network = nn.Sequential(encoder, head)
     with torch.no_grad():
         predicted = network(images).argmax(dim=1)
@@ -103,7 +105,9 @@ def explain(result: ResultPath, arguments: argparse.Namespace) -> None:
     for run in result.runs():
         dataset, model, named = stored(run.data.name), model_of(result, run), identity(result, run)
         if dataset.inputs.dtype != np.uint8:
-            raise InputError(f"{result.data.folder}/inputs.npy holds no images: Grad-CAM needs them; ask for another data set")
+            raise InputError(
+                f"{result.data.folder}/inputs.npy holds no images: Grad-CAM needs them; ask for another data set"
+            )
         examples = []
         for group, rows in zip(dataset.about["groups"], examined(dataset, run.data.name), strict=True):
             if len(rows):

@@ -16,13 +16,17 @@ from despur.compute.transfer import to_device
 from despur.specs.settings import Settings, float_, int_
 
 SETTINGS = {
-    "crop_scale": float_(0.08, "not stated; torchvision's default: smallest share of the area that a crop keeps", above=0, at_most=1),
+    "crop_scale": float_(
+        0.08, "not stated; torchvision's default: smallest share of the area that a crop keeps", above=0, at_most=1
+    ),
     "crop_ratio": float_(4 / 3, "torchvision's default: a crop's sides differ at most so much", at_least=1),
     "flip": float_(0.0, "App. D: not label-preserving; Chen et al.: probability .5", at_least=0, at_most=1),
     "blur": float_(0.5, "not stated; Chen et al.: probability", at_least=0, at_most=1),
     "blur_radius": int_(1, "not stated; Chen et al.: a kernel of a tenth of the side, 3 pixels of 28", at_least=1),
     "blur_sigma": float_(2.0, "not stated; Chen et al.: pixels, at most; at least .1", above=0.1),
-    "color_jitter": float_(0.0, "App. D: the oracle only. Chen et al.: strength s, 1 on ImageNet, .5 on CIFAR-10", at_least=0, at_most=2.5),
+    "color_jitter": float_(
+        0.0, "App. D: the oracle only. Chen et al.: strength s, 1 on ImageNet, .5 on CIFAR-10", at_least=0, at_most=2.5
+    ),
     "jitter": float_(0.8, "with color_jitter, not stated; Chen et al.: probability", at_least=0, at_most=1),
     "grayscale": float_(0.0, "App. D: none; Chen et al.: probability .2", at_least=0, at_most=1),
 }
@@ -59,7 +63,9 @@ def distort(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
     for share, start, size in ((side / stretch, top, images.shape[2]), (side * stretch, left, images.shape[3])):
         length = size * share.clamp(max=1)
         matrix = resampling(start * (size - length), length, size)
-        matrices.append(torch.bmm(blurring(sigma, settings["blur_radius"], size), matrix) if settings["blur"] else matrix)
+        matrices.append(
+            torch.bmm(blurring(sigma, settings["blur_radius"], size), matrix) if settings["blur"] else matrix
+        )
     rows, columns = matrices
     columns = torch.where((flip < settings["flip"])[:, None, None], columns.flip(1), columns)
     return resample(images, rows, columns)
@@ -68,7 +74,9 @@ def distort(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
 def recolor(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
     """Images in [0,1] with colours jittered, then some of them grey."""
     if settings["color_jitter"]:
-        images = torch.where((draw[4] < settings["jitter"])[:, None, None, None], jitter(images, draw, settings["color_jitter"]), images)
+        images = torch.where(
+            (draw[4] < settings["jitter"])[:, None, None, None], jitter(images, draw, settings["color_jitter"]), images
+        )
     return torch.where((draw[5] < settings["grayscale"])[:, None, None, None], grayscale(images), images)
 
 

@@ -21,7 +21,9 @@ SOURCE = r"""(?:^SOURCE|^URL|"source")(?: = |: )"(http[^"]+)"""
 def check(dataset: str | None = None, configfile: Path | None = None) -> Iterator[str]:
     """whether the raw files of a data set are here and right, or those of a configuration here; what is missing, how to get it"""
     if (dataset is None) == (configfile is None):
-        raise SettingError("name a data set (python -m despur check waterbirds) or a configuration (--configfile config/published.yaml)")
+        raise SettingError(
+            "name a data set (python -m despur check waterbirds) or a configuration (--configfile config/published.yaml)"
+        )
     yield from right(dataset) if dataset else here(configfile) if configfile else ()
 
 
@@ -72,7 +74,10 @@ def stated(dataset: str, what: str) -> str:
     text = (PACKAGE / "datasets" / f"{dataset}.py").read_text()
     sources = re.findall(r"^from despur\.(?:sources|datasets)(?:\.| import )(\w+)", text, re.MULTILINE)
     files = [
-        file for name in sources for file in (PACKAGE / "sources" / f"{name}.py", PACKAGE / "datasets" / f"{name}.py") if file.exists()
+        file
+        for name in sources
+        for file in (PACKAGE / "sources" / f"{name}.py", PACKAGE / "datasets" / f"{name}.py")
+        if file.exists()
     ]
     found = (re.search(what, each, re.MULTILINE) for each in (text, *(file.read_text() for file in files)))
     return next((match[1] for match in found if match), "not stated")

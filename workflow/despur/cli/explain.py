@@ -75,7 +75,12 @@ def reads(result: ResultPath) -> list[ResultPath]:
 
 
 def settings(
-    points: list[Spec], overrides: Mapping[str, Any], outer: Mapping[str, Any], dataset: str, role: str, prefix: str = ""
+    points: list[Spec],
+    overrides: Mapping[str, Any],
+    outer: Mapping[str, Any],
+    dataset: str,
+    role: str,
+    prefix: str = "",
 ) -> Iterator[str]:
     """Each setting of a component and, below it, of its parts: value (several in a sweep) and source. ``outer``: what the data set's file
     states of it for the whole."""
@@ -85,14 +90,28 @@ def settings(
     for key, setting in declared(first.kind, first.base_name)["SETTINGS"].items():
         values = " ~ ".join(dict.fromkeys(spell(point.settings[key]) for point in points))
         inherited = key in overrides or (key == "stage1" and "stage1" in overrides)
-        source = "the path" if inherited else f"published, datasets/{dataset}.py" if key in stated else f"default: {setting.source}"
+        source = (
+            "the path"
+            if inherited
+            else f"published, datasets/{dataset}.py"
+            if key in stated
+            else f"default: {setting.source}"
+        )
         yield f"  {prefix}{key} = {values}  ({source})"
     for key in first.components:
         asked, of_part = (
-            {k.removeprefix(f"{key}."): v for k, v in items.items() if k.startswith(f"{key}.") or k.split(".")[0] == "stage1"}
+            {
+                k.removeprefix(f"{key}."): v
+                for k, v in items.items()
+                if k.startswith(f"{key}.") or k.split(".")[0] == "stage1"
+            }
             for items in (overrides, stated)
         )
-        same = [point.components[key] for point in points if point.components[key].base_name == first.components[key].base_name]
+        same = [
+            point.components[key]
+            for point in points
+            if point.components[key].base_name == first.components[key].base_name
+        ]
         yield from settings(same, asked, of_part, dataset, key, f"{prefix}{key}.")
 
 
@@ -100,7 +119,9 @@ def explain_artifact(path: Path) -> Iterator[str]:
     """A table or figure of a paper: what it shows, and the runs behind it in each configuration that makes it."""
     paper, artifact = path.parent.name, path.stem
     if artifact not in experiments.room(paper)["artifacts"]:
-        raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(experiments.room(paper)['artifacts'])}")
+        raise SettingError(
+            f"{path}: {paper} has no {artifact}; it has {', '.join(experiments.room(paper)['artifacts'])}"
+        )
     script = f"papers/{paper}/{experiments.made(artifact)[0]}"
     yield f"{path}: {experiments.label(artifact)} of {experiments.room(paper)['title']}, made by {script}"
     for file, config in configurations().items():

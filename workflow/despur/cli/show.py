@@ -21,7 +21,9 @@ def show(path: Path) -> Iterator[str]:
     points, split = measured(path), headline(path)
     first = next(iter(points.values()))
     yield f"{locate(path).folder}: split {split}, selection best, {seeds(first.columns)}; mean (std) over seeds, shares as in metrics.csv\n"
-    table = pd.DataFrame({name: {metric: spread(row.dropna()) for metric, row in point.iterrows()} for name, point in points.items()})
+    table = pd.DataFrame(
+        {name: {metric: spread(row.dropna()) for metric, row in point.iterrows()} for name, point in points.items()}
+    )
     shown = table if len(points) == 1 else table.T
     yield shown.fillna("–").to_string(line_width=WIDTH, header=len(points) > 1)
 
@@ -29,7 +31,9 @@ def show(path: Path) -> Iterator[str]:
 def diff(first: Path, second: Path) -> Iterator[str]:
     """how two runs differ: settings, seeds, code, versions, and the metrics of the headline split, point by point"""
     if data := [str(path) for path in (first, second) if locate(path).stage == "data"]:
-        raise SettingError(f"{', '.join(data)}: data, which no run is; results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS can differ")
+        raise SettingError(
+            f"{', '.join(data)}: data, which no run is; results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS can differ"
+        )
     abouts = [json.loads(of_result(path, "about.json").read_text()) for path in (first, second)]
     yield from differences(*abouts)
     if all((locate(path).folder / "metrics.csv").exists() for path in (first, second)):
@@ -65,7 +69,11 @@ def changes(first: dict[str, "pd.DataFrame"], second: dict[str, "pd.DataFrame"],
         yield "\n" + " | ".join(name for name in dict.fromkeys((one, other)) if name)
         yield f"{title:<44}{'first':>18}{'second':>18}{'change':>12}"
         for metric, row in first[one].iterrows():
-            if metric in second[other].index and len(left := row.dropna()) and len(right := second[other].loc[metric].dropna()):
+            if (
+                metric in second[other].index
+                and len(left := row.dropna())
+                and len(right := second[other].loc[metric].dropna())
+            ):
                 yield f"{metric:<44}{spread(left):>18}{spread(right):>18}{right.mean() - left.mean():>+12.3g}"
 
 
@@ -78,16 +86,25 @@ def measured(path: Path) -> dict[str, "pd.DataFrame"]:
 
     if locate(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
-    table = pd.read_csv(of_result(path, "metrics.csv"), keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False)
+    table = pd.read_csv(
+        of_result(path, "metrics.csv"), keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False
+    )
     of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
     best, split = table[(table["selection"] == "best") & of_all], headline(path)
     chosen = best[best["split"] == split]
     if chosen.empty:
         there, about = ", ".join(best["split"].unique()) or "none", locate(path).data.folder / "about.json"
-        remedy = "" if about.exists() else f"; {about}, which says the split that tables show, is not there: make or copy it"
-        raise InputError(f"{of_result(path, 'metrics.csv')} has no metrics of the split {split}, selection best; splits: {there}{remedy}")
+        remedy = (
+            "" if about.exists() else f"; {about}, which says the split that tables show, is not there: make or copy it"
+        )
+        raise InputError(
+            f"{of_result(path, 'metrics.csv')} has no metrics of the split {split}, selection best; splits: {there}{remedy}"
+        )
     varied = list(table.columns[2 : table.columns.get_loc("seed")])
-    points = [", ".join(f"{key}={spell(v)}" for key, v in zip(varied, row, strict=True)) for row in chosen[varied].to_numpy(object)]
+    points = [
+        ", ".join(f"{key}={spell(v)}" for key, v in zip(varied, row, strict=True))
+        for row in chosen[varied].to_numpy(object)
+    ]
     named = chosen.assign(point=points, metric=(chosen["metric"] + " " + chosen["group"]).str.strip())
     return {
         point: own.pivot_table("value", "metric", "seed", dropna=False, sort=False).dropna(how="all")
@@ -119,7 +136,10 @@ def settings(points: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 def flat(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """``{"a": {"b": 1}}`` -> ``{"a.b": 1}``."""
-    parts = (flat(each, f"{prefix}{key}.") if isinstance(each, dict) else {f"{prefix}{key}": each} for key, each in value.items())
+    parts = (
+        flat(each, f"{prefix}{key}.") if isinstance(each, dict) else {f"{prefix}{key}": each}
+        for key, each in value.items()
+    )
     return {key: each for part in parts for key, each in part.items()}
 
 

@@ -23,13 +23,18 @@ def embed(encoder: nn.Module, shown: InputBatcher, path: Path, rng: np.random.Ge
     Beside it, a file says how many samples are done: what is there is not embedded again.
     """
     encoder.eval()
-    marker, size = path.with_suffix(".done"), AT_ONCE_ON_GPU if (shown.device or shown.inputs.device).type == "cuda" else shown.max_batch
+    marker, size = (
+        path.with_suffix(".done"),
+        AT_ONCE_ON_GPU if (shown.device or shown.inputs.device).type == "cuda" else shown.max_batch,
+    )
     done, started = int(marker.read_text()) if marker.exists() else 0, time.perf_counter()
     path.parent.mkdir(parents=True, exist_ok=True)
     z = np.load(path, mmap_mode="r+") if done else None
     first, said = done, started
     for start in range(done, len(shown), size):
-        found = encoder(shown.batch(np.arange(start, min(start + size, len(shown))), rng)).to(torch.float16).cpu().numpy()
+        found = (
+            encoder(shown.batch(np.arange(start, min(start + size, len(shown))), rng)).to(torch.float16).cpu().numpy()
+        )
         if z is None:
             z = allocated(path, (len(shown), found.shape[1]))
         z[start : start + len(found)] = found
@@ -59,5 +64,9 @@ def report(done: int, first: int, total: int, started: float, said: float) -> fl
         return said
     speed = (done - first) / (now - started)
     left = (total - done) / speed / 60
-    print(f"embedded {done:,} of {total:,}, {speed:,.0f} samples/s, about {left:.1f} min left", file=sys.stderr, flush=True)
+    print(
+        f"embedded {done:,} of {total:,}, {speed:,.0f} samples/s, about {left:.1f} min left",
+        file=sys.stderr,
+        flush=True,
+    )
     return now

@@ -53,8 +53,22 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
             "help": "tf32 (of a GPU's convolutions), fp32 or bf16",
         },
     ),
-    ("--compile", {"type": COMPILE, "default": os.environ.get("DESPUR_COMPILE", "off"), "help": "steps: off, default or reduce-overhead"}),
-    ("--deterministic", {"action": "store_true", "default": bool(os.environ.get("DESPUR_DETERMINISTIC")), "help": "same digits on a GPU"}),
+    (
+        "--compile",
+        {
+            "type": COMPILE,
+            "default": os.environ.get("DESPUR_COMPILE", "off"),
+            "help": "steps: off, default or reduce-overhead",
+        },
+    ),
+    (
+        "--deterministic",
+        {
+            "action": "store_true",
+            "default": bool(os.environ.get("DESPUR_DETERMINISTIC")),
+            "help": "same digits on a GPU",
+        },
+    ),
     ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
 )
 

@@ -161,7 +161,9 @@ def head_of(networks: nn.ModuleDict) -> nn.Module | None:
 
 
 @torch.no_grad()
-def encode(encoder: nn.Module, head: nn.Module | None, batcher: InputBatcher, rng: np.random.Generator) -> dict[str, Any]:
+def encode(
+    encoder: nn.Module, head: nn.Module | None, batcher: InputBatcher, rng: np.random.Generator
+) -> dict[str, Any]:
     """Representations ``z`` and (with a head) ``logits`` of all samples, in evaluation mode; float16 arrays on the CPU."""
     encoder.eval()
     z = [encoder(x) for x in batcher.batches(batcher.max_batch, rng)]

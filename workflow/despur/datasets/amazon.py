@@ -17,7 +17,9 @@ from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
     "tokens": int_(512, "Koh et al. 2021: a review is cut after so many", at_least=8, at_most=512),
-    "split": choice("category_subpopulation", "not stated; user: WILDS's official one", "category_subpopulation", "user"),
+    "split": choice(
+        "category_subpopulation", "not stated; user: WILDS's official one", "category_subpopulation", "user"
+    ),
 }
 
 PAPER_HYPERPARAMETERS = {
@@ -26,7 +28,10 @@ PAPER_HYPERPARAMETERS = {
     "contrastive_adapter": {"anchor_fraction": 0.1},  # not stated here; released code: on all its data but Waterbirds
 }
 
-RAW = ("amazon_v2.1/reviews.csv | amazon_v2.0/reviews.csv", "amazon_v2.1/splits/{split}.csv | amazon_v2.0/splits/{split}.csv")
+RAW = (
+    "amazon_v2.1/reviews.csv | amazon_v2.0/reviews.csv",
+    "amazon_v2.1/splits/{split}.csv | amazon_v2.0/splits/{split}.csv",
+)
 
 FOLDERS = ("amazon_v2.1", "amazon_v2.0")
 SOURCE = "https://wilds.stanford.edu/datasets/#amazon"
@@ -41,7 +46,9 @@ STARS = ["one star", "two stars", "three stars", "four stars", "five stars"]
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Every review is an original of its own."""
     folder = rawfiles.find(data_root, FOLDERS, REMEDY)
-    path, split_path = (rawfiles.find(folder, [name], REMEDY) for name in ("reviews.csv", f"splits/{settings['split']}.csv"))
+    path, split_path = (
+        rawfiles.find(folder, [name], REMEDY) for name in ("reviews.csv", f"splits/{settings['split']}.csv")
+    )
     raw = rawfiles.read_table(path, ["reviewText", "overall", "category"], REMEDY, keep_default_na=False)
     split = rawfiles.read_table(split_path, ["split"], REMEDY)["split"]
     if len(split) != len(raw):
@@ -50,13 +57,26 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     kept = split.isin(list(meaning)).to_numpy()
     raw = raw[kept].reset_index(drop=True)
     categories = sorted(raw["category"].unique())
-    y = rawfiles.decode(path, raw["overall"].astype(float), {float(i + 1): i for i in range(5)}, REMEDY).astype(np.int64)
+    y = rawfiles.decode(path, raw["overall"].astype(float), {float(i + 1): i for i in range(5)}, REMEDY).astype(
+        np.int64
+    )
     a = raw["category"].map(categories.index).to_numpy()
     names = rawfiles.decode_splits(split_path, split[kept].reset_index(drop=True), meaning, REMEDY)
     table = pd.DataFrame({"split": names, "y": y, "a": a, "original": np.arange(len(raw))})
     about = {
-        **{"classes": STARS, "attributes": categories, "attribute": "category", "groups": categories, "select": "val", "headline": "test"},
-        **{"source": SOURCE, "licence": "research purposes only", "sha256": {path.name: sha256(path), split_path.name: sha256(split_path)}},
+        **{
+            "classes": STARS,
+            "attributes": categories,
+            "attribute": "category",
+            "groups": categories,
+            "select": "val",
+            "headline": "test",
+        },
+        **{
+            "source": SOURCE,
+            "licence": "research purposes only",
+            "sha256": {path.name: sha256(path), split_path.name: sha256(split_path)},
+        },
     }
     groups = a[:, None] == np.arange(len(categories))
     return Dataset(tokenise(list(raw["reviewText"]), settings["tokens"]), table, about, groups)

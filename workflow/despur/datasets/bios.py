@@ -17,7 +17,10 @@ from despur.storage.store import Array, Dataset, InputError
 SETTINGS = {
     "professions": choice("all", "Experiment 3: 28; Table 2: nurse and surgeon alone", "all", "nurse_surgeon"),
     "features": choice(
-        "vectors", "Experiment 3: BERT's [CLS], not fine-tuned; tokens: words, for an encoder such as bigru", "vectors", "tokens"
+        "vectors",
+        "Experiment 3: BERT's [CLS], not fine-tuned; tokens: words, for an encoder such as bigru",
+        "vectors",
+        "tokens",
     ),
     "length": int_(128, "with features=tokens: words of a text; not stated", at_least=1),
     "words": int_(15_000, "with features=tokens: most frequent words; not stated", at_least=1),
@@ -28,15 +31,50 @@ PAPER_HYPERPARAMETERS = {
     "inlp": {"min_accuracy": 0.0},  # released code
 }
 
-RAW = ("bios/train.parquet | bios/train.pickle", "bios/dev.parquet | bios/dev.pickle", "bios/test.parquet | bios/test.pickle")
+RAW = (
+    "bios/train.parquet | bios/train.pickle",
+    "bios/dev.parquet | bios/dev.pickle",
+    "bios/test.parquet | bios/test.pickle",
+)
 RAW_WITH = {"features=vectors": ("bios/train_cls.npy", "bios/dev_cls.npy", "bios/test_cls.npy")}
 
 SOURCE = "https://storage.googleapis.com/ai2i/nullspace/biasbios/"
 VECTORS = "https://storage.googleapis.com/ai2i/nullspace/bert_encode_biasbios/"  # of the same texts: BERT's [CLS]
 PROFESSIONS = [
-    *("accountant", "architect", "attorney", "chiropractor", "comedian", "composer", "dentist", "dietitian", "dj", "filmmaker"),
-    *("interior_designer", "journalist", "model", "nurse", "painter", "paralegal", "pastor", "personal_trainer", "photographer"),
-    *("physician", "poet", "professor", "psychologist", "rapper", "software_engineer", "surgeon", "teacher", "yoga_teacher"),
+    *(
+        "accountant",
+        "architect",
+        "attorney",
+        "chiropractor",
+        "comedian",
+        "composer",
+        "dentist",
+        "dietitian",
+        "dj",
+        "filmmaker",
+    ),
+    *(
+        "interior_designer",
+        "journalist",
+        "model",
+        "nurse",
+        "painter",
+        "paralegal",
+        "pastor",
+        "personal_trainer",
+        "photographer",
+    ),
+    *(
+        "physician",
+        "poet",
+        "professor",
+        "psychologist",
+        "rapper",
+        "software_engineer",
+        "surgeon",
+        "teacher",
+        "yoga_teacher",
+    ),
 ]
 GENDERS = ["m", "f"]
 NAMES = {"p": "profession", "g": "gender", "hard_text": "text"}
@@ -44,13 +82,19 @@ NAMES = {"p": "profession", "g": "gender", "hard_text": "text"}
 
 def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
     """A split's table with profession, gender and, where there is one, text."""
-    path = raw.found(folder, f"{split}.parquet", f"{split}.pickle", remedy=f"Download the three pickles of {SOURCE} there")
+    path = raw.found(
+        folder, f"{split}.parquet", f"{split}.pickle", remedy=f"Download the three pickles of {SOURCE} there"
+    )
     table = raw.read_table(path, ())
     table = table.rename(columns={old: new for old, new in NAMES.items() if new not in table})
     missing = {"profession", "gender"} - set(table)
     if missing:
-        raise InputError(f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(map(str, table.columns))}")
-    texts = [each if isinstance(each, str) else " ".join(each) for each in table.get("text", [""] * len(table))]  # or lists of words
+        raise InputError(
+            f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(map(str, table.columns))}"
+        )
+    texts = [
+        each if isinstance(each, str) else " ".join(each) for each in table.get("text", [""] * len(table))
+    ]  # or lists of words
     return path, table.assign(text=texts)
 
 

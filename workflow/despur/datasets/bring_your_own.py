@@ -45,7 +45,9 @@ def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
     table = raw.read_table(path, COLUMNS)
     kept = [name for name in (*COLUMNS, "original") if name in table]
     if "class_embeddings" in table:
-        raise InputError(f"{path}: class_embeddings have a row for each class, not for each sample: bring all as {path.stem}.npz")
+        raise InputError(
+            f"{path}: class_embeddings have a row for each class, not for each sample: bring all as {path.stem}.npz"
+        )
     if "features" in table:
         sizes = {len(row) for row in table["features"]}
         if len(sizes) > 1:
@@ -62,7 +64,9 @@ def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
 
 def numbered(column: pd.Series) -> tuple[Array, list[str]]:
     """Values in sorted order numbered from 0, and what they are called."""
-    values, numbers = np.unique(column.to_numpy().astype(str) if column.dtype.kind not in "iub" else column, return_inverse=True)
+    values, numbers = np.unique(
+        column.to_numpy().astype(str) if column.dtype.kind not in "iub" else column, return_inverse=True
+    )
     return numbers.astype(np.int64), [str(value) for value in values]
 
 
@@ -72,7 +76,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     path = raw.found(folder, f"{name}.parquet", f"{name}.npz", remedy="See 'Your own data' in the README")
     features, table, of_classes = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
     about: dict[str, Any] = {"attribute": "a", "source": str(path.name), "licence": "yours", "sha256": raw.sha256(path)}
-    if features.dtype == np.uint8 and (features.ndim == 3 or features.shape[3:] == (1,)):  # grey: all encoders of images take colours
+    if features.dtype == np.uint8 and (
+        features.ndim == 3 or features.shape[3:] == (1,)
+    ):  # grey: all encoders of images take colours
         features = np.repeat(features.reshape(*features.shape[:3], 1), 3, axis=3)
     image = features.dtype == np.uint8 and features.shape[3:] == (3,)
     if features.dtype.kind not in "uifb" or not (image or features.ndim == 2):
@@ -85,5 +91,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             raise InputError(f"{path}: {column} of sample {int(table[column].isna().argmax())} is missing")
         numbers, about[names] = numbered(table[column])
         table = table.assign(**{column: numbers})
-    inputs, given = features if image else features.astype(np.float32), None if of_classes is None else of_classes.astype(np.float32)
+    inputs, given = (
+        features if image else features.astype(np.float32),
+        None if of_classes is None else of_classes.astype(np.float32),
+    )
     return raw.dataset(path, inputs, table, {"input": "embedding", **about}, given)

@@ -85,7 +85,9 @@ def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
     ``.csv``: commas. ``.txt``: blanks; the attributes' has a line with the number of images and a header that does not name the first
     column, the splits' has neither.
     """
-    path = rawfiles.find(folder, [f"{sub}{name}.{kind}" for kind in ("txt", "csv") for sub in ("", "Anno/", "Eval/")], REMEDY)
+    path = rawfiles.find(
+        folder, [f"{sub}{name}.{kind}" for kind in ("txt", "csv") for sub in ("", "Anno/", "Eval/")], REMEDY
+    )
     with path.open(encoding="utf-8-sig") as file:
         lines = list(itertools.islice(file, 3))
     cells = [line.replace(",", " ").split() for line in lines]
@@ -95,7 +97,12 @@ def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
     header, first = cells[counted : counted + 2]
     named = "." not in header[0]  # else it is a file name: there is no header
     titles = header[1 - len(first) :] if named else [column]
-    options = {"names": ["image", *titles], "header": None, "skiprows": counted + named, "sep": "," if "," in lines[-1] else r"\s+"}
+    options = {
+        "names": ["image", *titles],
+        "header": None,
+        "skiprows": counted + named,
+        "sep": "," if "," in lines[-1] else r"\s+",
+    }
     return path, rawfiles.read_table(path, ["image", column], REMEDY, **options).set_index("image")[column]
 
 
@@ -104,7 +111,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     folder, size = rawfiles.find(data_root, FOLDERS, REMEDY), settings["size"]
     lists = [
         read_list(folder, *what)
-        for what in (("list_attr_celeba", "Blond_Hair"), ("list_attr_celeba", "Male"), ("list_eval_partition", "partition"))
+        for what in (
+            ("list_attr_celeba", "Blond_Hair"),
+            ("list_attr_celeba", "Male"),
+            ("list_eval_partition", "partition"),
+        )
     ]
     (path, blond), (_, male), (split_path, split) = lists
     strangers = set(blond.index) ^ set(split.index)
@@ -132,7 +143,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "sha256": {file.name: sha256(file) for file in (path, split_path)},
     }
     nest = rawfiles.find(folder, [f"{sub}/{blond.index[0]}" for sub in IMAGES], REMEDY).parent
-    return Dataset(rawfiles.images([nest / name for name in blond.index], size, partial(prepare, size=size), REMEDY), table, about)
+    return Dataset(
+        rawfiles.images([nest / name for name in blond.index], size, partial(prepare, size=size), REMEDY), table, about
+    )
 
 
 def prepare(image: Image.Image, size: int) -> Image.Image:

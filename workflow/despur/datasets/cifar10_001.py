@@ -15,12 +15,19 @@ from despur.specs.settings import Settings, int_
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
-    "per_class": int_(102, "released code: images of CIFAR-10.1 in each class, for training and selection", at_least=1, at_most=199)
+    "per_class": int_(
+        102, "released code: images of CIFAR-10.1 in each class, for training and selection", at_least=1, at_most=199
+    )
 }
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
 PAPER_HYPERPARAMETERS = {
-    "contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}
+    "contrastive_adapter": {
+        "anchor_fraction": 0.1,
+        "balance_anchors": True,
+        "num_negatives": 512,
+        "num_neighbors": 1024,
+    }
 }
 
 RAW = (
@@ -36,7 +43,10 @@ REMEDY = f"Put cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy of {SOURCE} int
 def build(settings: Settings, data_root: Path) -> Dataset:
     """What of CIFAR-10.1 is not drawn for training is its test split."""
     folders = ("cifar-10.1", "CIFAR-10.1/datasets", "CIFAR-10.1-master/datasets")
-    files = [rawfiles.find(data_root, [f"{f}/cifar10.1_v6_{what}.npy" for f in folders], REMEDY) for what in ("data", "labels")]
+    files = [
+        rawfiles.find(data_root, [f"{f}/cifar10.1_v6_{what}.npy" for f in folders], REMEDY)
+        for what in ("data", "labels")
+    ]
     try:
         data, numbers = (np.load(file, allow_pickle=False) for file in files)
     except (ValueError, OSError) as error:

@@ -14,11 +14,20 @@ from despur.specs.declarations import declared
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
-SETTINGS = {"per_class": int_(556, "released code: images of CIFAR-10.2 in each class, a tenth of all", at_least=1, at_most=1000)}
+SETTINGS = {
+    "per_class": int_(
+        556, "released code: images of CIFAR-10.2 in each class, a tenth of all", at_least=1, at_most=1000
+    )
+}
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
 PAPER_HYPERPARAMETERS = {
-    "contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True, "num_negatives": 512, "num_neighbors": 1024}
+    "contrastive_adapter": {
+        "anchor_fraction": 0.1,
+        "balance_anchors": True,
+        "num_negatives": 512,
+        "num_neighbors": 1024,
+    }
 }
 
 RAW = (
@@ -32,7 +41,9 @@ REMEDY = f"Put the two files of {SOURCE} into cifar-10.2/ in the folder that DES
 
 
 def read(data_root: Path, part: str) -> tuple[Array, Array]:
-    path = rawfiles.find(data_root, [f"{folder}/cifar102_{part}.npz" for folder in ("cifar-10.2", "cifar-10.2-master")], REMEDY)
+    path = rawfiles.find(
+        data_root, [f"{folder}/cifar102_{part}.npz" for folder in ("cifar-10.2", "cifar-10.2-master")], REMEDY
+    )
     try:
         with np.load(path, allow_pickle=False) as file:
             return checked(path, file["images"], file["labels"], REMEDY)
@@ -44,4 +55,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """The given test splits."""
     images, labels = read(data_root, "train")
     rows = per_class("cifar10_02/train", labels, settings["per_class"])
-    return together(data_root, "cifar10_02", "CIFAR-10.2", (images[rows], labels[rows]), read(data_root, "test"), SOURCE)
+    return together(
+        data_root, "cifar10_02", "CIFAR-10.2", (images[rows], labels[rows]), read(data_root, "test"), SOURCE
+    )

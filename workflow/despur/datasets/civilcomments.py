@@ -69,7 +69,9 @@ RAW = ("civilcomments_v1.0/all_data_with_identities.csv",)
 
 CSV = "civilcomments_v1.0/all_data_with_identities.csv"
 SOURCE = "https://worksheets.codalab.org/rest/bundles/0x8cd3de0634154aeaad2ee6eb96723c6e/contents/blob/"
-REMEDY = f"Unpack {SOURCE} (WILDS's CivilComments) anew into civilcomments_v1.0/ in the folder that DESPUR_DATA_ROOT names"
+REMEDY = (
+    f"Unpack {SOURCE} (WILDS's CivilComments) anew into civilcomments_v1.0/ in the folder that DESPUR_DATA_ROOT names"
+)
 IDENTITIES = ["male", "female", "LGBTQ", "christian", "muslim", "other_religions", "black", "white"]
 SPLITS = {name: name for name in ("train", "val", "test")}
 
@@ -112,7 +114,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     mentioned = np.stack([shares(path, raw[name]) for name in IDENTITIES], axis=1)
     for name in SPLITS:
         if not mentioned[split == name].any():
-            raise InputError(f"{path}: no comment of the split {name} mentions an identity, so that it has no groups. {REMEDY}")
+            raise InputError(
+                f"{path}: no comment of the split {name} mentions an identity, so that it has no groups. {REMEDY}"
+            )
     a = mentioned.any(axis=1) if settings["attribute"] == "any" else mentioned[:, IDENTITIES.index("black")]
     table = pd.DataFrame({"split": split, "y": y, "a": a.astype(np.int64), "original": np.arange(len(raw))})
     classes = ["not toxic", "toxic"]

@@ -72,7 +72,9 @@ def read_idx(root: Path, name: str) -> Array:
         _download(path)
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() != SHA256[name]:
-        raise InputError(f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away and download {URL}{name}")
+        raise InputError(
+            f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away and download {URL}{name}"
+        )
     raw = gzip.decompress(content)
     header = 4 + 4 * raw[3]
     shape = np.frombuffer(raw, ">i4", raw[3], offset=4)
@@ -101,7 +103,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     order = rng.permutation(len(train))
     held_out = round(settings["val_fraction"] * len(train))
     split[order[:held_out]], split[order[held_out:]] = "val", "train"
-    a = np.where(split == "train", coloring.correlated(rng, y, settings["p_corr"], settings["minority"]), rng.integers(0, 5, len(y)))
+    a = np.where(
+        split == "train",
+        coloring.correlated(rng, y, settings["p_corr"], settings["minority"]),
+        rng.integers(0, 5, len(y)),
+    )
     colored = coloring.colorize(np.concatenate([train, test]), coloring.rgb(settings["colors"])[a])
     table = pd.DataFrame({"split": split, "y": y, "a": a, "original": np.arange(len(y)), "digit": digits})
     about = {**coloring.about_colored(dict(settings)), "source": URL, "licence": "CC BY-SA 3.0", "sha256": SHA256}

@@ -17,9 +17,15 @@ from despur.specs.settings import Settings, choice, draw, float_
 from despur.storage.store import Dataset
 
 SETTINGS = {
-    "sigma": float_(50.0, "Sec. 3; Fig. 1, 3: 0, 25, 50, 75, 150. Called a variance, but N(mu, sigma^2): a standard deviation", at_least=0),
+    "sigma": float_(
+        50.0,
+        "Sec. 3; Fig. 1, 3: 0, 25, 50, 75, 150. Called a variance, but N(mu, sigma^2): a standard deviation",
+        at_least=0,
+    ),
     "outside": choice("clip", "not stated: colours outside 0..255 are cut to it, or drawn again", "clip", "redraw"),
-    "coloring": choice("multiply", "not stated: grey is a share of the ink; replace: as in cmnist", "multiply", "replace"),
+    "coloring": choice(
+        "multiply", "not stated: grey is a share of the ink; replace: as in cmnist", "multiply", "replace"
+    ),
     "draw": draw("which random split and colouring; Sec. 3: 5 seeds of the data, draw=seed"),
 }
 
@@ -43,6 +49,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     colored = paint(images[original], inks(rng, a, settings["sigma"], settings["outside"]), settings["coloring"])
     rank = np.full(len(y), -1)
     rank[split == "train"] = label_ranks(rng, y[split == "train"])
-    table = pd.DataFrame({"split": split, "y": y, "a": a, "original": original, "digit": digits[original], "label_rank": rank})
+    table = pd.DataFrame(
+        {"split": split, "y": y, "a": a, "original": original, "digit": digits[original], "label_rank": rank}
+    )
     about = {**about_domains(28, LABELS, settings), "source": URL, "licence": "CC BY-SA 3.0", "sha256": SHA256}
     return Dataset(colored, table, about)

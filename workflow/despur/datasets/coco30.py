@@ -20,7 +20,9 @@ from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {
     "size": int_(64, "not stated: pixels a side, as Tiny ImageNet; the shape is not kept", at_least=8),
-    "train": choice("full", "Sec. 1, settings 3 and 4: foreground: training images without background", "full", "foreground"),
+    "train": choice(
+        "full", "Sec. 1, settings 3 and 4: foreground: training images without background", "full", "foreground"
+    ),
 }
 
 PAPER_HYPERPARAMETERS = {  # of the toy experiments nothing is stated: as on Tiny ImageNet
@@ -70,7 +72,11 @@ def objects(folder: Path, part: str) -> pd.DataFrame:
         "bottom": (alone["y"] + alone["h"]) / alone["height"],
     }
     return pd.DataFrame(
-        {"file": [folder / f"{part}2017" / name for name in alone["file"]], "y": alone["name"].map(CATEGORIES.index), **box}
+        {
+            "file": [folder / f"{part}2017" / name for name in alone["file"]],
+            "y": alone["name"].map(CATEGORIES.index),
+            **box,
+        }
     )
 
 
@@ -92,15 +98,21 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     parts = {"train": objects(folder, "train"), "test": objects(folder, "val")}
     parts["test_foreground"] = parts["test"]
     table = pd.concat([part.assign(split=split) for split, part in parts.items()], ignore_index=True)
-    bare = ((table["split"] == "test_foreground") | ((table["split"] == "train") & (settings["train"] == "foreground"))).to_numpy()
-    full = rawfiles.images(list(table["file"]), size, lambda image: image.resize((size, size), Image.Resampling.BILINEAR), REMEDY)
+    bare = (
+        (table["split"] == "test_foreground") | ((table["split"] == "train") & (settings["train"] == "foreground"))
+    ).to_numpy()
+    full = rawfiles.images(
+        list(table["file"]), size, lambda image: image.resize((size, size), Image.Resampling.BILINEAR), REMEDY
+    )
 
     def make(rows: slice) -> Array:
         masks = box_masks(table.iloc[rows], size)
         return without_background(full[rows], masks | ~bare[rows][:, None, None])
 
     masks = Lazy((len(table), size, size), bool, lambda rows: box_masks(table.iloc[rows], size))
-    found = dataset(Lazy(full.shape, np.uint8, make), table["split"], table["y"], CATEGORIES, source=SOURCE, licence="CC BY 4.0")
+    found = dataset(
+        Lazy(full.shape, np.uint8, make), table["split"], table["y"], CATEGORIES, source=SOURCE, licence="CC BY 4.0"
+    )
     found.table["original"] = table.groupby("file").ngroup().to_numpy()
     found.masks = masks
     return found

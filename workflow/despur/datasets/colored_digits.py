@@ -43,7 +43,14 @@ PAPER_HYPERPARAMETERS = {
         "shrink": False,
         "temperature": 0.1,
     },
-    "supcon": {"epochs": 4, "accumulation": 8, "anchor_fraction": 0.5, "num_positives": 4, "num_negatives": 4, "temperature": 0.1},
+    "supcon": {
+        "epochs": 4,
+        "accumulation": 8,
+        "anchor_fraction": 0.5,
+        "num_positives": 4,
+        "num_negatives": 4,
+        "temperature": 0.1,
+    },
     "cvar_dro": {"epochs": 10},
     "lff": {"epochs": 8},
     "eiil": {"epochs": 10},
@@ -65,7 +72,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     every = np.repeat(np.flatnonzero(split != "train"), 5)
     rows = np.concatenate([once, every])
     a = np.concatenate(
-        [coloring.correlated(rng, y[once], settings["p_corr"], settings["minority"]), np.tile(np.arange(5), len(every) // 5)]
+        [
+            coloring.correlated(rng, y[once], settings["p_corr"], settings["minority"]),
+            np.tile(np.arange(5), len(every) // 5),
+        ]
     )
     gray = (digits.images * (255 / 16)).astype(np.uint8)
     enlarged = coloring.resize(gray[..., None], 28)[..., 0]

@@ -35,7 +35,11 @@ PAPER_HYPERPARAMETERS = {
 }
 
 SHARES = {"train": 0.6, "val": 0.1, "test_id": 0.1, "test_ood": 0.2}  # of the originals, as in cmnist_3v5
-RENDERINGS = {"val": 4, "test_id": 4, "test_ood": 2}  # of each held-out original: in the colours of its split by turns, each time a draw
+RENDERINGS = {
+    "val": 4,
+    "test_id": 4,
+    "test_ood": 2,
+}  # of each held-out original: in the colours of its split by turns, each time a draw
 DEGREES, SCALE, SHIFT = 12.0, 0.1, 0.5  # largest variation; of the shift, in pixels of the scan
 
 
@@ -51,7 +55,9 @@ def enlarge(scan: Array, size: int, turn: Array, shift: Array) -> Array:
     """About the scan's centre: output pixel o shows the scan at turn (o - c_o) / (size / 8) + c + shift."""
     matrix = turn * 8 / size
     offset = 3.5 + shift - matrix @ np.full(2, (size - 1) / 2)
-    return np.clip(affine_transform(scan, matrix, offset, (size, size), order=1, mode="grid-constant") * (255 / 16), 0, 255)
+    return np.clip(
+        affine_transform(scan, matrix, offset, (size, size), order=1, mode="grid-constant") * (255 / 16), 0, 255
+    )
 
 
 def rendered(rng: np.random.Generator, originals: Array, variations: int) -> pd.DataFrame:
@@ -80,8 +86,12 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table["digit"] = scans.target[table["original"]]
     table["y"] = (table["digit"] == 5).astype(np.int64)
     table["label_rank"] = -1
-    table.loc[train, "label_rank"] = label_ranks(rng, table["y"].to_numpy()[train], table["rendering"].to_numpy()[train])
-    colored = paint(np.array(gray), inks(rng, table["a"].to_numpy(), settings["sigma"], settings["outside"]), settings["coloring"])
+    table.loc[train, "label_rank"] = label_ranks(
+        rng, table["y"].to_numpy()[train], table["rendering"].to_numpy()[train]
+    )
+    colored = paint(
+        np.array(gray), inks(rng, table["a"].to_numpy(), settings["sigma"], settings["outside"]), settings["coloring"]
+    )
     labels = {"8 labels": 8, "40 labels": 40, "all labels": int(train.sum())}
     about = {**about_domains(size, labels, settings), "source": "sklearn.datasets.load_digits", "licence": "CC BY 4.0"}
     return Dataset(colored, table, about)

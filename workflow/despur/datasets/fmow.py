@@ -44,7 +44,9 @@ def splits(path: Path, table: pd.DataFrame) -> Array:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Every image is an original of its own; image i is that of row i of the metadata."""
-    path, countries = (rawfiles.find(data_root / FOLDER, [name], REMEDY) for name in ("rgb_metadata.csv", "country_code_mapping.csv"))
+    path, countries = (
+        rawfiles.find(data_root / FOLDER, [name], REMEDY) for name in ("rgb_metadata.csv", "country_code_mapping.csv")
+    )
     raw = rawfiles.read_table(path, ["split", "category", "country_code", "timestamp"], REMEDY)
     mapping = rawfiles.read_table(countries, ["alpha-3", "region"], REMEDY)
     region = raw["country_code"].map(mapping.dropna().set_index("alpha-3")["region"]).fillna(OTHER)
@@ -54,7 +56,13 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     y, a = raw["category"].map(classes.index).to_numpy()[rows], region.map(regions.index).to_numpy()[rows]
     table = pd.DataFrame({"split": split[rows], "y": y, "a": a, "original": rows})
     about = {
-        **{"size": settings["size"], "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
+        **{
+            "size": settings["size"],
+            "train_crop": "centre",
+            "test_crop": "centre",
+            "select": "val",
+            "headline": "test",
+        },
         **{"classes": classes, "class_words": [name.replace("_", " ") for name in classes]},
         **{"attributes": regions, "attribute": "region", "groups": regions[:-1]},
         **{"source": SOURCE, "licence": "FMoW Challenge Public License", "sha256": {path.name: sha256(path)}},

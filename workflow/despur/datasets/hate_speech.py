@@ -15,8 +15,14 @@ from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
-    "features": choice("embedded", "Experiment 2: by a bi-GRU that is trained first; vectors: SPLIT.npy", "embedded", "vectors"),
-    "source": component("datasets", "hate_speech_tweets", "with features=embedded: what the model behind them is trained on, and encodes"),
+    "features": choice(
+        "embedded", "Experiment 2: by a bi-GRU that is trained first; vectors: SPLIT.npy", "embedded", "vectors"
+    ),
+    "source": component(
+        "datasets",
+        "hate_speech_tweets",
+        "with features=embedded: what the model behind them is trained on, and encodes",
+    ),
 }
 
 PAPER_HYPERPARAMETERS = {"*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
@@ -37,8 +43,12 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table, about = tweets(folder)
     inputs = []
     for split, own in table.groupby("split", sort=False):
-        vectors = raw.read_vectors(raw.found(folder, f"{split}.npy", remedy="Encode the tweets, or ask for features=embedded"))
+        vectors = raw.read_vectors(
+            raw.found(folder, f"{split}.npy", remedy="Encode the tweets, or ask for features=embedded")
+        )
         if len(vectors) != own["rows"].iloc[0]:
-            raise InputError(f"{folder / str(split)}.npy has {len(vectors)} rows, but {split}.tsv has {own['rows'].iloc[0]}")
+            raise InputError(
+                f"{folder / str(split)}.npy has {len(vectors)} rows, but {split}.tsv has {own['rows'].iloc[0]}"
+            )
         inputs.append(np.asarray(vectors[own["row"]], np.float32))
     return raw.dataset(folder, np.concatenate(inputs), table[["split", "y", "a"]], {"input": "embedding", **about})

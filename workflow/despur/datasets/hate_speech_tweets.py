@@ -52,7 +52,10 @@ def younger(ages: pd.Series, path: Path) -> Array:
 def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     """All three splits one after the other, as they are given: split, y, a, text, its row in a file of ``rows``; and what is known."""
     tables = []
-    paths = {split: raw.found(folder, f"{split}.tsv", remedy=f"Ask the authors of {SOURCE} for it") for split in ("train", "valid", "test")}
+    paths = {
+        split: raw.found(folder, f"{split}.tsv", remedy=f"Ask the authors of {SOURCE} for it")
+        for split in ("train", "valid", "test")
+    }
     for split, path in paths.items():
         table = raw.read_table(path, ("text", "age", "label"))
         table["row"], table["rows"] = np.arange(len(table)), len(table)

@@ -19,14 +19,24 @@ from despur.storage.store import Array, Dataset, InputError
 SETTINGS = {
     "size": int_(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),
     "labels": choice(
-        "published", "Sec. 6.3: 'the same fixed splits' as SimCLR, of 1 % and 10 %; drawn: equally many of each class", "published", "drawn"
+        "published",
+        "Sec. 6.3: 'the same fixed splits' as SimCLR, of 1 % and 10 %; drawn: equally many of each class",
+        "published",
+        "drawn",
     ),
 }
 
 PAPER_HYPERPARAMETERS = {
     # Sec. 6.2: "the same as (Chen et al., 2020b; Chuang et al., 2020)": batches of 4,096, 800 epochs, blur over a tenth of the side. Their
     # LARS and its rate are not among the house's settings: Adam, as on the other data sets.
-    "*": {"encoder": "resnet50", "weights": "random", "learning_rate": 2e-3, "batch_size": 4096, "epochs": 800, "projector_dim": 128},
+    "*": {
+        "encoder": "resnet50",
+        "weights": "random",
+        "learning_rate": 2e-3,
+        "batch_size": 4096,
+        "epochs": 800,
+        "projector_dim": 128,
+    },
     "simclr": {**NT_XENT, "temperature": 0.1, "projector_dim": 128},
     # Sec. 6.3, Table 3
     "simclr_msr": {"lambda": 0.1, "temperature": 0.1},
@@ -57,7 +67,9 @@ def ranks(paths: Sequence[Path], data_root: Path) -> Array:
         file = rawfiles.find(data_root, [f"imagenet_subsets/{name}"], f"Get it from {LISTS}, or ask for labels=drawn")
         for image in file.read_text().split():
             if image not in result:
-                raise InputError(f"{file}: {image} is no training image. Get it anew from {LISTS}, or ask for labels=drawn")
+                raise InputError(
+                    f"{file}: {image} is no training image. Get it anew from {LISTS}, or ask for labels=drawn"
+                )
             if rank[result[image]] == len(paths):
                 rank[result[image]], count = count, count + 1
     return rank
@@ -68,7 +80,9 @@ def built(settings: Settings, data_root: Path, synsets: Sequence[str] | None = N
     folder = rawfiles.find(data_root, ROOTS, REMEDY)
     for part in ("train", "val"):
         if not (folder / part).is_dir() or images_in(folder / part):
-            raise InputError(f"{folder / part} is flat or not there: the class of an image is the name of its folder. {REMEDY}")
+            raise InputError(
+                f"{folder / part} is flat or not there: the class of an image is the name of its folder. {REMEDY}"
+            )
     names = list(synsets or sorted(path.name for path in (folder / "train").iterdir() if path.is_dir()))
     train, test = (class_folders(folder / part, names, REMEDY) for part in ("train", "val"))
     files, size = [*train, *test], settings["size"]

@@ -16,14 +16,22 @@ from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Dataset
 
 SETTINGS = {
-    "features": choice("vectors", "Experiment 4: of a ResNet-50; embedded: by one that is fine-tuned here first", "vectors", "embedded"),
-    "source": component("datasets", "imsitu_images", "with features=embedded: what the model behind them is trained on, and encodes"),
+    "features": choice(
+        "vectors", "Experiment 4: of a ResNet-50; embedded: by one that is fine-tuned here first", "vectors", "embedded"
+    ),
+    "source": component(
+        "datasets", "imsitu_images", "with features=embedded: what the model behind them is trained on, and encodes"
+    ),
 }
 
 PAPER_HYPERPARAMETERS = {"*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
 RAW = (
-    *("imsitu/train.parquet | imsitu/train.csv", "imsitu/dev.parquet | imsitu/dev.csv", "imsitu/test.parquet | imsitu/test.csv"),
+    *(
+        "imsitu/train.parquet | imsitu/train.csv",
+        "imsitu/dev.parquet | imsitu/dev.csv",
+        "imsitu/test.parquet | imsitu/test.csv",
+    ),
     "imsitu/classes.csv | imsitu/train.parquet | imsitu/train.csv",  # the first, where there is one
 )
 RAW_WITH = {"features=vectors": ("imsitu/train.npy", "imsitu/dev.npy", "imsitu/test.npy")}
@@ -32,7 +40,10 @@ RAW_WITH = {"features=vectors": ("imsitu/train.npy", "imsitu/dev.npy", "imsitu/t
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Vectors of your own; those of a ResNet-50 that is fine-tuned here are put in place by the data stage."""
     folder = data_root / "imsitu"
-    arrays = [raw.found(folder, f"{split}.npy", remedy="Encode the photographs, or ask for features=embedded") for split in SPLITS]
+    arrays = [
+        raw.found(folder, f"{split}.npy", remedy="Encode the photographs, or ask for features=embedded")
+        for split in SPLITS
+    ]
     table, about = photographs(folder, *arrays)
     inputs = np.concatenate([np.asarray(raw.read_vectors(path), np.float32) for path in arrays])
     return raw.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "embedding", **about})

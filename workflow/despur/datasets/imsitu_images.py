@@ -59,8 +59,13 @@ def photographs(folder: Path, *further: Path) -> tuple[pd.DataFrame, dict[str, A
     files = [raw.found(folder, f"{split}.parquet", f"{split}.csv", remedy=remedy) for split in SPLITS]
     tables = [raw.read_table(path, ("image", "gender")) for path in files]
     classes = labels(folder, tables, files[0])
-    joined = pd.concat([table.assign(split=split) for split, table in zip(SPLITS, tables, strict=True)], ignore_index=True)
-    y, a = (raw.coded(joined[column].astype(str), names, column, folder) for column, names in (("class", classes), ("gender", GENDERS)))
+    joined = pd.concat(
+        [table.assign(split=split) for split, table in zip(SPLITS, tables, strict=True)], ignore_index=True
+    )
+    y, a = (
+        raw.coded(joined[column].astype(str), names, column, folder)
+        for column, names in (("class", classes), ("gender", GENDERS))
+    )
     about = {
         **{"classes": classes, "attributes": GENDERS, "attribute": "gender"},
         **{"source": "http://imsitu.org", "licence": "see imsitu.org", "sha256": raw.sha256(*files, *further)},
@@ -86,4 +91,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     inputs = np.empty((len(table), size, size, 3), np.uint8)
     for row, name in zip(inputs, table["image"], strict=True):
         row[:] = photograph(folder / "images" / name, size)
-    return raw.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "image", "size": size, "train_crop": "centre", **about})
+    return raw.dataset(
+        folder, inputs, table[["split", "y", "a"]], {"input": "image", "size": size, "train_crop": "centre", **about}
+    )

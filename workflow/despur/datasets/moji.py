@@ -16,7 +16,10 @@ from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
     "ratio": float_(
-        0.8, "Experiment 1: 40/10/10/40, the share of a sentiment's training samples in its more frequent dialect", at_least=0, at_most=1
+        0.8,
+        "Experiment 1: 40/10/10/40, the share of a sentiment's training samples in its more frequent dialect",
+        at_least=0,
+        at_most=1,
     ),
     "train": int_(100_000, "Experiment 1: training samples, half of each sentiment", at_least=4),
     "held_out": int_(8_000, "Experiment 1: samples of dev, and of test, a quarter in each cell", at_least=4),
@@ -47,7 +50,9 @@ CELLS = {"pos_pos": (1, 1), "pos_neg": (1, 0), "neg_pos": (0, 1), "neg_neg": (0,
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Draw each cell's rows; only those are read from the files."""
     folder = data_root / "moji"
-    paths = {name: raw.found(folder, f"{name}.npy", remedy=f"Download the four files of {SOURCE} there") for name in CELLS}
+    paths = {
+        name: raw.found(folder, f"{name}.npy", remedy=f"Download the four files of {SOURCE} there") for name in CELLS
+    }
     files = {name: raw.read_vectors(path) for name, path in paths.items()}
     dims = {vectors.shape[1] for vectors in files.values()}
     if len(dims) > 1:
@@ -57,7 +62,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     for name, (y, a) in CELLS.items():
         train = round(settings["train"] / 2 * (settings["ratio"] if y == a else 1 - settings["ratio"]))
         if len(files[name]) < train + 2 * cell:
-            raise InputError(f"{paths[name]} has {len(files[name])} rows, {train + 2 * cell} are needed: lower train or held_out")
+            raise InputError(
+                f"{paths[name]} has {len(files[name])} rows, {train + 2 * cell} are needed: lower train or held_out"
+            )
         rows[name] = generator(f"moji/{name}", settings["draw"]).permutation(len(files[name]))[: train + 2 * cell]
         split = np.repeat(["val", "test", "train"], [cell, cell, train])
         tables.append(pd.DataFrame({"split": split, "y": y, "a": a, "row": rows[name]}))
@@ -68,6 +75,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         inputs[end - len(table) + order] = files[name][rows[name][order]]
     about = {
         **{"input": "embedding", "classes": ["sad", "happy"], "attributes": ["SAE", "AAE"], "attribute": "dialect"},
-        **{"source": SOURCE, "licence": "derived from tweets; see Blodgett et al. 2016", "sha256": raw.sha256(*paths.values())},
+        **{
+            "source": SOURCE,
+            "licence": "derived from tweets; see Blodgett et al. 2016",
+            "sha256": raw.sha256(*paths.values()),
+        },
     }
     return raw.dataset(folder, inputs, pd.concat(tables), about)

@@ -26,12 +26,21 @@ from despur.storage.store import Array, Dataset
 SETTINGS = {
     "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),
     "class_share": float_(
-        0.23, "Waterbirds: 1,113 of 4,795; with two classes, the second's share of training; 0: as it comes", at_least=0, below=1
+        0.23,
+        "Waterbirds: 1,113 of 4,795; with two classes, the second's share of training; 0: as it comes",
+        at_least=0,
+        below=1,
     ),
-    "p_corr": float_(0.95, "App. E.1 of Zhang et al. 2022, Waterbirds: share of a class on its background", at_least=0, at_most=1),
+    "p_corr": float_(
+        0.95, "App. E.1 of Zhang et al. 2022, Waterbirds: share of a class on its background", at_least=0, at_most=1
+    ),
     "skew": choice("all", "Waterbirds; last: other classes are half and half, as in CelebA", "all", "last"),
-    "test": choice("balanced", "App. E.1: each held-out original on both backgrounds; skewed: like training", "balanced", "skewed"),
-    "train": choice("full", "foreground: of training and validation images the background is removed", "full", "foreground"),
+    "test": choice(
+        "balanced", "App. E.1: each held-out original on both backgrounds; skewed: like training", "balanced", "skewed"
+    ),
+    "train": choice(
+        "full", "foreground: of training and validation images the background is removed", "full", "foreground"
+    ),
     "foreground": bool_(False, "a split test_foreground too: the test images without background"),
     "samples": int_(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
     "copies": int_(3, "scenes made of a training original: Waterbirds has 4,795, there are 700 originals", at_least=1),

@@ -45,10 +45,16 @@ SIDE = 32  # of the middle of a scene: what the encoders of images see
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Vectors (N,dims), each component with unit variance in training."""
-    scenes = scene_digits.build({**settings, "train": "full", "foreground": False, "crop": "centre", "test_crop": "centre"}, data_root)
+    scenes = scene_digits.build(
+        {**settings, "train": "full", "foreground": False, "crop": "centre", "test_crop": "centre"}, data_root
+    )
     corner = (scene_digits.SIDE - SIDE) // 2
     middle = scenes.inputs[:, corner : corner + SIDE, corner : corner + SIDE]
     pixels = np.asarray(middle, np.float32).reshape(len(middle), -1) / 255
-    encoder = PCA(settings["dims"], whiten=True, svd_solver="randomized", random_state=0).fit(pixels[scenes.rows("train")])
+    encoder = PCA(settings["dims"], whiten=True, svd_solver="randomized", random_state=0).fit(
+        pixels[scenes.rows("train")]
+    )
     kept = {key: value for key, value in scenes.about.items() if key not in ("size", "train_crop", "test_crop")}
-    return dataclasses.replace(scenes, inputs=encoder.transform(pixels), about={**kept, "input": "embedding"}, masks=None)
+    return dataclasses.replace(
+        scenes, inputs=encoder.transform(pixels), about={**kept, "input": "embedding"}, masks=None
+    )

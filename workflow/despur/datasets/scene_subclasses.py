@@ -40,7 +40,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Raises SettingError for classes of different numbers of digits."""
     classes = settings["classes"].split("-")
     if len({len(members) for members in classes}) > 1 or len(classes[0]) < 2:
-        raise SettingError(f"classes={settings['classes']}: subclasses need classes of equally many digits, at least two")
+        raise SettingError(
+            f"classes={settings['classes']}: subclasses need classes of equally many digits, at least two"
+        )
     full = {**settings, "skew": "all", "test": "balanced", "train": "full", "foreground": False}
     dataset = scene_digits.build(full, data_root)
     result = {int(digit): i for members in classes for i, digit in enumerate(members)}

@@ -60,7 +60,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     y["unlabelled"] = np.full(len(stored["unlabelled"]), -1)
     for split, labels in y.items():
         if len(labels) != len(stored[split]):
-            raise InputError(f"{data_root / 'stl10_binary'}: {len(stored[split])} {split} images, but {len(labels)} labels. {REMEDY}")
+            raise InputError(
+                f"{data_root / 'stl10_binary'}: {len(stored[split])} {split} images, but {len(labels)} labels. {REMEDY}"
+            )
     where = [(split, i) for split, part in stored.items() for i in range(len(part))]
 
     def make(rows: slice) -> Array:

@@ -25,7 +25,12 @@ PAPER_HYPERPARAMETERS = {  # Sec. 6.2
 }
 
 RAW = (
-    *("tiny-imagenet-200/wnids.txt", "tiny-imagenet-200/words.txt", "tiny-imagenet-200/train/n*", "tiny-imagenet-200/val/*"),
+    *(
+        "tiny-imagenet-200/wnids.txt",
+        "tiny-imagenet-200/words.txt",
+        "tiny-imagenet-200/train/n*",
+        "tiny-imagenet-200/val/*",
+    ),
     "tiny-imagenet-200/val/val_annotations.txt | tiny-imagenet-200/wnids.txt",  # the first, where there is one
 )
 
@@ -65,7 +70,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Training and validation images; the latter are the test split."""
     folder = data_root / "tiny-imagenet-200"
     synsets = rawfiles.find(folder, ["wnids.txt"], REMEDY).read_text().split()
-    named = dict(line.split("\t")[:2] for line in rawfiles.find(folder, ["words.txt"], REMEDY).read_text().splitlines() if "\t" in line)
+    named = dict(
+        line.split("\t")[:2]
+        for line in rawfiles.find(folder, ["words.txt"], REMEDY).read_text().splitlines()
+        if "\t" in line
+    )
     train, test = class_folders(folder / "train", synsets, REMEDY), validation(folder / "val", synsets)
     files = [*train, *test]
     return dataset(

@@ -19,7 +19,9 @@ from despur.storage.store import Dataset
 
 SETTINGS = {
     "size": int_(224, "released code: pixels a side, out of 256", at_least=32),
-    "fit": choice("stretch", "released code; clip: the shape is kept, as Zhang & Re 2022 embed images", "stretch", "clip"),
+    "fit": choice(
+        "stretch", "released code; clip: the shape is kept, as Zhang & Re 2022 embed images", "stretch", "clip"
+    ),
     "samples": int_(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
 }
 
@@ -72,7 +74,9 @@ def prepare(image: Image.Image, size: int) -> Image.Image:
     """Resized to a square larger by 256/224 (the shape is not kept: the code of Sagawa et al.), then the centre (size,size)."""
     larger = size * 256 // 224
     corner = (larger - size) // 2
-    return image.resize((larger, larger), Image.Resampling.BILINEAR).crop((corner, corner, corner + size, corner + size))
+    return image.resize((larger, larger), Image.Resampling.BILINEAR).crop(
+        (corner, corner, corner + size, corner + size)
+    )
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
@@ -84,7 +88,12 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         rawfiles.decode(path, raw[column], meaning, REMEDY)
     split = rawfiles.decode_splits(path, raw["split"], rawfiles.SPLITS, REMEDY)
     table = pd.DataFrame(
-        {"split": split, "y": raw["y"].astype(np.int64), "a": raw["place"].astype(np.int64), "original": np.arange(len(raw))}
+        {
+            "split": split,
+            "y": raw["y"].astype(np.int64),
+            "a": raw["place"].astype(np.int64),
+            "original": np.arange(len(raw)),
+        }
     )
     kept = fewer(table, settings["samples"], "waterbirds")
     about = {

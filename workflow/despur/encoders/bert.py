@@ -47,9 +47,14 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Bert:
     from transformers import BertConfig, BertModel
 
     config = BertConfig(
-        hidden_size=hidden, num_hidden_layers=settings["layers"], num_attention_heads=hidden // 64, intermediate_size=4 * hidden
+        hidden_size=hidden,
+        num_hidden_layers=settings["layers"],
+        num_attention_heads=hidden // 64,
+        intermediate_size=4 * hidden,
     )
-    return Bert(BertModel(config) if settings["weights"] == "random" else pretrained(config, fetch(FILES, BERT)), hidden)
+    return Bert(
+        BertModel(config) if settings["weights"] == "random" else pretrained(config, fetch(FILES, BERT)), hidden
+    )
 
 
 def pretrained(config: object, path: Path) -> nn.Module:

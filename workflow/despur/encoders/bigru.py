@@ -28,7 +28,9 @@ class BiGRU(nn.Module):
 
     def forward(self, words: Tensor) -> Tensor:
         lengths = (words > 0).sum(dim=1).clamp(min=1).cpu()
-        packed = nn.utils.rnn.pack_padded_sequence(self.dropout(self.embedding(words)), lengths, batch_first=True, enforce_sorted=False)
+        packed = nn.utils.rnn.pack_padded_sequence(
+            self.dropout(self.embedding(words)), lengths, batch_first=True, enforce_sorted=False
+        )
         _, last = self.gru(packed)
         return self.dropout(torch.cat([last[0], last[1]], dim=1))
 

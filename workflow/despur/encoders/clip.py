@@ -23,8 +23,12 @@ from despur.storage.store import InputError
 
 SEED_CHUNK = 5
 SETTINGS = {
-    "model": name("RN50", "Tables 1, 3: RN50, ViT-L-14; Table 4: RN101, ViT-B-32, ViT-B-16, RN50x4; any name of open_clip"),
-    "checkpoint": name("openai", "Sec. 3.2: CLIP's; cloob: CLOOB's; random: none; any tag that open_clip has for the model"),
+    "model": name(
+        "RN50", "Tables 1, 3: RN50, ViT-L-14; Table 4: RN101, ViT-B-32, ViT-B-16, RN50x4; any name of open_clip"
+    ),
+    "checkpoint": name(
+        "openai", "Sec. 3.2: CLIP's; cloob: CLOOB's; random: none; any tag that open_clip has for the model"
+    ),
 }
 
 CLOOB = "https://ml.jku.at/research/CLOOB/downloads/checkpoints/"
@@ -59,10 +63,16 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
     model, checkpoint = settings["model"], settings["checkpoint"]
     if len(input_shape) != 3 or input_shape[0] != 3:
         raise misfit(
-            "clip", "images of three channels", input_shape, "identity takes embeddings, sentence tokens", "or bring images in colours"
+            "clip",
+            "images of three channels",
+            input_shape,
+            "identity takes embeddings, sentence tokens",
+            "or bring images in colours",
         )
     if open_clip.get_model_config(model) is None:
-        raise SettingError(f"encoder.model={model}: open_clip has no such model; it has {', '.join(open_clip.list_models())}")
+        raise SettingError(
+            f"encoder.model={model}: open_clip has no such model; it has {', '.join(open_clip.list_models())}"
+        )
     published = open_clip.get_pretrained_cfg(model, checkpoint)
     if checkpoint == "random":
         network = open_clip.create_model(model)
@@ -81,7 +91,9 @@ def pretrained(model: str, checkpoint: str, published: dict[str, Any]) -> nn.Mod
     own, folder = weights_root() / "clip" / Path(published["url"]).name, f"clip/{model}-{checkpoint}/"
     if checkpoint == "openai" and own.exists():
         if sha256(own) != Path(published["url"]).parent.name:
-            raise InputError(f"{own}: wrong checksum (corrupt or truncated; the file is kept). Move it away. Put {published['url']} there")
+            raise InputError(
+                f"{own}: wrong checksum (corrupt or truncated; the file is kept). Move it away. Put {published['url']} there"
+            )
         return open_clip.load_openai_model(str(own), "fp32", "cpu")
     url = f"{HUB}{published['hf_hub'].rstrip('/')}/resolve/main/"
     path = fetch([f"{folder}open_clip_pytorch_model.bin", f"{folder}open_clip_model.safetensors"], url)

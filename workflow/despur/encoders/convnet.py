@@ -11,7 +11,9 @@ SETTINGS = {
     "width": int_(32, "not stated: channels of the first block; each next block has twice as many", at_least=1),
     "kernel": int_(3, "not stated", at_least=1),
     "dropout": float_(0.1, "App. D: in each block; the rate is not stated", at_least=0, below=1),
-    "dropped": choice("channels", "not stated: whole channels, as is usual for convolutions; or single units", "channels", "units"),
+    "dropped": choice(
+        "channels", "not stated: whole channels, as is usual for convolutions; or single units", "channels", "units"
+    ),
     "dim": int_(16, "Sec. 3, App. D: representations", at_least=1),
 }
 
@@ -32,7 +34,14 @@ class ConvNet(nn.Module):
             for i in range(3)
             for layer in (
                 # No pooling is stated: the convolutions go in steps of two pixels. Batch norm makes a bias useless.
-                nn.Conv2d(channels[i], channels[i + 1], settings["kernel"], stride=2, padding=settings["kernel"] // 2, bias=False),
+                nn.Conv2d(
+                    channels[i],
+                    channels[i + 1],
+                    settings["kernel"],
+                    stride=2,
+                    padding=settings["kernel"] // 2,
+                    bias=False,
+                ),
                 nn.BatchNorm2d(channels[i + 1]),
                 dropout(settings["dropout"]),
                 nn.ReLU(),
@@ -49,5 +58,7 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> ConvNet:
     if len(input_shape) != 3:
         raise misfit("convnet", "images", input_shape)
     if settings["kernel"] % 2 == 0:
-        raise SettingError(f"encoder.kernel={settings['kernel']}: must be odd, so that a cell of the kernel is its middle")
+        raise SettingError(
+            f"encoder.kernel={settings['kernel']}: must be odd, so that a cell of the kernel is its middle"
+        )
     return ConvNet(settings, input_shape)

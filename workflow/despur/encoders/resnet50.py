@@ -43,7 +43,9 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> ResNet50:
         raise misfit("resnet50", "images of three channels", input_shape)
     network = ResNet50()
     if settings["weights"] == "imagenet":
-        network.layers.load_state_dict({name: value for name, value in imagenet().items() if not name.startswith("fc.")})
+        network.layers.load_state_dict(
+            {name: value for name, value in imagenet().items() if not name.startswith("fc.")}
+        )
     return network
 
 
@@ -51,5 +53,7 @@ def imagenet() -> dict[str, Tensor]:
     """The state that training on ImageNet left. Raises InputError for a file that is not the published one."""
     path = fetch(FILES, URL)
     if not sha256(path).startswith(path.stem.removeprefix("resnet50-")):
-        raise InputError(f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away. {remedy(path, URL)}")
+        raise InputError(
+            f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away. {remedy(path, URL)}"
+        )
     return torch.load(path, map_location="cpu", weights_only=True)

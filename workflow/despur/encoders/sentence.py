@@ -54,17 +54,25 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Sentence:
     from transformers import BertModel, BertTokenizerFast
 
     url = f"{HUB}{settings['model']}/resolve/main/"
-    config, vocabulary, path = (fetch([f"{settings['model']}/{name}"], url) for name in ("config.json", "vocab.txt", "model.safetensors"))
+    config, vocabulary, path = (
+        fetch([f"{settings['model']}/{name}"], url) for name in ("config.json", "vocab.txt", "model.safetensors")
+    )
     if vocabulary.read_bytes() != fetch(["bert-base-uncased/vocab.txt"], BERT).read_bytes():
         raise InputError(
             f"{vocabulary} is not the vocabulary of bert-base-uncased, in which texts are stored: choose another encoder.model"
         )
     try:
         network, found = BertModel.from_pretrained(
-            str(config.parent), local_files_only=True, output_loading_info=True, dtype=torch.float32, add_pooling_layer=False
+            str(config.parent),
+            local_files_only=True,
+            output_loading_info=True,
+            dtype=torch.float32,
+            add_pooling_layer=False,
         )
         if found["missing_keys"] or found["mismatched_keys"]:
             raise ValueError(f"no fitting {min(map(str, [*found['missing_keys'], *found['mismatched_keys']]))}")
     except Exception as error:  # each of the libraries behind it has its own
         raise InputError(f"{path} does not hold the weights of a BERT ({error}). {remedy(path, url)}") from error
-    return Sentence(network, BertTokenizerFast.from_pretrained(str(config.parent), local_files_only=True), settings["pooling"])
+    return Sentence(
+        network, BertTokenizerFast.from_pretrained(str(config.parent), local_files_only=True), settings["pooling"]
+    )

@@ -11,7 +11,9 @@ from despur.storage.store import Array
 SETTINGS = {
     "stage1": component("methods", "erm", "Sec. 4: a regularised ERM model"),
     "algorithm": choice("gmm", "released code; App. E.2.3 says K-means or GMM", "gmm", "kmeans"),
-    "metric": choice("euclidean", "UMAP's default; cosine ignores the length of a representation", "euclidean", "cosine"),
+    "metric": choice(
+        "euclidean", "UMAP's default; cosine ignores the length of a representation", "euclidean", "cosine"
+    ),
     "components": int_(2, "App. E.2.3: UMAP components", at_least=2),
     "restarts": int_(10, "released code: n_init", at_least=1),
 }

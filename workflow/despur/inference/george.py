@@ -25,8 +25,12 @@ SETTINGS = {
     "unit_length": bool_(True, "released code of GEORGE: representations divided by their length"),
     "max_clusters": int_(10, "released code of GEORGE: at most so many in a class", at_least=2),
     "restarts": int_(3, "released code of GEORGE: n_init", at_least=1),
-    "overcluster": int_(5, "released code on MNIST and CelebA: into so many each cluster is cut; 0: none is", at_least=0),
-    "scored": int_(10_000, "at most so many samples of a class enter a silhouette, whose cost is quadratic", at_least=10),
+    "overcluster": int_(
+        5, "released code on MNIST and CelebA: into so many each cluster is cut; 0: none is", at_least=0
+    ),
+    "scored": int_(
+        10_000, "at most so many samples of a class enter a silhouette, whose cost is quadratic", at_least=10
+    ),
 }
 
 
@@ -57,18 +61,25 @@ def parts_of(points: Array, clusters: Array, settings: Settings, seed: int) -> A
     for name in np.unique(clusters):
         rows = np.flatnonzero(clusters == name)
         if len(rows) > count:
-            parts[rows] += GaussianMixture(count, n_init=settings["restarts"], random_state=seed).fit_predict(points[rows])
+            parts[rows] += GaussianMixture(count, n_init=settings["restarts"], random_state=seed).fit_predict(
+                points[rows]
+            )
     return parts
 
 
-def overcluster(points: Array, clusters: Array, losses: Array, settings: Settings, seed: int, rng: np.random.Generator) -> Array:
+def overcluster(
+    points: Array, clusters: Array, losses: Array, settings: Settings, seed: int, rng: np.random.Generator
+) -> Array:
     """Clusters (N,) of points (N,D), with those parts set apart that have a higher silhouette than before and than 0, a mean loss no lower
     than their cluster's, at least 25 samples and a 200th of all."""
     parts, scored = parts_of(points, clusters, settings, seed), rng.permutation(len(points))[: settings["scored"]]
     if len(np.unique(clusters[scored])) < 2 or len(np.unique(parts[scored])) == len(scored):
         return clusters
     rise = pd.DataFrame(
-        {"before": silhouette_samples(points[scored], clusters[scored]), "after": silhouette_samples(points[scored], parts[scored])}
+        {
+            "before": silhouette_samples(points[scored], clusters[scored]),
+            "after": silhouette_samples(points[scored], parts[scored]),
+        }
     )
     rise = rise.groupby(parts[scored]).mean()
     size, loss = np.bincount(parts), np.bincount(parts, losses)

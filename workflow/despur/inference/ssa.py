@@ -17,10 +17,14 @@ from despur.storage.store import Array
 READS_VALIDATION_GROUPS = True
 
 SETTINGS = {
-    "stage1": component("methods", "erm", "our linear classifier needs representations; Nam et al. train a network of its own"),
+    "stage1": component(
+        "methods", "erm", "our linear classifier needs representations; Nam et al. train a network of its own"
+    ),
     "confidence": float_(0.95, "Nam et al.: the smallest group's threshold", at_least=0, at_most=1),
     "folds": int_(3, "Nam et al.: K", at_least=2),
-    "rounds": int_(5, "fits of the classifier, each with the pseudo-labels of the one before; theirs: steps of SGD", at_least=1),
+    "rounds": int_(
+        5, "fits of the classifier, each with the pseudo-labels of the one before; theirs: steps of SGD", at_least=1
+    ),
     "strength": float_(1.0, "C of the logistic regression; not theirs (scikit-learn's default)", above=0),
 }
 
@@ -66,9 +70,13 @@ def infer(evidence: Evidence, settings: Settings) -> Array:
         inside = np.flatnonzero(fold != k)
         rows, a = np.empty((0, x.shape[1])), np.empty(0, int)
         for _ in range(settings["rounds"]):
-            chance = probabilities(np.concatenate([first, rows]), np.concatenate([known.a, a]), x, count, settings["strength"])
+            chance = probabilities(
+                np.concatenate([first, rows]), np.concatenate([known.a, a]), x, count, settings["strength"]
+            )
             best = chance.argmax(axis=1)
-            joins = spread((evidence.y * count + best)[inside], chance.max(axis=1)[inside], labelled, settings["confidence"])
+            joins = spread(
+                (evidence.y * count + best)[inside], chance.max(axis=1)[inside], labelled, settings["confidence"]
+            )
             rows, a = x[inside[joins]], best[inside[joins]]
         found[fold == k] = best[fold == k]
     return found

@@ -9,7 +9,9 @@ from despur.losses.infonce import precise
 def cross_correlation(first: Tensor, second: Tensor) -> Tensor:
     """Correlation (D,D) of the numbers of two views' embeddings (N,D) over the batch."""
     with torch.autocast(first.device.type, enabled=False):
-        a, b = ((z - z.mean(dim=0)) / z.std(dim=0, correction=0).clamp(min=1e-6) for z in (precise(first), precise(second)))
+        a, b = (
+            (z - z.mean(dim=0)) / z.std(dim=0, correction=0).clamp(min=1e-6) for z in (precise(first), precise(second))
+        )
         return a.T @ b / len(a)
 
 

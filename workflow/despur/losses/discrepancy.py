@@ -11,7 +11,9 @@ def kernel(z: Tensor, count: int) -> Tensor:
     """
     distance = torch.cdist(z, z, compute_mode="donot_use_mm_for_euclid_dist").square()
     others = ~torch.eye(len(z), dtype=torch.bool, device=z.device)
-    median = distance.detach().flatten()[1:].view(len(z) - 1, -1)[:, :-1].median().clamp(min=1e-12)  # all but the diagonal
+    median = (
+        distance.detach().flatten()[1:].view(len(z) - 1, -1)[:, :-1].median().clamp(min=1e-12)
+    )  # all but the diagonal
     scales = [2.0 ** (i - count // 2) for i in range(count)]
     return torch.stack([torch.exp(-distance / (scale * median)) for scale in scales]).mean(dim=0) * others
 

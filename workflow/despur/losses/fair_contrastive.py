@@ -42,7 +42,15 @@ def class_weights(label: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def fair_contrast(
-    unit: Tensor, y: Tensor, a: Tensor, temperature: float, *, parts: str = "both", within: str = "batch", plus: int = 0, mean: bool = True
+    unit: Tensor,
+    y: Tensor,
+    a: Tensor,
+    temperature: float,
+    *,
+    parts: str = "both",
+    within: str = "batch",
+    plus: int = 0,
+    mean: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """L_scl - L_fcl of Eq. 3, and both by their positives' part alone (diagnostics): scalars.
 

@@ -29,4 +29,8 @@ def irm(logits: Tensor, labels: Tensor, environment: Tensor, count: int, weight:
     risks, share = group_means(nn.functional.cross_entropy(logits, labels, reduction="none"), environment, count)
     slopes, _ = group_means(scale_gradient(logits, labels), environment, count)
     cross, penalty = (share * risks).sum(), (share * slopes.square()).sum()
-    return {"loss": (cross + weight * penalty) / max(weight, 1.0), "cross_entropy": cross.detach(), "penalty": penalty.detach()}
+    return {
+        "loss": (cross + weight * penalty) / max(weight, 1.0),
+        "cross_entropy": cross.detach(),
+        "penalty": penalty.detach(),
+    }

@@ -4,7 +4,13 @@ import torch
 from piq import multi_scale_ssim
 from torch import Tensor
 
-SCALE_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)  # Wang et al. 2003, finest first; those used are made to sum to 1
+SCALE_WEIGHTS = (
+    0.0448,
+    0.2856,
+    0.3001,
+    0.2363,
+    0.1333,
+)  # Wang et al. 2003, finest first; those used are made to sum to 1
 
 
 def smallest_side(window: int, scales: int) -> int:

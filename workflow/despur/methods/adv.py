@@ -26,13 +26,19 @@ SETTINGS = {
     "groups": component("inference", "oracle", "the protected attribute"),
     "discriminators": int_(3, "Baselines", at_least=1),
     "hidden": int_(256, "released code: units of both hidden layers of a discriminator", at_least=1),
-    "weight": float_(0.8, "released code: strength of the reversed gradient; grid .01 to 1; the one that Fig. 2 varies", at_least=0),
+    "weight": float_(
+        0.8, "released code: strength of the reversed gradient; grid .01 to 1; the one that Fig. 2 varies", at_least=0
+    ),
     "orthogonality": float_(1000.0, "released code: weight of the penalty; grid 1e-4 to 1e4", at_least=0),
     "discriminator_rate": float_(1.0, "of the learning rate; not stated; released code: 0.1", above=0),
     "discriminator_epochs": int_(
-        0, "0: 'jointly train', a discriminator step in each step; else (released code: 100) after each epoch, at most so many", at_least=0
+        0,
+        "0: 'jointly train', a discriminator step in each step; else (released code: 100) after each epoch, at most so many",
+        at_least=0,
     ),
-    "discriminator_patience": int_(5, "released code: epochs without a better loss that end them; there on dev data", at_least=1),
+    "discriminator_patience": int_(
+        5, "released code: epochs without a better loss that end them; there on dev data", at_least=1
+    ),
 }
 
 

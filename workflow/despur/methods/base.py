@@ -55,7 +55,11 @@ class Method:
     PARALLEL = False  # whether several processes can share its batches: it gathers what it compares
     epochs_done = 0  # the loop sets it before it asks for an epoch's batches,
     steps_done = 0  # and this before each step
-    plateau = (-math.inf, 0, 1.0)  # with decay=plateau: highest loss, evaluations since then or since the last drop, share of the rate
+    plateau = (
+        -math.inf,
+        0,
+        1.0,
+    )  # with decay=plateau: highest loss, evaluations since then or since the last drop, share of the rate
 
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task, self.spec = task, spec
@@ -176,7 +180,11 @@ class Method:
 
     def state(self) -> dict[str, Any]:
         """Everything a resumed run needs."""
-        return {"networks": self.networks.state_dict(), "optimizer": self.optimizer.state_dict(), "plateau": self.plateau}
+        return {
+            "networks": self.networks.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "plateau": self.plateau,
+        }
 
     def load(self, state: dict[str, Any]) -> None:
         self.networks.load_state_dict(state["networks"])

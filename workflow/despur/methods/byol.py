@@ -20,7 +20,9 @@ class BYOL(WithTarget):
     def setup(self) -> None:
         super().setup()
         dim = self.embedding_dim
-        self.networks["predictor"] = projector("mlp_bn", dim, dim, self.settings["projector_width"]).to(self.task.device)
+        self.networks["predictor"] = projector("mlp_bn", dim, dim, self.settings["projector_width"]).to(
+            self.task.device
+        )
 
     def positive(self, h: Tensor) -> Tensor:
         return rowwise(self.networks["predictor"], super().positive(h))

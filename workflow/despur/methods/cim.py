@@ -23,14 +23,23 @@ from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*); rest: as JTT"),
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=5e-4,
+        batch_size=32,
+        epochs=100,
+        source="App. E.2.5 (CMNIST*); rest: as JTT",
+    ),
     # App. E.2.5 and Table A.10 disagree: the table sweeps lambda in {.01, .05, .1}, beta in {1e-5, 1e-3, .1, 10}. Both numbers of the text
     # are in beta's row, so its names may be swapped: the other reading is beta=1e-5, lambda=10.
     "lambda": float_(1e-5, "App. E.2.5: weight of the triplet loss", at_least=0),
     "beta": float_(10.0, "App. E.2.5: weight of the bottleneck's KL", at_least=0),
     "kl": choice("mean", "over latent dimensions: see above; Alemi et al. 2016: sum", "mean", "sum"),
     "latent": int_(256, "Alemi et al. 2016: K", at_least=1),
-    "margin": float_(1.0, "PyTorch's default; as distances are at most 1, the triplet loss is then never zero", at_least=0),
+    "margin": float_(
+        1.0, "PyTorch's default; as distances are at most 1, the triplet loss is then never zero", at_least=0
+    ),
     "width": int_(16, "channels of the transformation network; not stated", at_least=1),
     "scales": int_(3, "MS-SSIM: 5; fewer fit small images", at_least=1, at_most=5),
     "window": int_(7, "MS-SSIM: 11; smaller for small images", at_least=3),
@@ -50,7 +59,9 @@ class Transformation(nn.Module):
         nn.init.zeros_(self.layers[-1].bias)  # type: ignore[arg-type]
 
     def forward(self, images: Tensor) -> Tensor:
-        change = nn.functional.interpolate(self.layers(images), images.shape[2:])  # the same size, but for sizes not divisible by 4
+        change = nn.functional.interpolate(
+            self.layers(images), images.shape[2:]
+        )  # the same size, but for sizes not divisible by 4
         return (images + change).clamp(-1, 1)
 
 
@@ -84,12 +95,16 @@ class CIM(Method):
         s, side = self.settings, min(self.task.batcher.shape[1:])
         needed = smallest_side(s["window"], s["scales"])
         if needed > side or s["window"] % 2 == 0:
-            raise SettingError(f"cim: window={s['window']} must be odd; with scales={s['scales']} it needs images of {needed}, not {side}")
+            raise SettingError(
+                f"cim: window={s['window']} must be odd; with scales={s['scales']} it needs images of {needed}, not {side}"
+            )
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         if len(shape) != 3:
-            raise SettingError(f"cim changes images; inputs of shape {shape} are not images: choose another method or data set")
+            raise SettingError(
+                f"cim changes images; inputs of shape {shape} are not images: choose another method or data set"
+            )
         s, encoder = spec.settings, spec.components["encoder"]
         backbone = import_module(f"despur.encoders.{encoder.base_name}").build(encoder.settings, shape)
         bottleneck = Bottleneck(Transformation(shape[0], s["width"]), backbone, s["latent"])

@@ -15,7 +15,11 @@ SETTINGS = {
     **contrast(0.1, "App. D: swept over .05 to 1; the selected value is not stated"),
     "groups": component("inference", "oracle", "Sec. 2: the domains of training samples are known"),
     "weight": float_(1.0, "App. D: lambda, swept over .01, .1, 1, 5; strength of the reversed gradient", at_least=0),
-    "ramp": float_(0.0, "no schedule is stated: constant. Ganin et al.: 10, strength 2 / (1 + exp(-10 p)) - 1 after a share p", at_least=0),
+    "ramp": float_(
+        0.0,
+        "no schedule is stated: constant. Ganin et al.: 10, strength 2 / (1 + exp(-10 p)) - 1 after a share p",
+        at_least=0,
+    ),
 }
 
 

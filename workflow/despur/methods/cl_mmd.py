@@ -27,5 +27,11 @@ class CLMMD(WithDomains):
         z = self.two_views(batch, rng)
         agreement = self.info_nce(z)
         domain = self.domain[batch]
-        discrepancy = torch.stack([mmd(view, domain, self.num_domains, self.settings["kernels"]) for view in z.chunk(2)]).mean()
-        return {"loss": agreement + self.settings["weight"] * discrepancy, "info_nce": agreement.detach(), "mmd": discrepancy.detach()}
+        discrepancy = torch.stack(
+            [mmd(view, domain, self.num_domains, self.settings["kernels"]) for view in z.chunk(2)]
+        ).mean()
+        return {
+            "loss": agreement + self.settings["weight"] * discrepancy,
+            "info_nce": agreement.detach(),
+            "mmd": discrepancy.detach(),
+        }

@@ -73,7 +73,9 @@ class CMC(SimCLR):
 
     def positive(self, h: Tensor) -> Tensor:
         networks: nn.ModuleList = self.networks["projector"]  # type: ignore[assignment]
-        return torch.cat([rowwise(network, half) for network, half in zip(networks, h.chunk(2, dim=-2), strict=True)], dim=-2)
+        return torch.cat(
+            [rowwise(network, half) for network, half in zip(networks, h.chunk(2, dim=-2), strict=True)], dim=-2
+        )
 
     def presentations(self, batch: Array) -> int:
         return batch.size

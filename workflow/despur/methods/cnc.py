@@ -26,11 +26,20 @@ SETTINGS = {
     "num_negatives": int_(32, "App. E.2.4: N", at_least=1),
     "temperature": float_(0.05, "App. E.2.4: tau", above=0),
     "lambda": float_(0.75, "App. E.2.4: weight of the contrastive loss", at_least=0, at_most=1),
-    "loss": choice("contrastive", "Eq. 16; App. A.1: alignment, Eq. 4 on anchors and positives in its place", "contrastive", "alignment"),
+    "loss": choice(
+        "contrastive",
+        "Eq. 16; App. A.1: alignment, Eq. 4 on anchors and positives in its place",
+        "contrastive",
+        "alignment",
+    ),
     "schedule": choice("joint", "Eq. 7; App. A.4.2: train_finetune", "joint", "train_finetune"),
-    "finetune_epochs": int_(1, "with schedule=train_finetune: the last epochs, for the head alone; not stated", at_least=1),
+    "finetune_epochs": int_(
+        1, "with schedule=train_finetune: the last epochs, for the head alone; not stated", at_least=1
+    ),
     "accumulation": int_(32, "App. E.2.4: contrastive batches an optimiser step", at_least=1),
-    "at_once": int_(0, "contrastive batches of a step that are encoded at once, 0: all; fewer need less memory", at_least=0),
+    "at_once": int_(
+        0, "contrastive batches of a step that are encoded at once, 0: all; fewer need less memory", at_least=0
+    ),
     "anchors": choice("correct", "Alg. 2; Alg. 1 says every training sample", "correct", "all"),
     "anchor_fraction": float_(1.0, "released code: .1 on CelebA and CivilComments", above=0, at_most=1),
     "truncate": bool_(True, "released code: slices cut to the smallest one's anchors"),
@@ -40,7 +49,9 @@ SETTINGS = {
     "projection": int_(0, "App. A.4: 0 is none; the ablation uses 128", at_least=0),
     "shrink": bool_(True, "released code: M and N at most the smallest pool; false: draw with replacement"),
     "batchnorm": choice("eval", "released code: encoder in evaluation mode in stage 2", "eval", "train"),
-    "head_gradient": choice("clear", "released code never clears it within an epoch: accumulate", "clear", "accumulate"),
+    "head_gradient": choice(
+        "clear", "released code never clears it within an epoch: accumulate", "clear", "accumulate"
+    ),
 }
 
 
@@ -55,7 +66,9 @@ class CNC(KeepsHeadGradient):
             self.networks["projection"] = nn.Sequential(*layers).to(self.task.device)
         if s["schedule"] == "train_finetune":
             if s["finetune_epochs"] >= s["epochs"]:
-                raise SettingError(f"finetune_epochs={s['finetune_epochs']} leaves none of {s['epochs']} epochs to the encoder")
+                raise SettingError(
+                    f"finetune_epochs={s['finetune_epochs']} leaves none of {s['epochs']} epochs to the encoder"
+                )
             self.encoder_steps = (s["epochs"] - s["finetune_epochs"]) * len(self.batches(np.random.default_rng(0)))
 
     def build_sampler(self) -> ContrastiveSampler:
@@ -65,7 +78,9 @@ class CNC(KeepsHeadGradient):
         return ContrastiveSampler(self.task.y, groups, s["num_positives"], s["num_negatives"], **rules)
 
     def metadata(self) -> dict[str, Any]:
-        anchors = self.sampler.epoch_batches(np.random.default_rng(0), self.settings["anchor_fraction"], self.settings["truncate"])
+        anchors = self.sampler.epoch_batches(
+            np.random.default_rng(0), self.settings["anchor_fraction"], self.settings["truncate"]
+        )
         found = {name: getattr(self.sampler, name) for name in ("num_positives", "num_negatives", "fallbacks")}
         return {**found, "anchors_per_epoch": len(anchors)}
 
@@ -91,15 +106,21 @@ class CNC(KeepsHeadGradient):
             z = self.networks["encoder"](self.task.batcher.batch(samples, rng))
             index = to_device(where, self.task.device)
             similar = self.similarity_loss(z, *index.split([m, m, n, n], dim=1))
-        weight = to_device((np.bincount(where.ravel(), minlength=len(samples)) / rows.size).astype(np.float32), z.device)
-        each = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[samples], reduction="none")
+        weight = to_device(
+            (np.bincount(where.ravel(), minlength=len(samples)) / rows.size).astype(np.float32), z.device
+        )
+        each = nn.functional.cross_entropy(
+            self.networks["head"](z).float(), self.task.labels[samples], reduction="none"
+        )
         cross = (weight * each).sum()
         total = s["lambda"] * similar + (1 - s["lambda"]) * cross
         if s["schedule"] == "train_finetune":
             total = cross if self.finetuning else similar
         return {"loss": total, s["loss"]: similar.detach(), "cross_entropy": cross.detach()}
 
-    def similarity_loss(self, z: Tensor, anchors: Tensor, positives: Tensor, negatives: Tensor, reverse: Tensor) -> Tensor:
+    def similarity_loss(
+        self, z: Tensor, anchors: Tensor, positives: Tensor, negatives: Tensor, reverse: Tensor
+    ) -> Tensor:
         """Eq. 16-17 on normalised representations; or Eq. 4 on representations as they are."""
         s = self.settings
         z = (self.networks["projection"](z) if s["projection"] else z).float()

@@ -13,17 +13,27 @@ from despur.storage.store import Array
 
 # Learning rate, batch size, temperature and weights are in the paper's missing supplement.
 SETTINGS = {
-    **adam(learning_rate=3e-3, weight_decay=0.0, batch_size=1024, epochs=60, source="released code's grid; fairlib: 3e-3, 1024"),
+    **adam(
+        learning_rate=3e-3,
+        weight_decay=0.0,
+        batch_size=1024,
+        epochs=60,
+        source="released code's grid; fairlib: 3e-3, 1024",
+    ),
     "encoder": component("encoders", "mlp", "Experiments: two fully-connected layers of 300"),
     "groups": component("inference", "oracle", "the protected attribute"),
     "parts": choice("both", "Eq. 3; Fig. 3: cross-entropy with L_scl alone, or -L_fcl alone", "both", "scl", "fcl"),
     "ratio": float_(
-        1.0, "beta / alpha; released code: w = 1 / (1 + ratio) weighs cross-entropy, 1 - w the rest; grid .01 to 100", at_least=0
+        1.0,
+        "beta / alpha; released code: w = 1 / (1 + ratio) weighs cross-entropy, 1 - w the rest; grid .01 to 100",
+        at_least=0,
     ),
     "temperature": float_(0.01, "released code: tau", above=0),
     "within": choice("batch", "Eq. 2; released code (Moji, Bios, imSitu): L_fcl within each class", "batch", "class"),
     "divisor": choice("positives", "Eq. 2: |P(i)|; released code: 1 + |P(i)|", "positives", "positives_and_anchor"),
-    "reduction": choice("mean", "released code; Eq. 2 sums over the batch, which ratio would have to undo", "mean", "sum"),
+    "reduction": choice(
+        "mean", "released code; Eq. 2 sums over the batch, which ratio would have to undo", "mean", "sum"
+    ),
     "normalise": bool_(True, "Eq. 2; fairlib: false"),
 }
 
@@ -43,11 +53,20 @@ class Con(Method):
             rules = {"parts": s["parts"], "within": s["within"], "mean": s["reduction"] == "mean"}
             plus = int(s["divisor"] == "positives_and_anchor")
             total, near, fair = fair_contrast(unit, y, a, s["temperature"], plus=plus, **rules)
-        return {"loss": total, "similarity_in_class": near * s["temperature"], "similarity_in_attribute": fair * s["temperature"]}
+        return {
+            "loss": total,
+            "similarity_in_class": near * s["temperature"],
+            "similarity_in_attribute": fair * s["temperature"],
+        }
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         found = self.contrast(z, self.task.labels[batch], self.attribute[batch])
         contrast, w = found["loss"], 1 / (1 + self.settings["ratio"])
-        return {**found, "loss": w * cross + (1 - w) * contrast, "cross_entropy": cross.detach(), "contrast": contrast.detach()}
+        return {
+            **found,
+            "loss": w * cross + (1 - w) * contrast,
+            "cross_entropy": cross.detach(),
+            "contrast": contrast.detach(),
+        }

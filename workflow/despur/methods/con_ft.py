@@ -38,5 +38,7 @@ class ConFT(Con):
         s, task = self.settings, self.task
         z = encode(self.networks["encoder"], None, task.batcher, rng)["z"].astype(np.float32)
         found = logistic(z, task.y, task.num_classes, s["strength"], intercept=s["intercept"])
-        weights = {name: torch.from_numpy(np.array(value)) for name, value in zip(("weight", "bias"), found, strict=True)}
+        weights = {
+            name: torch.from_numpy(np.array(value)) for name, value in zip(("weight", "bias"), found, strict=True)
+        }
         self.networks["head"].load_state_dict(weights)

@@ -28,10 +28,14 @@ from despur.storage.store import Array
 SETTINGS = {
     **declared("methods", "adapter")["SETTINGS"],
     "groups": component(
-        "inference", "predictions", "Sec. 4.2: zero-shot; released code on Waterbirds and CelebA: clusters (UMAP, k-means)"
+        "inference",
+        "predictions",
+        "Sec. 4.2: zero-shot; released code on Waterbirds and CelebA: clusters (UMAP, k-means)",
     ),
     "contrastive": bool_(True, "Table 5"),
-    "sampling": choice("hard", "Sec. 4.2; Table 5 (ablation), also of cross-entropy: random, as many anchors", "hard", "random"),
+    "sampling": choice(
+        "hard", "Sec. 4.2; Table 5 (ablation), also of cross-entropy: random, as many anchors", "hard", "random"
+    ),
     "num_positives": int_(2048, "released code: P", at_least=1),
     "num_negatives": int_(2048, "released code: M; 512 on CIFAR", at_least=1),
     "num_neighbors": int_(4096, "released code: negatives are drawn from so many; 1024 on CIFAR", at_least=1),
@@ -46,7 +50,10 @@ SETTINGS = {
     "balance_anchors": bool_(False, "released code: on BREEDS and CIFAR, of each class as many as of the rarest"),
     "gradient": choice("sum", "released code: over the anchors of a step", "sum", "mean"),
     "schedule": choice(
-        "alternating", "released code: one epoch Eq. 6, one cross-entropy; joint: both in each step", "alternating", "joint"
+        "alternating",
+        "released code: one epoch Eq. 6, one cross-entropy; joint: both in each step",
+        "alternating",
+        "joint",
     ),
     "resample": choice(
         "minibatch",
@@ -73,15 +80,23 @@ class ContrastiveAdapter(Adapter):
 
     def metadata(self) -> dict[str, Any]:
         sampler = self.sampler
-        return {"zero_shot_wrong": int(sampler.wrong.sum()), "anchors": len(sampler.hard), "wrong_without_positive": sampler.skipped}
+        return {
+            "zero_shot_wrong": int(sampler.wrong.sum()),
+            "anchors": len(sampler.hard),
+            "wrong_without_positive": sampler.skipped,
+        }
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Any]:
         """First epoch, third, ...: anchors; the others: samples for cross-entropy. Jointly: both in each step."""
         s, empty = self.settings, np.empty(0, int)
         joint = s["schedule"] == "joint"
-        anchors = self.sampler.epoch_batches(rng, s["anchor_fraction"], s["balance_anchors"]) if self.contrasts else empty
+        anchors = (
+            self.sampler.epoch_batches(rng, s["anchor_fraction"], s["balance_anchors"]) if self.contrasts else empty
+        )
         if self.contrasts and not joint and self.epochs_done % 2 == 0:
-            yield from ((part, empty) for part in np.array_split(anchors, math.ceil(len(anchors) / s["anchors_per_step"])))
+            yield from (
+                (part, empty) for part in np.array_split(anchors, math.ceil(len(anchors) / s["anchors_per_step"]))
+            )
             return
         samples = self.samples(rng)
         parts = np.array_split(anchors, len(samples)) if joint else [empty] * len(samples)
@@ -95,7 +110,10 @@ class ContrastiveAdapter(Adapter):
         if s["resample"] == "minibatch":
             wrong, right = hard.upsampled(rng, self.sampler.wrong)
             count = math.ceil((len(wrong) + len(right)) / s["batch_size"])
-            return [np.concatenate(pair) for pair in zip(np.array_split(wrong, count), np.array_split(right, count), strict=True)]
+            return [
+                np.concatenate(pair)
+                for pair in zip(np.array_split(wrong, count), np.array_split(right, count), strict=True)
+            ]
         if s["resample"] == "cells":
             return self.minibatches(hard.cells_of(rng, y, self.predicted, s["cell_size"]))
         return self.minibatches(hard.classes_then_cells(rng, y, self.predicted))
@@ -116,18 +134,26 @@ class ContrastiveAdapter(Adapter):
 
         What does not depend on the mini-batch is computed once a step: down-projections, and products of the up-projection.
         """
-        s, drawn, encoder = self.settings, self.sampler.draw(rng, anchors, self.neighbors(anchors)), self.networks["encoder"]
+        s, drawn, encoder = (
+            self.settings,
+            self.sampler.draw(rng, anchors, self.neighbors(anchors)),
+            self.networks["encoder"],
+        )
         assert isinstance(encoder, Bottleneck)
         samples, where = np.unique(drawn.rows, return_inverse=True)
         once = encoder.down(self.task.batcher.batch(samples, rng)), encoder.gram()
         hidden, gram = (tensor.detach().float().requires_grad_() for tensor in once)
         total = torch.zeros((), device=hidden.device)
-        index, real, different = (to_device(x, hidden.device) for x in (where.reshape(drawn.rows.shape), drawn.real, drawn.different))
+        index, real, different = (
+            to_device(x, hidden.device) for x in (where.reshape(drawn.rows.shape), drawn.real, drawn.different)
+        )
         scale = 1.0 if s["gradient"] == "sum" else 1 / len(anchors)
         for i in range(len(anchors)):
             cosines = encoder.cosines(hidden.index_select(0, index[i]), gram)
             positive, negative = cosines[None].split([s["num_positives"], s["num_negatives"]], dim=1)
-            loss = one_positive_contrast(positive, negative, real[i : i + 1], different[i : i + 1], s["contrast_temperature"]).sum()
+            loss = one_positive_contrast(
+                positive, negative, real[i : i + 1], different[i : i + 1], s["contrast_temperature"]
+            ).sum()
             (scale * loss).backward()
             total += loss.detach() / len(anchors)
         assert hidden.grad is not None and gram.grad is not None

@@ -19,13 +19,26 @@ from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5: as JTT; A.2 states none"),
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=5e-4,
+        batch_size=32,
+        epochs=100,
+        source="App. E.2.5: as JTT; A.2 states none",
+    ),
     "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
-    "domain": choice("attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"),
+    "domain": choice(
+        "attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"
+    ),
     "weight": float_(1.0, "Ganin et al.: strength of the reversed gradient at the end of training", at_least=0),
-    "ramp": float_(10.0, "Ganin et al.: gamma; strength 2 / (1 + exp(-gamma p)) - 1 after a share p of training", above=0),
+    "ramp": float_(
+        10.0, "Ganin et al.: gamma; strength 2 / (1 + exp(-gamma p)) - 1 after a share p of training", above=0
+    ),
     "hidden": int_(100, "Ganin et al., MNIST: hidden units of the domain classifier; 0: linear", at_least=0),
-    "sampler": choice("shuffled", "not stated; Ganin et al.: balanced, half a batch from each domain", "shuffled", "balanced"),
+    "sampler": choice(
+        "shuffled", "not stated; Ganin et al.: balanced, half a batch from each domain", "shuffled", "balanced"
+    ),
 }
 
 

@@ -42,7 +42,10 @@ class DFR(Fitted):
         group = self.cells(y, self.task.inferred_attribute)
         subsets = [equal_groups(group, rng, s["resample"]) for _ in range(s["fits"])]
         self.found = {"samples_a_fit": len(subsets[0])}
-        each = [logistic((z[rows] - mean) / scale, y[rows], self.task.num_classes, s["strength"], s["penalty"]) for rows in subsets]
+        each = [
+            logistic((z[rows] - mean) / scale, y[rows], self.task.num_classes, s["strength"], s["penalty"])
+            for rows in subsets
+        ]
         weight, bias = (np.mean(parts, axis=0) for parts in zip(*each, strict=True))
         weight = weight / scale
         return (np.eye(z.shape[1]), np.zeros(z.shape[1])), (weight, bias - weight @ mean)

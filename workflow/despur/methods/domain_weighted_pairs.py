@@ -13,7 +13,9 @@ SETTINGS = {
     "tau_beta": float_(1.0, "Tables 3-8: selected at sigma = 50; App. D: swept over .1, .25, .5, 1", at_least=0),
     "tau_min": float_(0.05, "Eq. 3; not stated: the coldest temperature of App. D's grids", above=0),
     "negatives": choice("other_view", "Eq. 4; both_views: Chen et al. 2020", "other_view", "both_views"),
-    "discriminator": choice("global", "App. C: refitted each epoch on all samples; batch: on each batch", "global", "batch"),
+    "discriminator": choice(
+        "global", "App. C: refitted each epoch on all samples; batch: on each batch", "global", "batch"
+    ),
     "penalty": float_(1e-3, "of the discriminator's squared weights on standardised embeddings; not stated", above=0),
 }
 

@@ -21,17 +21,29 @@ from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-2, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*); batch: as JTT"),
+    **sgd(
+        learning_rate=1e-2,
+        momentum=0.9,
+        weight_decay=1e-3,
+        batch_size=32,
+        epochs=100,
+        source="App. E.2.5 (CMNIST*); batch: as JTT",
+    ),
     "groups": component("inference", "eiil", "App. E.2.5: environments from the outputs of CNC's stage-1 model"),
     "second": choice("irm", "App. E.2.5: IRM on CMNIST*, GDRO elsewhere", "irm", "gdro"),
     "penalty_weight": float_(100.0, "IRM: App. E.2.5", at_least=0),
     "annealing": int_(
-        80, "IRM: App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1", at_least=0, at_most=100
+        80,
+        "IRM: App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1",
+        at_least=0,
+        at_most=100,
     ),
     "irm_batches": choice("mini", "IRM: App. E.2.6: as JTT; full: all samples at once, released code", "mini", "full"),
     "step_size": float_(0.01, "GDRO: as gdro", above=0),
     "adjustment": float_(0.0, "GDRO: Table A.9 sweeps it on CelebA", at_least=0),
-    "sampler": choice("balanced", "GDRO: as gdro; mini-batches of IRM: half from each environment", "balanced", "shuffled"),
+    "sampler": choice(
+        "balanced", "GDRO: as gdro; mini-batches of IRM: half from each environment", "balanced", "shuffled"
+    ),
 }
 
 

@@ -31,7 +31,9 @@ SETTINGS = {
     ),
     **from_stage1("simclr", "last", "Sec. 6.3: the representation learned by ICL-MSR"),
     "criterion": criterion("last", "the data has no validation split"),
-    "label_fraction": float_(0.1, "Sec. 6.3: 1 % and 10 % of the training labels, the same for all methods and seeds", above=0, at_most=1),
+    "label_fraction": float_(
+        0.1, "Sec. 6.3: 1 % and 10 % of the training labels, the same for all methods and seeds", above=0, at_most=1
+    ),
     "augment": component("augment", "images", "Chen et al.: crops and flips"),
 }
 

@@ -17,7 +17,14 @@ from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=5e-4,
+        batch_size=32,
+        epochs=100,
+        source="App. E.2.5 (CMNIST*): as JTT",
+    ),
     "groups": component("inference", "oracle", "Sec. 5.1: an oracle"),
     "step_size": float_(0.01, "released code of Group DRO: exponentiated gradient step", above=0),
     "adjustment": float_(0.0, "App. E.2.5: C = 0", at_least=0),
@@ -36,8 +43,12 @@ class GroupDRO(Method):
         self.counts = np.bincount(group)
         self.group = self.task.per_sample(group)
         self.chances = 1 / self.counts[group] / len(self.counts)
-        self.margin = torch.tensor(self.settings["adjustment"] / np.sqrt(self.counts), dtype=torch.float32, device=self.task.device)
-        self.networks.register_buffer("q", torch.full((len(self.counts),), 1 / len(self.counts), device=self.task.device))
+        self.margin = torch.tensor(
+            self.settings["adjustment"] / np.sqrt(self.counts), dtype=torch.float32, device=self.task.device
+        )
+        self.networks.register_buffer(
+            "q", torch.full((len(self.counts),), 1 / len(self.counts), device=self.task.device)
+        )
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """As many samples as there are, each group equally likely, with replacement; or shuffled."""

@@ -19,7 +19,9 @@ SETTINGS = {
     "encoder": component("encoders", "resnet50", "Experiment 4"),
     "head_learning_rate": float_(1e-4, "Experiment 4: first phase", above=0),
     "head_batch_size": int_(128, "Experiment 4: first phase", at_least=1),
-    "head_epochs": int_(60, "Experiment 4: first phase, at most 60; here all of them: no method sees validation data", at_least=0),
+    "head_epochs": int_(
+        60, "Experiment 4: first phase, at most 60; here all of them: no method sees validation data", at_least=0
+    ),
 }
 
 

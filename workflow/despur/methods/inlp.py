@@ -14,9 +14,13 @@ SETTINGS = {
     "groups": component("inference", "oracle", "the protected attribute"),
     "iterations": int_(300, "released code: at most so many classifiers; the one that Fig. 2 varies", at_least=0),
     "by_class": bool_(True, "released code: each classifier sees one class, drawn at random"),
-    "min_accuracy": float_(0.51, "released code (Moji): a classifier below it removes nothing; there on dev data", at_least=0, at_most=1),
+    "min_accuracy": float_(
+        0.51, "released code (Moji): a classifier below it removes nothing; there on dev data", at_least=0, at_most=1
+    ),
     "attacker_strength": float_(0.1, "released code: C of the linear SVMs", above=0),
-    "strength": float_(1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0),
+    "strength": float_(
+        1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0
+    ),
 }
 
 

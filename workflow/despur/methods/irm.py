@@ -15,11 +15,20 @@ from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-2, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"),
+    **sgd(
+        learning_rate=1e-2, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"
+    ),
     "groups": component("inference", "oracle", "EIIL infers them"),
     "penalty_weight": float_(100.0, "App. E.2.5", at_least=0),
-    "annealing": int_(80, "App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1", at_least=0, at_most=100),
-    "sampler": choice("shuffled", "mini-batches are not described; balanced: each environment equally often", "shuffled", "balanced"),
+    "annealing": int_(
+        80,
+        "App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1",
+        at_least=0,
+        at_most=100,
+    ),
+    "sampler": choice(
+        "shuffled", "mini-batches are not described; balanced: each environment equally often", "shuffled", "balanced"
+    ),
 }
 
 

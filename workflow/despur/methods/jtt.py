@@ -10,12 +10,20 @@ from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"),
+    **sgd(
+        learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"
+    ),
     "groups": component("inference", "predictions", "App. E.2.5: the stage-1 model's outputs"),
     "upsampling": choice(
-        "cells", "App. E.2.5: as frequent as the correct points, 'by roughly 1100' (below)", "cells", "slices", "constant"
+        "cells",
+        "App. E.2.5: as frequent as the correct points, 'by roughly 1100' (below)",
+        "cells",
+        "slices",
+        "constant",
     ),
-    "factor": float_(100.0, "with upsampling=constant: how many times an incorrect sample is shown (Table A.8)", at_least=1),
+    "factor": float_(
+        100.0, "with upsampling=constant: how many times an incorrect sample is shown (Table A.8)", at_least=1
+    ),
 }
 
 
@@ -40,7 +48,9 @@ class JTT(Method):
 
     def setup(self) -> None:
         assert self.task.inferred_attribute is not None
-        self.times = repeats(self.task.y, self.task.inferred_attribute, self.settings["upsampling"], self.settings["factor"])
+        self.times = repeats(
+            self.task.y, self.task.inferred_attribute, self.settings["upsampling"], self.settings["factor"]
+        )
 
     def metadata(self) -> dict[str, float]:
         return {

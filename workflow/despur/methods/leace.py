@@ -16,7 +16,9 @@ from despur.storage.store import Array
 SETTINGS = {
     **on_stage1("erm", "best", "as inlp: the representations of the CE model"),
     "groups": component("inference", "oracle", "the protected attribute"),
-    "strength": float_(1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0),
+    "strength": float_(
+        1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0
+    ),
 }
 
 

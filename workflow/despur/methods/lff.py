@@ -12,9 +12,18 @@ from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=5e-4,
+        batch_size=32,
+        epochs=100,
+        source="App. E.2.5 (CMNIST*): as JTT",
+    ),
     "q": float_(0.7, "App. E.2.5: 0 would be cross-entropy, 1 is the mean absolute error", above=0, at_most=1),
-    "gce": choice("paper", "Nam et al., Sec. 3: (1 - p^q) / q; released code: q times that gradient", "paper", "released"),
+    "gce": choice(
+        "paper", "Nam et al., Sec. 3: (1 - p^q) / q; released code: q times that gradient", "paper", "released"
+    ),
     "memory": float_(0.7, "released code: share of the past in a sample's running loss", at_least=0, below=1),
 }
 
@@ -53,14 +62,24 @@ class LfF(Method):
         biased = self.networks["biased"](images).float()
         debiased = self.networks["head"](self.networks["encoder"](images)).float()
         hard = nn.functional.cross_entropy(debiased, labels, reduction="none")
-        weight = self.weights(batch, nn.functional.cross_entropy(biased, labels, reduction="none").detach(), hard.detach())
+        weight = self.weights(
+            batch, nn.functional.cross_entropy(biased, labels, reduction="none").detach(), hard.detach()
+        )
         easy = generalized_cross_entropy(biased, labels, s["q"]).mean() * (s["q"] if s["gce"] == "released" else 1)
         weighted = (weight * hard).mean()
-        return {"loss": easy + weighted, "biased": easy.detach(), "debiased": weighted.detach(), "mean_weight": weight.mean()}
+        return {
+            "loss": easy + weighted,
+            "biased": easy.detach(),
+            "debiased": weighted.detach(),
+            "mean_weight": weight.mean(),
+        }
 
     def weights(self, batch: Array, biased: Tensor, debiased: Tensor) -> Tensor:
         """Relative difficulty L_b / (L_b + L_d) of the normalised running losses, (B,)."""
-        b, d = (self.normalised(f"running_{name}", batch, loss) for name, loss in (("biased", biased), ("debiased", debiased)))
+        b, d = (
+            self.normalised(f"running_{name}", batch, loss)
+            for name, loss in (("biased", biased), ("debiased", debiased))
+        )
         return b / (b + d).clamp(min=1e-8)
 
     def normalised(self, name: str, batch: Array, loss: Tensor) -> Tensor:

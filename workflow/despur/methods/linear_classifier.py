@@ -10,15 +10,25 @@ from despur.specs.spec import Spec
 SETTINGS = {
     **without(
         adam(
-            learning_rate=0.01, weight_decay=5e-6, batch_size=1000, epochs=500, source="Sec. 6.2: Adam, 500 epochs; W-MSE's released code"
+            learning_rate=0.01,
+            weight_decay=5e-6,
+            batch_size=1000,
+            epochs=500,
+            source="Sec. 6.2: Adam, 500 epochs; W-MSE's released code",
         ),
         *("encoder", "decay", "decay_every", "decay_factor"),
     ),
     **on_stage1("simclr", "last", "Sec. 6.2: f is frozen after its training"),
-    "last_rate": float_(1e-6, "W-MSE's released code: the learning rate decays exponentially, once an epoch, to this", above=0),
+    "last_rate": float_(
+        1e-6, "W-MSE's released code: the learning rate decays exponentially, once an epoch, to this", above=0
+    ),
     "criterion": criterion("last", "the data has no validation split"),
-    "normalise": bool_(False, "W-MSE's released code; Sec. 6.2 has representations L2-normalised, 'unless otherwise specified'"),
-    "neighbours": int_(5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0),
+    "normalise": bool_(
+        False, "W-MSE's released code; Sec. 6.2 has representations L2-normalised, 'unless otherwise specified'"
+    ),
+    "neighbours": int_(
+        5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0
+    ),
 }
 
 

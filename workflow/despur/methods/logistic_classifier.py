@@ -15,7 +15,9 @@ SETTINGS = {
     **on_stage1("simclr", "last", "Sec. 6.2: f is frozen after its training"),
     "strength": float_(1.0, "scikit-learn's C", above=0),
     "criterion": criterion("last", "its only step"),
-    "neighbours": int_(5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0),
+    "neighbours": int_(
+        5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0
+    ),
 }
 
 

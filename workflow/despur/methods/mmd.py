@@ -17,9 +17,18 @@ from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5: as JTT; A.2 does not run it"),
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=5e-4,
+        batch_size=32,
+        epochs=100,
+        source="App. E.2.5: as JTT; A.2 does not run it",
+    ),
     "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
-    "domain": choice("attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"),
+    "domain": choice(
+        "attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"
+    ),
     "weight": float_(1.0, "of the discrepancy, beside cross-entropy: to be tuned", at_least=0),
     "kernels": int_(5, "RBF kernels, bandwidths at powers of two around the median distance", at_least=1),
     "sampler": choice("shuffled", "as dann; balanced: each domain equally often", "shuffled", "balanced"),
@@ -45,4 +54,8 @@ class MMD(Method):
         z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         discrepancy = mmd(z, self.domain[batch], int(self.rows.max()) + 1, self.settings["kernels"])
-        return {"loss": cross + self.settings["weight"] * discrepancy, "cross_entropy": cross.detach(), "mmd": discrepancy.detach()}
+        return {
+            "loss": cross + self.settings["weight"] * discrepancy,
+            "cross_entropy": cross.detach(),
+            "mmd": discrepancy.detach(),
+        }

@@ -20,10 +20,24 @@ from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5, E.2.6 (CMNIST*): as JTT"),
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=5e-4,
+        batch_size=32,
+        epochs=100,
+        source="App. E.2.5, E.2.6 (CMNIST*): as JTT",
+    ),
     "groups": component("inference", "eiil", "App. E.2.5: the same mechanism as in EIIL"),
-    "lambda": float_(0.5, "App. E.2.6 sweeps {0.1, 0.5, 10, 100}, selects none; this one by validation on colored_digits", at_least=0),
-    "batches": choice("balanced", "App. E.2.5: the final version; shuffled: the first one, which it reports too", "balanced", "shuffled"),
+    "lambda": float_(
+        0.5, "App. E.2.6 sweeps {0.1, 0.5, 10, 100}, selects none; this one by validation on colored_digits", at_least=0
+    ),
+    "batches": choice(
+        "balanced",
+        "App. E.2.5: the final version; shuffled: the first one, which it reports too",
+        "balanced",
+        "shuffled",
+    ),
     "num_positives": int_(32, "App. E.2.5: as CNC's M, with balanced batches", at_least=1),
     "num_negatives": int_(32, "App. E.2.5: as CNC's N, with balanced batches", at_least=1),
 }
@@ -50,7 +64,9 @@ class PGI(Method):
         self.environment = self.task.per_sample(self.task.inferred_attribute)
         if self.settings["batches"] == "balanced":
             m, n = self.settings["num_positives"], self.settings["num_negatives"]
-            self.sampler = ContrastiveSampler(self.task.y, self.task.inferred_attribute, m, n, anchors_from="all", shrink=False)
+            self.sampler = ContrastiveSampler(
+                self.task.y, self.task.inferred_attribute, m, n, anchors_from="all", shrink=False
+            )
 
     def metadata(self) -> dict[str, Any]:
         assert self.task.inferred_attribute is not None

@@ -37,7 +37,9 @@ class NearestPrompt(nn.Module):
         return torch.einsum("bd,cpd->bcp", embeddings, self.prompts).amax(dim=2) / self.temperature
 
     def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *others: Any) -> None:
-        self.prompts = torch.empty_like(state[f"{prefix}prompts"])  # the data, not the settings, say how many prompts there are
+        self.prompts = torch.empty_like(
+            state[f"{prefix}prompts"]
+        )  # the data, not the settings, say how many prompts there are
         super()._load_from_state_dict(state, prefix, *others)
 
 
@@ -53,7 +55,9 @@ class Prompting(Fitted):
         base = base_of(self.task)
         prompts = base.head[:, None] if self.settings["prompts"] == "class" else base.group_prompts
         if prompts is None:
-            raise SettingError("prompts=group: this stage 1 has no prompts that name the attribute; prompts=class works")
+            raise SettingError(
+                "prompts=group: this stage 1 has no prompts that name the attribute; prompts=class works"
+            )
         self.networks["head"].load_state_dict({"prompts": torch.from_numpy(prompts)})
         self.networks.to(self.task.device)
         logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))

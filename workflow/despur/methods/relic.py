@@ -11,7 +11,9 @@ from despur.specs.settings import float_
 SETTINGS = {
     **siamese(),
     **contrast(0.5, "not stated; as SimCLR in Sec. 6.2 of Qiang et al. 2022"),
-    "invariance": float_(1.0, "alpha of Mitrovic et al.: weight of the divergence; not stated by Qiang et al.", at_least=0),
+    "invariance": float_(
+        1.0, "alpha of Mitrovic et al.: weight of the divergence; not stated by Qiang et al.", at_least=0
+    ),
 }
 
 

@@ -9,7 +9,16 @@ from despur.samplers.domains import balanced
 from despur.specs.hyperparameters import sgd
 from despur.storage.store import Array
 
-SETTINGS = {**sgd(learning_rate=1e-3, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="Idrissi et al. tune it; as ERM")}
+SETTINGS = {
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=1e-3,
+        batch_size=32,
+        epochs=100,
+        source="Idrissi et al. tune it; as ERM",
+    )
+}
 
 
 class RWY(Method):

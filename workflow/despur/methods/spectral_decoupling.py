@@ -12,8 +12,17 @@ from despur.specs.settings import float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=0.0, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*): as JTT"),
-    "lambda": float_(0.1, "Pezeshki et al. Fig. 2, a toy: to be tuned; their released Colored MNIST run has 2e-5", at_least=0),
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=0.0,
+        batch_size=32,
+        epochs=100,
+        source="App. E.2.5 (CMNIST*): as JTT",
+    ),
+    "lambda": float_(
+        0.1, "Pezeshki et al. Fig. 2, a toy: to be tuned; their released Colored MNIST run has 2e-5", at_least=0
+    ),
 }
 
 
@@ -24,4 +33,8 @@ class SpectralDecoupling(Method):
         logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng))).float()
         cross = nn.functional.cross_entropy(logits, self.task.labels[batch])
         penalty = logits.square().sum(dim=1).mean() / 2
-        return {"loss": cross + self.settings["lambda"] * penalty, "cross_entropy": cross.detach(), "penalty": penalty.detach()}
+        return {
+            "loss": cross + self.settings["lambda"] * penalty,
+            "cross_entropy": cross.detach(),
+            "penalty": penalty.detach(),
+        }

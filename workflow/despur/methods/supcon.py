@@ -6,7 +6,9 @@ from despur.specs.declarations import declared
 from despur.specs.settings import without
 
 # App. A.3 changes the sampling only.
-SETTINGS = without(declared("methods", "cnc")["SETTINGS"], "groups", "anchors", "positives_by", "negatives_by", "shrink")
+SETTINGS = without(
+    declared("methods", "cnc")["SETTINGS"], "groups", "anchors", "positives_by", "negatives_by", "shrink"
+)
 
 
 class SupCon(CNC):
@@ -14,4 +16,6 @@ class SupCon(CNC):
 
     def build_sampler(self) -> ContrastiveSampler:
         s, y = self.settings, self.task.y
-        return ContrastiveSampler(y, y, s["num_positives"], s["num_negatives"], positives_by="class", negatives_by="class")
+        return ContrastiveSampler(
+            y, y, s["num_positives"], s["num_negatives"], positives_by="class", negatives_by="class"
+        )

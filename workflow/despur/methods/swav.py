@@ -26,7 +26,9 @@ class SwAV(Pairs):
 
     def setup(self) -> None:
         super().setup()
-        self.networks["prototypes"] = nn.Linear(self.embedding_dim, self.settings["prototypes"], bias=False).to(self.task.device)
+        self.networks["prototypes"] = nn.Linear(self.embedding_dim, self.settings["prototypes"], bias=False).to(
+            self.task.device
+        )
         self.shorten()
 
     @torch.no_grad()

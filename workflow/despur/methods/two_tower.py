@@ -28,11 +28,17 @@ SETTINGS = {
     "encoder": component("encoders", "lenet", "bundled data; convnet with encoder.width=8 sees less of the digits"),
     "dim": int_(64, "of the embeddings", at_least=2),
     "temperature": float_(
-        0.1, "chosen of .07, where CLIP's learned one starts, .1 and .2: worse than .2 on minorities, as CLIP is", above=0
+        0.1,
+        "chosen of .07, where CLIP's learned one starts, .1 and .2: worse than .2 on minorities, as CLIP is",
+        above=0,
     ),
     "scenes": int_(300, "of each digit; other numbers are other models", at_least=1),
-    "skew": float_(0.95, "share of a digit's scenes on its background: as the p_corr of scene_digits", at_least=0, at_most=1),
-    "named": float_(0.5, "share of captions that name the background: the prompts of classes do not", at_least=0, at_most=1),
+    "skew": float_(
+        0.95, "share of a digit's scenes on its background: as the p_corr of scene_digits", at_least=0, at_most=1
+    ),
+    "named": float_(
+        0.5, "share of captions that name the background: the prompts of classes do not", at_least=0, at_most=1
+    ),
 }
 
 

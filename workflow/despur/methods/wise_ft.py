@@ -18,7 +18,10 @@ from despur.storage.store import Array
 SETTINGS = {
     **declared("methods", "linear_probe")["SETTINGS"],
     "alpha": float_(
-        0.5, "of the zero-shot classifier; Wortsman et al.: 0, .1, ..., 1, and .5 where nothing selects", at_least=0, at_most=1
+        0.5,
+        "of the zero-shot classifier; Wortsman et al.: 0, .1, ..., 1, and .5 where nothing selects",
+        at_least=0,
+        at_most=1,
     ),
     "space": choice("weight", "released code: of logits, which is the same; Sec. 5.1: outputs", "weight", "output"),
     "temperature": float_(0.01, "released code: tau of the zero-shot classifier", above=0),

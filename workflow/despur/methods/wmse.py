@@ -14,8 +14,14 @@ from despur.storage.store import Array
 
 SETTINGS = {
     **siamese(),
-    "slice": int_(128, "Sec. 4 of Ermolov et al.: samples that are whitened together; more than numbers of an embedding", at_least=2),
-    "slicings": int_(1, "Sec. 4 of Ermolov et al.: random divisions into slices a step; 4 on STL-10 and Tiny ImageNet", at_least=1),
+    "slice": int_(
+        128,
+        "Sec. 4 of Ermolov et al.: samples that are whitened together; more than numbers of an embedding",
+        at_least=2,
+    ),
+    "slicings": int_(
+        1, "Sec. 4 of Ermolov et al.: random divisions into slices a step; 4 on STL-10 and Tiny ImageNet", at_least=1
+    ),
     "epsilon": float_(0.0, "released code: share of the identity in the covariance", at_least=0, below=1),
 }
 
@@ -27,7 +33,9 @@ class WMSE(SelfSupervised):
         super().setup()
         self.size = min(self.settings["slice"], self.batch_size)
         if self.size <= self.embedding_dim:
-            raise SettingError(f"wmse: slice={self.size} of a batch must be more than the {self.embedding_dim} numbers of an embedding")
+            raise SettingError(
+                f"wmse: slice={self.size} of a batch must be more than the {self.embedding_dim} numbers of an embedding"
+            )
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         views = self.two_views(batch, rng).chunk(2)

@@ -23,13 +23,17 @@ from despur.storage.store import Array, InputError
 SEEDLESS = True
 MEASURED = 100  # training samples, at most, whose lengths are measured, all at once
 SETTINGS = {
-    "encoder": component("encoders", "clip", "Sec. 3.2: CLIP and others; sentence for texts; identity: samples are embeddings already"),
+    "encoder": component(
+        "encoders", "clip", "Sec. 3.2: CLIP and others; sentence for texts; identity: samples are embeddings already"
+    ),
     "classes": choice(
         "prompts",
         "Sec. 3.2; given: the data set's class_embeddings; means: of each class's training embeddings, where there are no prompts",
         *("prompts", "given", "means"),
     ),
-    "templates": choice("class", "released code: one template a data set; cloob: CLOOB's own, where it has one", "class", "cloob"),
+    "templates": choice(
+        "class", "released code: one template a data set; cloob: CLOOB's own, where it has one", "class", "cloob"
+    ),
 }
 
 
@@ -93,7 +97,9 @@ class ZeroShot(Method):
                 "METHOD+stage1.classes=means, where a method reads this as its stage 1, or by zero_shot+classes=means"
             )
         if given.shape != shape:
-            raise InputError(f"{self.task.about['dataset']}: class_embeddings are {given.shape}, but classes and embeddings say {shape}")
+            raise InputError(
+                f"{self.task.about['dataset']}: class_embeddings are {given.shape}, but classes and embeddings say {shape}"
+            )
         hold(self.networks["head"], torch.from_numpy(given))  # type: ignore[arg-type]
 
     def from_means(self) -> None:

@@ -50,6 +50,9 @@ def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array
 
     ``weights`` (...,N): how often each sample counts, by default once; the result is (...).
     """
-    means = [mean(part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-12), own) for part, own in _groups(z, a, weights)]
+    means = [
+        mean(part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-12), own)
+        for part, own in _groups(z, a, weights)
+    ]
     values = [(first * second).sum(axis=-1) for first, second in combinations(means, 2)]
     return np.mean(values, axis=0) if values else np.full(() if weights is None else weights.shape[:-1], np.nan)

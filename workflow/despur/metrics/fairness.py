@@ -24,7 +24,9 @@ def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) 
     return np.sqrt(np.mean(np.square(gaps), axis=0)) if gaps else np.full(weights.shape[:-1], np.nan)
 
 
-def leakage(train: Array, train_a: Array, test: Array, test_a: Array, weights: Array | None = None, strength: float = 0.1) -> Array:
+def leakage(
+    train: Array, train_a: Array, test: Array, test_a: Array, weights: Array | None = None, strength: float = 0.1
+) -> Array:
     """Accuracy of a linear SVM that is fitted on training features (N,D) to tell the attribute, on test features; (...).
 
     ``weights`` (...,N): how often each test sample counts, by default once. NaN if training samples have one value only.

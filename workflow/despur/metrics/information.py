@@ -20,7 +20,9 @@ def mutual_information(z: Array, labels: Array, fitted: Array | None = None, wei
     classes, counts = np.unique(labels[rows], return_counts=True)
     if len(classes) < 2:
         return np.zeros(weights.shape[:-1])
-    posterior = LogisticRegression(max_iter=5000, solver="newton-cg").fit(z[rows], labels[rows]).predict_proba(z[others])
+    posterior = (
+        LogisticRegression(max_iter=5000, solver="newton-cg").fit(z[rows], labels[rows]).predict_proba(z[others])
+    )
     prior = counts / counts.sum()
     terms = np.sum(posterior * np.log(np.maximum(posterior, 1e-12) / prior), axis=1)
     return mean(terms, weights[..., others])

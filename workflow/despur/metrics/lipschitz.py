@@ -14,7 +14,11 @@ def layers(weights: Mapping[str, Array]) -> tuple[Array, Array, Array]:
     if "norm.weight" not in weights:
         return down, np.zeros(len(down)), up
     gain = weights["norm.weight"].astype(float) / np.sqrt(weights["norm.running_var"].astype(float) + 1e-5)
-    return gain[:, None] * down, weights["norm.bias"].astype(float) - gain * weights["norm.running_mean"].astype(float), up
+    return (
+        gain[:, None] * down,
+        weights["norm.bias"].astype(float) - gain * weights["norm.running_mean"].astype(float),
+        up,
+    )
 
 
 def product_bound(weights: Mapping[str, Array]) -> float:

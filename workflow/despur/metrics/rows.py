@@ -44,7 +44,11 @@ def accuracies(dataset: Dataset, rows: Array, logits: Array, weights: Array) -> 
         inside = y == label
         if inside.any():
             yield "class_average_accuracy", name, groups.mean(correct[inside].astype(float), weights[:, inside])
-            yield "class_worst_group_accuracy", name, groups.worst_group_accuracy(correct[inside], member[inside], weights[:, inside])
+            yield (
+                "class_worst_group_accuracy",
+                name,
+                groups.worst_group_accuracy(correct[inside], member[inside], weights[:, inside]),
+            )
     yield "gap", "", fairness.tpr_gap(predicted, y, dataset.table["a"].to_numpy()[rows], weights)
     if len(dataset.about["classes"]) > 5:
         yield "top5_accuracy", "", groups.mean(top_k_correct(logits, y, 5).astype(float), weights)

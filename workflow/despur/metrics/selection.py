@@ -34,7 +34,11 @@ def on_pareto_front(accuracy: Array, harm: Array) -> Array:
 
 def sweep_means(metrics: pd.DataFrame, settings: Sequence[str], split: str, selection: str = "best") -> pd.DataFrame:
     """Accuracy and GAP of each setting of a sweep, averaged over seeds: rows of ``metrics.csv`` of the split that selects."""
-    wanted = metrics["metric"].isin(["average_accuracy", "gap"]) & (metrics["split"] == split) & (metrics["selection"] == selection)
+    wanted = (
+        metrics["metric"].isin(["average_accuracy", "gap"])
+        & (metrics["split"] == split)
+        & (metrics["selection"] == selection)
+    )
     return metrics[wanted].groupby([*settings, "metric"])["value"].mean().unstack("metric")
 
 

@@ -20,7 +20,9 @@ def support_vectors(x: Array, labels: Array, strength: float = 0.1) -> tuple[Arr
         found = np.stack([-one, one])
     else:  # as LIBLINEAR: only the one class is weighted, not the rest
         each = (code == k for k in range(len(values)))
-        found = np.stack([_squared_hinge(rows, own, strength * np.where(own, balance[k], 1)) for k, own in enumerate(each)])
+        found = np.stack(
+            [_squared_hinge(rows, own, strength * np.where(own, balance[k], 1)) for k, own in enumerate(each)]
+        )
     return values, found[:, :-1], found[:, -1]
 
 
@@ -61,7 +63,9 @@ def logistic(
     """
     missing = np.setdiff1d(np.arange(num_classes), y)
     if len(missing):
-        raise ValueError(f"no training sample of class {missing[0]}: a classifier of all {num_classes} classes cannot be fitted")
+        raise ValueError(
+            f"no training sample of class {missing[0]}: a classifier of all {num_classes} classes cannot be fitted"
+        )
     solver = {"solver": "lbfgs", "l1_ratio": 0.0} if penalty == "l2" else {"solver": "saga", "l1_ratio": 1.0}
     model = LogisticRegression(C=strength, fit_intercept=intercept, max_iter=10_000, random_state=0, **solver).fit(x, y)
     weights, biases = model.coef_, np.broadcast_to(model.intercept_, len(model.coef_))

@@ -15,7 +15,9 @@ def fit(z: Tensor, labels: Tensor, classes: int, penalty: float) -> tuple[Tensor
     """
     with torch.autocast(z.device.type, enabled=False):
         mean, std = z.double().mean(dim=0), z.double().std(dim=0).clamp(min=1e-12)
-        x = torch.nn.functional.pad((z.double() - mean) / std, (0, 1), value=1.0)  # (N,D+1): the last column for the bias
+        x = torch.nn.functional.pad(
+            (z.double() - mean) / std, (0, 1), value=1.0
+        )  # (N,D+1): the last column for the bias
         target = torch.nn.functional.one_hot(labels, classes).double()
         ridge = torch.full((classes, x.shape[1]), penalty, dtype=x.dtype, device=x.device)
         ridge[:, -1] = 1e-6  # biases: only what makes the curvature invertible
@@ -26,7 +28,9 @@ def fit(z: Tensor, labels: Tensor, classes: int, penalty: float) -> tuple[Tensor
             outer = torch.diag_embed(p) - p[:, :, None] * p[:, None, :]  # (N,C,C)
             curvature = torch.einsum("nab,ni,nj->aibj", outer, x, x).flatten(2).flatten(0, 1) / len(x)
             bent = curvature + torch.diag(ridge.flatten())
-            step = torch.linalg.solve_ex(bent, gradient.flatten())[0].view_as(weights)  # a GPU need not wait for a check
+            step = torch.linalg.solve_ex(bent, gradient.flatten())[0].view_as(
+                weights
+            )  # a GPU need not wait for a check
             weights = weights - step
         scaled = weights[:, :-1] / std
         return scaled.to(z.dtype), (weights[:, -1] - scaled @ mean).to(z.dtype)

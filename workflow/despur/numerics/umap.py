@@ -11,14 +11,22 @@ SMALL = 4096  # samples up to which UMAP's neighbours are exact
 
 
 def project(
-    z: Array, seed: int, components: int = 2, metric: str = "euclidean", neighbors: int = 15, min_dist: float = 0.1, **known: Any
+    z: Array,
+    seed: int,
+    components: int = 2,
+    metric: str = "euclidean",
+    neighbors: int = 15,
+    min_dist: float = 0.1,
+    **known: Any,
 ) -> Array:
     """UMAP (N,d) -> (N,components), its defaults unless told otherwise; seeded, so single-threaded."""
     from umap import UMAP
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="n_jobs value|precomputed_knn")
-        return UMAP(neighbors, components, metric=metric, min_dist=min_dist, random_state=seed, **known).fit_transform(z)
+        return UMAP(neighbors, components, metric=metric, min_dist=min_dist, random_state=seed, **known).fit_transform(
+            z
+        )
 
 
 def draw(z: Array, seed: int, neighbors: int = 15) -> Array:

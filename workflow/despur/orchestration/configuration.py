@@ -51,7 +51,9 @@ def _load(file: Path) -> dict[str, Any]:
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Mappings are merged key by key, all else is replaced: as Snakemake does."""
     both = {
-        key: _merged(first[key], new) for key, new in second.items() if isinstance(new, Mapping) and isinstance(first.get(key), Mapping)
+        key: _merged(first[key], new)
+        for key, new in second.items()
+        if isinstance(new, Mapping) and isinstance(first.get(key), Mapping)
     }
     return {**first, **second, **both}
 
@@ -76,14 +78,18 @@ def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError
         allowed = error.schema["properties"]
         wrong = next(key for key in error.instance if key not in allowed)
         return SettingError(f"{where}{unknown('key' if path else 'config key', wrong, allowed)}")
-    return SettingError(f"{where}{error.message}" + (f" ({path[0]}: {known[path[0]]['description'].strip()})" if path else ""))
+    return SettingError(
+        f"{where}{error.message}" + (f" ({path[0]}: {known[path[0]]['description'].strip()})" if path else "")
+    )
 
 
 def check_target(config: Mapping[str, Any], path: Path) -> None:
     """Refuse a path of a paper or of a stage whose name, artifact or seeds cannot be, with a reason: Snakemake knows none."""
     paper = path.parent.name
     if path.parent.parent == Path(config["outputs"]) / "papers":
-        known = {Path(file).stem for name in room(paper)["artifacts"] for file in experiments.outputs(config, paper, name)}
+        known = {
+            Path(file).stem for name in room(paper)["artifacts"] for file in experiments.outputs(config, paper, name)
+        }
         if path.stem not in known:
             raise unknown(f"artifact of {paper}", path.stem, known)
     elif path.parts[:2] in [("results", stage) for stage in ("data", "stage1", "groups", "runs")]:
@@ -115,7 +121,11 @@ def check(config: Mapping[str, Any]) -> None:
 def method_names(paper: str, config: Mapping[str, Any] | None = None) -> set[str]:
     """The names of methods in a paper's experiments.yaml, and in the artifacts of that paper in a configuration."""
     own = config.get("artifacts", {}).get(paper, {}) if config else {}
-    named = [each.get(key, ()) for each in (*room(paper)["artifacts"].values(), *own.values()) for key in ("methods", "selected")]
+    named = [
+        each.get(key, ())
+        for each in (*room(paper)["artifacts"].values(), *own.values())
+        for key in ("methods", "selected")
+    ]
     return {*room(paper)["methods"], *(name for names in named for name in names)}
 
 

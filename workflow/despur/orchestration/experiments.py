@@ -122,9 +122,15 @@ def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
 def own_cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     """The cells of an artifact that are not those of others."""
     here = {"datasets": [], "methods": {}} | asked(config, paper, artifact)
-    named = here["methods"] if isinstance(here["methods"], Mapping) else {m: room(paper)["methods"][m] for m in here["methods"]}
+    named = (
+        here["methods"]
+        if isinstance(here["methods"], Mapping)
+        else {m: room(paper)["methods"][m] for m in here["methods"]}
+    )
     return [
-        Cell(role, dataset, printed, folders(dataset, name, _seeds(config, here.get("seeds"), printed)), artifact, paper)
+        Cell(
+            role, dataset, printed, folders(dataset, name, _seeds(config, here.get("seeds"), printed)), artifact, paper
+        )
         for role in here["datasets"]
         for dataset in (varied(player, here.get("data", "")) for player in players(config, role))
         for printed in allowed(config, role, named)
@@ -134,7 +140,12 @@ def own_cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell
 
 def of_papers(config: Mapping[str, Any]) -> list[Cell]:
     """Every cell of every artifact of the papers that this configuration runs, in their order."""
-    return [cell for paper in config["papers"] for artifact in room(paper)["artifacts"] for cell in cells(config, paper, artifact)]
+    return [
+        cell
+        for paper in config["papers"]
+        for artifact in room(paper)["artifacts"]
+        for cell in cells(config, paper, artifact)
+    ]
 
 
 def _seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
@@ -157,16 +168,22 @@ def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     needs, found = here.get("needs", ["metrics"]), []
     for cell in cells(config, paper, artifact):
         for result in map(locate, cell.folders):
-            found += [result.folder / FILES[kind][result.stage] for kind in needs if result.stage in FILES.get(kind, {})]
+            found += [
+                result.folder / FILES[kind][result.stage] for kind in needs if result.stage in FILES.get(kind, {})
+            ]
             found += [base.folder / "about.json" for base in result.upstream("stage1") if "base_about" in needs]
-            found += [result.data.folder / "table.parquet", result.data.folder / "inputs.npy"] if "data" in needs else []
+            found += (
+                [result.data.folder / "table.parquet", result.data.folder / "inputs.npy"] if "data" in needs else []
+            )
     return sorted({*map(str, found), *read_of_room(config, paper, artifact)})
 
 
 def outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """The files of an artifact, by name; what the report shows comes first of each."""
     names = room(paper)["artifacts"].get(artifact, {}).get("writes", [artifact])
-    return [f"{config.get('outputs', RESULTS)}/papers/{paper}/{name}.{kind}" for name in names for kind in made(artifact)[1]]
+    return [
+        f"{config.get('outputs', RESULTS)}/papers/{paper}/{name}.{kind}" for name in names for kind in made(artifact)[1]
+    ]
 
 
 def read_of_room(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
@@ -192,4 +209,8 @@ def made(artifact: str) -> tuple[str, tuple[str, ...]]:
 def label(artifact: str) -> str:
     """``table_a1`` -> ``Table A.1``."""
     words = [f"A.{word[1:]}" if word[:1] == "a" and word[1:].isdigit() else word for word in artifact.split("_")]
-    return " ".join(words).capitalize() if not any(w.startswith("A.") for w in words) else " ".join([words[0].capitalize(), *words[1:]])
+    return (
+        " ".join(words).capitalize()
+        if not any(w.startswith("A.") for w in words)
+        else " ".join([words[0].capitalize(), *words[1:]])
+    )

@@ -38,7 +38,9 @@ def visible() -> list[str]:
     if "CUDA_VISIBLE_DEVICES" not in os.environ:
         return list(listed.values())
     names = [name.strip() for name in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if name.strip() not in ("", "-1")]
-    found = (listed.get(name) or next((full for full in listed.values() if full.startswith(name)), name) for name in names)
+    found = (
+        listed.get(name) or next((full for full in listed.values() if full.startswith(name)), name) for name in names
+    )
     return list(dict.fromkeys(found))
 
 
@@ -60,7 +62,9 @@ def slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
 def check(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
     """Refuse more slots (jobs at once, each on a GPU) than there are."""
     if slots and not devices:
-        raise DeviceError("a GPU is asked for, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default")
+        raise DeviceError(
+            "a GPU is asked for, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default"
+        )
     if slots > len(devices) * jobs_per_gpu:
         raise DeviceError(
             f"{slots} slots are asked for, but {len(devices)} GPUs ({', '.join(devices)}) with jobs_per_gpu={jobs_per_gpu} "
@@ -106,7 +110,11 @@ def take(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) ->
     told = False
     while not (taken := _try(devices, count, jobs_per_gpu, folder)):
         if not told:
-            print(f"waits for {count} of {len(devices)} GPUs: all their slots are taken ({folder})", file=sys.stderr, flush=True)
+            print(
+                f"waits for {count} of {len(devices)} GPUs: all their slots are taken ({folder})",
+                file=sys.stderr,
+                flush=True,
+            )
         told = True
         time.sleep(WAIT)
     return taken
@@ -121,7 +129,12 @@ def several(command: Sequence[str], count: int) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpus", type=int, default=0, help="how many the command uses (default 0)")
-    parser.add_argument("--jobs-per-gpu", type=int, default=0, help="how many jobs share a device (default 0: a cluster has given us ours)")
+    parser.add_argument(
+        "--jobs-per-gpu",
+        type=int,
+        default=0,
+        help="how many jobs share a device (default 0: a cluster has given us ours)",
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER)
     asked = parser.parse_args()
     command = asked.command

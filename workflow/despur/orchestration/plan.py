@@ -12,7 +12,12 @@ from typing import Any
 from despur.orchestration import configuration, experiments, matrix, resources
 from despur.specs.paths import ResultPath, locate
 
-EVALUATED = {"metrics.csv": "evaluate", "resamples.parquet": "evaluate", "saliency.csv": "saliency", "saliency.safetensors": "saliency"}
+EVALUATED = {
+    "metrics.csv": "evaluate",
+    "resamples.parquet": "evaluate",
+    "saliency.csv": "saliency",
+    "saliency.safetensors": "saliency",
+}
 
 
 def job(file: str) -> ResultPath | None:
@@ -29,8 +34,18 @@ def before(result: ResultPath) -> tuple[ResultPath, ...]:
     """The jobs that a job waits for."""
     if result.stage == "data":
         return tuple(result.upstream("stage1"))
-    runs = [ResultPath(result.root, "runs", result.dataset, result.name, result.seeds)] if result.stage in ("evaluate", "saliency") else []
-    parts = ("stage1",) if result.stage in ("groups", "saliency") else ("stage1", "groups") if result.stage == "runs" else ()
+    runs = (
+        [ResultPath(result.root, "runs", result.dataset, result.name, result.seeds)]
+        if result.stage in ("evaluate", "saliency")
+        else []
+    )
+    parts = (
+        ("stage1",)
+        if result.stage in ("groups", "saliency")
+        else ("stage1", "groups")
+        if result.stage == "runs"
+        else ()
+    )
     return (result.data, *runs, *(up for part in parts for up in result.upstream(part)))
 
 
@@ -49,10 +64,14 @@ def behind(files: Iterable[str]) -> set[ResultPath]:
 def jobs_of(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
     """Every job behind the artifacts of each paper of a configuration, and behind its matrix."""
     files = {
-        paper: [file for name in experiments.artifacts(config, paper) for file in experiments.files(config, paper, name)]
+        paper: [
+            file for name in experiments.artifacts(config, paper) for file in experiments.files(config, paper, name)
+        ]
         for paper in config["papers"]
     }
-    return {paper: behind(own) for paper, own in files.items()} | ({"matrix": behind(matrix.files(config))} if config.get("matrix") else {})
+    return {paper: behind(own) for paper, own in files.items()} | (
+        {"matrix": behind(matrix.files(config))} if config.get("matrix") else {}
+    )
 
 
 def longest(jobs: Iterable[ResultPath], device: str) -> tuple[float, list[ResultPath]]:
@@ -70,10 +89,13 @@ def longest(jobs: Iterable[ResultPath], device: str) -> tuple[float, list[Result
 def row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> str:
     """Jobs, hours of training jobs, hours of the others, disk, hours of the longest chain."""
     training = {result for result in jobs if resources.resources(result)["gpu"]}
-    hours = [sum(resources.seconds(result, device)[0] for result in some) / 3600 for some in (training, jobs - training)]
+    hours = [
+        sum(resources.seconds(result, device)[0] for result in some) / 3600 for some in (training, jobs - training)
+    ]
     disk = sum(map(resources.megabytes, jobs)) / 1000
-    return f"{name:<20}{len(jobs) + artifacts:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}" + (
-        f"{longest(jobs, device)[0] / 3600:>12,.1f}"
+    return (
+        f"{name:<20}{len(jobs) + artifacts:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}"
+        + (f"{longest(jobs, device)[0] / 3600:>12,.1f}")
     )
 
 

@@ -57,7 +57,9 @@ def presented(spec: Spec, dataset: str) -> tuple[float, float]:
     s = spec.settings
     if "epochs" not in s:  # an encoder is applied, forward only: a third
         return fact("datasets", dataset)["samples"] / 3, 0
-    samples = s["epochs"] * fact("datasets", dataset)["train"] * s.get("anchor_fraction", 1.0) * s.get("label_fraction", 1.0)
+    samples = (
+        s["epochs"] * fact("datasets", dataset)["train"] * s.get("anchor_fraction", 1.0) * s.get("label_fraction", 1.0)
+    )
     contrasts = "anchor_fraction" in s and "encoder" in spec.components  # a batch for each anchor, from both sides
     views = (
         2 * (s["num_positives"] + s["num_negatives"])
@@ -83,7 +85,10 @@ def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
             for run in about.get("runs", {}).values():
                 key = ("cpu" if about["device"] == "cpu" else "gpu", network(spec), spec.base_name)
                 sums = total.setdefault(key, [0.0, 0.0])
-                sums[0], sums[1] = sums[0] + run["training_images"] / about.get("processes", 1), sums[1] + run["seconds"]
+                sums[0], sums[1] = (
+                    sums[0] + run["training_images"] / about.get("processes", 1),
+                    sums[1] + run["seconds"],
+                )
     return {key: images / seconds for key, (images, seconds) in total.items() if seconds}
 
 
@@ -125,7 +130,9 @@ def megabytes(result: ResultPath) -> float:
     if result.stage not in TRAINED:
         return 0.0
     size = fact("encoders", encoder(result.sweep.points[0]))
-    kept = 2 + max(p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0 for p in result.sweep.points)
+    kept = 2 + max(
+        p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0 for p in result.sweep.points
+    )
     return runs(result) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
 
 
@@ -135,7 +142,9 @@ def processes(result: ResultPath) -> int:
         return 1
     known, points = facts()["processes"], result.sweep.points
     count = min(known["gpus"].get(parse(result.dataset)[0], {}).get(encoder(p), 1) for p in points)
-    return count if all(p.base_name in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
+    return (
+        count if all(p.base_name in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
+    )
 
 
 def elapsed(result: ResultPath, device: str = "gpu") -> float:
@@ -161,7 +170,10 @@ def resources(result: ResultPath, attempt: int = 1, gpus: float = math.inf) -> d
     minutes = math.ceil(max(10.0, expected * facts()["margin"] / 60)) * attempt
     return {
         "gpu": int(gpu) * shared,
-        "mem_mb": math.ceil(((facts()["memory_mb"] + own.get("mb", 0)) * shared + arrays) * min(attempt, facts()["grows"]) / 100) * 100,
+        "mem_mb": math.ceil(
+            ((facts()["memory_mb"] + own.get("mb", 0)) * shared + arrays) * min(attempt, facts()["grows"]) / 100
+        )
+        * 100,
         "runtime": min(minutes, facts()["longest"]),
         "cpus_per_task": int(own.get("cpus", 1)) * shared if gpu else 1,
     }

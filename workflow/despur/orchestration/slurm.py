@@ -13,7 +13,12 @@ class SlurmError(RuntimeError):
 def check(partitions: Iterable[str]) -> None:
     """Refuse partitions that sinfo does not list. They are as a profile has them: quoted or not, several with commas; of an expression
     nothing is known, nor of a cluster without sinfo or whose sinfo fails."""
-    names = {name for text in partitions if re.fullmatch(r"[\w.,+-]+", text.strip("'\"")) for name in text.strip("'\"").split(",")}
+    names = {
+        name
+        for text in partitions
+        if re.fullmatch(r"[\w.,+-]+", text.strip("'\""))
+        for name in text.strip("'\"").split(",")
+    }
     if not names or not shutil.which("sinfo"):
         return
     found = subprocess.run(["sinfo", "--noheader", "--all", "--format=%R"], capture_output=True, text=True, check=False)

@@ -65,7 +65,9 @@ def read(expression: str) -> ast.Expression:
     tree = ast.parse(expression.strip(), mode="eval")
     for node in ast.walk(tree):
         if not isinstance(node, ALLOWED):
-            raise SettingError(f"effect {expression!r}: {ast.unparse(node)} is neither arithmetic nor a call of {', '.join(known)}")
+            raise SettingError(
+                f"effect {expression!r}: {ast.unparse(node)} is neither arithmetic nor a call of {', '.join(known)}"
+            )
         if isinstance(node, ast.Name) and node.id not in known:
             raise unknown(f"effect {expression!r}: function", node.id, known)
     return tree
@@ -93,7 +95,10 @@ def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame)
     except Missing as missing:
         return {"verdict": "not run here", "reason": str(missing)}
     if np.isinf(found[0]) or not given > 0:
-        return {"verdict": "undecided", "reason": "the effect is infinite here" if given > 0 else f"not above 0: {claim['given']}"}
+        return {
+            "verdict": "undecided",
+            "reason": "the effect is infinite here" if given > 0 else f"not above 0: {claim['given']}",
+        }
     return decided(claim, found, asked)
 
 
@@ -147,7 +152,10 @@ def claims_table(file: Path, cells: Sequence[Cell], measure: Measure = measured)
             mine = [table[table["role"] == role] for table in tables[behind[claim["name"]]]]
             for player in sorted(set(mine[0]["played"])) or [""]:
                 found = judge(claim, *(table[table["played"] == player] for table in mine))
-                head = {"claim": claim["name"], **{key: claim[key] for key in ("statement", "place", "margin", "because")}}
+                head = {
+                    "claim": claim["name"],
+                    **{key: claim[key] for key in ("statement", "place", "margin", "because")},
+                }
                 rows.append({**head, "dataset": role, "data": player, **found})
     table = pd.DataFrame(rows).reindex(columns=COLUMNS)
     return table.assign(p_holm=holm(table["p_seeds"]))
@@ -156,7 +164,10 @@ def claims_table(file: Path, cells: Sequence[Cell], measure: Measure = measured)
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """The claims as people read them: what was judged before what was not run."""
     table = table.sort_values("verdict", key=lambda verdict: verdict == "not run here", kind="stable")
-    interval = ["–" if pd.isna(row.effect) else f"{row.effect:+.3g} [{row.low:+.3g}, {row.high:+.3g}]" for row in table.itertuples()]
+    interval = [
+        "–" if pd.isna(row.effect) else f"{row.effect:+.3g} [{row.low:+.3g}, {row.high:+.3g}]"
+        for row in table.itertuples()
+    ]
     p = ["–" if pd.isna(v) else f"{v:.2g}" for v in table["p_holm"]]
     return pd.DataFrame({
         "claim": table["statement"], "place": table["place"], "data set": table["dataset"], "data used": table["data"].replace("", "–"),

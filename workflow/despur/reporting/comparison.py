@@ -63,19 +63,31 @@ METRICS = (
 
 def behind(result: ResultPath) -> list[ResultPath]:
     """A folder and those of earlier stages that it reads."""
-    return [result, *(further for part in ("stage1", "groups") for up in result.upstream(part) for further in behind(up))]
+    return [
+        result,
+        *(further for part in ("stage1", "groups") for up in result.upstream(part) for further in behind(up)),
+    ]
 
 
 def costs(cell: Cell) -> pd.DataFrame:
     """Seconds of training by seed and peak memory of a process, stages that it reads included, as rows of metrics."""
     rows = []
     for folder in map(locate, cell.folders):
-        abouts = {result: json.loads((result.folder / "about.json").read_text()) for result in dict.fromkeys(behind(folder))}
+        abouts = {
+            result: json.loads((result.folder / "about.json").read_text()) for result in dict.fromkeys(behind(folder))
+        }
         for run in folder.runs():
-            spent = [a["runs"][key]["seconds"] for a in abouts.values() for key in a.get("runs", {}) if key.endswith(f"/s{run.seed}")]
+            spent = [
+                a["runs"][key]["seconds"]
+                for a in abouts.values()
+                for key in a.get("runs", {})
+                if key.endswith(f"/s{run.seed}")
+            ]
             own = {"printed": cell.printed, "seed": run.seed, "split": "test", "selection": "best", "group": ""}
             rows.append(own | {"metric": "seconds", "value": sum(spent)})
-            rows.append(own | {"metric": "peak_memory_mb", "value": max(about["peak_memory_mb"] for about in abouts.values())})
+            rows.append(
+                own | {"metric": "peak_memory_mb", "value": max(about["peak_memory_mb"] for about in abouts.values())}
+            )
     return pd.DataFrame(rows)
 
 
@@ -96,7 +108,12 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
         for cell in cells:
             fixed = {"method": cell.printed, "papers": " ".join(papers_of(cell)), "data": cell.dataset, "metric": metric.name,
                      "sees_attribute": sees_attribute(cell)}  # fmt: skip
-            shown = {"label": metric.label, "unit": metric.unit, "paper": metric.paper, "higher_is_better": metric.higher_is_better}
+            shown = {
+                "label": metric.label,
+                "unit": metric.unit,
+                "paper": metric.paper,
+                "higher_is_better": metric.higher_is_better,
+            }
             values = found[cell.printed]
             own = {} if values is None else summary(values, len(seeds)) | ranked[cell.printed]
             rows.append(fixed | shown | own | {"folder": cell.folders[0]})
@@ -106,7 +123,9 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
 def sees_attribute(cell: Cell) -> bool:
     """Whether a method is told the true attribute of training samples."""
     (point,) = locate(cell.folders[0]).sweep.points
-    return "groups" in point.components and bool(declared("inference", point.components["groups"].base_name).get("READS_TRUE_GROUPS"))
+    return "groups" in point.components and bool(
+        declared("inference", point.components["groups"].base_name).get("READS_TRUE_GROUPS")
+    )
 
 
 def ask(evidence: Evidence, method: str, metric: Metric) -> Array | None:
@@ -135,11 +154,18 @@ def ranks(found: dict[str, Array], higher_is_better: bool, resampled: bool = Tru
     points = rankdata([-values[0] for values in scores.values()])
     if not len(scores) or not np.ptp(drawn, axis=1).any():
         return {method: {"rank": rank} for method, rank in zip(scores, points, strict=True)}
-    low, high = np.nanpercentile(rankdata(-drawn, axis=0, nan_policy="omit"), [2.5, 97.5], axis=1, method="inverted_cdf")
+    low, high = np.nanpercentile(
+        rankdata(-drawn, axis=0, nan_policy="omit"), [2.5, 97.5], axis=1, method="inverted_cdf"
+    )
     named = zip(scores, points, low, high, strict=True)
     base = scores.get(BASELINE)
     return {
-        method: {"rank": rank, "rank_low": first, "rank_high": last, "versus_erm": versus(scores[method], base, method, resampled)}
+        method: {
+            "rank": rank,
+            "rank_low": first,
+            "rank_high": last,
+            "versus_erm": versus(scores[method], base, method, resampled),
+        }
         for method, rank, first, last in named
     }
 
@@ -161,7 +187,9 @@ def draw(table: pd.DataFrame, prefix: Path) -> None:
     spread = partial(table.pivot, index="method", columns="label")
     labels = list(dict.fromkeys(table["label"]))
     by_worst = table[table["metric"] == METRICS[0].name].sort_values("rank")["method"]
-    rank, low, high, value = (spread(values=name).loc[by_worst, labels] for name in ("rank", "rank_low", "rank_high", "value"))
+    rank, low, high, value = (
+        spread(values=name).loc[by_worst, labels] for name in ("rank", "rank_low", "rank_high", "value")
+    )
     texts = [
         [cell_text(*cell) for cell in zip(*rows, strict=True)]
         for rows in zip(value.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
@@ -170,8 +198,12 @@ def draw(table: pd.DataFrame, prefix: Path) -> None:
     sns.heatmap(rank, annot=np.array(texts), fmt="", cmap="viridis_r", cbar_kws={"label": "rank (1: best)"}, linewidths=0.5,
                         annot_kws={"size": 5.5}, ax=axes)  # fmt: skip
     units = table.drop_duplicates("label").set_index("label")["unit"]
-    axes.set_xticks(np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right")
-    axes.set_yticks(np.arange(len(rank)) + 0.5, [figures.NAMES.get(method, method) for method in rank.index], rotation=0)
+    axes.set_xticks(
+        np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right"
+    )
+    axes.set_yticks(
+        np.arange(len(rank)) + 0.5, [figures.NAMES.get(method, method) for method in rank.index], rotation=0
+    )
     axes.set(xlabel="", ylabel="")
     figures.write_figure(prefix, figure)
 

@@ -100,7 +100,10 @@ def by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
     mine: dict[str, list[Job]] = {}
     for job in jobs:
         mine.setdefault(job.stage, []).append(job)
-    return [{"name": stage, **total(mine[stage])} for stage in sorted(mine, key=[*STAGES.values(), "tables and figures"].index)]
+    return [
+        {"name": stage, **total(mine[stage])}
+        for stage in sorted(mine, key=[*STAGES.values(), "tables and figures"].index)
+    ]
 
 
 def total(jobs: Collection[Job]) -> dict[str, Any]:

@@ -59,7 +59,9 @@ class Evidence:
     draws: Array  # (DRAWS, seeds): positions of seeds
     resampled: bool = False  # whether any answer so far was from bootstrap samples
 
-    def value(self, method: str, metric: str, group: str = "", split: str = "test", selection: str = "best", **where: Any) -> Array:
+    def value(
+        self, method: str, metric: str, group: str = "", split: str = "test", selection: str = "best", **where: Any
+    ) -> Array:
         """A metric of a printed method; ``where``: settings that a sweep varies (dots as underscores: data_p_corr='0.9').
 
         A metric that is not resampled (agreement of groups, the last step) is the same in each bootstrap sample.
@@ -100,7 +102,9 @@ class Evidence:
         levels = {float(value) for value in self.metrics[column].dropna().unique()}
         found = [level for level in sorted(levels) if above < level and at_least <= level <= at_most]
         if not found:
-            raise Missing(f"no run has {key} within {', '.join(map(str, (above, at_least, at_most)))}: only {sorted(levels)}")
+            raise Missing(
+                f"no run has {key} within {', '.join(map(str, (above, at_least, at_most)))}: only {sorted(levels)}"
+            )
         return np.array([self.value(method, metric, **{**where, key: level}) for level in found])
 
     def rise(self, key: str, method: str, metric: str, **where: Any) -> Array:
@@ -129,7 +133,9 @@ class Evidence:
 
     def slack(self, method: str, **where: Any) -> Array:
         """Smallest over classes of Eq. 6's bound (Zhang et al. 2022) minus what it bounds, worst-group minus average loss; nats."""
-        bound, worst, average = (self.classes(method, f"class_{kind}", **where) for kind in ("bound", "worst_group_loss", "average_loss"))
+        bound, worst, average = (
+            self.classes(method, f"class_{kind}", **where) for kind in ("bound", "worst_group_loss", "average_loss")
+        )
         return np.min(bound - (worst - average), axis=0)
 
     def _column(self, key: str) -> str:
@@ -143,7 +149,9 @@ class Evidence:
             table = table[own.map(lambda value, wanted=wanted: same(value, wanted))]
         return table
 
-    def _series(self, table: pd.DataFrame, asked: dict[str, str], where: dict[str, Any], columns: Sequence[str]) -> Array:
+    def _series(
+        self, table: pd.DataFrame, asked: dict[str, str], where: dict[str, Any], columns: Sequence[str]
+    ) -> Array:
         """Rows of a table for the seeds in common, (seeds, columns)."""
         named = " ".join(f"{key}={v}" for key, v in (asked | where).items() if v != "")
         table = self._rows(table, asked, where)

@@ -63,7 +63,9 @@ def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **
     return plt.subplots(rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, **keywords)
 
 
-def named_rows(names: Sequence[str], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, list[Any]]:
+def named_rows(
+    names: Sequence[str], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any
+) -> tuple[Figure, list[Any]]:
     """Rows of panels in the house style, each with its name above; ``width`` and ``height`` in inches, of the figure and of a row."""
     style()
     figure = plt.figure(figsize=(width, height * len(names)), layout="constrained")

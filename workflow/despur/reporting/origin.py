@@ -32,8 +32,16 @@ def code() -> dict[str, Any]:
 
 def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Name, source, licence and checksums of the data sets that a configuration's runs read, as far as they are made."""
-    places = {locate(folder).data for cell in [*experiments.of_papers(config), *matrix.cells(config)] for folder in cell.folders}
-    made = [result for result in sorted(places, key=lambda result: result.dataset) if (result.folder / "about.json").exists()]
+    places = {
+        locate(folder).data
+        for cell in [*experiments.of_papers(config), *matrix.cells(config)]
+        for folder in cell.folders
+    }
+    made = [
+        result
+        for result in sorted(places, key=lambda result: result.dataset)
+        if (result.folder / "about.json").exists()
+    ]
     return [{"name": result.dataset, "sums": checksums(result), **source(result)} for result in made]
 
 

@@ -17,7 +17,10 @@ from despur.specs.spec import Spec
 
 def printed_settings(text: Any) -> dict[str, str]:
     """``p_corr=0.995;lambda=0.2`` as a mapping; an empty cell as none."""
-    return {key.strip(): value.strip() for key, _, value in (item.partition("=") for item in str(text).split(";") if "=" in item)}
+    return {
+        key.strip(): value.strip()
+        for key, _, value in (item.partition("=") for item in str(text).split(";") if "=" in item)
+    }
 
 
 def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
@@ -27,7 +30,9 @@ def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
         if columns:
             rows = rows[rows[columns[0]].map(lambda own, value=value: same(own, value))]
         elif len(rows):
-            rows = rows[[_has(method, data, key, value) for method, data in zip(rows["method"], rows["data"], strict=True)]]
+            rows = rows[
+                [_has(method, data, key, value) for method, data in zip(rows["method"], rows["data"], strict=True)]
+            ]
     return rows
 
 
@@ -51,14 +56,18 @@ def same_settings(printed: Any, data: str) -> bool:
     sweep = resolve("datasets", data)
     known = declared("datasets", sweep.base_name)["SETTINGS"]
     pairs = printed_settings(printed).items()
-    return all(p.settings[key] == known[key].parse(key, value) for key, value in pairs if key in known for p in sweep.points)
+    return all(
+        p.settings[key] == known[key].parse(key, value) for key, value in pairs if key in known for p in sweep.points
+    )
 
 
 def not_compared(printed: Any, data: str, stand_in: bool, changes: Mapping[str, str]) -> str:
     """The verdict on runs that a printed number does not speak of, which says why; empty for the paper's own data and settings."""
     if stand_in:
         return "stand-in: not compared"
-    others = ", ".join(f"{key}={value}" for key, value in sorted(changes.items()) if key not in printed_settings(printed))
+    others = ", ".join(
+        f"{key}={value}" for key, value in sorted(changes.items()) if key not in printed_settings(printed)
+    )
     if others:
         return f"other settings ({others}): not compared"
     return "" if same_settings(printed, data) else "other settings: not compared"
@@ -82,7 +91,11 @@ def changed(cell: Cell, data: str, method: str) -> str:
     if not cell.paper or cell.stand_in:
         return ""
     own, *others = [point for text in (method, *stated(cell)) for point in _points(cell, text, data)]
-    nearest = min(([key for key in own if own[key] != other.get(key) and key != "snapshots"] for other in others), key=len, default=[])
+    nearest = min(
+        ([key for key in own if own[key] != other.get(key) and key != "snapshots"] for other in others),
+        key=len,
+        default=[],
+    )
     items = [*_changed_data(cell, data), *(f"{key}={own[key]}" for key in nearest)]
     return ";".join(item for item in items if item not in room(cell.paper).get("readings", []))
 
@@ -105,7 +118,11 @@ def stated(cell: Cell) -> list[str]:
     named = own if isinstance(own, dict) else here["methods"]
     known = [named[cell.printed]] if cell.printed in named else [*here["methods"].values(), *named.values()]
     texts = [text for one in known for text in specifications(one, cell.role)]
-    return [text.rpartition("/")[2] for text in texts if (text.rpartition("/")[0] or "runs") == locate(cell.folders[0]).stage]
+    return [
+        text.rpartition("/")[2]
+        for text in texts
+        if (text.rpartition("/")[0] or "runs") == locate(cell.folders[0]).stage
+    ]
 
 
 def _points(cell: Cell, text: str, data: str) -> list[dict[str, str]]:
@@ -118,7 +135,11 @@ def _points(cell: Cell, text: str, data: str) -> list[dict[str, str]]:
 def values(spec: Spec, prefix: str = "") -> dict[str, str]:
     """Every setting of a specification and of its parts, dotted, as it is spelled."""
     own = {prefix + key: spell(value) for key, value in spec.settings.items()}
-    return own | {key: value for part, below in spec.components.items() for key, value in values(below, f"{prefix}{part}.").items()}
+    return own | {
+        key: value
+        for part, below in spec.components.items()
+        for key, value in values(below, f"{prefix}{part}.").items()
+    }
 
 
 def weighted_averages(table: pd.DataFrame, of: pd.Series) -> pd.DataFrame:

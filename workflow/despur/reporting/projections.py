@@ -35,7 +35,9 @@ def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], A
     })  # fmt: skip
 
 
-def write_projections(cells: Sequence[Cell], output: Path, to_plane: Callable[[Array, int], Array] = draw, samples: int = SAMPLES) -> None:
+def write_projections(
+    cells: Sequence[Cell], output: Path, to_plane: Callable[[Array, int], Array] = draw, samples: int = SAMPLES
+) -> None:
     """``output``.parquet: the first seed's run behind every cell that has representations; of a sweep, its first and last point."""
     parts = []
     for folder in dict.fromkeys(cell.folders[0] for cell in cells):
@@ -43,7 +45,10 @@ def write_projections(cells: Sequence[Cell], output: Path, to_plane: Callable[[A
         if result.stage != "groups":
             runs = result.runs()
             first = [run for run in runs if run.seed == runs[0].seed]
-            parts += [project_run(result, run, to_plane, samples) for run in (first[:1] if len(first) == 1 else [first[0], first[-1]])]
+            parts += [
+                project_run(result, run, to_plane, samples)
+                for run in (first[:1] if len(first) == 1 else [first[0], first[-1]])
+            ]
     with atomic(output.with_suffix(".parquet")) as temporary:
         pd.concat(parts, ignore_index=True).to_parquet(temporary, index=False)
 
@@ -52,4 +57,7 @@ def load_projections(output: Path, cell: Cell) -> list[pd.DataFrame]:
     """The maps of a cell, in the order of its sweep, from the projections beside a figure's ``output``."""
     points = pd.read_parquet(output.parent / "projections.parquet")
     mine = points[points["folder"] == cell.folders[0]]
-    return [part.reset_index(drop=True).assign(printed=cell.printed, role=cell.role) for _, part in mine.groupby("run", sort=False)]
+    return [
+        part.reset_index(drop=True).assign(printed=cell.printed, role=cell.role)
+        for _, part in mine.groupby("run", sort=False)
+    ]

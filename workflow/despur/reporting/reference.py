@@ -27,7 +27,9 @@ def folders(config: dict[str, Any], paper: str) -> list[Path]:
 def shown(folder: Path) -> list[Path]:
     """A paper's tables and figures as people read them, not what figures plot."""
     return sorted(
-        file for file in folder.rglob("*") if file.suffix in (".md", ".png") or (file.suffix == ".csv" and file.with_suffix(".md").exists())
+        file
+        for file in folder.rglob("*")
+        if file.suffix in (".md", ".png") or (file.suffix == ".csv" and file.with_suffix(".md").exists())
     )
 
 

@@ -47,9 +47,13 @@ class Page:
         room, done = experiments.room(name), tally.made(self.config, name)
         numbers, claims = tally.numbers(self.config, name), tally.claims(self.config, name)
         runs = self.runs(name)
-        numbers["link"] = [self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in numbers["artifact"]]
+        numbers["link"] = [
+            self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in numbers["artifact"]
+        ]
         numbers["runs"] = [runs.get((r.artifact, r.paper_dataset, r.method), []) for r in numbers.itertuples()]
-        claims["link"] = [self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in claims["artifact"]]
+        claims["link"] = [
+            self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in claims["artifact"]
+        ]
         order = [numbers["kind"].map(verdicts.KINDS.index), -numbers["relative"].fillna(0)]
         shown = [a for a in room["artifacts"] if not experiments.outputs(self.config, name, a)[0].endswith(".parquet")]
         return {
@@ -104,7 +108,12 @@ class Page:
             for name, each in behind.items()
             if each
         ]
-        return {"stages": cost.by_stage(every.values()), "papers": papers, "path": jobs.critical_path(every), **cost.total(every.values())}
+        return {
+            "stages": cost.by_stage(every.values()),
+            "papers": papers,
+            "path": jobs.critical_path(every),
+            **cost.total(every.values()),
+        }
 
     def provenance(self) -> dict[str, Any]:
         """What made the page, and how to make it again."""
@@ -140,8 +149,13 @@ def command(paper: str, config: Mapping[str, Any]) -> str:
 def table(page: Page) -> pd.DataFrame:
     """A row for each printed number and for each claim, all papers."""
     numbers = [paper["numbers"].assign(kind_of_row="number") for paper in page.papers]
-    claims = [paper["claims"].rename(columns={"dataset": "paper_dataset"}).assign(kind_of_row="claim") for paper in page.papers]
-    return pd.concat([part.reindex(columns=COLUMNS).astype(object) for pair in zip(numbers, claims, strict=True) for part in pair])
+    claims = [
+        paper["claims"].rename(columns={"dataset": "paper_dataset"}).assign(kind_of_row="claim")
+        for paper in page.papers
+    ]
+    return pd.concat(
+        [part.reindex(columns=COLUMNS).astype(object) for pair in zip(numbers, claims, strict=True) for part in pair]
+    )
 
 
 def number(value: Any, digits: int = 3) -> str:
@@ -158,17 +172,30 @@ def breakable(name: Any) -> str:
 
 def duration(seconds: float) -> str:
     """``45 s``, ``12 min``, ``3.4 h``."""
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.1f} h"
+    )
 
 
 def render(page: Page) -> str:
     """The page as HTML that needs no other file."""
     loader = jinja2.FileSystemLoader(TEMPLATE)
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
     environment.filters |= {"number": number, "duration": duration, "breakable": breakable}
     template = environment.get_template("scorecard.html.jinja")
     return template.render(
-        page=page, kinds=verdicts.KINDS, verdicts=VERDICTS, matrix=page.matrix(), cost=page.cost(), made=page.provenance()
+        page=page,
+        kinds=verdicts.KINDS,
+        verdicts=VERDICTS,
+        matrix=page.matrix(),
+        cost=page.cost(),
+        made=page.provenance(),
     )
 
 

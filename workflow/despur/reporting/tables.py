@@ -30,7 +30,20 @@ COLUMNS = [
     "verdict",
     "note",
 ]
-RUN_COLUMNS = ["role", "played", "printed", "data", "stand_in", "artifact", "seed", "split", "selection", "metric", "group", "value"]
+RUN_COLUMNS = [
+    "role",
+    "played",
+    "printed",
+    "data",
+    "stand_in",
+    "artifact",
+    "seed",
+    "split",
+    "selection",
+    "metric",
+    "group",
+    "value",
+]
 OF_SMALLEST_GROUP = ("worst_group_accuracy", "tpr_gap")  # metrics with the binomial variance of the smallest group
 
 
@@ -76,7 +89,9 @@ def _load(cells: Sequence[Cell], readers: Mapping[str, tuple[str, Callable[[Path
 
 
 def _read_metrics(file: Path) -> pd.DataFrame:
-    table = pd.read_csv(file, keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False, float_precision="round_trip")
+    table = pd.read_csv(
+        file, keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False, float_precision="round_trip"
+    )
     return table.astype({"group": str})
 
 
@@ -115,21 +130,35 @@ def compare(
             "reported_std": number.std,
             "note": number.note,
         }
-        mine = overall[(overall["role"] == number.dataset) & (overall["printed"] == number.method) & (overall["metric"] == number.metric)]
+        mine = overall[
+            (overall["role"] == number.dataset)
+            & (overall["printed"] == number.method)
+            & (overall["metric"] == number.metric)
+        ]
         mine = at_settings(mine, number.setting)
         for (data, stand_in), part in mine.groupby(["data", "stand_in"], sort=False):
             value = part["value"].agg(["mean", "std", "count"])
-            behind = samples[(samples["data"] == data) & (samples["printed"] == number.method) & samples["seed"].isin(part["seed"])]
+            behind = samples[
+                (samples["data"] == data) & (samples["printed"] == number.method) & samples["seed"].isin(part["seed"])
+            ]
             sizes = behind.drop_duplicates(["seed", "group"])["value"].agg(["min", "sum"])
-            refused = not_compared(number.setting, str(data), bool(stand_in), others.get((number.dataset, number.method, data), {}))
+            refused = not_compared(
+                number.setting, str(data), bool(stand_in), others.get((number.dataset, number.method, data), {})
+            )
             rows.append(base | _ours(number, value, str(data), refused, sizes, reported_seeds))
         if not len(mine):
             rows.append(base | {"seeds": 0, "verdict": "not run here"})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _ours(number: Any, value: pd.Series, data: str, refused: str, sizes: pd.Series, reported_seeds: int) -> dict[str, Any]:
-    mean, std, seeds = 100 * value["mean"], 100 * value["std"] if value["count"] > 1 else float("nan"), int(value["count"])
+def _ours(
+    number: Any, value: pd.Series, data: str, refused: str, sizes: pd.Series, reported_seeds: int
+) -> dict[str, Any]:
+    mean, std, seeds = (
+        100 * value["mean"],
+        100 * value["std"] if value["count"] > 1 else float("nan"),
+        int(value["count"]),
+    )
     if not seeds:
         return {"seeds": 0, "data": data, "verdict": "not applicable"}
     row: dict[str, Any] = {"ours": mean, "ours_std": std, "seeds": seeds, "data": data}
@@ -140,7 +169,10 @@ def _ours(number: Any, value: pd.Series, data: str, refused: str, sizes: pd.Seri
     reported_std = None if pd.isna(number.std) else float(number.std)
     count = sizes["min"] if number.metric in OF_SMALLEST_GROUP else sizes["sum"] / seeds
     verdict = agrees(number.mean, reported_std, reported_seeds, mean, 0.0 if seeds < 2 else std, seeds, float(count))
-    return row | {"difference": mean - number.mean, "verdict": {None: "one seed: undecided", True: "agrees", False: "differs"}[verdict]}
+    return row | {
+        "difference": mean - number.mean,
+        "verdict": {None: "one seed: undecided", True: "agrees", False: "differs"}[verdict],
+    }
 
 
 def spread(mean: float, std: float) -> str:

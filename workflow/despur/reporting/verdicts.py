@@ -10,7 +10,13 @@ KINDS = ("differs", "agrees", "undecided", "stand-in", "not compared", NOT_RUN)
 
 
 def agrees(
-    reported: float, reported_std: float | None, reported_seeds: int, ours: float, ours_std: float, seeds: int, samples: float
+    reported: float,
+    reported_std: float | None,
+    reported_seeds: int,
+    ours: float,
+    ours_std: float,
+    seeds: int,
+    samples: float,
 ) -> bool | None:
     """Whether the difference lies within two standard deviations of it; all values in percent.
 
@@ -20,7 +26,9 @@ def agrees(
     if seeds < 2:
         return None
     share = min(max(ours / 100, 0.0), 1.0)
-    variance = (reported_std or 0.0) ** 2 / reported_seeds + ours_std**2 / seeds + 1e4 * share * (1 - share) / max(samples, 1)
+    variance = (
+        (reported_std or 0.0) ** 2 / reported_seeds + ours_std**2 / seeds + 1e4 * share * (1 - share) / max(samples, 1)
+    )
     return abs(ours - reported) <= 2 * math.sqrt(variance)
 
 
@@ -29,7 +37,12 @@ def kind(verdict: str) -> str:
     if verdict in ("agrees", "differs"):
         return verdict
     return next(
-        (k for word, k in (("undecided", "undecided"), ("stand-in", "stand-in"), (NOT_RUN, NOT_RUN)) if word in verdict), "not compared"
+        (
+            k
+            for word, k in (("undecided", "undecided"), ("stand-in", "stand-in"), (NOT_RUN, NOT_RUN))
+            if word in verdict
+        ),
+        "not compared",
     )
 
 

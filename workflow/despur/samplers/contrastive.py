@@ -62,13 +62,19 @@ class ContrastiveSampler:
         self.positives_by, self.negatives_by = positives_by, negatives_by
         eligible = y == predicted if anchors_from == "correct" else np.ones(len(y), bool)
         if not eligible.any():
-            raise SettingError("stage 1 gets no training sample right, so there is no anchor: train it longer or use anchors=all")
+            raise SettingError(
+                "stage 1 gets no training sample right, so there is no anchor: train it longer or use anchors=all"
+            )
         pairs = np.unique(np.stack([y, predicted], axis=1)[eligible], axis=0)
         self.slices = {(int(c), int(p)): np.flatnonzero((y == c) & (predicted == p)) for c, p in pairs}
         self.fallbacks: list[str] = []
         self._pools: dict[tuple[str, int, int], Array] = {}
-        self.num_positives = min([num_positives, *(len(self.positive_pool(*s)) for s in self.slices)]) if shrink else num_positives
-        self.num_negatives = min([num_negatives, *(len(self.negative_pool(*s)) for s in self.slices)]) if shrink else num_negatives
+        self.num_positives = (
+            min([num_positives, *(len(self.positive_pool(*s)) for s in self.slices)]) if shrink else num_positives
+        )
+        self.num_negatives = (
+            min([num_negatives, *(len(self.negative_pool(*s)) for s in self.slices)]) if shrink else num_negatives
+        )
 
     def positive_pool(self, label: int, prediction: int) -> Array:
         wanted = (self.y == label) & ((self.predicted != prediction) | (self.positives_by == "class"))
@@ -86,7 +92,9 @@ class ContrastiveSampler:
         key = (role, label, prediction)
         if key not in self._pools:
             if not wanted.any():
-                self.fallbacks.append(f"no {role} for class {label} predicted as {prediction}: uses class condition only")
+                self.fallbacks.append(
+                    f"no {role} for class {label} predicted as {prediction}: uses class condition only"
+                )
                 wanted = otherwise
             self._pools[key] = np.flatnonzero(wanted)
         return self._pools[key]

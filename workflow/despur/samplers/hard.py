@@ -38,21 +38,29 @@ class HardSampler:
     are any of other classes: as many anchors an epoch.
     """
 
-    def __init__(self, y: Array, predicted: Array, num_positives: int, num_negatives: int, sampling: str = "hard") -> None:
+    def __init__(
+        self, y: Array, predicted: Array, num_positives: int, num_negatives: int, sampling: str = "hard"
+    ) -> None:
         self.y, self.wrong = y, predicted != y
         self.num_positives, self.num_negatives = num_positives, num_negatives
         with_right = np.isin(y, np.unique(y[~self.wrong]))
         self.hard = np.flatnonzero(self.wrong & with_right)  # an anchor needs a positive
         self.skipped = int((self.wrong & ~with_right).sum())
         self.anchors = self.hard if sampling == "hard" else np.flatnonzero(np.bincount(y)[y] > 1)
-        self.pools = [np.flatnonzero((y == c) & ~self.wrong if sampling == "hard" else y == c) for c in range(int(y.max()) + 1)]
+        self.pools = [
+            np.flatnonzero((y == c) & ~self.wrong if sampling == "hard" else y == c) for c in range(int(y.max()) + 1)
+        ]
 
     def epoch_batches(self, rng: np.random.Generator, fraction: float = 1.0, balance: bool = False) -> Array:
         """The anchors of an epoch, in random order: a share of all; with ``balance``, of each class as many as of the rarest."""
         pool = rng.permutation(self.anchors)[: len(self.hard)]
         if balance:
             members = [pool[self.y[pool] == c] for c in np.unique(self.y[pool])]
-            pool = rng.permutation(np.concatenate([rows[: min(map(len, members))] for rows in members])) if members else pool
+            pool = (
+                rng.permutation(np.concatenate([rows[: min(map(len, members))] for rows in members]))
+                if members
+                else pool
+            )
         return pool[: int(np.ceil(fraction * len(pool)))]
 
     def others(self, anchors: Array) -> list[Array]:
@@ -63,7 +71,10 @@ class HardSampler:
     def draw(self, rng: np.random.Generator, anchors: Array, pools: Sequence[Array]) -> Drawn:
         """Positives and negatives of anchors; negatives are drawn from each one's pool, of which those of its class do not count."""
         of_class = [self.pools[self.y[anchor]] for anchor in anchors]
-        positives = [padded(rng, pool[pool != anchor], self.num_positives) for anchor, pool in zip(anchors, of_class, strict=True)]
+        positives = [
+            padded(rng, pool[pool != anchor], self.num_positives)
+            for anchor, pool in zip(anchors, of_class, strict=True)
+        ]
         negatives = [padded(rng, pool, self.num_negatives) for pool in pools]
         (near, real), (far, counts) = (map(np.stack, zip(*pairs, strict=True)) for pairs in (positives, negatives))
         return Drawn(anchors, near, real, far, counts & (self.y[far] != self.y[anchors][:, None]))
@@ -77,7 +88,8 @@ def upsampled(rng: np.random.Generator, wrong: Array) -> tuple[Array, Array]:
     parts = [np.flatnonzero(wrong), np.flatnonzero(~wrong)]
     size = max(map(len, parts))
     first, second = (
-        np.concatenate([rng.permutation(rows) for _ in range(-(-size // len(rows)))])[:size] if len(rows) else rows for rows in parts
+        np.concatenate([rng.permutation(rows) for _ in range(-(-size // len(rows)))])[:size] if len(rows) else rows
+        for rows in parts
     )
     return first, second
 

@@ -11,7 +11,15 @@ from despur.specs.names import unknown
 
 PACKAGE = Path(__file__).parents[1]
 DECLARATIONS = {
-    *("SETTINGS", "PAPER_HYPERPARAMETERS", "BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEED_CHUNK", "SEEDLESS"),
+    *(
+        "SETTINGS",
+        "PAPER_HYPERPARAMETERS",
+        "BASE",
+        "READS_TRUE_GROUPS",
+        "READS_VALIDATION_GROUPS",
+        "SEED_CHUNK",
+        "SEEDLESS",
+    ),
     *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/storage/raw_files.py
 }
 
@@ -28,12 +36,18 @@ def declared(kind: str, name: str) -> dict[str, Any]:
     They may name those of another file: ``**declared("methods", "cnc")["SETTINGS"]``, where a variant follows what it varies.
     """
     if name not in available(kind):
-        raise unknown({"datasets": "data set", "encoders": "encoder", "methods": "method"}.get(kind, kind), name, available(kind))
+        raise unknown(
+            {"datasets": "data set", "encoders": "encoder", "methods": "method"}.get(kind, kind), name, available(kind)
+        )
     tree = ast.parse((PACKAGE / kind / f"{name}.py").read_text())
     known = {**vars(settings), **vars(hyperparameters), "declared": declared}
     found: dict[str, Any] = {"SETTINGS": {}}
     for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in DECLARATIONS:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id in DECLARATIONS
+        ):
             code = compile(ast.Expression(node.value), f"{kind}/{name}.py", "eval")
             found[node.targets[0].id] = eval(code, known)
     return found

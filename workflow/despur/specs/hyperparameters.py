@@ -10,7 +10,9 @@ def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
     """For a method whose inputs are a stage-1 model's representations, in the place of the data set's."""
     return {
         "stage1": component("methods", base, source),
-        "stage1_selection": choice(selection, "which of its steps: the best on validation data, or the last", "best", "last"),
+        "stage1_selection": choice(
+            selection, "which of its steps: the best on validation data, or the last", "best", "last"
+        ),
     }
 
 
@@ -18,11 +20,15 @@ def from_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
     """For a method whose encoder is a stage-1 model's and starts with its weights."""
     return {
         "stage1": component("methods", base, source),
-        "stage1_weights": choice(selection, "of which of its steps: the best on validation data, or the last", "best", "last"),
+        "stage1_weights": choice(
+            selection, "of which of its steps: the best on validation data, or the last", "best", "last"
+        ),
     }
 
 
-def sgd(learning_rate: float, momentum: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0) -> dict[str, Setting]:
+def sgd(
+    learning_rate: float, momentum: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0
+) -> dict[str, Setting]:
     """The settings that every method trained by stochastic gradient descent shares; no batch size for one that builds its own batches."""
     return {
         **_training("sgd", learning_rate, weight_decay, epochs, source, batch_size),
@@ -33,12 +39,17 @@ def sgd(learning_rate: float, momentum: float, weight_decay: float, epochs: int,
 def on_embeddings(source: str) -> dict[str, Setting]:
     """What methods share that train a small network on a foundation model's embeddings: no encoder to choose."""
     return {
-        **without(sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-5, batch_size=128, epochs=100, source=source), "encoder"),
+        **without(
+            sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-5, batch_size=128, epochs=100, source=source),
+            "encoder",
+        ),
         **on_stage1("zero_shot", "last", "Sec. 3.2: a foundation model's embeddings of samples and class prompts"),
     }
 
 
-def adam(learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0) -> dict[str, Setting]:
+def adam(
+    learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0
+) -> dict[str, Setting]:
     """As :func:`sgd`, for a method whose paper trains it with Adam."""
     return {
         **_training("adam", learning_rate, weight_decay, epochs, source, batch_size),
@@ -46,21 +57,36 @@ def adam(learning_rate: float, weight_decay: float, epochs: int, source: str, ba
     }
 
 
-PROJECTORS = ("none", "linear", "mlp", "mlp_bn", "mlp_bn_bn")  # between representation and loss: methods/families/selfsupervised.py
+PROJECTORS = (
+    "none",
+    "linear",
+    "mlp",
+    "mlp_bn",
+    "mlp_bn_bn",
+)  # between representation and loss: methods/families/selfsupervised.py
 
 
 def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
     """The settings that methods share that learn without labels from two random views of every sample."""
     return {
         **adam(1e-3, 0.0, epochs, source, batch_size),
-        "decay": choice("step", f"{source}: step size 20, gamma .9; drops: see drop", "none", "linear", "step", "drops"),
-        "drop": float_(0.2, "with decay=drops, Qiang et al. 2022, Sec. 6.2: the rate falls to this share, twice", above=0, at_most=1),
+        "decay": choice(
+            "step", f"{source}: step size 20, gamma .9; drops: see drop", "none", "linear", "step", "drops"
+        ),
+        "drop": float_(
+            0.2,
+            "with decay=drops, Qiang et al. 2022, Sec. 6.2: the rate falls to this share, twice",
+            above=0,
+            at_most=1,
+        ),
         "drop_first": int_(50, "with decay=drops, Qiang et al., Sec. 6.2: epochs before the end", at_least=0),
         "drop_second": int_(25, "with decay=drops, Qiang et al., Sec. 6.2: epochs before the end", at_least=0),
         "warmup": int_(0, "first steps in which the rate grows linearly; 0: none", at_least=0),
         "encoder": component("encoders", "convnet", source),
         "augment": component("augment", "images", source),
-        "projector": choice("none", "Lewis et al. 2023, App. D; App. G: linear, mlp; mlp_bn, mlp_bn_bn: W-MSE", *PROJECTORS),
+        "projector": choice(
+            "none", "Lewis et al. 2023, App. D; App. G: linear, mlp; mlp_bn, mlp_bn_bn: W-MSE", *PROJECTORS
+        ),
         "projector_dim": int_(16, "Lewis et al. 2023, App. G: 4, 8, 16", at_least=1),
         "projector_width": int_(1024, "with projector=mlp_bn or mlp_bn_bn, W-MSE: hidden units", at_least=1),
     }
@@ -75,7 +101,9 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
         "batch_size": int_(512, "not stated; W-MSE's", at_least=1),
         "learning_rate": float_(3e-3, f"{source}: CIFAR; 2e-3 on the others", above=0),
         "weight_decay": float_(1e-6, source, at_least=0),
-        "decay": choice("drops", f"{source}: .2 drops 50 and 25 epochs before the end", "none", "linear", "step", "drops"),
+        "decay": choice(
+            "drops", f"{source}: .2 drops 50 and 25 epochs before the end", "none", "linear", "step", "drops"
+        ),
         "warmup": int_(500, f"{source}: iterations of the optimiser", at_least=0),
         "encoder": component("encoders", "convnet", f"{source}: ResNet-18 or ResNet-50, which the data sets state"),
         "projector": choice(
@@ -83,7 +111,9 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
             "f_ph: not stated; W-MSE's: linear, batch norm, ReLU, linear; mlp_bn_bn: SimCLR's there, batch norm at its end, too",
             *PROJECTORS,
         ),
-        "projector_dim": int_(64, f"{source}: 64 on CIFAR, 128 on STL-10, Tiny ImageNet; called f's output, in W-MSE f_ph's", at_least=1),
+        "projector_dim": int_(
+            64, f"{source}: 64 on CIFAR, 128 on STL-10, Tiny ImageNet; called f's output, in W-MSE f_ph's", at_least=1
+        ),
         "projector_width": int_(1024, f"{source}: called f_ph's output, in W-MSE its hidden units", at_least=1),
     }
 
@@ -104,7 +134,9 @@ def contrast(temperature: float, source: str, negatives: str = "other_view") -> 
     """The settings of InfoNCE."""
     return {
         "temperature": float_(temperature, source, above=0),
-        "negatives": choice(negatives, "Eq. 2 of Lewis et al. 2023; both_views: Chen et al. 2020", "other_view", "both_views"),
+        "negatives": choice(
+            negatives, "Eq. 2 of Lewis et al. 2023; both_views: Chen et al. 2020", "other_view", "both_views"
+        ),
     }
 
 
@@ -131,16 +163,26 @@ def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[
             "sum",
         ),
         "second_order": bool_(
-            True, "Alg. 1; false: f_msr minimises L_msr at f and f_ph as they are: Eq. 8 alone would give it no gradient"
+            True,
+            "Alg. 1; false: f_msr minimises L_msr at f and f_ph as they are: Eq. 8 alone would give it no gradient",
         ),
-        "alpha": float_(0.0, "Eq. 7: not stated; 0: the encoder's learning rate, which Alg. 1 calls by the same letter", at_least=0),
-        "beta": float_(1e-3, "Alg. 1: not stated; Adam's default, as f_msr is trained by Adam like all (Sec. 6.2)", above=0),
+        "alpha": float_(
+            0.0, "Eq. 7: not stated; 0: the encoder's learning rate, which Alg. 1 calls by the same letter", at_least=0
+        ),
+        "beta": float_(
+            1e-3, "Alg. 1: not stated; Adam's default, as f_msr is trained by Adam like all (Sec. 6.2)", above=0
+        ),
         "msr_width": int_(
-            16, "'convolutional neural network': not stated; channels of the first of three layers, then doubled", at_least=1
+            16,
+            "'convolutional neural network': not stated; channels of the first of three layers, then doubled",
+            at_least=1,
         ),
-        "squash": choice("sigmoid", "not stated: 'large' inside a semantic subset of channels, 'small' outside", "sigmoid", "none"),
+        "squash": choice(
+            "sigmoid", "not stated: 'large' inside a semantic subset of channels, 'small' outside", "sigmoid", "none"
+        ),
         "unit": bool_(
-            True, "not stated: Eq. 9 is a Gaussian kernel only between vectors of length 1; they act times sqrt(c), on average as 1"
+            True,
+            "not stated: Eq. 9 is a Gaussian kernel only between vectors of length 1; they act times sqrt(c), on average as 1",
         ),
         "mask_at": choice(
             "representation",
@@ -154,10 +196,14 @@ def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[
 def criterion(default: str, source: str) -> Setting:
     """What decides which step is best, and when patience is over."""
     words = ("worst_group_accuracy", "average_accuracy", "log_likelihood", "last")
-    return choice(default, f"{source}: which step is best, and when patience is over; last: the last step counts", *words)
+    return choice(
+        default, f"{source}: which step is best, and when patience is over; last: the last step counts", *words
+    )
 
 
-def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int) -> dict[str, Setting]:
+def _training(
+    optimizer: str, learning_rate: float, weight_decay: float, epochs: int, source: str, batch_size: int
+) -> dict[str, Setting]:
     batch = {"batch_size": int_(batch_size, source, at_least=1)} if batch_size else {}
     return {
         **batch,
@@ -176,7 +222,9 @@ def _training(optimizer: str, learning_rate: float, weight_decay: float, epochs:
         "weight_decay": float_(weight_decay, source, at_least=0),
         "epochs": int_(epochs, source, at_least=1),
         "evaluate_every": int_(0, "0: once an epoch; else every so many optimiser steps", at_least=0),
-        "snapshots": int_(0, "every so many epochs the model is kept and evaluated too, as selection epoch=n; 0: never", at_least=0),
+        "snapshots": int_(
+            0, "every so many epochs the model is kept and evaluated too, as selection epoch=n; 0: never", at_least=0
+        ),
         "criterion": criterion("worst_group_accuracy", "of validation data"),
         "patience": int_(0, "evaluations without a better criterion before training stops; 0: never", at_least=0),
     }

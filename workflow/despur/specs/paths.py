@@ -43,7 +43,12 @@ class ResultPath:
 
     @property
     def sweep(self) -> Sweep:
-        return canonical(KINDS[self.stage], self.name, parse(self.dataset)[0], self.stage if self.stage in ("stage1", "groups") else "")
+        return canonical(
+            KINDS[self.stage],
+            self.name,
+            parse(self.dataset)[0],
+            self.stage if self.stage in ("stage1", "groups") else "",
+        )
 
     @property
     def data(self) -> "ResultPath":
@@ -56,11 +61,18 @@ class ResultPath:
         Of data that are other data as a model represents them: the folder of that model, of seed 0: CE, or the BASE that they declare.
         """
         if self.stage == "data":
-            sources = dict.fromkeys((p.source.name, p.source.base_name) for p in self.datasets.points if p.source and part == "stage1")
-            return [ResultPath(self.root, "stage1", name, declared("datasets", base).get("BASE", "erm"), "s0") for name, base in sources]
+            sources = dict.fromkeys(
+                (p.source.name, p.source.base_name) for p in self.datasets.points if p.source and part == "stage1"
+            )
+            return [
+                ResultPath(self.root, "stage1", name, declared("datasets", base).get("BASE", "erm"), "s0")
+                for name, base in sources
+            ]
         drawn = at_seeds(self.dataset, seed_list(self.seeds)) != self.dataset
         return [
-            ResultPath(self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0")
+            ResultPath(
+                self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0"
+            )
             for sweep in self.sweep.subsweeps(part)
         ]
 
@@ -103,14 +115,20 @@ def identity(result: ResultPath, run: Run) -> dict[str, Any]:
 
 def locate(path: str | Path) -> ResultPath:
     """What a path asks for; the folder of a result or any file in it. Raises SettingError if it is none."""
-    match = re.fullmatch(rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path))
+    match = re.fullmatch(
+        rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
+    )
     if not match:
         raise SettingError(
             f"{path}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a NAME as in cnc+lambda=0.5 "
             "and SEEDS as in s0 (one) or s0-2 (0 to 2)"
         )
     root, data, stage, dataset, name, seeds = match.groups()
-    return ResultPath(Path(root or "."), "data", data) if data else ResultPath(Path(root or "."), stage, dataset, name, seeds)
+    return (
+        ResultPath(Path(root or "."), "data", data)
+        if data
+        else ResultPath(Path(root or "."), stage, dataset, name, seeds)
+    )
 
 
 def staged(method: str) -> tuple[str, str]:
@@ -143,7 +161,9 @@ def chunks(seeds: int | Sequence[str], size: int) -> list[str]:
 
 def chunk_size(result: ResultPath) -> int:
     """How many seeds of a method, base or inference travel in one job: the encoder behind it says so."""
-    spec = resolve(KINDS[result.stage], result.name, parse(result.dataset)[0], "" if result.stage == "runs" else result.stage).points[0]
+    spec = resolve(
+        KINDS[result.stage], result.name, parse(result.dataset)[0], "" if result.stage == "runs" else result.stage
+    ).points[0]
     while "encoder" not in spec.components and spec.components:
         spec = next(iter(spec.components.values()))
     encoder = spec.components.get("encoder")

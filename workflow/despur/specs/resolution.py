@@ -50,7 +50,9 @@ def _declaration(kind: str, base: str, role: str, path: str) -> Declaration:
     return declaration
 
 
-def _own(declaration: Declaration, stated: Settings, asked: Mapping[str, str], path: str) -> tuple[dict[str, Any], dict[str, str]]:
+def _own(
+    declaration: Declaration, stated: Settings, asked: Mapping[str, str], path: str
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The values of a component's own settings; those that differ from their defaults, spelled."""
     values: dict[str, Any] = {}
     changes: dict[str, str] = {}
@@ -62,7 +64,9 @@ def _own(declaration: Declaration, stated: Settings, asked: Mapping[str, str], p
     return values, changes
 
 
-def _parts(declaration: Declaration, values: Settings, dotted: Mapping[str, str], dataset: str, path: str) -> dict[str, Spec]:
+def _parts(
+    declaration: Declaration, values: Settings, dotted: Mapping[str, str], dataset: str, path: str
+) -> dict[str, Spec]:
     """The parts of a component, each with what is asked of it; groups last, as they are inferred from the stage 1 beside them."""
     parts: dict[str, Spec] = {}
     for key in sorted((key for key in declaration if declaration[key].folder), key=lambda key: key == "groups"):
@@ -84,12 +88,16 @@ def _same_stage1(stage1: Spec, inference: str) -> dict[str, str]:
     """What groups are asked for beside a component's stage 1: that very one, if they are inferred from one."""
     if "stage1" not in declared("inference", inference)["SETTINGS"]:
         return {}
-    return {"stage1": stage1.base_name} | {f"stage1.{key}": spell(stage1.value(key)) for key in (*stage1.settings, *stage1.changes)}
+    return {"stage1": stage1.base_name} | {
+        f"stage1.{key}": spell(stage1.value(key)) for key in (*stage1.settings, *stage1.changes)
+    }
 
 
 def _changes_of(key: str, part: Spec, declaration: Declaration) -> dict[str, str]:
     """The changes of a part, by the component's keys; not those of a stage 1 that the groups were handed."""
-    found = {k if key == "groups" and k.split(".")[0] == "stage1" else f"{key}.{k}": text for k, text in part.changes.items()}
+    found = {
+        k if key == "groups" and k.split(".")[0] == "stage1" else f"{key}.{k}": text for k, text in part.changes.items()
+    }
     return {k: text for k, text in found.items() if _part_of(k, declaration) == key}
 
 
@@ -98,7 +106,10 @@ def _stated_of_stage1(declaration: Declaration, stated: Settings, asked: Setting
     the one that declaration or file name (for this, or for the inference of its groups), or where none is read (``groups=oracle``)."""
     of_stage1 = {key: spell(value) for key, value in stated.items() if key.startswith("stage1.")}
     if of_stage1 and "stage1" not in declaration and "groups" in asked:
-        declaration, stated = declared("inference", asked["groups"])["SETTINGS"], paper_hyperparameters(dataset, asked["groups"], "groups")
+        declaration, stated = (
+            declared("inference", asked["groups"])["SETTINGS"],
+            paper_hyperparameters(dataset, asked["groups"], "groups"),
+        )
     if not of_stage1 or "stage1" not in declaration:
         return {}
     named = stated.get("stage1", declaration["stage1"].default)
@@ -119,7 +130,8 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
         raise SettingError(f"{text}: groups.stage1 and stage1 are the same setting")
     overrides = {short[key]: values for key, values in overrides.items()}
     points = [
-        _point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role) for values in itertools.product(*overrides.values())
+        _point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role)
+        for values in itertools.product(*overrides.values())
     ]
     return Sweep(kind, base, overrides, points)
 

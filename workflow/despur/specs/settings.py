@@ -37,7 +37,9 @@ class Setting:
         except ValueError:
             value = None
         if value is None or not self.check(value):
-            raise SettingError(f"{key}={text}: must be {self.allowed} (default {spell(self.default if default is None else default)})")
+            raise SettingError(
+                f"{key}={text}: must be {self.allowed} (default {spell(self.default if default is None else default)})"
+            )
         return value
 
 
@@ -94,14 +96,20 @@ def digit_classes(default: str, source: str) -> Setting:
 
     def check(text: str) -> bool:
         classes = text.split("-")
-        return len(classes) > 1 and all(c.isdecimal() and c == "".join(sorted(c)) for c in classes) and not re.search(r"(\d).*\1", text)
+        return (
+            len(classes) > 1
+            and all(c.isdecimal() and c == "".join(sorted(c)) for c in classes)
+            and not re.search(r"(\d).*\1", text)
+        )
 
     return Setting(default, source, str, "two or more classes of ascending digits like 01-89, no digit twice", check)
 
 
 def name(default: str, source: str) -> Setting:
     """Any word of letters, digits, ``_``, ``-`` and dots: the name of a file, without its folder."""
-    return Setting(default, source, str, "letters, digits, _, - and dots", lambda v: set(v) <= WORD and not v.startswith("."))
+    return Setting(
+        default, source, str, "letters, digits, _, - and dots", lambda v: set(v) <= WORD and not v.startswith(".")
+    )
 
 
 def draw(source: str) -> Setting:

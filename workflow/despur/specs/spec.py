@@ -42,7 +42,11 @@ class Spec:
 
     def resolved(self) -> dict[str, Any]:
         """Everything that decides the digits, as plain data."""
-        return {"name": self.base_name, **self.settings, **{key: part.resolved() for key, part in self.components.items()}}
+        return {
+            "name": self.base_name,
+            **self.settings,
+            **{key: part.resolved() for key, part in self.components.items()},
+        }
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,9 @@ def _beside(dataset: Dataset) -> Iterator[str]:
     if masks is not None and (np.dtype(masks.dtype) != bool or masks.shape != inputs.shape[:3]):
         yield f"masks are {np.dtype(masks.dtype)} {masks.shape}; they are bool (N,H,W), of images {inputs.shape}"
     count = len(dataset.about["classes"])
-    if embeddings is not None and (embeddings.ndim != 2 or len(embeddings) != count or not np.isfinite(embeddings).all()):
+    if embeddings is not None and (
+        embeddings.ndim != 2 or len(embeddings) != count or not np.isfinite(embeddings).all()
+    ):
         yield f"class_embeddings are {embeddings.shape}, but there are {count} classes: bring a row of finite numbers for each"
 
 

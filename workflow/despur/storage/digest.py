@@ -23,7 +23,10 @@ ENTRY = {
     "evaluate": "evaluate.py",
     "saliency": "saliency.py",
 }
-READERS = ("evaluate", "saliency")  # they read what a run made, so they are made again after it, and run none of its code
+READERS = (
+    "evaluate",
+    "saliency",
+)  # they read what a run made, so they are made again after it, and run none of its code
 
 
 def _imports(path: Path, tree: ast.AST) -> set[Path]:
@@ -34,7 +37,9 @@ def _imports(path: Path, tree: ast.AST) -> set[Path]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    stems = [PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name.startswith("despur.")]  # its own __init__ makes nothing
+    stems = [
+        PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name.startswith("despur.")
+    ]  # its own __init__ makes nothing
     if PACKAGE not in path.parents:
         stems += [path.parent / name for name in names]
     return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
@@ -113,7 +118,9 @@ def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
     made = json.loads(about.read_text()) if about.exists() else {}
     found = {}
     for point in result.datasets.points:
-        gone = {file: known for file, known in made.get(point.name, {}).get("raw", {}).items() if not (root / file).exists()}
+        gone = {
+            file: known for file, known in made.get(point.name, {}).get("raw", {}).items() if not (root / file).exists()
+        }
         found[point.name] = gone | raw_files.versions(point, root)
     return {name: files for name, files in found.items() if files}
 

@@ -26,7 +26,9 @@ def fetch(names: Sequence[str], url: str) -> Path:
         try:
             pooch.retrieve(url + path.name, None, path.name, path.parent, progressbar=False)
         except Exception as error:
-            raise InputError(f"{path} is not there and could not be downloaded ({error}). {remedy(path, url)}") from error
+            raise InputError(
+                f"{path} is not there and could not be downloaded ({error}). {remedy(path, url)}"
+            ) from error
     return path
 
 

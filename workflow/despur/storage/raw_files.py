@@ -22,7 +22,9 @@ def needed(point: Spec) -> tuple[str, ...]:
     """The patterns of all raw files that a data set needs."""
     stated = declared("datasets", point.base_name)
     more = (stated.get("RAW_WITH", {}).get(f"{key}={spell(value)}", ()) for key, value in point.settings.items())
-    return tuple(pattern.format(**point.settings) for patterns in (stated.get("RAW", ()), *more) for pattern in patterns)
+    return tuple(
+        pattern.format(**point.settings) for patterns in (stated.get("RAW", ()), *more) for pattern in patterns
+    )
 
 
 def downloaded(dataset: str) -> bool:

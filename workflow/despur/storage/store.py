@@ -40,7 +40,9 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     except Exception as error:
         if why := refused(error, path.parent):
-            raise InputError(f"{path} cannot be written: {why}. Make room, or let its folder be a link, and run it again") from error
+            raise InputError(
+                f"{path} cannot be written: {why}. Make room, or let its folder be a link, and run it again"
+            ) from error
         raise
     finally:
         if temporary:
@@ -150,11 +152,17 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
     parts = list(points.values())
     shapes = {p.inputs.shape[1:] for p in parts}
     if len(shapes) > 1:
-        raise InputError(f"{folder}: samples of shapes {sorted(shapes)} cannot share a file; ask for a path of its own for each")
+        raise InputError(
+            f"{folder}: samples of shapes {sorted(shapes)} cannot share a file; ask for a path of its own for each"
+        )
     write_rows(folder / "inputs.npy", [p.inputs for p in parts])
     write_rows(folder / "masks.npy", [NO_MASKS if p.masks is None else p.masks for p in parts])
     with atomic(folder / "groups.npz") as temporary:
-        of_classes = {f"class_embeddings/{name}": p.class_embeddings for name, p in points.items() if p.class_embeddings is not None}
+        of_classes = {
+            f"class_embeddings/{name}": p.class_embeddings
+            for name, p in points.items()
+            if p.class_embeddings is not None
+        }
         groups = np.concatenate([p.groups for p in parts if p.groups is not None])
         np.savez_compressed(temporary, groups=groups, **of_classes)  # type: ignore[arg-type]
     with atomic(folder / "table.parquet") as temporary:
@@ -179,7 +187,9 @@ def load_dataset(folder: Path, point: str) -> Dataset:
 
 def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write arrays into one safetensors file, to be read by :class:`Container`."""
-    with atomic(path) as temporary:  # safetensors writes memory as it lies: a channels_last weight must be made contiguous
+    with atomic(
+        path
+    ) as temporary:  # safetensors writes memory as it lies: a channels_last weight must be made contiguous
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
 
 
@@ -198,4 +208,8 @@ class Container:
 
     def under(self, prefix: str) -> dict[str, Array]:
         """All arrays whose key starts with ``prefix/``, without it."""
-        return {k.removeprefix(f"{prefix}/"): self.file.get_tensor(k) for k in sorted(self.keys) if k.startswith(f"{prefix}/")}
+        return {
+            k.removeprefix(f"{prefix}/"): self.file.get_tensor(k)
+            for k in sorted(self.keys)
+            if k.startswith(f"{prefix}/")
+        }

@@ -112,14 +112,18 @@ class Trainer:
         self.method.set_learning_rate(p.epoch + p.step_in_epoch * self.share)
         with self.machine.autocast, compiling.step(self.compiled):
             parallel = (distributed.rank(),) if distributed.processes() > 1 else ()
-            losses = self.method.step(distributed.shard(batch), generator(self.key, p.epoch, p.step_in_epoch, *parallel))
+            losses = self.method.step(
+                distributed.shard(batch), generator(self.key, p.epoch, p.step_in_epoch, *parallel)
+            )
         p.step, p.step_in_epoch, p.since = p.step + 1, p.step_in_epoch + 1, p.since + 1
         p.images += self.method.presentations(batch)
         for name, value in losses.items():
             if value.ndim:
                 p.arrays[name] = value.detach()
             else:
-                p.totals[name] = p.totals.get(name, 0.0) + value.detach().double()  # on the device: nobody waits for a step's value
+                p.totals[name] = (
+                    p.totals.get(name, 0.0) + value.detach().double()
+                )  # on the device: nobody waits for a step's value
                 p.counts[name] = p.counts.get(name, 0) + 1
 
     def means(self) -> dict[str, float]:

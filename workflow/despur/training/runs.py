@@ -34,7 +34,11 @@ HISTORY = ["epoch", "step", "name", "value"]
 def load_method_class(name: str) -> type[Method]:
     """The method that a file of methods/ defines."""
     module = import_module(f"despur.methods.{name}")
-    return next(c for c in vars(module).values() if isinstance(c, type) and issubclass(c, Method) and c.__module__ == module.__name__)
+    return next(
+        c
+        for c in vars(module).values()
+        if isinstance(c, type) and issubclass(c, Method) and c.__module__ == module.__name__
+    )
 
 
 class RunJob:
@@ -58,7 +62,9 @@ class RunJob:
         if "stage1_selection" not in run.spec.settings:
             return self.stored(run.data.name)
         return self.represented(
-            run.data.name, run.spec.components["stage1"].base_name, f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}/z"
+            run.data.name,
+            run.spec.components["stage1"].base_name,
+            f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}/z",
         )
 
     def representations(self, data: str, base: str, key: str) -> Dataset:
@@ -80,7 +86,10 @@ class RunJob:
         if f"{key}/logits" not in outputs.keys:
             return None
         return Stage1Outputs(
-            outputs[f"{key}/logits"][rows], kept["head.weight"], kept.get("group_prompts"), kept.get("length", np.ones(1)).item()
+            outputs[f"{key}/logits"][rows],
+            kept["head.weight"],
+            kept.get("group_prompts"),
+            kept.get("length", np.ones(1)).item(),
         )
 
     def start(self, run: Run) -> dict[str, torch.Tensor] | None:
@@ -122,7 +131,9 @@ class RunJob:
         with torch.random.fork_rng():
             torch.manual_seed(number(key, -1))
             if distributed.processes() > 1 and not load_method_class(run.spec.base_name).PARALLEL:
-                raise SettingError(f"{run.spec.base_name} compares or counts within a process: start it without torchrun")
+                raise SettingError(
+                    f"{run.spec.base_name} compares or counts within a process: start it without torchrun"
+                )
             method = load_method_class(run.spec.base_name)(self.task(run, dataset), run.spec)
             evaluate = Evaluator(dataset, self.machine, key, method.settings.get("criterion", "objective"))
             trainer = Trainer(method, key, evaluate, self.machine, self.resume / f"{number(run.key)},s{run.seed}.pt")
@@ -133,15 +144,22 @@ class RunJob:
         last = copy.deepcopy(method.networks.state_dict())
         best = last if progress.best_step == progress.step else progress.best
         states = {"last": last, "best": best, **progress.snapshots}
-        found: dict[int, tuple[dict[str, Array], dict[str, Array], float]] = {}  # by state: what is last and best is finished once
+        found: dict[
+            int, tuple[dict[str, Array], dict[str, Array], float]
+        ] = {}  # by state: what is last and best is finished once
         for selection in (*selections, *progress.snapshots):
             prefix, state = f"{run.key}/{selection}", states[selection]
             found[id(state)] = found.get(id(state)) or self.finished(run, method, state)
             for kept, arrays in zip((self.models, self.outputs), found[id(state)][:2], strict=True):
                 kept |= {f"{prefix}/{name}": value for name, value in arrays.items()}
-        self.outputs |= {f"{run.key}/diagnostics/{name}": torch.stack(each).cpu().numpy() for name, each in progress.diagnostics.items()}
+        self.outputs |= {
+            f"{run.key}/diagnostics/{name}": torch.stack(each).cpu().numpy()
+            for name, each in progress.diagnostics.items()
+        }
         self.history.append(
-            pd.DataFrame(progress.history, columns=HISTORY).assign(dataset=run.data.name, method=run.spec.name, seed=run.seed)
+            pd.DataFrame(progress.history, columns=HISTORY).assign(
+                dataset=run.data.name, method=run.spec.name, seed=run.seed
+            )
         )
         self.about[run.key] = {
             "seconds": round(progress.seconds + found[id(best)][2], 2),
@@ -161,7 +179,11 @@ class RunJob:
         method.on_train_end(generator(run.key, -4))
         spent = time.perf_counter() - started
         weights = {name: value.cpu().numpy().copy() for name, value in method.networks.state_dict().items()}
-        return weights, outputs(method, self.dataset(run), run, self.machine, self.resume / f"{number(run.key)}.npy"), spent
+        return (
+            weights,
+            outputs(method, self.dataset(run), run, self.machine, self.resume / f"{number(run.key)}.npy"),
+            spent,
+        )
 
     def write(self) -> None:
         """Write all results, each atomically; then the checkpoints are no longer needed."""

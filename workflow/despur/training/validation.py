@@ -42,14 +42,20 @@ class Evaluator:
             "val_average_accuracy": float(correct.mean()),
         }
         if self.criterion == "val_log_likelihood":
-            scores[self.criterion] = float(log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(self.y)), self.y].mean())
+            scores[self.criterion] = float(
+                log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(self.y)), self.y].mean()
+            )
         return {self.criterion: scores[self.criterion], **scores}
 
     @torch.no_grad()
     def objective(self, method: Method) -> float:
         """Mean over random mini-batches, the same at each look, about as large as in training."""
         rng = generator(self.key, -3)
-        z = torch.from_numpy(encode(method.networks["encoder"], None, self.shown, rng)["z"]).to(method.task.device, torch.float32)
+        z = torch.from_numpy(encode(method.networks["encoder"], None, self.shown, rng)["z"]).to(
+            method.task.device, torch.float32
+        )
         y, a = (torch.from_numpy(np.array(values)).to(z.device) for values in (self.y, self.a))
         batches = np.array_split(rng.permutation(len(z)), math.ceil(len(z) / method.settings["batch_size"]))
-        return float(np.average([float(method.objective(z[b], y[b], a[b])) for b in batches], weights=list(map(len, batches))))
+        return float(
+            np.average([float(method.objective(z[b], y[b], a[b])) for b in batches], weights=list(map(len, batches)))
+        )

@@ -35,7 +35,9 @@ def figure_3(cells: list[Cell], output: Path) -> None:
             for (method, model), own in part.groupby(["printed", "backbone"]):
                 style = {"color": COLORS[method], "marker": MARKERS[models.index(model)]}
                 axis.scatter(own[metric], 100 * (1 - own[WORST]), s=9, alpha=0.45, linewidths=0, **style)
-                axis.scatter(own[metric].mean(), 100 * (1 - own[WORST].mean()), s=42, edgecolors="white", linewidths=0.6, **style)
+                axis.scatter(
+                    own[metric].mean(), 100 * (1 - own[WORST].mean()), s=42, edgecolors="white", linewidths=0.6, **style
+                )
             axis.set(xlabel=label, ylabel="worst-group error, %")
     legend = axes[0][-1]
     for method in ordered(wide["printed"]):
@@ -60,8 +62,12 @@ def figure_4(cells: list[Cell], output: Path) -> None:
     figure, (axis,) = panels(1, COLUMN * 1.5, 0.6 + 0.55 * max(len(benchmarks), 2))
     for shift, method in ((-0.2, "adapter"), (0.2, "contrastive_adapter")):
         for result, (role, played) in enumerate(benchmarks):
-            own = gains.loc[(gains["role"] == role) & (gains["played"] == played) & (gains["printed"] == method), "value"]
-            axis.barh(result + shift, own.mean(), 0.36, color=COLORS[method], label=NAMES[method] if result == 0 else None)
+            own = gains.loc[
+                (gains["role"] == role) & (gains["played"] == played) & (gains["printed"] == method), "value"
+            ]
+            axis.barh(
+                result + shift, own.mean(), 0.36, color=COLORS[method], label=NAMES[method] if result == 0 else None
+            )
             axis.scatter(own, [result + shift] * len(own), color="0.2", s=5, zorder=3)
     axis.set_yticks(range(len(benchmarks)), [data_name(*pair).replace(", played", ",\nplayed") for pair in benchmarks])
     axis.axvline(0, color="0.3", linewidth=0.8)
@@ -77,9 +83,14 @@ def figure_5(cells: list[Cell], output: Path) -> None:
     values = overall(cells, WORST).reset_index(drop=True)
     subsets = values[values["artifact"] == "figure_5"]
     model = subsets.loc[subsets["printed"] == "contrastive_adapter", "backbone"]
-    shown = values[values["printed"].isin(["contrastive_adapter", "ssa", "zero_shot"]) & values["backbone"].isin([*model, named.FULL])]
+    shown = values[
+        values["printed"].isin(["contrastive_adapter", "ssa", "zero_shot"])
+        & values["backbone"].isin([*model, named.FULL])
+    ]
     levels = pd.to_numeric(shown["data.samples"]) if "data.samples" in shown else pd.Series(float("nan"), shown.index)
-    shown = shown.assign(samples=levels.fillna(0).astype(int)).drop_duplicates(["role", "printed", "backbone", "seed", "samples"])
+    shown = shown.assign(samples=levels.fillna(0).astype(int)).drop_duplicates(
+        ["role", "printed", "backbone", "seed", "samples"]
+    )
     roles = list(dict.fromkeys(zip(subsets["role"], subsets["played"], strict=True)))
     figure, axes = named_rows([data_name(role, played) for role, played in roles], 1, 1.5 * COLUMN, 2.4)
     for (axis,), (role, _) in zip(axes, roles, strict=True):
@@ -93,7 +104,9 @@ def figure_5(cells: list[Cell], output: Path) -> None:
         zero = part[part["printed"] == "zero_shot"].drop_duplicates(["seed"])["value"]
         axis.axhline(100 * zero.mean(), color=COLORS["zero_shot"], linestyle="--", label=NAMES["zero_shot"])
         axis.set_xticks(range(len(known)), [str(n) if n else "all" for n in known])
-        axis.set(xlabel="training samples, ratios of groups preserved", ylabel="worst-group accuracy, %", ylim=(-4, 104))
+        axis.set(
+            xlabel="training samples, ratios of groups preserved", ylabel="worst-group accuracy, %", ylim=(-4, 104)
+        )
         axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), shown[[*SHOWN, "samples"]])

@@ -24,8 +24,17 @@ VARIANTS = {  # what points of a job are besides its printed method: the job, an
     "adapter_hard_sampling_only": ("contrastive_adapter", {"contrastive": False, "sampling": "hard"}),
     "adapter_contrastive_only": ("contrastive_adapter", {"contrastive": True, "sampling": "random"}),
 }
-BACKBONES = {"RN50": "clip_rn50", "RN101": "clip_rn101", "ViT-B-32": "clip_vit_b32", "ViT-B-16": "clip_vit_b16", "ViT-L-14": "clip_vit_l14"}
-LARGER, SMALLER = "clip_rn50", "clip_rn101"  # whose parts the bundled models play: as published, and one that has seen fewer scenes
+BACKBONES = {
+    "RN50": "clip_rn50",
+    "RN101": "clip_rn101",
+    "ViT-B-32": "clip_vit_b32",
+    "ViT-B-16": "clip_vit_b16",
+    "ViT-L-14": "clip_vit_l14",
+}
+LARGER, SMALLER = (
+    "clip_rn50",
+    "clip_rn101",
+)  # whose parts the bundled models play: as published, and one that has seen fewer scenes
 SCENES = 150  # fewer is the smaller
 FULL = "imagenet_rn50"  # trained as a whole
 RESNET50 = 25_557_032  # parameters of torchvision's, with its 1,000 classes: over these Table 6 takes shares (a test counts them)
@@ -61,7 +70,8 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     names = pd.DataFrame(known, columns=["printed", "backbone", "alpha"], index=table.index)
     table = table.assign(**names)
     return pd.concat(
-        [table, table[(table["printed"] == "wise_ft") & (table["alpha"] == 0)].assign(printed="linear_probe")], ignore_index=True
+        [table, table[(table["printed"] == "wise_ft") & (table["alpha"] == 0)].assign(printed="linear_probe")],
+        ignore_index=True,
     )
 
 
@@ -96,11 +106,15 @@ def derived(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     worst-group error with the similarity and alignment of groups, of the method ``models`` on each data."""
     keys = [*MODELS, "printed", "method", "split", "selection"]
     overall = table[table["group"] == ""].set_index("metric")
-    average, worst = (overall.loc[overall.index == name].set_index(keys) for name in ("average_accuracy", "worst_group_accuracy"))
+    average, worst = (
+        overall.loc[overall.index == name].set_index(keys) for name in ("average_accuracy", "worst_group_accuracy")
+    )
     gaps = (average[columns] - worst[columns]).dropna(how="all").reset_index().assign(metric="gap", group="")
     shown = tracked(table[(table["group"] == "") & (table["selection"] == "best") & (table["split"] == "test")])
     found = [table, gaps]
-    for _, part in shown.groupby([key for key in MODELS if key not in ("artifact", "backbone")], sort=False, dropna=False):
+    for _, part in shown.groupby(
+        [key for key in MODELS if key not in ("artifact", "backbone")], sort=False, dropna=False
+    ):
         wide = {metric: own.set_index(["printed", "backbone"])[columns] for metric, own in part.groupby("metric")}
         error = 1 - wide["worst_group_accuracy"]
         for name, metric in DERIVED_OF.items():
@@ -114,12 +128,16 @@ def derived(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 def parameters(cells: Sequence[Cell]) -> dict[str, int]:
     """How many parameters each run has trained, by run (its data, specification and seed): counted."""
     files = sorted({Path(folder) / "about.json" for cell in cells for folder in cell.folders})
-    return {key: run["trained_parameters"] for file in files for key, run in json.loads(file.read_text())["runs"].items()}
+    return {
+        key: run["trained_parameters"] for file in files for key, run in json.loads(file.read_text())["runs"].items()
+    }
 
 
 def once(metrics: pd.DataFrame) -> pd.DataFrame:
     """Without runs that several artifacts share."""
-    return metrics.drop_duplicates(["role", "data", "printed", "method", "backbone", "seed", "split", "selection", "metric", "group"])
+    return metrics.drop_duplicates(
+        ["role", "data", "printed", "method", "backbone", "seed", "split", "selection", "metric", "group"]
+    )
 
 
 def with_parameters(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
@@ -127,7 +145,11 @@ def with_parameters(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFram
     ResNet-50 on the paper's data, on others of the smallest network that was trained as a whole."""
     counted = parameters(cells)
     runs = metrics.drop_duplicates([*MODELS, "printed"]).assign(group="", split="test", selection="best")
-    own = pd.Series([counted.get(f"{row.data}/{row.method}/s{row.seed}", np.nan) for row in runs.itertuples()], runs.index, dtype=float)
+    own = pd.Series(
+        [counted.get(f"{row.data}/{row.method}/s{row.seed}", np.nan) for row in runs.itertuples()],
+        runs.index,
+        dtype=float,
+    )
     stand_in = runs["stand_in"].astype(bool)
     whole = np.where(stand_in, own[stand_in & (runs["backbone"] == FULL)].min(), RESNET50)
     share = (own / whole).where(runs["backbone"].str.startswith(IMAGES))
@@ -141,7 +163,9 @@ def with_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
     zero = table[(table["artifact"] == "table_3") & (table["printed"] == "zero_shot")]
     found = [table]
     for (role, played), part in subsets.groupby(["role", "played"], sort=False):
-        same = zero[(zero["role"] == role) & zero["played"].map(lambda name, own=played: parse(name)[0] == parse(own)[0])]
+        same = zero[
+            (zero["role"] == role) & zero["played"].map(lambda name, own=played: parse(name)[0] == parse(own)[0])
+        ]
         same = same[same["backbone"].isin(part["backbone"])]
         found.append(same.assign(artifact="figure_5", played=played, stand_in=part["stand_in"].iloc[0]))
     return pd.concat(found, ignore_index=True)

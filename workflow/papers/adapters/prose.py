@@ -56,10 +56,14 @@ class Means:
         artifact = "figure_5" if samples else f"table_{asked['table']}" if "table" in asked else ""
         rows = rows[rows["artifact"] == artifact] if artifact else rows
         if "backbone" in asked:
-            rows = rows[rows["backbone"].isin([asked["backbone"], named.FULL]) | ~rows["backbone"].str.startswith(named.IMAGES)]
+            rows = rows[
+                rows["backbone"].isin([asked["backbone"], named.FULL]) | ~rows["backbone"].str.startswith(named.IMAGES)
+            ]
         means = rows.groupby(["backbone", "role"])["value"].mean().unstack().reindex(columns=list(roles))
         if not len(found := 100 * means.dropna().mean(axis=1)):
-            raise NotHere(f"{method} on {', '.join(roles)} was not run" + (f" with {samples} samples" if samples else ""))
+            raise NotHere(
+                f"{method} on {', '.join(roles)} was not run" + (f" with {samples} samples" if samples else "")
+            )
         return found
 
 
@@ -77,10 +81,15 @@ def change(number: Any, asked: dict[str, str], means: Means, roles: Sequence[Seq
     on each data set, or on means over some; of several baselines, than the best."""
     metric = GAP if number.metric.startswith("gap") else WORST
     sign = -1 if any(word in number.metric for word in ("drop", "shortfall", "gap_reduction")) else 1
-    methods, baselines = METHODS.get(number.method, (number.method,)), BASELINES.get(asked["baseline"], (asked["baseline"],))
+    methods, baselines = (
+        METHODS.get(number.method, (number.method,)),
+        BASELINES.get(asked["baseline"], (asked["baseline"],)),
+    )
     found = []
     for part in roles:
-        ran = [name for name in baselines if means.roles(part, [name]) == list(part)]  # group prompts are not for all data
+        ran = [
+            name for name in baselines if means.roles(part, [name]) == list(part)
+        ]  # group prompts are not for all data
         bases = [means.by_model(part, name, metric, asked) for name in ran or baselines]
         for method in methods:
             own = means.by_model(part, method, metric, asked)
@@ -104,12 +113,19 @@ def trained_of(result: ResultPath) -> dict[str, dict[str, int]]:
 def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
     """Percent of the parameters of its foundation model that each contrastive adapter trains; a bundled model has trained its own."""
     found = []
-    for folder in sorted({folder for cell in cells if cell.printed.startswith("contrastive_adapter") for folder in cell.folders}):
+    for folder in sorted(
+        {folder for cell in cells if cell.printed.startswith("contrastive_adapter") for folder in cell.folders}
+    ):
         result = locate(folder)
-        own, models = trained_of(result), {key: run for base in result.upstream("stage1") for key, run in trained_of(base).items()}
+        own, models = (
+            trained_of(result),
+            {key: run for base in result.upstream("stage1") for key, run in trained_of(base).items()},
+        )
         for run in result.runs():
             model = models[run.of("stage1")]
-            found.append(100 * own[run.key]["trained_parameters"] / model.get("model_parameters", model["trained_parameters"]))
+            found.append(
+                100 * own[run.key]["trained_parameters"] / model.get("model_parameters", model["trained_parameters"])
+            )
     if not found:
         raise NotHere("the contrastive adapter was not run")
     return found
@@ -118,10 +134,17 @@ def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
 def lipschitz(cells: Sequence[Cell]) -> tuple[float, float]:
     """Sampled lower and product upper bound of the first seed's contrastive adapter on the larger model, on Waterbirds or what plays it."""
     for cell in cells:
-        for folder in cell.folders if (cell.role, cell.printed, cell.artifact) == ("waterbirds", "contrastive_adapter", "table_3") else ():
+        for folder in (
+            cell.folders
+            if (cell.role, cell.printed, cell.artifact) == ("waterbirds", "contrastive_adapter", "table_3")
+            else ()
+        ):
             result = locate(folder)
             for run in result.runs():
-                if named.identify(cell.printed, run.spec.name, run.data.name)[:2] == ("contrastive_adapter", named.LARGER):
+                if named.identify(cell.printed, run.spec.name, run.data.name)[:2] == (
+                    "contrastive_adapter",
+                    named.LARGER,
+                ):
                     (source,) = result.upstream("stage1")
                     kept = Container(result.folder / "models.safetensors").under(f"{run.key}/best")
                     weights = {key.removeprefix("encoder."): value for key, value in kept.items()}
@@ -158,7 +181,9 @@ def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:
     if asked.get("quantity") == "share_of_fm_params":
         values = of_foundation_models(cells)
     else:
-        measure: Callable[..., list[float]] = change if "baseline" in asked and number.metric not in (GAP, AVERAGE) else measured
+        measure: Callable[..., list[float]] = (
+            change if "baseline" in asked and number.metric not in (GAP, AVERAGE) else measured
+        )
         values = measure(number, asked, means, [roles] if number.dataset == "mean_of_4" else [[role] for role in roles])
     reduce = min if asked.get("bound") == "min" or number.metric.endswith("_min") else max
     return {"ours": float(reduce(values)), "reason": f"over {', '.join(roles)}" if number.dataset in EVERYWHERE else ""}
@@ -177,7 +202,10 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
         try:
             if means is not None:
                 found = ours(number, cells, means)
-                own = {"seeds": metrics["seed"].nunique(), "verdict": "stand-in: not compared" if stand_in else "see tables"}
+                own = {
+                    "seeds": metrics["seed"].nunique(),
+                    "verdict": "stand-in: not compared" if stand_in else "see tables",
+                }
                 base |= found | own | ({} if stand_in else {"difference": found["ours"] - number.mean})
         except NotHere as reason:
             base["reason"] = str(reason)

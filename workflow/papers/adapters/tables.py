@@ -19,7 +19,11 @@ ROOM = Path(__file__).parent
 REPORTED = ROOM / "reported"
 SEEDS = 3  # not stated; worst-group accuracies on Living-17 move by 2/3 of a point, which are three seeds of 50 images
 BALANCED = 1.5  # largest over smallest group of a class: the paper ticks 1.07 and crosses 9.4
-PLAIN = ("class_wise_group_size", "improved_group_robustness", "trained_params")  # beginnings of metrics that are no percentages
+PLAIN = (
+    "class_wise_group_size",
+    "improved_group_robustness",
+    "trained_params",
+)  # beginnings of metrics that are no percentages
 
 
 def plain(mean: float, std: float) -> str:
@@ -64,7 +68,11 @@ def improved(metrics: pd.DataFrame) -> pd.DataFrame:
     keys = ["role", "played", "data", "stand_in", "backbone"]
     means = gaps.groupby([*keys, "printed"])["value"].mean().unstack("printed")
     better = means.drop(columns="zero_shot").lt(means["zero_shot"], axis=0).astype(float)
-    long = better.reset_index().melt(keys, var_name="printed").merge(gaps.drop_duplicates([*keys, "printed"])[[*keys, "printed", "method"]])
+    long = (
+        better.reset_index()
+        .melt(keys, var_name="printed")
+        .merge(gaps.drop_duplicates([*keys, "printed"])[[*keys, "printed", "method"]])
+    )
     return long.assign(metric="improved_group_robustness", split="test", selection="best", group="", seed=0)
 
 
@@ -85,7 +93,9 @@ def group_sizes(dataset: Dataset) -> tuple[float, float]:
     train = dataset.rows("train")
     pairs: list[tuple[float, float]] = []
     for label in np.unique(dataset.y[train]):
-        counts: Array = dataset.groups[train][dataset.y[train] == label].sum(axis=0) if dataset.groups is not None else np.empty(0)
+        counts: Array = (
+            dataset.groups[train][dataset.y[train] == label].sum(axis=0) if dataset.groups is not None else np.empty(0)
+        )
         counts = counts[counts > 0]
         pairs.append((float(counts.max()), float(counts.min())))
     return max(pairs, key=lambda pair: pair[0] / pair[1])
@@ -103,7 +113,9 @@ def table_6(cells: list[Cell], output: Path) -> None:
         counted = metrics[metrics["metric"].str.startswith("trained_params")].replace(
             {"metric": {"trained_params_share": "trained_params_percent"}}
         )
-        counted = counted.drop_duplicates(["printed", "backbone", "seed", "metric"]).assign(role="waterbirds_and_celeba")
+        counted = counted.drop_duplicates(["printed", "backbone", "seed", "metric"]).assign(
+            role="waterbirds_and_celeba"
+        )
         kept = metrics[~metrics["metric"].str.startswith("trained_params")]
         delta = worst.assign(metric="worst_group_accuracy_delta_vs_prior_sota", value=own).dropna(subset="value")
         metrics = pd.concat([kept, counted, delta], ignore_index=True)
@@ -121,7 +133,9 @@ def of_claims(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What claims may ask. To those about Figure 5, Table 3 only lends zero-shot classification (named.with_zero_shot)."""
     metrics, resamples = named.load(cells)
     if any(cell.artifact == "figure_5" for cell in cells):
-        metrics, resamples = (table[table["artifact"] == "figure_5"] if len(table) else table for table in (metrics, resamples))
+        metrics, resamples = (
+            table[table["artifact"] == "figure_5"] if len(table) else table for table in (metrics, resamples)
+        )
     return metrics, resamples
 
 

@@ -31,7 +31,9 @@ def figure_5(cells: list[Cell], output: Path) -> None:
     """(a) Alignment loss, mutual information with (b) class and (c) attribute, and (d) per-class gap; a row for each data set."""
     test = headline(load_metrics(cells))
     overall = test[(test["group"] == "") & test["metric"].isin(FIGURE_5)]
-    values = pd.concat([overall, _class_gaps(test, "average_accuracy", "worst_group_accuracy", "class_gap", over_classes=True)])
+    values = pd.concat(
+        [overall, _class_gaps(test, "average_accuracy", "worst_group_accuracy", "class_gap", over_classes=True)]
+    )
     played = list(values.groupby(["role", "played"], sort=False))
     figure, axes = named_rows([data_name(*key) for key, _ in played], 4, 2 * COLUMN, 1.75)
     for row, (_, part) in zip(axes, played, strict=True):
@@ -40,7 +42,9 @@ def figure_5(cells: list[Cell], output: Path) -> None:
             mine = part[part["metric"] == metric]
             mine = mine.assign(value=(100 if metric == "class_gap" else 1) * mine["value"])
             own = {"x": "printed", "y": "value", "order": order, "ax": axis}
-            sns.barplot(mine, hue="printed", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **own)
+            sns.barplot(
+                mine, hue="printed", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **own
+            )
             sns.swarmplot(mine, color="0.2", size=2.5, **own)
             axis.set(xlabel="", ylabel=label)
             axis.set_title(f"({letter})", loc="left")
@@ -54,13 +58,20 @@ def _class_gaps(test: pd.DataFrame, high: str, low: str, name: str, over_classes
     keys = ["role", "played", "data", "printed", "seed", "group"]
     first, second = (test[test["metric"] == f"class_{kind}"].set_index(keys)["value"] for kind in (high, low))
     gaps = first - second
-    return (gaps.groupby(keys[:-1], sort=False).mean() if over_classes else gaps).rename("value").reset_index().assign(metric=name)
+    return (
+        (gaps.groupby(keys[:-1], sort=False).mean() if over_classes else gaps)
+        .rename("value")
+        .reset_index()
+        .assign(metric=name)
+    )
 
 
 def figure_theorem_3_1(cells: list[Cell], output: Path) -> None:
     """By class and method: worst-group minus average test loss, and its bound (Eq. 6) from training data; a row for each data set."""
     test = headline(load_metrics(cells))
-    values = pd.concat([_class_gaps(test, "worst_group_loss", "average_loss", "class_gap_loss"), test[test["metric"].isin(BOUND)]])
+    values = pd.concat(
+        [_class_gaps(test, "worst_group_loss", "average_loss", "class_gap_loss"), test[test["metric"].isin(BOUND)]]
+    )
     played = list(values.groupby(["role", "played"], sort=False))
     figure, axes = named_rows([data_name(*key) for key, _ in played], 1, 2 * COLUMN, 2.1)
     for (axis,), (_, part) in zip(axes, played, strict=True):
@@ -77,11 +88,17 @@ def figure_theorem_3_1(cells: list[Cell], output: Path) -> None:
         axis.set(xticks=range(len(classes)), xticklabels=classes, xlabel="class", ylabel="loss, nats")
         axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), values[["metric", "role", "played", "data", "printed", "seed", "group", "value"]])
+    write_csv(
+        output.with_suffix(".csv"), values[["metric", "role", "played", "data", "printed", "seed", "group", "value"]]
+    )
 
 
 def _face(color: Any, filled: bool) -> dict[str, Any]:
-    return {"color": color, "linewidths": 1.2} if filled else {"edgecolors": color, "facecolors": "none", "linewidths": 0.8}
+    return (
+        {"color": color, "linewidths": 1.2}
+        if filled
+        else {"edgecolors": color, "facecolors": "none", "linewidths": 0.8}
+    )
 
 
 if __name__ == "__main__":

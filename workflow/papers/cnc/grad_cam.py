@@ -63,7 +63,9 @@ class View:
 def load_shares(cells: Sequence[Cell]) -> pd.DataFrame:
     """saliency.csv of all cells, with role and printed method."""
     parts = [
-        pd.read_csv(Path(folder) / "saliency.csv", dtype={"group": str}).assign(role=cell.role, played=cell.dataset, printed=cell.printed)
+        pd.read_csv(Path(folder) / "saliency.csv", dtype={"group": str}).assign(
+            role=cell.role, played=cell.dataset, printed=cell.printed
+        )
         for cell in cells
         for folder in cell.folders
     ]
@@ -108,9 +110,7 @@ def summary(shares: pd.DataFrame, cell: Cell) -> str:
     if percent["inside"].isna().all():
         return NO_MASKS
     spread = f" ± {percent['inside'].std():.0f}" if len(percent) > 1 else ""
-    return (
-        f"{percent['inside'].mean():.0f}{spread} %\nof saliency on\nforeground,\nwhich is {percent['uniform'].mean():.0f} %\nof the image"
-    )
+    return f"{percent['inside'].mean():.0f}{spread} %\nof saliency on\nforeground,\nwhich is {percent['uniform'].mean():.0f} %\nof the image"
 
 
 def figure_1(cells: list[Cell], output: Path) -> None:
@@ -138,7 +138,9 @@ def per_group(cells: list[Cell], output: Path) -> None:
     data, shares = by_data(cells), load_shares(cells)
     lines = [(views, group) for views in data for group in views[0].groups]
     block = 1 + max(map(len, data))
-    figure, axes = grid(len(lines), EXAMPLES * block + 1, 2 * COLUMN, 1.0, gridspec_kw={"width_ratios": [1] * EXAMPLES * block + [1.6]})
+    figure, axes = grid(
+        len(lines), EXAMPLES * block + 1, 2 * COLUMN, 1.0, gridspec_kw={"width_ratios": [1] * EXAMPLES * block + [1.6]}
+    )
     for line, (views, group) in zip(axes, lines, strict=True):
         line[0].set_ylabel(title(views[0], group), fontsize=6)
         for i, row in enumerate(views[0].examples(group)[:EXAMPLES]):
@@ -161,7 +163,13 @@ def bars(axis: Any, shares: pd.DataFrame, views: Sequence[View], group: int) -> 
         axis.text(0.5, 0.5, NO_MASKS, ha="center", va="center", fontsize=6, transform=axis.transAxes)
         return
     order = [view.cell.printed for view in views]
-    style = {"data": own.assign(percent=100 * own["inside"]), "x": "percent", "y": "printed", "order": order, "ax": axis}
+    style = {
+        "data": own.assign(percent=100 * own["inside"]),
+        "x": "percent",
+        "y": "printed",
+        "order": order,
+        "ax": axis,
+    }
     sns.barplot(**style, hue="printed", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1})
     sns.stripplot(**style, color="0.2", size=2)
     axis.axvline(100 * own["uniform"].mean(), color="0.3", linestyle="--", linewidth=0.8)

@@ -30,18 +30,27 @@ def draw(axis: Any, points: pd.DataFrame, labels: Array, title: str) -> None:
 
 def legend(axis: Any, points: pd.DataFrame) -> None:
     """Right of a row: what a colour means in the panels by class and in those by attribute."""
-    names = [points.drop_duplicates(key).set_index(key)[name].to_dict() for key, name in (("y", "class"), ("a", "attribute"))]
+    names = [
+        points.drop_duplicates(key).set_index(key)[name].to_dict() for key, name in (("y", "class"), ("a", "attribute"))
+    ]
     numbers = sorted(set().union(*names))
     drawn = [Line2D([], [], color=PALETTE[n % len(PALETTE)], marker="o", linestyle="") for n in numbers]
     texts = [f"{names[0].get(n, '–')} | {names[1].get(n, '–')}" for n in numbers]
     axis.legend(
-        drawn, texts, title=f"class | {points['kind_of_attribute'][0]}", loc="center left", bbox_to_anchor=(1, 0.5), handletextpad=0
+        drawn,
+        texts,
+        title=f"class | {points['kind_of_attribute'][0]}",
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
+        handletextpad=0,
     )
 
 
 def pair(axes: Any, points: pd.DataFrame, *words: str) -> None:
     """The same map by class and by attribute, with words above each."""
-    for axis, labels, kind, text in zip(axes, ("y", "a"), ("class", points["kind_of_attribute"][0]), words, strict=True):
+    for axis, labels, kind, text in zip(
+        axes, ("y", "a"), ("class", points["kind_of_attribute"][0]), words, strict=True
+    ):
         draw(axis, points, points[labels].to_numpy(), f"{text}\nby {kind}")
 
 
@@ -55,7 +64,11 @@ def by_data(cells: list[Cell]) -> list[tuple[str, list[Cell]]]:
 
 def figure_2(cells: list[Cell], output: Path) -> None:
     """Test representations of ERM at the lowest and the highest p_corr."""
-    test = headline(load_metrics(cells)).query("metric == 'worst_group_accuracy' and seed == seed.min()").set_index(["played", "data"])
+    test = (
+        headline(load_metrics(cells))
+        .query("metric == 'worst_group_accuracy' and seed == seed.min()")
+        .set_index(["played", "data"])
+    )
     figure, axes = named_rows([data_name(cell.role, cell.dataset) for cell in cells], 4, 2 * COLUMN, 1.9)
     drawn = []
     for row, cell in zip(axes, cells, strict=True):
@@ -98,7 +111,12 @@ def figure_10(cells: list[Cell], output: Path) -> None:
             labels = Container(folder / "groups.safetensors")[locate(folder).runs()[0].key]
             points[kind] = labels[points["position"]]
             points[f"{kind}_match"] = _match(agreement, named[kind], points["seed"][0])
-        draw(row[0], points, points["predictions"].to_numpy(), f"ERM predictions\nmatch {points['predictions_match'][0]:.1%}")
+        draw(
+            row[0],
+            points,
+            points["predictions"].to_numpy(),
+            f"ERM predictions\nmatch {points['predictions_match'][0]:.1%}",
+        )
         draw(row[1], points, points["a"].to_numpy(), f"true {points['kind_of_attribute'][0]}\n(for analysis only)")
         draw(row[2], points, points["clusters"].to_numpy(), f"clusters\nmatch {points['clusters_match'][0]:.1%}")
         legend(row[2], points)

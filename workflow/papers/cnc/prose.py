@@ -52,7 +52,9 @@ class Here:
     def by_seed(self, method: str, role: str, metric: str = "worst_group_accuracy") -> pd.Series:
         """A test metric of a method of Table 1, by seed."""
         rows = headline(self.metrics)
-        rows = rows[(rows["printed"] == method) & (rows["role"] == role) & (rows["metric"] == metric) & (rows["group"] == "")]
+        rows = rows[
+            (rows["printed"] == method) & (rows["role"] == role) & (rows["metric"] == metric) & (rows["group"] == "")
+        ]
         if not len(rows):
             raise NotHere(f"{method} was not run on {role}")
         return rows.groupby("seed")["value"].mean()
@@ -60,8 +62,12 @@ class Here:
     def runs(self, method: str) -> list[dict[str, Any]]:
         """What about.json says of each run of a method of Table 1, or (``stage1/erm``) of a base."""
         stage, _, name = method.rpartition("/")
-        found = [cell for cell in self.cells if cell.printed == name and locate(cell.folders[0]).stage == (stage or "runs")]
-        folders = {folder: json.loads((Path(folder) / "about.json").read_text()) for cell in found for folder in cell.folders}
+        found = [
+            cell for cell in self.cells if cell.printed == name and locate(cell.folders[0]).stage == (stage or "runs")
+        ]
+        folders = {
+            folder: json.loads((Path(folder) / "about.json").read_text()) for cell in found for folder in cell.folders
+        }
         if not folders:
             raise NotHere(f"{method} was not run on {', '.join(self.roles)}")
         return [run for about in folders.values() for run in about["runs"].values()]
@@ -71,7 +77,9 @@ def lift(number: Any, here: Here) -> Array:
     """CNC's worst-group accuracy above the baseline's, in points, by seed; over several data sets, the mean. 'Prior SOTA': JTT."""
     baseline = {"prior_sota": "jtt"}.get(name := printed_settings(number.setting)["baseline"], name)
     series = [here.by_seed(number.method, role) - here.by_seed(baseline, role) for role in here.roles]
-    return 100 * (series[0].dropna().to_numpy() if len(series) == 1 else np.array([np.mean([each.mean() for each in series])]))
+    return 100 * (
+        series[0].dropna().to_numpy() if len(series) == 1 else np.array([np.mean([each.mean() for each in series])])
+    )
 
 
 def shortfall(number: Any, here: Here) -> Array:
@@ -85,7 +93,10 @@ def gap_reduction(number: Any, here: Here) -> Array:
         gap = {}
         for method in ("cnc", "erm", "jtt"):
             mine = test[(test["role"] == role) & (test["printed"] == method)]
-            average, worst = (mine.loc[mine["metric"] == f"class_{kind}_accuracy", "value"].mean() for kind in ("average", "worst_group"))
+            average, worst = (
+                mine.loc[mine["metric"] == f"class_{kind}_accuracy", "value"].mean()
+                for kind in ("average", "worst_group")
+            )
             gap[method] = average - worst
         found += [100 * (1 - gap["cnc"] / gap[other]) for other in ("erm", "jtt") if gap[other] > 0]
     if not np.isfinite(found).any():
@@ -174,7 +185,11 @@ def measured(number: Any, cells: list[Cell]) -> list[dict[str, Any]]:
     everywhere = number.dataset not in ALL
     roles = ALL if everywhere else [number.dataset]
     mine = [cell for cell in cells if cell.role in roles]
-    players = [mine] if everywhere else [[c for c in mine if c.dataset == player] for player in sorted({c.dataset for c in mine})]
+    players = (
+        [mine]
+        if everywhere
+        else [[c for c in mine if c.dataset == player] for player in sorted({c.dataset for c in mine})]
+    )
     rows = []
     for own in filter(None, players):
         here = Here(roles, own)

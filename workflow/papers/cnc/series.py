@@ -67,13 +67,22 @@ def figure_3(cells: list[Cell], output: Path) -> None:
         for axis, metric in zip(row, (WORST, ALIGNMENT), strict=False):
             lines(axis, best, LEVEL, metric)
         drawn = row[2].scatter(
-            epochs[ATTRIBUTE], epochs[CLASS], c=100 * epochs[WORST], cmap="viridis", vmin=0, vmax=100, s=10, linewidths=0
+            epochs[ATTRIBUTE],
+            epochs[CLASS],
+            c=100 * epochs[WORST],
+            cmap="viridis",
+            vmin=0,
+            vmax=100,
+            s=10,
+            linewidths=0,
         )
         figure.colorbar(drawn, ax=row[2], label=SHOWN[WORST], aspect=14, shrink=0.75)
         diagonal(row[2], epochs)
         means = best.groupby(LEVEL)[[ATTRIBUTE, CLASS]].mean().reset_index()
         row[3].plot(means[ATTRIBUTE], means[CLASS], color="0.7", zorder=0)
-        sns.scatterplot(means, x=ATTRIBUTE, y=CLASS, hue=means[LEVEL].map("{:g}".format), palette="flare", s=28, ax=row[3])
+        sns.scatterplot(
+            means, x=ATTRIBUTE, y=CLASS, hue=means[LEVEL].map("{:g}".format), palette="flare", s=28, ax=row[3]
+        )
         diagonal(row[3], best)
         row[3].legend(title="$p_{corr}$", loc="center left", bbox_to_anchor=(1, 0.5), handletextpad=0)
         titles(row, "worst group", "alignment", "epochs", "over $p_{corr}$")
@@ -91,7 +100,14 @@ def figure_4(cells: list[Cell], output: Path) -> None:
         top = 1.08 * part[[CLASS, ATTRIBUTE]].max(axis=None)
         for axis, method in zip(row[1:], ordered(part["printed"]), strict=True):
             for metric, style in ((CLASS, {"linestyle": "-"}), (ATTRIBUTE, {"linestyle": "--", "marker": "s"})):
-                lines(axis, part[part["printed"] == method], LEVEL, metric, label=SHOWN[metric].removesuffix(", nats"), **style)
+                lines(
+                    axis,
+                    part[part["printed"] == method],
+                    LEVEL,
+                    metric,
+                    label=SHOWN[metric].removesuffix(", nats"),
+                    **style,
+                )
             axis.set(ylabel="mutual information, nats", ylim=(0, top))
             axis.legend()
         titles(row, "worst group", *(NAMES[method] for method in ordered(part["printed"])))
@@ -124,7 +140,11 @@ def figure_7d(cells: list[Cell], output: Path) -> None:
             lines(axis, part, NOISE, metric, linestyle=style)
         drawn, names = axis.get_legend_handles_labels()
         half = len(drawn) // 2
-        kinds = [f"{name}, {kind}" for kind, some in (("worst group", names[:half]), ("average", names[half:])) for name in some]
+        kinds = [
+            f"{name}, {kind}"
+            for kind, some in (("worst group", names[:half]), ("average", names[half:]))
+            for name in some
+        ]
         axis.legend(drawn, kinds, loc="center left", bbox_to_anchor=(1, 0.5))
         axis.set_ylabel("accuracy, %")
     write_figure(output, figure)

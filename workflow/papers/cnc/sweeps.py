@@ -60,7 +60,11 @@ def source(spec: Spec, key: str, dataset: str, role: str = "") -> str:
     if stated in paper_hyperparameters(dataset, spec.base_name, role):
         return f"datasets/{dataset}.py"
     head, _, rest = key.partition(".")
-    return source(spec.components[head], rest, dataset, head) if rest else declared(spec.kind, spec.base_name)["SETTINGS"][key].source
+    return (
+        source(spec.components[head], rest, dataset, head)
+        if rest
+        else declared(spec.kind, spec.base_name)["SETTINGS"][key].source
+    )
 
 
 def selected(cells: list[Cell]) -> list[dict[str, Any]]:

@@ -21,7 +21,13 @@ ROOM = Path(__file__).parent
 REPORTED = ROOM / "reported"
 SEEDS = 3  # App. E.2.1
 ACCURACY_TABLES = ("table_1", "table_a1", "table_a2", "table_a3", "table_a4", "table_a5")
-WEIGHTED = ("erm", "cvar_dro", "lff", "jtt", "gdro")  # Table 1: their numbers on Waterbirds are copied, with that average
+WEIGHTED = (
+    "erm",
+    "cvar_dro",
+    "lff",
+    "jtt",
+    "gdro",
+)  # Table 1: their numbers on Waterbirds are copied, with that average
 IDENTITIES = {"lgbtq": "LGBTQ"}  # the paper's data set spells the others as we do
 
 
@@ -55,7 +61,9 @@ def table_a6(cells: list[Cell], output: Path) -> None:
         identity = printed_settings(number.setting)["identity"]
         found = [beside(number) | toxic(cell, IDENTITIES.get(identity, identity), number.mean) for cell in cells]
         rows += found or [beside(number)]
-    write_table(output, table := pd.DataFrame(rows, columns=COLUMNS), shown(table, plain).drop(columns=["method", "seeds"]))
+    write_table(
+        output, table := pd.DataFrame(rows, columns=COLUMNS), shown(table, plain).drop(columns=["method", "seeds"])
+    )
 
 
 def toxic(cell: Cell, identity: str, printed: float) -> dict[str, Any]:
@@ -81,7 +89,10 @@ def table_a12(cells: list[Cell], output: Path) -> None:
         mine = [cell for cell in cells if (cell.role, cell.printed) == (number.dataset, number.method)]
         rows += [beside(number) | spent(cell) for cell in mine] or [beside(number)]
     table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "seconds", "peak_memory_mb", "device"])
-    extra = {name.replace("_", " "): ["–" if pd.isna(v) else f"{v:,.0f}" for v in table[name]] for name in ("seconds", "peak_memory_mb")}
+    extra = {
+        name.replace("_", " "): ["–" if pd.isna(v) else f"{v:,.0f}" for v in table[name]]
+        for name in ("seconds", "peak_memory_mb")
+    }
     display = shown(table, plain).join(pd.DataFrame(extra | {"device": table["device"].fillna("–")}))
     write_table(output, table, display)
 

@@ -30,7 +30,9 @@ def summary(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     table = as_printed(runs)
     rows = table[table["metric"].isin(PRINTED) & (table["label_fraction"] == 0.01)]
     found = rows.groupby([*keys, "metric"], sort=False, dropna=False)["value"].agg(["mean", "std", "count"])
-    return pd.DataFrame({"ours": 100 * found["mean"], "ours_std": 100 * found["std"], "seeds": found["count"]}).reset_index()
+    return pd.DataFrame(
+        {"ours": 100 * found["mean"], "ours_std": 100 * found["std"], "seeds": found["count"]}
+    ).reset_index()
 
 
 def side_by_side(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -79,7 +81,9 @@ def table_choices(cells: list[Cell], output: Path) -> None:
     named = [choices(*pair) for pair in zip(runs["data"], runs["method"], strict=True)]
     keys = ["printed", "data", "choices", "epochs"]
     table = summary(runs.assign(choices=named), keys).assign(verdict="not in the paper")
-    missing = [name for name in room(PAPER)["artifacts"]["table_choices"]["methods"] if name not in set(table["printed"])]
+    missing = [
+        name for name in room(PAPER)["artifacts"]["table_choices"]["methods"] if name not in set(table["printed"])
+    ]
     parts = [table, pd.DataFrame([not_run(printed=name) for name in missing])]
     table = pd.concat([part for part in parts if len(part)], ignore_index=True).reindex(columns=table.columns)
     write_table(output, table, side_by_side(table, [*keys, "verdict"]))

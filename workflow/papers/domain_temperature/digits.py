@@ -70,7 +70,14 @@ def draw(row: Any, table: pd.DataFrame) -> None:
         label(text, labelpad=-15, fontsize=6)
     palette = {name: name for name in table["domain"].unique()}
     for axis, channel in zip(row[1:], CHANNELS, strict=True):
-        own = {"x": channel, "hue": "domain", "palette": palette, "bins": np.arange(0, 256, 15), "element": "step", "stat": "density"}
+        own = {
+            "x": channel,
+            "hue": "domain",
+            "palette": palette,
+            "bins": np.arange(0, 256, 15),
+            "element": "step",
+            "stat": "density",
+        }
         sns.histplot(table, common_norm=False, alpha=0.25, legend=False, ax=axis, **own)
         axis.set(xlim=(0, 255), ylabel="", yticks=[], xlabel=channel)
 

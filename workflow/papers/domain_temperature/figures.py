@@ -32,7 +32,10 @@ POINT = ["temperature", "weight", "tau_alpha", "tau_beta", "projector_dim"]
 def accuracies(runs: pd.DataFrame, fraction: float) -> pd.DataFrame:
     """The paper's accuracies at a share of labels, percent: a row for each run and accuracy (domain accuracy has no share)."""
     table = as_printed(runs)
-    rows = table[table["metric"].isin(PRINTED) & ((table["label_fraction"] == fraction) | (table["metric"] == "domain_test_id_accuracy"))]
+    rows = table[
+        table["metric"].isin(PRINTED)
+        & ((table["label_fraction"] == fraction) | (table["metric"] == "domain_test_id_accuracy"))
+    ]
     return rows.assign(accuracy=100 * rows["value"])
 
 
@@ -66,7 +69,9 @@ def figure_4(cells: list[Cell], output: Path) -> None:
     chosen = choose(runs)
     keys = [*FAMILY, "method", "metric"]
     table = accuracies(runs, 0.01).groupby(keys, sort=False)["accuracy"].mean().reset_index()
-    picked = pd.MultiIndex.from_frame(table[[*FAMILY, "method"]]).isin(pd.MultiIndex.from_frame(chosen[[*FAMILY, "method"]]))
+    picked = pd.MultiIndex.from_frame(table[[*FAMILY, "method"]]).isin(
+        pd.MultiIndex.from_frame(chosen[[*FAMILY, "method"]])
+    )
     table = table.assign(selected=picked)
     figure, axes = named_rows([name for name, _ in rows_of(table)], 2, 2 * COLUMN, 2.6, sharey=True)
     for row, (_, part) in zip(axes, rows_of(table), strict=True):
@@ -75,7 +80,9 @@ def figure_4(cells: list[Cell], output: Path) -> None:
             mine = at(part, metric=metric)
             for kind, color, size in ((False, "0.6", 3.0), (True, "red", 4.0)):
                 own = mine[mine["selected"] == kind]
-                sns.swarmplot(own, x="accuracy", y="printed", order=order, color=color, size=size, ax=axis, warn_thresh=1)
+                sns.swarmplot(
+                    own, x="accuracy", y="printed", order=order, color=color, size=size, ax=axis, warn_thresh=1
+                )
             means = mine.groupby("printed")["accuracy"].mean().reindex(order)
             axis.scatter(means, range(len(order)), marker="|", s=200, color="black", linewidths=1, zorder=3)
             axis.set(xlabel=LABELS[metric], ylabel="", yticks=range(len(order)), yticklabels=[NAMES[m] for m in order])
@@ -86,13 +93,24 @@ def figure_4(cells: list[Cell], output: Path) -> None:
 def figure_5(cells: list[Cell], output: Path) -> None:
     """Standard CL with and without a projector: a point for each temperature (mean over seeds); sigma = 25, 10 % of the labels."""
     runs = at(load(cells), sigma=25.0, printed="standard_cl")
-    table = accuracies(runs, 0.1).groupby([*FAMILY, *POINT, "metric"], sort=False, dropna=False)["accuracy"].mean().reset_index()
+    table = (
+        accuracies(runs, 0.1)
+        .groupby([*FAMILY, *POINT, "metric"], sort=False, dropna=False)["accuracy"]
+        .mean()
+        .reset_index()
+    )
     pairs = list(zip(table["projector"], table["projector_dim"], strict=True))
     table["head"] = [kind if kind == "none" else f"{kind}, {dim:g}" for kind, dim in pairs]
-    order = list(dict.fromkeys(table["head"][i] for i in sorted(table.index, key=lambda i: (KINDS.index(pairs[i][0]), pairs[i][1]))))
+    order = list(
+        dict.fromkeys(
+            table["head"][i] for i in sorted(table.index, key=lambda i: (KINDS.index(pairs[i][0]), pairs[i][1]))
+        )
+    )
     figure, axes = named_rows([name for name, _ in rows_of(table)] or [""], 3, 2 * COLUMN, 2.2)
     for row, (_, part) in zip(axes, rows_of(table), strict=False):
-        for axis, letter, metric in zip(row, "abc", ("test_id_accuracy", "test_ood_accuracy", "domain_test_id_accuracy"), strict=True):
+        for axis, letter, metric in zip(
+            row, "abc", ("test_id_accuracy", "test_ood_accuracy", "domain_test_id_accuracy"), strict=True
+        ):
             mine = at(part, metric=metric)
             sns.stripplot(mine, x="head", y="accuracy", order=order, color="0.4", size=4, ax=axis)
             sns.pointplot(
@@ -117,7 +135,9 @@ def figure_5(cells: list[Cell], output: Path) -> None:
 def heat_map(axis: Any, table: pd.DataFrame, metric: str) -> None:
     """Accuracy over tau_alpha (down) and tau_beta (right), the selected cell framed."""
     wide = table.pivot_table(index="tau_alpha", columns="tau_beta", values="accuracy")
-    sns.heatmap(wide, annot=True, fmt=".0f", annot_kws={"size": 5.5}, cmap="viridis", vmin=50, vmax=100, cbar=False, ax=axis)
+    sns.heatmap(
+        wide, annot=True, fmt=".0f", annot_kws={"size": 5.5}, cmap="viridis", vmin=50, vmax=100, cbar=False, ax=axis
+    )
     for text in axis.texts:  # hundreds: the layout need not measure what lies within the axes
         text.set_in_layout(False)
     for own in table[table["selected"]][["tau_alpha", "tau_beta"]].drop_duplicates().itertuples():
@@ -132,9 +152,13 @@ def heat_map(axis: Any, table: pd.DataFrame, metric: str) -> None:
 def printed_grids(method: str) -> pd.DataFrame:
     """The numbers of the paper's three tables of a method, percent."""
     table = pd.concat([pd.read_csv(REPORTED / f"table_{number}.csv") for number in GRIDS[method]], ignore_index=True)
-    result = pd.DataFrame([printed_settings(text) for text in table["setting"]])[["tau_alpha", "tau_beta"]].astype(float)
+    result = pd.DataFrame([printed_settings(text) for text in table["setting"]])[["tau_alpha", "tau_beta"]].astype(
+        float
+    )
     chosen = table["note"].fillna("").str.startswith("selected")
-    return result.assign(source="printed", printed=method, metric=table["metric"], accuracy=100 * table["mean"], selected=chosen)
+    return result.assign(
+        source="printed", printed=method, metric=table["metric"], accuracy=100 * table["mean"], selected=chosen
+    )
 
 
 def figure_grids(cells: list[Cell], output: Path) -> None:
@@ -145,7 +169,11 @@ def figure_grids(cells: list[Cell], output: Path) -> None:
     for method in ordered(runs["printed"]):
         found.append((f"{NAMES[method]}: printed", printed_grids(method)))
         for name, part in rows_of(accuracies(at(runs, printed=method), 0.01)):
-            means = part.groupby([*FAMILY, "method", "tau_alpha", "tau_beta", "metric"], sort=False)["accuracy"].mean().reset_index()
+            means = (
+                part.groupby([*FAMILY, "method", "tau_alpha", "tau_beta", "metric"], sort=False)["accuracy"]
+                .mean()
+                .reset_index()
+            )
             picked = pd.MultiIndex.from_frame(means[[*FAMILY, "method"]]).isin(chosen)
             found.append((f"{NAMES[method]}: {name}", means.assign(source="this run", selected=picked)))
     heights = [0.9 + 0.14 * part["tau_alpha"].nunique() for _, part in found]

@@ -20,7 +20,9 @@ def unprinted(printed: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def table_3_8(
-    reported: Mapping[int, pd.DataFrame], runs: pd.DataFrame, compare: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
+    reported: Mapping[int, pd.DataFrame],
+    runs: pd.DataFrame,
+    compare: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame],
 ) -> pd.DataFrame:
     """A row for each cell of each table, and for what this run tried besides; ``selected``: on validation data, by this run."""
     chosen = selected(runs, choose(runs))[["data", "printed", *GRID]].drop_duplicates()
@@ -39,12 +41,23 @@ def table_3_8(
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """The grids as people read them: a row for each tau_alpha, a column for each tau_beta, printed / ours; an asterisk: selected."""
     star = {True: "*", False: ""}
-    number = ["–" if pd.isna(v) else f"{v:.1f}{star[s]}" for v, s in zip(table["reported"], table["selected_by_paper"], strict=True)]
+    number = [
+        "–" if pd.isna(v) else f"{v:.1f}{star[s]}"
+        for v, s in zip(table["reported"], table["selected_by_paper"], strict=True)
+    ]
     ours = ["–" if pd.isna(v) else f"{v:.1f}{star[s]}" for v, s in zip(table["ours"], table["selected"], strict=True)]
     data = table.groupby("table")["data"].transform(lambda own: ", ".join(own.dropna().unique()) or "not run here")
-    text = table.assign(text=[f"{a} / {b}" for a, b in zip(number, ours, strict=True)], data=data, accuracy=table["metric"].map(MEASURES))
+    text = table.assign(
+        text=[f"{a} / {b}" for a, b in zip(number, ours, strict=True)],
+        data=data,
+        accuracy=table["metric"].map(MEASURES),
+    )
     wide = text.pivot_table(
-        index=["table", "method", "accuracy", "data", "tau_alpha"], columns="tau_beta", values="text", aggfunc="; ".join, sort=False
+        index=["table", "method", "accuracy", "data", "tau_alpha"],
+        columns="tau_beta",
+        values="text",
+        aggfunc="; ".join,
+        sort=False,
     )
     wide.columns = [f"tau_beta = {level:g}" for level in wide.columns]
     return wide.fillna("").reset_index()

@@ -32,14 +32,22 @@ def ridges(axis: Any, values: Array) -> None:
         counts, _ = np.histogram(values[epoch], edges)
         axis.stairs(level + 0.9 * counts / counts.max(), edges, baseline=level, fill=True, alpha=0.7)
     axis.axvline(ALPHA, color="0.5", linestyle=":", linewidth=1)
-    axis.set(yticks=np.arange(len(epochs)), yticklabels=epochs[::-1] + 1, ylabel="epoch", xlabel=r"effective temperature $\tau_{ij}$")
+    axis.set(
+        yticks=np.arange(len(epochs)),
+        yticklabels=epochs[::-1] + 1,
+        ylabel="epoch",
+        xlabel=r"effective temperature $\tau_{ij}$",
+    )
 
 
 def figure_6_7(cells: list[Cell], output: Path) -> None:
     """A file each, of the first seed's runs: a panel for each data set and sigma. A note where no run has these temperatures."""
     every = recorded(cells)
     runs = [found for found in every if found[1].seed == min(run.seed for _, run, _ in every)]
-    names = [f"{data_name(cell.role, player(cell.dataset))}, $\\sigma$ = {run.data.settings['sigma']:g}" for cell, run, _ in runs]
+    names = [
+        f"{data_name(cell.role, player(cell.dataset))}, $\\sigma$ = {run.data.settings['sigma']:g}"
+        for cell, run, _ in runs
+    ]
     tables = [by_epoch(run, values) for _, run, values in runs]
     shown = pd.concat(tables or [pd.DataFrame(columns=["data", "seed", "epoch", *(f"p{i}" for i in range(101))])])
     for name, draw, drawn in (("figure_6", band, tables), ("figure_7", ridges, [values for *_, values in runs])):

@@ -27,7 +27,12 @@ def counted(number: Any, dataset: Dataset) -> int:
 
 def above(threshold: float, runs: pd.DataFrame) -> str:
     """Which share of the settings of the two methods has a mean accuracy above a threshold, by split."""
-    rows = runs[runs["printed"].isin(OURS) & (runs["sigma"] == 50) & (runs["metric"] == "probe_accuracy") & (runs["group"] == "1%")]
+    rows = runs[
+        runs["printed"].isin(OURS)
+        & (runs["sigma"] == 50)
+        & (runs["metric"] == "probe_accuracy")
+        & (runs["group"] == "1%")
+    ]
     means = rows.groupby(["split", "printed", "method"])["value"].mean()
     if not len(means):
         return "neither method was run at sigma = 50"
@@ -43,10 +48,14 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
         base = {"paper_dataset": number.dataset, "method": number.method, "setting": number.setting, "metric": number.metric,
                 "reported": number.mean, "reported_std": number.std, "note": number.note, "unit": number.unit, "seeds": 0}  # fmt: skip
         if number.metric in CLAIMS:
-            rows.append(base | {"verdict": "not run here", "reason": f"a range, judged as a claim: {CLAIMS[number.metric]}"})
+            rows.append(
+                base | {"verdict": "not run here", "reason": f"a range, judged as a claim: {CLAIMS[number.metric]}"}
+            )
         elif number.metric == "test_ood_accuracy_threshold":
             rows.append(
-                base | {"verdict": "a threshold", "reason": above(number.mean, runs)} if len(runs) else base | {"verdict": "not run here"}
+                base | {"verdict": "a threshold", "reason": above(number.mean, runs)}
+                if len(runs)
+                else base | {"verdict": "not run here"}
             )
         else:
             rows += [base | of_data(number, cell) for cell in players.values()] or [

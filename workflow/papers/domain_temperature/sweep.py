@@ -16,7 +16,16 @@ SHARES = {"8 labels": "1%", "40 labels": "10%", "all labels": "100%"}  # of doma
 FRACTIONS = {"1%": 0.01, "10%": 0.1, "100%": 1.0}
 NUMBERS = ("temperature", "weight", "tau_alpha", "tau_beta", "tau_min", "projector_dim", "epochs")
 WORDS = ("discriminator", "projector", "negatives")
-FAMILY = ["role", "played", "data", "stand_in", "printed", "sigma", "discriminator", "projector"]  # settings are selected within one
+FAMILY = [
+    "role",
+    "played",
+    "data",
+    "stand_in",
+    "printed",
+    "sigma",
+    "discriminator",
+    "projector",
+]  # settings are selected within one
 RULES = {  # what selects: a split and a metric. The paper's rule is the first; "oracle" looks at test data, to show what selection costs
     "validation": ("val", "probe_accuracy"),
     "held_out_domain": ("train", "probe_accuracy_held_out_domain"),
@@ -48,7 +57,9 @@ def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] =
     table = read(cells)
     table = table[table["selection"] == "best"] if len(table) else table
     if not len(table):
-        return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", "group", "metric", *FAMILY, *NUMBERS, *WORDS])))
+        return pd.DataFrame(
+            columns=list(dict.fromkeys([*table.columns, "method", "group", "metric", *FAMILY, *NUMBERS, *WORDS]))
+        )
     pairs = list(zip(table["data"], table["method"], strict=True))
     about = pd.DataFrame([settings(*pair) for pair in pairs], index=table.index)
     return table.assign(**about, group=table["group"].replace(SHARES), played=table["played"].map(player))

@@ -41,5 +41,7 @@ def convergence(cells: Sequence[Cell]) -> pd.DataFrame:
             "selection": "best",
         }
         about = settings(run.data.name, run.spec.name) | {"metric": "distance_from_tau_alpha"}
-        rows += [head | about | {"group": group, "value": float(distance[i])} for group, i in (("first", 0), ("last", -1))]
+        rows += [
+            head | about | {"group": group, "value": float(distance[i])} for group, i in (("first", 0), ("last", -1))
+        ]
     return pd.DataFrame(rows)

@@ -46,10 +46,16 @@ def beyond(cells: list[Cell]) -> pd.DataFrame:
     for role in ROLES:
         for method in chosen.METHODS:
             head = {"paper_dataset": role, "method": method, "kind": KINDS.get(method, "")}
-            mine, cloud = (table[(table["role"] == role) & (table["printed"] == method)] for table in (metrics, resamples))
+            mine, cloud = (
+                table[(table["role"] == role) & (table["printed"] == method)] for table in (metrics, resamples)
+            )
             for played, part in mine.groupby("played", sort=False):
                 found = of_run(part, cloud[cloud["played"] == played])
-                rows.append(head | found | {"tradeoff_tuned": tradeoffs.get(("tradeoff_tuned", role, found["data"], method), np.nan)})
+                rows.append(
+                    head
+                    | found
+                    | {"tradeoff_tuned": tradeoffs.get(("tradeoff_tuned", role, found["data"], method), np.nan)}
+                )
             if not len(mine):
                 rows.append(head | {"seeds": 0, "verdict": "not run here"})
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -81,8 +87,13 @@ def interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, flo
 def shown_beyond(table: pd.DataFrame) -> pd.DataFrame:
     """The table as people read it."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
-    shares = {name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]] for name in SHARES.values()}
-    shares["gap"] = ["–" if pd.isna(row.gap) else f"{row.gap:.1f} [{row.gap_low:.1f}, {row.gap_high:.1f}]" for row in table.itertuples()]
+    shares = {
+        name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]] for name in SHARES.values()
+    }
+    shares["gap"] = [
+        "–" if pd.isna(row.gap) else f"{row.gap:.1f} [{row.gap_low:.1f}, {row.gap_high:.1f}]"
+        for row in table.itertuples()
+    ]
     return pd.DataFrame({
         "data set": table["paper_dataset"], "method": table["method"], "kind": table["kind"], **shares,
         "trade-off": ["–" if pd.isna(v) else f"{v:.2f}" for v in table["tradeoff_tuned"]], "seeds": table["seeds"],

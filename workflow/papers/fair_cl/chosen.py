@@ -94,9 +94,13 @@ def seconds(cells: Sequence[Cell]) -> dict[str, float]:
 def relative_times(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
     """Rows for seconds of training over CE's mean on the data; not of what is fitted to CE's representations."""
     spent = seconds(cells)
-    test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["metric"] == "average_accuracy")]
+    test = metrics[
+        (metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["metric"] == "average_accuracy")
+    ]
     rows = test[~test["printed"].isin(["inlp", "leace"])]
-    own = pd.Series([spent[f"{row.data}/{row.method}/s{row.seed}"] for row in rows.itertuples()], rows.index, dtype=float)
+    own = pd.Series(
+        [spent[f"{row.data}/{row.method}/s{row.seed}"] for row in rows.itertuples()], rows.index, dtype=float
+    )
     base = own.where(rows["printed"] == "ce").groupby([rows[key] for key in MODELS[:-1]]).transform("mean")
     return rows.assign(metric="relative_time", value=own / base)
 

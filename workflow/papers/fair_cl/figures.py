@@ -26,23 +26,36 @@ PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
 def points(cells: list[Cell]) -> pd.DataFrame:
     """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto front."""
     test = headline(chosen.everything(cells))
-    test = test[(test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["printed"].isin(["ce", *STRENGTH])]
+    test = test[
+        (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["printed"].isin(["ce", *STRENGTH])
+    ]
     keys = ["role", "played", "data", "printed", "method"]
     table = (100 * test.groupby([*keys, "metric"], sort=False)["value"].mean()).unstack("metric").reset_index()
     by_method = table.groupby(keys[:-1], sort=False)
-    fronts = [pd.Series(on_pareto_front(own[ACCURACY].to_numpy(), own[LEAKAGE].to_numpy()), own.index) for _, own in by_method]
-    return table.assign(pareto=pd.concat(fronts), strength=[strength(*row) for row in table[keys[2:]].itertuples(index=False)])
+    fronts = [
+        pd.Series(on_pareto_front(own[ACCURACY].to_numpy(), own[LEAKAGE].to_numpy()), own.index) for _, own in by_method
+    ]
+    return table.assign(
+        pareto=pd.concat(fronts), strength=[strength(*row) for row in table[keys[2:]].itertuples(index=False)]
+    )
 
 
 def strength(data: str, printed: str, method: str) -> float:
     """Of a specification, the value that Figure 2 varies; CE has none."""
-    return resolve("methods", method, parse(data)[0]).points[0].value(STRENGTH[printed]) if printed in STRENGTH else float("nan")
+    return (
+        resolve("methods", method, parse(data)[0]).points[0].value(STRENGTH[printed])
+        if printed in STRENGTH
+        else float("nan")
+    )
 
 
 def told(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[Any, pd.DataFrame]]:
     """The data sets on which one of these methods has at least so many points; all, if there is none."""
     played = list(table.groupby(["role", "played"], sort=False))
-    shown = [part[part["printed"].isin(compared)].groupby("printed")["method"].nunique().ge(fewest).any() for _, part in played]
+    shown = [
+        part[part["printed"].isin(compared)].groupby("printed")["method"].nunique().ge(fewest).any()
+        for _, part in played
+    ]
     return [each for each, here in zip(played, shown, strict=True) if here] or played
 
 
@@ -57,10 +70,16 @@ def figure_2(cells: list[Cell], output: Path) -> None:
             axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o")
             for row in mine.itertuples() if method != "ce" else ():
                 axis.annotate(
-                    f"{row.strength:g}", (getattr(row, LEAKAGE), getattr(row, ACCURACY)), (3, 3), textcoords="offset points", fontsize=5
+                    f"{row.strength:g}",
+                    (getattr(row, LEAKAGE), getattr(row, ACCURACY)),
+                    (3, 3),
+                    textcoords="offset points",
+                    fontsize=5,
                 )
         front = part[part["pareto"] & (part["printed"] != "ce")]
-        axis.scatter(front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3)
+        axis.scatter(
+            front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3
+        )
         axis.set(xlabel=LABELS[LEAKAGE], ylabel=LABELS[ACCURACY])
         axis.set_title(data_name(*key), fontsize=6)
     for method in ordered(table["printed"]):  # also those that the last panel lacks
@@ -81,7 +100,9 @@ def figure_3(cells: list[Cell], output: Path) -> None:
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
             bars(axis, part[part["metric"] == metric], label)
     write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), values[["metric", "role", "played", "data", "printed", "method", "seed", "value"]])
+    write_csv(
+        output.with_suffix(".csv"), values[["metric", "role", "played", "data", "printed", "method", "seed", "value"]]
+    )
 
 
 def bars(axis: Any, values: pd.DataFrame, label: str) -> None:

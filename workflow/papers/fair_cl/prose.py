@@ -56,7 +56,9 @@ MEASURES = {
 
 def con_leakage(metrics: pd.DataFrame) -> np.ndarray:
     """Both leakages of Con and Con-ft, in percent, by seed: the mean of the four."""
-    test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & metrics["printed"].isin(["con", "con_ft"])]
+    test = metrics[
+        (metrics["split"] == "test") & (metrics["selection"] == "best") & metrics["printed"].isin(["con", "con_ft"])
+    ]
     rows = test[test["metric"].isin(["leakage_representations", "leakage_logits"])]
     if not len(rows):
         raise NotHere("neither Con nor Con-ft was run")
@@ -94,7 +96,11 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
         players = list(dict.fromkeys(cell.dataset for cell in cells if cell.role == number.dataset))
         for player in players:
             try:
-                rows.append(base | ours(number, [c for c in cells if (c.role, c.dataset) == (number.dataset, player)]) | {"reason": ""})
+                rows.append(
+                    base
+                    | ours(number, [c for c in cells if (c.role, c.dataset) == (number.dataset, player)])
+                    | {"reason": ""}
+                )
             except NotHere as reason:
                 rows.append(base | {"data": player, "reason": str(reason)})
         if not players:

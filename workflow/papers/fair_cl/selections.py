@@ -35,7 +35,16 @@ def of_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str,
         values = {f"{prefix}{name}": 100 * means.loc[picked, metric]
                   for prefix, means in (("val_", val), ("", test)) for metric, name in SHOWN.items()}  # fmt: skip
         seeds = metrics.loc[metrics["method"] == picked, "seed"].nunique()
-        rows.append({"rule": rule, "selected": picked, "settings": len(val), "on_front": front[picked], **values, "seeds": seeds})
+        rows.append(
+            {
+                "rule": rule,
+                "selected": picked,
+                "settings": len(val),
+                "on_front": front[picked],
+                **values,
+                "seeds": seeds,
+            }
+        )
     return rows
 
 
@@ -57,7 +66,9 @@ def selections(cells: list[Cell]) -> pd.DataFrame:
 
 def shown_selections(table: pd.DataFrame) -> pd.DataFrame:
     """The table as people read it; methods of which a single setting was run have nothing to select."""
-    table = table[table["settings"].isna() | (table["settings"] > 1)].sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
+    table = table[table["settings"].isna() | (table["settings"] > 1)].sort_values(
+        "seeds", key=lambda seeds: seeds == 0, kind="stable"
+    )
     numbers = {name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]]
                for name in ("val_accuracy", "val_gap", "accuracy", "gap")}  # fmt: skip
     front = np.select([table["on_front"].isna(), table["on_front"] == True], ["–", "yes"], "no")  # noqa: E712 (may be missing)

@@ -40,7 +40,11 @@ def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     table = compare(reported, renamed, SEEDS)
     judged = table["metric"].isin(ratios) & table["difference"].notna()
     table.loc[judged, "verdict"] = "no printed deviation: not judged"
-    chosen_for = metrics.get("method", pd.Series(dtype=str)).groupby([metrics["printed"], metrics["data"]]).first() if len(metrics) else {}
+    chosen_for = (
+        metrics.get("method", pd.Series(dtype=str)).groupby([metrics["printed"], metrics["data"]]).first()
+        if len(metrics)
+        else {}
+    )
     return table.assign(selected=[chosen_for.get((row.method, row.data), "") for row in table.itertuples()])
 
 
@@ -51,9 +55,14 @@ def with_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
         here = run.get(row["paper_dataset"], set())
         if row["seeds"]:
             value = means["tradeoff", row["paper_dataset"], row["data"], row["method"]]
-            table.loc[i, ["ours", "difference"]] = value, value - row["reported"] if pd.notna(row["difference"]) else np.nan
+            table.loc[i, ["ours", "difference"]] = (
+                value,
+                value - row["reported"] if pd.notna(row["difference"]) else np.nan,
+            )
         elif row["method"] in here:
-            table.loc[i, "verdict"] = f"not computed without {', '.join(name for name in chosen.PAPER if name not in here)}"
+            table.loc[i, "verdict"] = (
+                f"not computed without {', '.join(name for name in chosen.PAPER if name not in here)}"
+            )
     return table
 
 

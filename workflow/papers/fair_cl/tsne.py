@@ -54,7 +54,11 @@ def figure_4(cells: list[Cell], output: Path) -> None:
     played = list(table.groupby(["role", "played"], sort=False))
     figure, axes = named_rows([data_name(*key) for key, _ in played], 4, 2 * COLUMN, 1.9)
     for row, (_, part) in zip(axes, played, strict=True):
-        panels = [(method, own, kind) for method, own in part.groupby("printed", sort=False) for kind in ("class", "attribute")]
+        panels = [
+            (method, own, kind)
+            for method, own in part.groupby("printed", sort=False)
+            for kind in ("class", "attribute")
+        ]
         for axis, (method, own, kind) in zip(row, panels, strict=False):
             draw(axis, own, kind)
             axis.set_title(f"{NAMES[method]}, by {kind}")
@@ -68,5 +72,14 @@ def draw(axis: Any, points: pd.DataFrame, kind: str) -> None:
     colors = (PALETTE if kind == "class" else PALETTE[2:])[: len(names)]
     mixed = points.sample(frac=1, random_state=0)
     sns.scatterplot(mixed, x="x1", y="x2", hue=kind, hue_order=names, palette=colors, s=6, linewidth=0, ax=axis)
-    sns.move_legend(axis, "upper center", bbox_to_anchor=(0.5, 0), ncols=5, title=None, handletextpad=0, columnspacing=0.6, fontsize=6)
+    sns.move_legend(
+        axis,
+        "upper center",
+        bbox_to_anchor=(0.5, 0),
+        ncols=5,
+        title=None,
+        handletextpad=0,
+        columnspacing=0.6,
+        fontsize=6,
+    )
     axis.set(xticks=[], yticks=[], xlabel="", ylabel="")

@@ -19,8 +19,15 @@ def read_saliency(cells: Sequence[Cell]) -> pd.DataFrame:
     parts = []
     for cell in cells:
         own = {"role": cell.role, "played": cell.dataset, "stand_in": cell.stand_in, "artifact": cell.artifact}
-        parts += [pd.read_csv(Path(folder) / "saliency.csv").rename(columns={"dataset": "data"}).assign(**own) for folder in cell.folders]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*RUN, "group", "samples", "inside", "uniform"])
+        parts += [
+            pd.read_csv(Path(folder) / "saliency.csv").rename(columns={"dataset": "data"}).assign(**own)
+            for folder in cell.folders
+        ]
+    return (
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame(columns=[*RUN, "group", "samples", "inside", "uniform"])
+    )
 
 
 def saliency(cells: Sequence[Cell]) -> pd.DataFrame:
@@ -48,7 +55,9 @@ def at_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str
     ``values``: the columns that are interpolated.
     """
     timed = table.merge(times, on=OF_TIME)
-    timed = timed[(timed["split"] == "test") & (timed["group"] == "") & timed["metric"].isin(["linear_top1", "knn5_top1"])]
+    timed = timed[
+        (timed["split"] == "test") & (timed["group"] == "") & timed["metric"].isin(["linear_top1", "knn5_top1"])
+    ]
     asked = timed[(timed["printed"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
     rows = []
     for row in asked.to_dict("records"):
@@ -57,7 +66,9 @@ def at_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str
         if len(curve) > 1:
             weights = shares(curve["seconds"].to_numpy(float), row["seconds"])
             rows.append(
-                row | {"printed": "simclr_equal_time"} | dict(zip(values, weights @ curve[list(values)].to_numpy(float), strict=True))
+                row
+                | {"printed": "simclr_equal_time"}
+                | dict(zip(values, weights @ curve[list(values)].to_numpy(float), strict=True))
             )
     return pd.DataFrame(rows, columns=timed.columns)
 
@@ -70,9 +81,13 @@ def timed(cells: Sequence[Cell]) -> pd.DataFrame:
     times = seconds(cells)
     equal = at_equal_time(table, times, ["value"])
     every = pd.concat([table.merge(times, on=OF_TIME), *([equal] if len(equal) else [])], ignore_index=True)
-    rows = every[(every["split"] == "test") & (every["group"] == "") & every["metric"].isin(["linear_top1", "knn5_top1"])]
+    rows = every[
+        (every["split"] == "test") & (every["group"] == "") & every["metric"].isin(["linear_top1", "knn5_top1"])
+    ]
     keys = ["role", "played", "data", "stand_in", "printed", "epochs", "second_order", "device", "metric"]
-    rows = rows.assign(value=100 * rows["value"], second_order=rows["second_order"].map({True: "second", False: "first"}).fillna(""))
+    rows = rows.assign(
+        value=100 * rows["value"], second_order=rows["second_order"].map({True: "second", False: "first"}).fillna("")
+    )
     return rows.groupby(keys, sort=False, dropna=False).agg(
         seconds=("seconds", "mean"), ours=("value", "mean"), ours_std=("value", "std"), seeds=("seed", "nunique")
     ).reset_index()  # fmt: skip

@@ -16,7 +16,13 @@ from despur.specs.paths import locate
 from despur.specs.resolution import resolve
 
 METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
-SETTINGS = {"weight": "lambda", "uniformity": "gamma", "vectors": "n", "second_order": "second_order", "epochs": "epochs"}
+SETTINGS = {
+    "weight": "lambda",
+    "uniformity": "gamma",
+    "vectors": "n",
+    "second_order": "second_order",
+    "epochs": "epochs",
+}
 POINT = ["train", "label_fraction", *SETTINGS]  # columns that tell runs of one printed method apart
 BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # that MSR is added to
 
@@ -35,7 +41,12 @@ def settings(data: str, method: str) -> dict[str, Any]:
     base = point.components["stage1"]
     own = {name: base.settings.get(key) for name, key in SETTINGS.items()}
     train = resolve("datasets", data).points[0].settings.get("train", "full")
-    return {"printed": printed_names()[base.base_name], "train": train, "label_fraction": point.settings.get("label_fraction"), **own}
+    return {
+        "printed": printed_names()[base.base_name],
+        "train": train,
+        "label_fraction": point.settings.get("label_fraction"),
+        **own,
+    }
 
 
 @cache
@@ -52,7 +63,9 @@ def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] =
         return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", *POINT])))
     table = table[table["selection"] == "best"] if "selection" in table else table
     about = {pair: settings(*pair) for pair in set(zip(table["data"], table["method"], strict=True))}
-    columns = pd.DataFrame([about[pair] for pair in zip(table["data"], table["method"], strict=True)], index=table.index)
+    columns = pd.DataFrame(
+        [about[pair] for pair in zip(table["data"], table["method"], strict=True)], index=table.index
+    )
     table = table.assign(**columns, played=table["played"].map(player))
     if "metric" in table:
         table = table.assign(metric=table["metric"].replace(METRICS))
@@ -63,7 +76,11 @@ def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] =
 def accuracies(cells: Sequence[Cell]) -> pd.DataFrame:
     """Test accuracies of all runs, percent: split ``test``, or ``test_foreground`` without background."""
     table = load(cells)
-    rows = table[table["metric"].isin(METRICS.values()) & (table["group"] == "") & table["split"].isin(["test", "test_foreground"])]
+    rows = table[
+        table["metric"].isin(METRICS.values())
+        & (table["group"] == "")
+        & table["split"].isin(["test", "test_foreground"])
+    ]
     return rows.assign(accuracy=100 * rows["value"])
 
 
@@ -75,5 +92,10 @@ def seconds(cells: Sequence[Cell]) -> pd.DataFrame:
         for base in result.upstream("stage1"):
             about = json.loads((Path(base.folder) / "about.json").read_text())
             known |= {key: {"seconds": run["seconds"], "device": about["device"]} for key, run in about["runs"].items()}
-        rows += [{"data": run.data.name, "method": run.spec.name, "seed": run.seed, **known[run.of("stage1")]} for run in result.runs()]
-    return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "device"]).drop_duplicates(["data", "method", "seed"])
+        rows += [
+            {"data": run.data.name, "method": run.spec.name, "seed": run.seed, **known[run.of("stage1")]}
+            for run in result.runs()
+        ]
+    return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "device"]).drop_duplicates(
+        ["data", "method", "seed"]
+    )

@@ -44,7 +44,12 @@ def ours(number: Any, runs: pd.DataFrame) -> dict[str, Any]:
     if number.metric == "n_classes":
         from despur.datasets.coco30 import CATEGORIES
 
-        return {"ours": float(len(CATEGORIES)), "data": "coco30", "seeds": 0, "verdict": "of the loader alone: not compared"}
+        return {
+            "ours": float(len(CATEGORIES)),
+            "data": "coco30",
+            "seeds": 0,
+            "verdict": "of the loader alone: not compared",
+        }
     if number.metric in SWEPT:
         mine = runs[runs["role"] == number.dataset]
         value = level(mine, number.metric)

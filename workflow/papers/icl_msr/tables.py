@@ -28,7 +28,10 @@ def unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Rows without a number for methods that were run and have none (Barlow Twins, which the text names)."""
     rows = reported.drop_duplicates(["dataset", "metric"])
     missing = sorted(set(runs["printed"]) - set(reported["method"]))
-    return pd.concat([rows.assign(method=method, mean=float("nan"), note="named in the text, no row") for method in missing] or [rows[:0]])
+    return pd.concat(
+        [rows.assign(method=method, mean=float("nan"), note="named in the text, no row") for method in missing]
+        or [rows[:0]]
+    )
 
 
 def accuracies(name: str, cells: list[Cell], output: Path) -> None:
@@ -90,7 +93,10 @@ def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
     if not len(metrics):
         return metrics, resamples
     spent = seconds(cells)
-    equal = [at_equal_time(metrics, spent, ["value"]), at_equal_time(resamples, spent, [c for c in resamples if c.isdigit()])]
+    equal = [
+        at_equal_time(metrics, spent, ["value"]),
+        at_equal_time(resamples, spent, [c for c in resamples if c.isdigit()]),
+    ]
     return with_rows(metrics, equal[0]), with_rows(resamples, equal[1])
 
 

@@ -80,8 +80,12 @@ def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int
     held_out = generator("breeds/split").permutation(len(train))[: round(0.2 * len(train))]
     split[held_out] = "val"
     which = np.array([number for _, number in (*train, *test)])
-    table = pd.DataFrame({"split": split, "y": which // subclasses, "a": which % subclasses, "original": np.arange(len(which))})
-    images = rawfiles.images([path for path, _ in (*train, *test)], size, partial(rawfiles.as_clip, size=size), IMAGENET)
+    table = pd.DataFrame(
+        {"split": split, "y": which // subclasses, "a": which % subclasses, "original": np.arange(len(which))}
+    )
+    images = rawfiles.images(
+        [path for path, _ in (*train, *test)], size, partial(rawfiles.as_clip, size=size), IMAGENET
+    )
     dataset = Dataset(images, table, about(size, [tree.names[node] for node in found], subclasses, tree.files))
     dataset.about["groups"] = [tree.names[synset] for synset in synsets]
     return dataset
@@ -90,6 +94,14 @@ def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int
 def about(size: int, classes: list[str], subclasses: int, files: tuple[Path, ...]) -> dict[str, Any]:
     return {
         **{"size": size, "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
-        **{"classes": classes, "attributes": [f"{i + 1}. subclass" for i in range(subclasses)], "attribute": "subclass"},
-        **{"source": SOURCE, "licence": "ImageNet: non-commercial research", "sha256": {file.name: sha256(file) for file in files}},
+        **{
+            "classes": classes,
+            "attributes": [f"{i + 1}. subclass" for i in range(subclasses)],
+            "attribute": "subclass",
+        },
+        **{
+            "source": SOURCE,
+            "licence": "ImageNet: non-commercial research",
+            "sha256": {file.name: sha256(file) for file in files},
+        },
     }

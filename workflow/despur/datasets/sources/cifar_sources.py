@@ -13,7 +13,9 @@ from despur.storage.store import Array, Dataset, InputError
 def checked(path: Path, images: Array, labels: Array, remedy: str) -> tuple[Array, Array]:
     """Images uint8 (N,32,32,3) and classes 0..9 (N,). Raises InputError for anything else."""
     if images.dtype != np.uint8 or images.shape[1:] != (32, 32, 3) or labels.shape != images.shape[:1]:
-        raise InputError(f"{path}: images {images.dtype} {images.shape}, labels {labels.shape}; expected uint8 (N,32,32,3), (N,). {remedy}")
+        raise InputError(
+            f"{path}: images {images.dtype} {images.shape}, labels {labels.shape}; expected uint8 (N,32,32,3), (N,). {remedy}"
+        )
     if not np.isin(labels, np.arange(10)).all():
         raise InputError(f"{path}: a label is none of 0 to 9. {remedy}")
     return images, labels.astype(np.int64)
@@ -25,7 +27,9 @@ def per_class(purpose: str, labels: Array, count: int) -> Array:
     return np.concatenate([rng.permutation(np.flatnonzero(labels == label))[:count] for label in range(10)])
 
 
-def together(data_root: Path, name: str, other: str, train: tuple[Array, Array], test: tuple[Array, Array], source: str) -> Dataset:
+def together(
+    data_root: Path, name: str, other: str, train: tuple[Array, Array], test: tuple[Array, Array], source: str
+) -> Dataset:
     """CIFAR-10 and another source, pooled: 80 % of the training images are for training, the others select (released code)."""
     first = cifar10.build({}, data_root)
     own = {split: first.rows(split) for split in ("train", "test")}

@@ -16,7 +16,9 @@ IMAGES = {".jpeg", ".jpg", ".png"}
 Files = list[tuple[Path, int]]  # an image and its class
 
 
-def dataset(inputs: Array | Lazy, split: Sequence[str] | Array, y: Sequence[int] | Array, classes: Sequence[str], **about: Any) -> Dataset:
+def dataset(
+    inputs: Array | Lazy, split: Sequence[str] | Array, y: Sequence[int] | Array, classes: Sequence[str], **about: Any
+) -> Dataset:
     """Every image an original of its own. Nothing selects: the papers hold no validation data out, and the last step counts.
 
     Class -1, of the split "unlabelled", is not known: only methods without labels see those samples.
@@ -37,7 +39,12 @@ def checked(path: Path, md5: str, remedy: str) -> Path:
 
 
 def read_cifar(
-    folder: Path, splits: Mapping[str, Mapping[str, str]], label: str, meta: tuple[str, str, str], source: str, remedy: str
+    folder: Path,
+    splits: Mapping[str, Mapping[str, str]],
+    label: str,
+    meta: tuple[str, str, str],
+    source: str,
+    remedy: str,
 ) -> Dataset:
     """CIFAR as torchvision lays it out: pickles, loaded only once their checksum says that they are the published ones.
 
@@ -45,7 +52,11 @@ def read_cifar(
     """
     name, md5, key = meta
     classes = _load(checked(folder / name, md5, remedy))[key]
-    parts = [(split, _load(checked(folder / file, md5, remedy))) for split, files in splits.items() for file, md5 in files.items()]
+    parts = [
+        (split, _load(checked(folder / file, md5, remedy)))
+        for split, files in splits.items()
+        for file, md5 in files.items()
+    ]
     pixels = np.concatenate([part["data"] for _, part in parts]).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
     y = np.concatenate([part[label] for _, part in parts])
     split = np.concatenate([[split] * len(part[label]) for split, part in parts])

@@ -37,7 +37,11 @@ PROMPTS: dict[str, dict[str, Any]] = {
     "civilcomments": {"class": "This comment is {class}."},  # N
     "amazon": {"class": "This review gives {class}."},  # N
     # As the captions of the bundled model (captions.py); "several": a class "zero or one" has a prompt for each of its digits.
-    "scene_digits": {"class": "a photo of a {class}", "group": "a photo of a {class} on {attribute}", "several": " or "},
+    "scene_digits": {
+        "class": "a photo of a {class}",
+        "group": "a photo of a {class} on {attribute}",
+        "several": " or ",
+    },
     "scene_subclasses": {"class": "a photo of a {class}", "group": "a photo of a {group}", "several": " or "},
 }
 DEFAULT = {"class": "a photo of a {class}."}  # Sec. 3.2

@@ -52,7 +52,9 @@ def read_pickle(path: Path) -> Any:
         with path.open("rb") as file:
             return _PlainData(file).load()
     except (pickle.UnpicklingError, EOFError, AttributeError, IndexError) as error:
-        raise InputError(f"{path} is no pickle of plain lists and dictionaries ({error}); make it a .parquet") from error
+        raise InputError(
+            f"{path} is no pickle of plain lists and dictionaries ({error}); make it a .parquet"
+        ) from error
 
 
 def read_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
@@ -80,7 +82,9 @@ def coded(values: Sequence[Any] | Array, names: Sequence[str], what: str, source
     return np.array([position[v] for v in texts], np.int64)
 
 
-def dataset(source: Path, inputs: Array, table: pd.DataFrame, about: dict[str, Any], class_embeddings: Array | None = None) -> Dataset:
+def dataset(
+    source: Path, inputs: Array, table: pd.DataFrame, about: dict[str, Any], class_embeddings: Array | None = None
+) -> Dataset:
     """A data set of checked samples: ``table`` has ``split``, ``y`` and ``a``; ``original`` where samples share one.
 
     Raises InputError, naming ``source``, for what the border refuses, a class or attribute with a single value in training, or a

@@ -31,7 +31,9 @@ def read_table(path: Path, columns: Sequence[str], remedy: str, **options: Any) 
         found = list(pd.read_csv(path, nrows=0, encoding="utf-8-sig", **options).columns)
         missing = [column for column in columns if column not in found]
         if missing:
-            raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, found))}. {remedy}")
+            raise InputError(
+                f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, found))}. {remedy}"
+            )
         return pd.read_csv(path, usecols=list(columns), encoding="utf-8-sig", **options)
     except (ValueError, OSError) as error:  # pandas' errors are ValueErrors
         raise InputError(f"{path} cannot be read as a table ({error}). {remedy}") from error

@@ -28,7 +28,8 @@ def noise(rng: np.random.Generator, count: int, side: int, octaves: tuple[int, .
 def waves(rng: np.random.Generator, count: int, side: int) -> Array:
     """Crests across the image, bent by noise; 3 to 7 in an image, tilted by up to 20 degrees. float (count,side,side) in [-1, 1]."""
     tilt, crests, phase = (
-        rng.uniform(low, high, (count, 1, 1)).astype(np.float32) for low, high in ((-0.35, 0.35), (3, 7), (0, 2 * np.pi))
+        rng.uniform(low, high, (count, 1, 1)).astype(np.float32)
+        for low, high in ((-0.35, 0.35), (3, 7), (0, 2 * np.pi))
     )
     y, x = np.mgrid[:side, :side].astype(np.float32) / side
     along = y * np.cos(tilt) + x * np.sin(tilt)
@@ -41,7 +42,10 @@ def textures(rng: np.random.Generator, water: Array, side: int) -> Array:
     rough = noise(rng, len(water), side)
     height = np.where(wet, 0.3 * waves(rng, len(water), side) + 0.25 * rough, 0.4 * rough)
     level = np.clip(0.5 + height, 0, 1)[..., None]
-    low, high = (np.array([PALETTES["land"][end], PALETTES["water"][end]], dtype=np.float32)[water][:, None, None] for end in (0, 1))
+    low, high = (
+        np.array([PALETTES["land"][end], PALETTES["water"][end]], dtype=np.float32)[water][:, None, None]
+        for end in (0, 1)
+    )
     light = rng.uniform(*LIGHT, (len(water), 1, 1, 3)).astype(np.float32)
     return (255 * np.clip((low + (high - low) * level) * light, 0, 1)).astype(np.uint8)
 

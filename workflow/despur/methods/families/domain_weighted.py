@@ -24,7 +24,9 @@ class DomainWeighted(WithDomains):
 
     def setup(self) -> None:
         super().setup()
-        self.networks["discriminator"] = nn.Linear(self.embedding_dim, self.num_domains).to(self.task.device).requires_grad_(False)
+        self.networks["discriminator"] = (
+            nn.Linear(self.embedding_dim, self.num_domains).to(self.task.device).requires_grad_(False)
+        )
 
     @staticmethod
     def weights(p: Tensor, domain: Tensor) -> Tensor:

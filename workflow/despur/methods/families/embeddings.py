@@ -52,7 +52,9 @@ class Bottleneck(nn.Module):
     def cosines(self, hidden: Tensor, gram: Tensor) -> Tensor:
         """Cosines of the first output with the others, (B-1,), from what the down-projection makes of a mini-batch (B,H): the outputs
         themselves, D numbers each, are not needed, as products of outputs are those of activations with :meth:`gram` between."""
-        with torch.autocast(hidden.device.type, enabled=False):  # similarities over a small temperature need full precision
+        with torch.autocast(
+            hidden.device.type, enabled=False
+        ):  # similarities over a small temperature need full precision
             active = nn.functional.pad(relu(self.norm(hidden)), (0, 1), value=1.0)
             mapped = active @ gram
             lengths = (mapped * active).sum(dim=1).clamp(min=1e-24).sqrt()

@@ -55,7 +55,9 @@ class Fitted(Method):
         z = self.task.batcher.batch(batch, rng)
         for name, (weight, bias) in zip(("encoder", "head"), self.fit(z.cpu().numpy(), self.task.y, rng), strict=True):
             values = {"weight": weight, "bias": bias}
-            self.networks[name].load_state_dict({key: torch.from_numpy(np.array(value)) for key, value in values.items()})
+            self.networks[name].load_state_dict(
+                {key: torch.from_numpy(np.array(value)) for key, value in values.items()}
+            )
         with torch.no_grad():
             logits = self.networks["head"](self.networks["encoder"](z))
         return {"loss": nn.functional.cross_entropy(logits, self.task.labels[batch])}

@@ -33,7 +33,11 @@ class SemanticWeights(nn.Module):
         super().__init__()
         self.size, self.squash, self.unit = (n, c), squash, unit
         channels = [shape[0], width, 2 * width, 4 * width]
-        blocks = [layer for i in range(3) for layer in (nn.Conv2d(channels[i], channels[i + 1], 3, stride=2, padding=1), nn.ReLU())]
+        blocks = [
+            layer
+            for i in range(3)
+            for layer in (nn.Conv2d(channels[i], channels[i + 1], 3, stride=2, padding=1), nn.ReLU())
+        ]
         self.layers = nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, n * c))
 
     def forward(self, images: Tensor) -> Tensor:
@@ -67,7 +71,9 @@ class MSR(Pairs):
         s = self.settings
         channels = self.channels if s["mask_at"] == "representation" else self.embedding_dim
         self.networks["msr"] = (
-            SemanticWeights(self.task.batcher.shape, s["msr_width"], s["n"], channels, s["squash"] == "sigmoid", s["unit"])
+            SemanticWeights(
+                self.task.batcher.shape, s["msr_width"], s["n"], channels, s["squash"] == "sigmoid", s["unit"]
+            )
             .requires_grad_(False)
             .to(self.task.device)
         )
@@ -108,7 +114,9 @@ class MSR(Pairs):
         contrast = times * self.contrast(z, self.opposite(p))
         if weights is None:
             return contrast, contrast.new_zeros(())
-        late = self.settings["mask_at"] == "embedding"  # weights act on this process's positives, which are gathered then
+        late = (
+            self.settings["mask_at"] == "embedding"
+        )  # weights act on this process's positives, which are gathered then
         weighted = self.weigh(weights, own) if late else self.positive(self.weigh(weights, positives))
         return contrast, times * backdoor(self.compare(z, self.opposite(gather(weighted))))
 
@@ -125,7 +133,9 @@ class MSR(Pairs):
     def at(self, parameters: Parameters, function: Callable[..., Any], *inputs: Any) -> Any:
         """A function with these parameters in the place of the networks'. Running statistics of batch norm stay as they are, and all
         passes of a step drop the same units."""
-        buffers = {name: b.clone() for name, b in self.networks.named_buffers() if "running" in name or "num_batches" in name}
+        buffers = {
+            name: b.clone() for name, b in self.networks.named_buffers() if "running" in name or "num_batches" in name
+        }
         state = {f"networks.{name}": value for name, value in (parameters | buffers).items()}
         seed_torch(self.draw)
         return functional_call(Bound(self.networks, function), state, inputs)
@@ -158,13 +168,19 @@ class MSR(Pairs):
         head = free({name: p for name, p in now.items() if not name.startswith("encoder.")})
         msr = self.at(head, self.measure, h if self.shared else anchors, h, weights)[1]
         slopes = torch.autograd.grad(msr, [h, *head.values()], create_graph=True)
-        return torch.stack([(slope * way).sum() for slope, way in zip(slopes, [moving, *(v[name] for name in head)], strict=True)]).sum()
+        return torch.stack(
+            [(slope * way).sum() for slope, way in zip(slopes, [moving, *(v[name] for name in head)], strict=True)]
+        ).sum()
 
     def meta_loss(self, parameters: Parameters, views: Views, images: Tensor) -> Losses:
         """Eq. 8 as a function of f_msr's parameters."""
         weights = functional_call(self.networks["msr"], parameters, (images,))
         ahead, even = self.look_ahead(views, weights), mean(uniformity(weights, self.settings["t"]))
-        return {"loss": ahead + self.settings["gamma"] * even, "look_ahead": ahead.detach(), "uniformity": even.detach()}
+        return {
+            "loss": ahead + self.settings["gamma"] * even,
+            "look_ahead": ahead.detach(),
+            "uniformity": even.detach(),
+        }
 
     def meta_step(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Stage 2: a step of f_msr."""

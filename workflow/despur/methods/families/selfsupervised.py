@@ -22,7 +22,9 @@ def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
     if kind in ("mlp_bn", "mlp_bn_bn"):
         last = [nn.BatchNorm1d(out)] if kind == "mlp_bn_bn" else []
         return nn.Sequential(nn.Linear(dim, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, out), *last)
-    return nn.Linear(dim, out) if kind == "linear" else nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, out))
+    return (
+        nn.Linear(dim, out) if kind == "linear" else nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, out))
+    )
 
 
 class SelfSupervised(Method):
