@@ -86,7 +86,8 @@ def image(file: Path) -> bool:
 
 
 def read(name: str, root: Path = Path("nowhere")) -> Dataset:
-    """A data set from raw files. What it opens (parquet is read elsewhere) is what its file declares: else a changed file is not seen."""
+    """A data set from raw files. What it opens (parquet is read elsewhere) is what its file declares: else a changed
+    file is not seen."""
     (point,) = resolve("datasets", name).points
     OPENED.clear()
     made = import_module(f"despur.datasets.{point.base_name}").build(point.settings, root)

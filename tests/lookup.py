@@ -20,7 +20,8 @@ class Lookup(nn.Module):
 
 
 def tabled(name, values, y, groups=None, *, head=False):
-    """A method on as many samples as there are rows of ``values`` (N,D): their logits or, with ``head``, their representations."""
+    """A method on as many samples as there are rows of ``values`` (N,D): their logits or, with ``head``, their
+    representations."""
     method = build(name, task(np.asarray(y), groups))
     method.networks["encoder"] = Lookup(values)
     method.networks["head"] = nn.Linear(np.shape(values)[1], method.task.num_classes) if head else nn.Identity()

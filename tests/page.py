@@ -16,10 +16,12 @@ from despur.storage.store import write_csv, write_json
 
 ROW = dict.fromkeys(COLUMNS)
 CONFIG: dict[str, Any] = {
-    "papers": ["cnc"], "seeds": 2, "outputs": "results",
+    "papers": ["cnc"],
+    "seeds": 2,
+    "outputs": "results",
     "datasets": {"cmnist": "cmnist", "waterbirds": {"data": "scene_digits", "methods": ["erm", "cnc"]}},
     "matrix": {"data": "scene_digits", "methods": {"con": "con", "leace": "leace"}},
-}  # fmt: skip
+}
 
 
 def table_file(config: dict[str, Any], paper: str, artifact: str) -> Path:
@@ -28,7 +30,8 @@ def table_file(config: dict[str, Any], paper: str, artifact: str) -> Path:
 
 
 def table_1() -> pd.DataFrame:
-    """CMNIST* on its own data: one number agrees, one differs, one has one seed; Waterbirds by a stand-in; the rest is not run."""
+    """CMNIST* on its own data: one number agrees, one differs, one has one seed; Waterbirds by a stand-in; the rest is
+    not run."""
     verdicts = [
         (70.0, 3, "cmnist", "differs"),
         (20.5, 3, "cmnist", "agrees"),
@@ -65,9 +68,21 @@ def table_1() -> pd.DataFrame:
 def claims() -> pd.DataFrame:
     """One claim that holds, one that fails, one undecided."""
     asked = tally.claims(CONFIG | {"papers": []}, "cnc")
-    rows = asked[asked["dataset"] == "cmnist"].head(3).assign(
-        data="cmnist", verdict=["holds", "fails", "undecided"], effect=[0.5, -0.5, 0.11], low=[0.3, -0.7, -0.1], high=[0.7, -0.3, 0.3],
-        seeds=3, p_seeds=[0.01, 0.9, 0.2], p_holm=[0.03, 0.9, 0.4], reason=math.nan)  # fmt: skip
+    rows = (
+        asked[asked["dataset"] == "cmnist"]
+        .head(3)
+        .assign(
+            data="cmnist",
+            verdict=["holds", "fails", "undecided"],
+            effect=[0.5, -0.5, 0.11],
+            low=[0.3, -0.7, -0.1],
+            high=[0.7, -0.3, 0.3],
+            seeds=3,
+            p_seeds=[0.01, 0.9, 0.2],
+            p_holm=[0.03, 0.9, 0.4],
+            reason=math.nan,
+        )
+    )
     return rows.reindex(columns=CLAIM_COLUMNS)
 
 
@@ -94,12 +109,27 @@ def compared(cells: list[Any]) -> pd.DataFrame:
         values = sorted((round(float(rng.uniform(1, 99)), 2), cell.printed, cell) for cell in cells)
         for rank, (value, method, cell) in enumerate(values, start=1):
             missing = method == "leace" and metric.name == "alignment_loss"
-            rows.append({
-                "method": method, "papers": " ".join(matrix.papers_of(cell)), "data": "scene_digits", "sees_attribute": method == "con",
-                "metric": metric.name, "label": metric.label, "unit": metric.unit, "paper": metric.paper,
-                "higher_is_better": metric.higher_is_better, "value": math.nan if missing else value, "std": 1.0, "seeds": 2, "rank": rank,
-                "rank_low": rank, "rank_high": rank + 1, "versus_erm": "" if method == "erm" else "helps", "folder": "results/runs",
-            })  # fmt: skip
+            rows.append(
+                {
+                    "method": method,
+                    "papers": " ".join(matrix.papers_of(cell)),
+                    "data": "scene_digits",
+                    "sees_attribute": method == "con",
+                    "metric": metric.name,
+                    "label": metric.label,
+                    "unit": metric.unit,
+                    "paper": metric.paper,
+                    "higher_is_better": metric.higher_is_better,
+                    "value": math.nan if missing else value,
+                    "std": 1.0,
+                    "seeds": 2,
+                    "rank": rank,
+                    "rank_low": rank,
+                    "rank_high": rank + 1,
+                    "versus_erm": "" if method == "erm" else "helps",
+                    "folder": "results/runs",
+                }
+            )
     return pd.DataFrame(rows, columns=comparison.COLUMNS)
 
 

@@ -126,7 +126,8 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def tiny_project(factory: pytest.TempPathFactory) -> Project:
-    """A finished tiny run, to be copied: made once in a test session, also when several processes (pytest -n) share it."""
+    """A finished tiny run, to be copied: made once in a test session, also when several processes (pytest -n) share
+    it."""
     base = factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tiny"
     with Path(f"{folder}.lock").open("w") as lock:

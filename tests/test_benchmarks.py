@@ -1,4 +1,5 @@
-"""What `make bench` measures on a GPU runs, too, where there is none: at a small size, where no number means anything."""
+"""What `make bench` measures on a GPU runs, too, where there is none: at a small size, where no number means
+anything."""
 
 import math
 import sys
@@ -31,8 +32,12 @@ def test_every_row_is_measured(found):
 
 
 def test_times_of_tables_are_those_of_their_runs(found):
-    runs = sum(found[f"{name}, a step, tf32, off"][0] / 1000 * int(found[f"{name}, a step, tf32, off"][1].split()[0].replace(",", ""))
-               for name in gpu.COLUMN)  # fmt: skip
+    runs = sum(
+        found[f"{name}, a step, tf32, off"][0]
+        / 1000
+        * int(found[f"{name}, a step, tf32, off"][1].split()[0].replace(",", ""))
+        for name in gpu.COLUMN
+    )
     assert found["column of Table 1, tf32, off"][0] == pytest.approx(3 * runs / 60)
     speed = found["domain_weighted_pairs, tf32, off"][0]  # one batch of 32 in each of 400 epochs
     assert found["grid of 190 x 5 runs, tf32, off"][0] == pytest.approx(950 * 400 * 32 / speed / 3600)

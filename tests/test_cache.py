@@ -8,8 +8,15 @@ import pytest
 from project import TINY, Project
 
 RUNS = [f"results/runs/colored_digits/{method}/s0/metrics.csv" for method in ("erm", "gdro")]
-ALL = {"data/colored_digits/table.parquet", "groups/colored_digits/oracle/s0/agreement.csv",
-       *(f"runs/colored_digits/{method}/s0/{file}" for method in ("erm", "gdro") for file in ("history.csv", "metrics.csv"))}  # fmt: skip
+ALL = {
+    "data/colored_digits/table.parquet",
+    "groups/colored_digits/oracle/s0/agreement.csv",
+    *(
+        f"runs/colored_digits/{method}/s0/{file}"
+        for method in ("erm", "gdro")
+        for file in ("history.csv", "metrics.csv")
+    ),
+}
 
 
 def checkout(root, cache):

@@ -17,7 +17,8 @@ WRITTEN = [
     *SOURCE.glob("workflow/papers/*/README.md"),
     *SOURCE.glob("workflow/despur/**/*.py"),
 ]
-# Whole paths, not results/data/ or results/runs/{dataset}/...; also short forms: .../runs/cmnist/cnc/s0, .../erm+encoder=lenet/...
+# Whole paths, not results/data/ or results/runs/{dataset}/...; also short forms: .../runs/cmnist/cnc/s0,
+# .../erm+encoder=lenet/...
 RESULT = re.compile(
     r"(?:results|\.\.\.)/((?:data|stage1|groups|runs)/[\w+=.~/-]*\w|(?:[a-z0-9_]+/)?papers/[\w/]+[.]\w+)(?![\w<{/])"
 )

@@ -138,7 +138,8 @@ def test_the_loss_is_clipped_and_otherwise_cross_entropy():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_without_sampling_the_alignment_term_alone_bounds_the_gap(seed):
-    """The step of the proof that is about the sample (Eq. 10 on): mean losses of two groups differ by at most B C1 L_align."""
+    """The step of the proof that is about the sample (Eq. 10 on): mean losses of two groups differ by at most B C1
+    L_align."""
     rng = np.random.default_rng(seed)
     a, z = np.repeat([0, 1, 2], [5, 9, 2]), rng.normal(size=(16, 4)) * rng.uniform(0.1, 5)
     z += rng.normal(size=(3, 4))[a]

@@ -1,4 +1,5 @@
-"""Speed, measured: writes a CSV of (name, value, unit, goal, note). Not a test: machines are noisy; compare ratios within one run.
+"""Speed, measured: writes a CSV of (name, value, unit, goal, note). Not a test: machines are noisy; compare ratios
+within one run.
 
 PYTHONPATH=tests python -m benchmarks results/benchmarks.csv            all; or only those that are named: ... cnc gpu
 """

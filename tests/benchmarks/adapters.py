@@ -6,8 +6,8 @@ from benchmarks.common import Row
 
 
 def adapters(anchors: int = 480) -> list[Row]:
-    """The contrastive adapter at its published settings on a set of Waterbirds' size; the search for neighbours on one of
-    CelebA's. One thread."""
+    """The contrastive adapter at its published settings on a set of Waterbirds' size; the search for neighbours on one
+    of CelebA's. One thread."""
     import numpy as np
     import torch
     from torch.nn.functional import normalize
@@ -32,8 +32,10 @@ def adapters(anchors: int = 480) -> list[Row]:
     for batch in batches:
         method.step(batch, rng)
     shape = f"{anchors} anchors of 4,795 x 1,024, P=M=2,048, 1 thread"
-    rows: list[Row] = [("contrastive adapter, anchors", time.perf_counter() - started, "s", "<= 45", shape),
-                       ("contrastive adapter, anchors", time.process_time() - used, "core s", "<= 45", shape)]  # fmt: skip
+    rows: list[Row] = [
+        ("contrastive adapter, anchors", time.perf_counter() - started, "s", "<= 45", shape),
+        ("contrastive adapter, anchors", time.process_time() - used, "core s", "<= 45", shape),
+    ]
     unit = torch.from_numpy(rng.standard_normal((162_770, 1024), np.float32))
     unit /= unit.norm(dim=1, keepdim=True)
     used = time.process_time()

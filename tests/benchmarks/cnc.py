@@ -7,8 +7,9 @@ from benchmarks.common import Row, random_dataset
 
 
 def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, float]:
-    """Image presentations per second of CNC's stage 2 (M=N=32, 32 contrastive batches a step, LeNet, 48,000 training images, p_corr
-    .995), its share of an evaluation on 12,000 images every 300 steps included; and peak memory in MB. One thread."""
+    """Image presentations per second of CNC's stage 2 (M=N=32, 32 contrastive batches a step, LeNet, 48,000 training
+    images, p_corr .995), its share of an evaluation on 12,000 images every 300 steps included; and peak memory in MB.
+    One thread."""
     import numpy as np
     import torch
 

@@ -23,7 +23,8 @@ def random_dataset(rng: Any, kind: Any, train: int = 48_000, held_out: int = 12_
 
 
 def timed(work: Any) -> float:
-    """Core seconds: other work on the machine counts less than in wall time, which is half of it where two threads are used."""
+    """Core seconds: other work on the machine counts less than in wall time, which is half of it where two threads are
+    used."""
     started = time.process_time()
     work()
     return time.process_time() - started

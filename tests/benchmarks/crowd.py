@@ -1,4 +1,5 @@
-"""Steps per second of small runs on one GPU, each in a process of its own: one after the other, or several at once (``jobs_per_gpu``)."""
+"""Steps per second of small runs on one GPU, each in a process of its own: one after the other, or several at once
+(``jobs_per_gpu``)."""
 
 import math
 from collections.abc import Callable

@@ -6,8 +6,9 @@ from benchmarks.common import Row
 
 
 def domain_temperature(epochs: int = 2) -> list[Row]:
-    """Self-supervised pre-training at the paper's size (6,930 images 28x28, batches of 256, ConvNet), random images, one thread: core
-    time of an epoch of Domain-Weighted Pairs, its discriminators included, against one of Standard CL; share of augmentation."""
+    """Self-supervised pre-training at the paper's size (6,930 images 28x28, batches of 256, ConvNet), random images,
+    one thread: core time of an epoch of Domain-Weighted Pairs, its discriminators included, against one of Standard
+    CL; share of augmentation."""
     import numpy as np
     import torch
 

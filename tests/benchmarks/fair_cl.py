@@ -58,11 +58,16 @@ def fair_cl() -> list[Row]:
     classifier = timed(lambda: method.on_train_end(np.random.default_rng(0)))
     epochs = {name: 98 * steps[name] for name in ("erm", "con", "con_ft")}
     epochs["con_ft"] += classifier / 6  # once a run, of at least 6 epochs with patience 5
-    rows: list[Row] = [(f"fair_cl: {name}, an epoch", seconds, "core s", "<= 3", "100,000 x 2,304, batch 1,024")
-                       for name, seconds in epochs.items()]  # fmt: skip
+    rows: list[Row] = [
+        (f"fair_cl: {name}, an epoch", seconds, "core s", "<= 3", "100,000 x 2,304, batch 1,024")
+        for name, seconds in epochs.items()
+    ]
     goals = {"con": "<= 1.3", "adv": "<= 7"}
-    rows += [(f"fair_cl: {name} against erm", steps[name] / steps["erm"], "times", goals.get(name, ""), "a step of 1,024")
-             for name in steps if name != "erm"]  # fmt: skip
+    rows += [
+        (f"fair_cl: {name} against erm", steps[name] / steps["erm"], "times", goals.get(name, ""), "a step of 1,024")
+        for name in steps
+        if name != "erm"
+    ]
     rows.append(
         (
             "fair_cl: con_ft, its classifier",

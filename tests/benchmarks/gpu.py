@@ -1,7 +1,7 @@
 """Training steps on a GPU, at the published settings on random data. Without a GPU each row is there, without a value.
 
-The same functions run on a CPU at a small size (tests/test_benchmarks.py), so that they are known to work; no number is kept of that.
-"""
+The same functions run on a CPU at a small size (tests/test_benchmarks.py), so that they are known to work; no number
+is kept of that."""
 
 import math
 import time
@@ -47,15 +47,22 @@ COLUMN = (
     "cnc",
     "gdro",
 )  # of Zhang et al.'s Table 1
-DIGITS = ("simclr", "same_domain_negatives", "cl_mmd", "cl_dann", "domain_weighted_negatives", "domain_weighted_pairs",
-          "simclr+augment.color_jitter=2.5")  # fmt: skip
+DIGITS = (
+    "simclr",
+    "same_domain_negatives",
+    "cl_mmd",
+    "cl_dann",
+    "domain_weighted_negatives",
+    "domain_weighted_pairs",
+    "simclr+augment.color_jitter=2.5",
+)
 
 
 def at_work(
     name: str, data: str, task: Task, machine: Machine, size: dict[str, Any], ready: Any = bool
 ) -> tuple[Trainer, float]:
-    """A run in the training loop, and the seconds that a step of it takes; compiling, capturing and the first steps, after which it is
-    ``ready``, are not counted."""
+    """A run in the training loop, and the seconds that a step of it takes; compiling, capturing and the first steps,
+    after which it is ``ready``, are not counted."""
     arithmetic(machine.precision)
     torch.manual_seed(0)
     point = resolve("methods", name, data).points[0]
@@ -114,7 +121,10 @@ def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> 
         look, steps = time.perf_counter() - started, steps_of(trainer)
         looks = steps // trainer.method.settings["evaluate_every"] + trainer.method.settings["epochs"]
         shown = trainer.method.presentations(next(iter(trainer.method.epoch_batches(generator("bench")))))
-        note = f"{steps:,} steps of {1000 * step:.2f} ms ({shown / step:,.0f} images/s), {looks} evaluations of {look:.2f} s"
+        note = (
+            f"{steps:,} steps of {1000 * step:.2f} ms ({shown / step:,.0f} images/s), {looks} evaluations of "
+            f"{look:.2f} s"
+        )
         found[f"cnc, a seed, {precision}, {mode}"] = steps * step + looks * look, note
         found[f"cnc, peak memory, {precision}, {mode}"] = (
             gpu_memory_mb().get("gpu_memory_mb", math.nan),
@@ -142,7 +152,8 @@ def column(device: torch.device, size: dict[str, Any], ways: Ways = PLAIN) -> Fo
 
 
 def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> Found:
-    """Images per second of pre-training at Lewis et al.'s size; minutes of Table 1's 35 runs and hours of the grid's 950."""
+    """Images per second of pre-training at Lewis et al.'s size; minutes of Table 1's 35 runs and hours of the grid's
+    950."""
     task, found = random_task(size["digits"], 28, 2, device), Found()
     for precision, mode in ways:
         runs = {}
@@ -165,7 +176,8 @@ def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
 
 
 def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> Found:
-    """Augmented views per second of SimCLR's ResNet-18 in CIFAR-10's shape, the share of the card's peak, and peak memory."""
+    """Augmented views per second of SimCLR's ResNet-18 in CIFAR-10's shape, the share of the card's peak, and peak
+    memory."""
     task, found = random_task(size["objects"], 32, 10, device), Found()
     for precision, mode in ways:
         reset_peak(device)

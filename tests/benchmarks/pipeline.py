@@ -13,7 +13,8 @@ from benchmarks.common import ROOT, Row, seconds_of
 
 
 def bundled_run() -> list[Row]:
-    """The bundled run in a fresh copy of the project: wall time, processes, and how much of their time is the stages' own work."""
+    """The bundled run in a fresh copy of the project: wall time, processes, and how much of their time is the stages'
+    own work."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "despur"
         shutil.copytree(
@@ -61,8 +62,16 @@ def imports() -> list[Row]:
         "evaluate": "despur.evaluate",
         "tables": "despur.reporting.tables",
     }
-    return [(f"import {name}", seconds_of([sys.executable, "-c", f"import {module}"], ROOT, dict(os.environ)), "s", "", module)
-            for name, module in kinds.items()]  # fmt: skip
+    return [
+        (
+            f"import {name}",
+            seconds_of([sys.executable, "-c", f"import {module}"], ROOT, dict(os.environ)),
+            "s",
+            "",
+            module,
+        )
+        for name, module in kinds.items()
+    ]
 
 
 def scorecard(seeds: int = 220) -> list[Row]:

@@ -1,4 +1,5 @@
-"""On a real SLURM: the tiny configuration as SLURM jobs; a training job that is cancelled goes on where it was, to the same digits.
+"""On a real SLURM: the tiny configuration as SLURM jobs; a training job that is cancelled goes on where it was, to the
+same digits.
 
 make test-slurm   (needs Debian's slurm-wlm and munge, and root; not among the tests that `make test` collects)
 """
@@ -18,8 +19,12 @@ HERE = Path(__file__).parent
 RUNS = [f"results/runs/colored_digits/{method}/s0-1" for method in ("cnc", "erm")]
 MADE = ("models.safetensors", "outputs.safetensors", "history.csv", "metrics.csv")
 LOG = "results/logs/runs/colored_digits/cnc/s0-1.log"
-# What a user edits in the profile: here is one partition, no account, no accounting, no GPU. Then: how patient a test is.
-PROFILE = "--workflow-profile profiles/slurm --default-resources slurm_partition=test --slurm-no-account --slurm-status-command squeue"
+# What a user edits in the profile: here is one partition, no account, no accounting, no GPU. Then: how patient a test
+# is.
+PROFILE = (
+    "--workflow-profile profiles/slurm --default-resources slurm_partition=test --slurm-no-account "
+    "--slurm-status-command squeue"
+)
 PROFILE += " --set-resources train_stage1:gpu=0 train_stage2:gpu=0 evaluate:mem_mb=8000 evaluate:runtime=10"
 TEST = "--latency-wait 5 --slurm-init-seconds-before-status-checks 3"
 
@@ -48,7 +53,8 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def project(uninterrupted, cluster, tmp_path):
-    """Nothing is made yet; every step is a checkpoint (by default every 30 seconds), so that a cancelled job is in the middle of it."""
+    """Nothing is made yet; every step is a checkpoint (by default every 30 seconds), so that a cancelled job is in the
+    middle of it."""
     project = uninterrupted.copy(tmp_path / "project")
     for folder in ("results", ".snakemake"):
         shutil.rmtree(project.root / folder)
@@ -68,7 +74,8 @@ def slurm(project, *command):
 
 
 def queue(project):
-    """Numbers of the jobs that run, by what the executor says of them: ``rule_train_stage2_wildcards_colored_digits_cnc_s0-1``."""
+    """Numbers of the jobs that run, by what the executor says of them:
+    ``rule_train_stage2_wildcards_colored_digits_cnc_s0-1``."""
     lines = slurm(project, "squeue", "--noheader", "--states=R", "--format=%i %k").splitlines()
     return {comment: number for number, _, comment in (line.partition(" ") for line in lines)}
 

@@ -1,4 +1,5 @@
-"""despur at the command line: what there is, what a path means, what a run measured, how two differ, is raw data right, what is unused.
+"""despur at the command line: what there is, what a path means, what a run measured, how two differ, is raw data
+right, what is unused.
 
 python -m despur list methods
 python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2

@@ -1,11 +1,11 @@
-"""Evaluation stage: every metric for every run, split and selection rule, into results/runs/DATASET/METHOD/SEEDS/metrics.csv.
+"""Evaluation stage: every metric for every run, split and selection rule, into
+results/runs/DATASET/METHOD/SEEDS/metrics.csv.
 
     python -m despur.evaluate results/runs/colored_digits/cnc/s0-2
 
 Columns: dataset, method, the settings that the sweep varies, seed, split, selection, metric, group, value. Beside it,
-resamples.parquet holds the values of the test splits (selection best) on 200 bootstrap samples of its originals, the same for all
-methods on a data set: what intervals are made of.
-"""
+resamples.parquet holds the values of the test splits (selection best) on 200 bootstrap samples of its originals, the
+same for all methods on a data set: what intervals are made of."""
 
 import argparse
 import hashlib
@@ -29,10 +29,11 @@ Known = dict[tuple[Any, ...], list[Row]]
 
 
 def counts(dataset: Dataset, name: str, split: str, resamples: int) -> Array:
-    """How often each sample of a split counts, (1+resamples,N): once; then in bootstrap samples of the split's originals.
+    """How often each sample of a split counts, (1+resamples,N): once; then in bootstrap samples of the split's
+    originals.
 
-    ``name``: the data set without its settings, so that data points that share their originals share the bootstrap samples.
-    """
+    ``name``: the data set without its settings, so that data points that share their originals share the bootstrap
+    samples."""
     originals = dataset.table["original"].to_numpy()[dataset.rows(split)]
     _, where = np.unique(originals, return_inverse=True)
     size = where.max() + 1
@@ -44,11 +45,11 @@ def counts(dataset: Dataset, name: str, split: str, resamples: int) -> Array:
 def evaluate_run(
     dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0, known: Known | None = None
 ) -> list[tuple[str, Row]]:
-    """All (split, row) of one run and selection. Probes where there are no logits, or where the data set says on how many labels.
+    """All (split, row) of one run and selection. Probes where there are no logits, or where the data set says on how
+    many labels.
 
-    ``outputs``: ``z`` and (with a head) ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where the model has one.
-    ``known``: what was found of representations, which many heads may share; filled here.
-    """
+    ``outputs``: ``z`` and (with a head) ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where
+    the model has one. ``known``: what was found of representations, which many heads may share; filled here."""
     splits = [split for split in dataset.splits if split != "unlabelled"]
     tested = [split for split in splits if split not in ("train", dataset.about["select"])]
     weights = {
@@ -81,8 +82,9 @@ def held_out(
     known: Known,
     same: tuple[Any, ...],
 ) -> Iterator[Row]:
-    """What is measured only on a split that does not select: nearest neighbours, where the method declares how many; with a known
-    attribute, all that compares its values. ``known``: rows of representations, by what is the ``same`` for all heads on them."""
+    """What is measured only on a split that does not select: nearest neighbours, where the method declares how many;
+    with a known attribute, all that compares its values. ``known``: rows of representations, by what is the ``same``
+    for all heads on them."""
     z, logits = outputs["z"], outputs["logits"]
     if k := run.spec.settings.get("neighbours"):
         yield f"knn{k}_accuracy", "", neighbour_accuracy(dataset, rows, z, k, weights)

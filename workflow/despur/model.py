@@ -18,15 +18,16 @@ from despur.training.runs import load_method_class
 
 
 class Model:
-    """Encoder and head (if it has one) of one run, on the CPU; where the run reads stage-1 representations, the encoder starts with
-    that model's."""
+    """Encoder and head (if it has one) of one run, on the CPU; where the run reads stage-1 representations, the
+    encoder starts with that model's."""
 
     def __init__(self, networks: nn.ModuleDict, shape: tuple[int, ...], classes: list[str]) -> None:
         self.networks, self.shape, self.classes = networks.eval(), shape, classes
 
     def outputs(self, inputs: Array) -> dict[str, Array]:
-        """Representations ``z`` (N,D) and (with a head) ``logits`` (N,C) of inputs as a data set stores them: uint8 images (N,H,W,C),
-        cropped at the centre, float32 embeddings (N,D) or int tokens (N,T). Raises ValueError, saying which, for others."""
+        """Representations ``z`` (N,D) and (with a head) ``logits`` (N,C) of inputs as a data set stores them: uint8
+        images (N,H,W,C), cropped at the centre, float32 embeddings (N,D) or int tokens (N,T). Raises ValueError,
+        saying which, for others."""
         given, channels, size = np.array(inputs), self.shape[0], self.shape[-1]
         if len(self.shape) == 3:
             fits = (
@@ -47,7 +48,8 @@ class Model:
         return encode(self.networks["encoder"], head_of(self.networks), shown, generator("predict"))
 
     def predict(self, inputs: Array) -> Array:
-        """Predicted class of each input, (N,): positions in ``classes``. Raises ValueError for a model that learned without labels."""
+        """Predicted class of each input, (N,): positions in ``classes``. Raises ValueError for a model that learned
+        without labels."""
         found = self.outputs(inputs)
         if "logits" not in found:
             raise ValueError("this model learned without labels: take outputs(inputs)['z'] and fit a classifier on it")
@@ -61,7 +63,8 @@ def load(
     selection: str = "best",
     data: str | None = None,
 ) -> Model:
-    """The model of a run folder: its first run, or that of a seed and, in a sweep, of a method point (``cnc+lambda=0.4``) or data point.
+    """The model of a run folder: its first run, or that of a seed and, in a sweep, of a method point
+    (``cnc+lambda=0.4``) or data point.
 
     ``selection``: "best" on validation data, or the "last" step. Raises SettingError if the folder holds no such run.
     """
@@ -73,7 +76,8 @@ def load(
     ]
     if not runs:
         raise SettingError(
-            f"{folder} holds no run with seed {seed}, method {method} and data {data}: {', '.join(run.key for run in result.runs())}"
+            f"{folder} holds no run with seed {seed}, method {method} and data {data}: "
+            f"{', '.join(run.key for run in result.runs())}"
         )
     return model_of(result, runs[0], selection)
 

@@ -1,13 +1,14 @@
-"""Saliency stage: where trained models look (Grad-CAM), into results/runs/DATASET/METHOD/SEEDS/saliency.safetensors and saliency.csv.
+"""Saliency stage: where trained models look (Grad-CAM), into results/runs/DATASET/METHOD/SEEDS/saliency.safetensors
+and saliency.csv.
 
     python -m despur.saliency results/runs/scene_digits/cnc/s0-2
 
-Grad-CAM (Selvaraju et al. 2017) explains the predicted class, at the layer that the encoder names, of the model that is best on validation.
-The images are drawn from the headline split, the same for all methods and seeds on a data set; examples are the first ones drawn, not
-chosen by their looks. Columns of saliency.csv: dataset, method, settings that the sweep varies, seed, group, ``samples``, ``correct``
-(share of them), ``empty`` (share of maps that are 0 everywhere), ``inside`` (mean share of a map inside the foreground mask), ``uniform``
-(the same of a map that is equal everywhere: the share of the image that is foreground). Without masks, the last two are empty.
-"""
+Grad-CAM (Selvaraju et al. 2017) explains the predicted class, at the layer that the encoder names, of the model that
+is best on validation. The images are drawn from the headline split, the same for all methods and seeds on a data set;
+examples are the first ones drawn, not chosen by their looks. Columns of saliency.csv: dataset, method, settings that
+the sweep varies, seed, group, ``samples``, ``correct`` (share of them), ``empty`` (share of maps that are 0
+everywhere), ``inside`` (mean share of a map inside the foreground mask), ``uniform`` (the same of a map that is equal
+everywhere: the share of the image that is foreground). Without masks, the last two are empty."""
 
 import argparse
 from functools import cache, partial
@@ -40,13 +41,13 @@ def examined(dataset: Dataset, name: str) -> list[Array]:
 
 
 def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tensor, Tensor]:
-    """Maps (B,H,W) in [0,1] at the resolution of ``images`` (B,C,H,W), and the predicted classes (B,) that they explain.
+    """Maps (B,H,W) in [0,1] at the resolution of ``images`` (B,C,H,W), and the predicted classes (B,) that they
+    explain.
 
-    ReLU of the layer's channels, weighted by the mean gradient of the class's logit, enlarged bilinearly, divided by its maximum.
-    Where convolutions do not pad, the layer's cells cover the image without a margin of ``saliency_margin`` pixels; those at its
-    edge are extended to the border, which their filters see.
-    Raises SettingError for an encoder that names no layer.
-    """
+    ReLU of the layer's channels, weighted by the mean gradient of the class's logit, enlarged bilinearly, divided by
+    its maximum. Where convolutions do not pad, the layer's cells cover the image without a margin of
+    ``saliency_margin`` pixels; those at its edge are extended to the border, which their filters see. Raises
+    SettingError for an encoder that names no layer."""
     from captum.attr import LayerGradCam
 
     if not hasattr(encoder, "saliency_layer"):
@@ -66,7 +67,8 @@ def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tenso
 
 
 def look(model: Model, images: Array) -> dict[str, Array]:
-    """What a model sees of stored images uint8 (N,H,W,C): ``images`` (as presented: uint8, cropped), ``maps`` and ``predicted``."""
+    """What a model sees of stored images uint8 (N,H,W,C): ``images`` (as presented: uint8, cropped), ``maps`` and
+    ``predicted``."""
     shown = InputBatcher(torch.from_numpy(np.array(images)), model.shape[-1])
     parts: dict[str, list[Tensor]] = {"images": [], "maps": [], "predicted": []}
     for batch in shown.batches(BATCH, generator("saliency")):

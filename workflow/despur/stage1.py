@@ -1,4 +1,5 @@
-"""Stage 1: train a base (ERM, few epochs) into results/stage1/DATASET/BASE/SEEDS: representations and logits of every sample.
+"""Stage 1: train a base (ERM, few epochs) into results/stage1/DATASET/BASE/SEEDS: representations and logits of every
+sample.
 
 python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
 """
@@ -12,8 +13,8 @@ from despur.training.runs import make
 
 
 def train(result: ResultPath, arguments: argparse.Namespace) -> None:
-    """The last step is kept, which groups are inferred from (no selection among epochs: App. E.2.2 of Zhang et al. 2022), and the
-    best on validation, for methods that are fitted on its representations."""
+    """The last step is kept, which groups are inferred from (no selection among epochs: App. E.2.2 of Zhang et al.
+    2022), and the best on validation, for methods that are fitted on its representations."""
     make(result, arguments, ("best", "last"))
 
 

@@ -1,8 +1,7 @@
 """What augmentations of images are made of: batched, each image with its own parameters, on any device.
 
-torchvision's transforms draw one set of parameters for a whole batch. A crop, an enlargement, a flip and a Gaussian blur are
-linear in the rows and in the columns of an image: two small matrices an image hold all of them.
-"""
+torchvision's transforms draw one set of parameters for a whole batch. A crop, an enlargement, a flip and a Gaussian
+blur are linear in the rows and in the columns of an image: two small matrices an image hold all of them."""
 
 import torch
 from torch import Tensor
@@ -11,8 +10,8 @@ from despur.compute.transfer import to_device
 
 
 def resampling(first: Tensor, length: Tensor, size: int) -> Tensor:
-    """Rows (B,size,size) that cut the window [first, first + length) of ``size`` pixels out and resize it to ``size``: bilinear, as
-    ``torchvision...resized_crop`` does for whole pixels. ``first``, ``length``: pixels, (B,)."""
+    """Rows (B,size,size) that cut the window [first, first + length) of ``size`` pixels out and resize it to ``size``:
+    bilinear, as ``torchvision...resized_crop`` does for whole pixels. ``first``, ``length``: pixels, (B,)."""
     scale = (length / size)[:, None, None]
     places = torch.arange(size, device=first.device) + 0.5
     low, high = first[:, None, None], (first + length)[:, None, None]
@@ -21,8 +20,8 @@ def resampling(first: Tensor, length: Tensor, size: int) -> Tensor:
 
 
 def blurring(sigma: Tensor, radius: int, size: int) -> Tensor:
-    """Rows (B,size,size) that blur ``size`` pixels with a Gaussian of width ``sigma`` (B,), pixels, cut off at ``radius``; reflected
-    at the border. A ``sigma`` near zero leaves pixels as they are."""
+    """Rows (B,size,size) that blur ``size`` pixels with a Gaussian of width ``sigma`` (B,), pixels, cut off at
+    ``radius``; reflected at the border. A ``sigma`` near zero leaves pixels as they are."""
     offset = torch.arange(-radius, radius + 1, device=sigma.device)
     weight = torch.exp(-0.5 * (offset / sigma[:, None]).square())
     weight = weight / weight.sum(dim=1, keepdim=True)
@@ -33,7 +32,8 @@ def blurring(sigma: Tensor, radius: int, size: int) -> Tensor:
 
 
 def resample(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Images (B,C,H,W) -> (B,C,h,w), channels last in memory: ``rows`` (B,h,H) and ``columns`` (B,w,W) say of what each is made."""
+    """Images (B,C,H,W) -> (B,C,h,w), channels last in memory: ``rows`` (B,h,H) and ``columns`` (B,w,W) say of what
+    each is made."""
     pixels = images.permute(0, 3, 2, 1).flatten(2)  # (B,W,H*C)
     pixels = torch.bmm(columns, pixels).unflatten(2, (images.shape[2], -1))
     pixels = torch.bmm(rows, pixels.permute(0, 2, 1, 3).flatten(2)).unflatten(2, (columns.shape[1], -1))
@@ -47,7 +47,8 @@ def grayscale(images: Tensor) -> Tensor:
 
 
 def blend(images: Tensor, other: Tensor | float, share: Tensor) -> Tensor:
-    """``share`` (B,) of the images (B,3,H,W) in [0,1], the rest of ``other``; cut to [0,1]. Beyond 1, away from ``other``."""
+    """``share`` (B,) of the images (B,3,H,W) in [0,1], the rest of ``other``; cut to [0,1]. Beyond 1, away from
+    ``other``."""
     share = share[:, None, None, None]
     return (share * images + (1 - share) * other).clamp(0, 1)
 

@@ -1,8 +1,8 @@
 """Random views of images (Chen et al. 2020, App. A): crop and resize, flip, Gaussian blur, colour jitter, grayscale.
 
-On whole batches, on the device, each image with its own parameters. The defaults are those of Lewis et al. 2023, App. D: crop and
-blur only, since digits have a direction and the domain is mediated by colour; color_jitter makes their oracle.
-"""
+On whole batches, on the device, each image with its own parameters. The defaults are those of Lewis et al. 2023, App.
+D: crop and blur only, since digits have a direction and the domain is mediated by colour; color_jitter makes their
+oracle."""
 
 import math
 from collections.abc import Callable
@@ -53,7 +53,8 @@ def draws(images: Tensor, rng: np.random.Generator, count: int) -> Tensor:
 
 
 def distort(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
-    """Crop and resize, flip, blur. A crop that would be longer than the image is cut to its side (torchvision draws again)."""
+    """Crop and resize, flip, blur. A crop that would be longer than the image is cut to its side (torchvision draws
+    again)."""
     area, ratio, top, left, flip, blur, width = draw
     side = (settings["crop_scale"] + (1 - settings["crop_scale"]) * area).sqrt()
     stretch = torch.exp(math.log(settings["crop_ratio"]) * (ratio - 0.5))  # the root of the ratio of the sides
@@ -81,7 +82,8 @@ def recolor(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
 
 
 def jitter(images: Tensor, draw: Tensor, strength: float) -> Tensor:
-    """Jitter brightness, contrast, saturation and hue of images in [0,1], in this order (torchvision draws an order)."""
+    """Jitter brightness, contrast, saturation and hue of images in [0,1], in this order (torchvision draws an
+    order)."""
     low, high = max(0.0, 1 - 0.8 * strength), 1 + 0.8 * strength
     brightness, contrast, saturation = low + (high - low) * draw[:3]
     jittered = blend(images, 0.0, brightness)

@@ -1,4 +1,5 @@
-"""Are the raw files of a data set here and right? ``python -m despur check waterbirds``. It downloads nothing and writes nothing."""
+"""Are the raw files of a data set here and right? ``python -m despur check waterbirds``. It downloads nothing and
+writes nothing."""
 
 import re
 from collections.abc import Iterator
@@ -19,18 +20,24 @@ SOURCE = r"""(?:^SOURCE|^URL|"source")(?: = |: )"(http[^"]+)"""
 
 
 def check(dataset: str | None = None, configfile: Path | None = None) -> Iterator[str]:
-    """whether the raw files of a data set are here and right, or those of a configuration here; what is missing, how to get it"""
+    """whether the raw files of a data set are here and right, or those of a configuration here; what is missing, how
+    to get it"""
     if (dataset is None) == (configfile is None):
         raise SettingError(
-            "name a data set (python -m despur check waterbirds) or a configuration (--configfile config/published.yaml)"
+            "name a data set (python -m despur check waterbirds) or a configuration (--configfile "
+            "config/published.yaml)"
         )
     yield from right(dataset) if dataset else here(configfile) if configfile else ()
 
 
 def here(configfile: Path) -> Iterator[str]:
-    """Of each data set that a configuration needs: whether its raw files are there; none is read. Raises SettingError if some are not."""
+    """Of each data set that a configuration needs: whether its raw files are there; none is read. Raises SettingError
+    if some are not."""
     root = data_root()
-    yield f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: python -m despur check NAME does. Pretrained weights: README.\n"
+    yield (
+        f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: python -m despur check NAME does. "
+        "Pretrained weights: README.\n"
+    )
     needed: dict[tuple[str, tuple[str, ...]], list[ResultPath]] = {}
     for result in set().union(*plan.jobs_of(configuration.read(configfile)).values()):
         for point in result.datasets.points if result.stage == "data" else ():

@@ -1,4 +1,5 @@
-"""What ``python -m despur`` answers of names and paths, line by line. No torch, numpy or pandas. Of numbers: despur/cli/show.py."""
+"""What ``python -m despur`` answers of names and paths, line by line. No torch, numpy or pandas. Of numbers:
+despur/cli/show.py."""
 
 import ast
 import textwrap
@@ -56,8 +57,12 @@ def explain(path: str) -> Iterator[str]:
     yield f"{folder}: {MEANING[result.stage]} ({state})"
     if needs := reads(result):
         yield "reads    " + ", ".join(str(Path("results") / up.folder.relative_to(up.root)) for up in needs)
-    users = [f"{file}: {paper} {artifact}" for file, config in configurations().items()
-             for paper, artifact, folders in asked(config) if str(folder) in folders]  # fmt: skip
+    users = [
+        f"{file}: {paper} {artifact}"
+        for file, config in configurations().items()
+        for paper, artifact, folders in asked(config)
+        if str(folder) in folders
+    ]
     yield "shown by " + (", ".join(users) or "nothing that a configuration asks for")
     sweep = result.datasets if result.stage == "data" else result.sweep
     if result.stage != "data":
@@ -82,8 +87,8 @@ def settings(
     role: str,
     prefix: str = "",
 ) -> Iterator[str]:
-    """Each setting of a component and, below it, of its parts: value (several in a sweep) and source. ``outer``: what the data set's file
-    states of it for the whole."""
+    """Each setting of a component and, below it, of its parts: value (several in a sweep) and source. ``outer``: what
+    the data set's file states of it for the whole."""
     first = points[0]
     yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summary(first.kind, first.base_name)}"
     stated = {**outer, **(paper_hyperparameters(dataset, first.base_name, role) if dataset else {})}
@@ -159,6 +164,10 @@ def configurations() -> dict[Path, dict[str, Any]]:
 
 def asked(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
     """(paper, artifact, folder) of everything that a configuration shows."""
-    found = [(paper, artifact, cell.folders) for paper in config["papers"] for artifact in experiments.room(paper)["artifacts"]
-             for cell in experiments.cells(config, paper, artifact)]  # fmt: skip
+    found = [
+        (paper, artifact, cell.folders)
+        for paper in config["papers"]
+        for artifact in experiments.room(paper)["artifacts"]
+        for cell in experiments.cells(config, paper, artifact)
+    ]
     return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.cells(config))]

@@ -1,4 +1,5 @@
-"""What finished runs measured, on the split that tables show, under selection ``best``: one run, or how two differ. For reading only."""
+"""What finished runs measured, on the split that tables show, under selection ``best``: one run, or how two differ.
+For reading only."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,12 +16,16 @@ WIDTH = 140  # characters of a line
 
 
 def show(path: Path) -> Iterator[str]:
-    """what a finished run measured: the headline split's metrics, mean (std) over seeds, a row for each point of a sweep"""
+    """what a finished run measured: the headline split's metrics, mean (std) over seeds, a row for each point of a
+    sweep"""
     import pandas as pd
 
     points, split = measured(path), headline(path)
     first = next(iter(points.values()))
-    yield f"{locate(path).folder}: split {split}, selection best, {seeds(first.columns)}; mean (std) over seeds, shares as in metrics.csv\n"
+    yield (
+        f"{locate(path).folder}: split {split}, selection best, {seeds(first.columns)}; mean (std) over seeds, "
+        "shares as in metrics.csv\n"
+    )
     table = pd.DataFrame(
         {name: {metric: spread(row.dropna()) for metric, row in point.iterrows()} for name, point in points.items()}
     )
@@ -56,14 +61,16 @@ def differences(first: dict[str, Any], second: dict[str, Any]) -> Iterator[str]:
 
 
 def changes(first: dict[str, "pd.DataFrame"], second: dict[str, "pd.DataFrame"], splits: list[str]) -> Iterator[str]:
-    """Each metric that both measured, of the points that both have, or of each point against the only one of the other."""
+    """Each metric that both measured, of the points that both have, or of each point against the only one of the
+    other."""
     pairs = [(name, name) for name in first if name in second]
     if not pairs and 1 in (len(first), len(second)):
         pairs = [(one, other) for one in first for other in second]
     if not pairs:
         sizes = f"{len(first)} points ({', '.join(first)}) against {len(second)} others ({', '.join(second)})"
-        raise SettingError(f"no metrics compared: {sizes}; "
-                           "ask for one of a single point, or look at each: python -m despur show")  # fmt: skip
+        raise SettingError(
+            f"no metrics compared: {sizes}; ask for one of a single point, or look at each: python -m despur show"
+        )
     title = f"{' | '.join(dict.fromkeys(splits))} metric, mean (std) over seeds"
     for one, other in pairs:
         yield "\n" + " | ".join(name for name in dict.fromkeys((one, other)) if name)
@@ -78,8 +85,8 @@ def changes(first: dict[str, "pd.DataFrame"], second: dict[str, "pd.DataFrame"],
 
 
 def measured(path: Path) -> dict[str, "pd.DataFrame"]:
-    """By the settings that a sweep varies (``lambda=0.5``; nothing, where it varies none): metrics of no group, and of probes, by seeds.
-    Raises InputError where there are none of the headline split."""
+    """By the settings that a sweep varies (``lambda=0.5``; nothing, where it varies none): metrics of no group, and of
+    probes, by seeds. Raises InputError where there are none of the headline split."""
     import pandas as pd
 
     from despur.storage.store import InputError
@@ -98,7 +105,8 @@ def measured(path: Path) -> dict[str, "pd.DataFrame"]:
             "" if about.exists() else f"; {about}, which says the split that tables show, is not there: make or copy it"
         )
         raise InputError(
-            f"{of_result(path, 'metrics.csv')} has no metrics of the split {split}, selection best; splits: {there}{remedy}"
+            f"{of_result(path, 'metrics.csv')} has no metrics of the split {split}, selection best; splits: "
+            f"{there}{remedy}"
         )
     varied = list(table.columns[2 : table.columns.get_loc("seed")])
     points = [

@@ -1,8 +1,8 @@
 """Compiled steps, by torch.compile, where the machine is asked for them (--compile, DESPUR_COMPILE).
 
-Compiled are the networks that a method's steps spend their time in (``Method.costly``), in place: names of parameters stay, so that a
-checkpoint goes on either way. What evaluates stays eager, and dropout draws what it draws there: digits differ by rounding alone.
-"""
+Compiled are the networks that a method's steps spend their time in (``Method.costly``), in place: names of parameters
+stay, so that a checkpoint goes on either way. What evaluates stays eager, and dropout draws what it draws there:
+digits differ by rounding alone."""
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
@@ -15,7 +15,8 @@ from despur.compute import distributed
 if TYPE_CHECKING:
     from despur.methods.base import Method
 
-# Options of torch's inductor. reduce-overhead captures CUDA graphs, but not of batches whose size varies (CNC's do): one for each size.
+# Options of torch's inductor. reduce-overhead captures CUDA graphs, but not of batches whose size varies (CNC's do):
+# one for each size.
 DRAWS: dict[str, Any] = {"fallback_random": True}
 MODES: dict[str, dict[str, Any]] = {
     "default": DRAWS,
@@ -24,13 +25,14 @@ MODES: dict[str, dict[str, Any]] = {
 
 
 def mode_of(method: "Method", asked: str) -> str:
-    """How a method's steps are run where this is asked for: uncompiled if it names no network for that, or if several processes share its
-    batches."""
+    """How a method's steps are run where this is asked for: uncompiled if it names no network for that, or if several
+    processes share its batches."""
     return asked if asked != "off" and distributed.processes() == 1 and method.compilable_modules() else "off"
 
 
 def compile_steps(method: "Method", asked: str, key: str) -> str:
-    """Compile a run's networks, from nothing, so that its digits do not depend on the runs before it; how its steps are run."""
+    """Compile a run's networks, from nothing, so that its digits do not depend on the runs before it; how its steps
+    are run."""
     mode = mode_of(method, asked)
     if mode != "off":
         torch.compiler.reset()
@@ -44,7 +46,8 @@ def compile_steps(method: "Method", asked: str, key: str) -> str:
 
 
 def step(mode: str) -> AbstractContextManager[Any]:
-    """Around one step. What a captured network returns may be overwritten from the next step on, not by another call within this one."""
+    """Around one step. What a captured network returns may be overwritten from the next step on, not by another call
+    within this one."""
     if mode == "off":
         return nullcontext()
     torch.compiler.cudagraph_mark_step_begin()
@@ -52,7 +55,8 @@ def step(mode: str) -> AbstractContextManager[Any]:
 
 
 def eager() -> AbstractContextManager[Any]:
-    """Around passes over all samples within a step: compiled, they would be graphs of their own, and captured outputs would pile up.
+    """Around passes over all samples within a step: compiled, they would be graphs of their own, and captured outputs
+    would pile up.
 
     Where torch's compiler was not imported, nothing is compiled; to be told so, it would be imported.
     """

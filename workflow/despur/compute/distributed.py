@@ -1,11 +1,10 @@
 """One run on several GPUs: ``torchrun --nproc-per-node 8 -m despur.stage1 results/stage1/imagenet/simclr/s0``.
 
-Each process takes its part of every batch. Embeddings are gathered before they are compared, statistics of batch norm are of the
-whole batch, and gradients are averaged once they are there: the loss and the gradients of one process, but for rounding.
-DistributedDataParallel does the last in a wrapper around one forward pass; methods here call several networks, and MSR differentiates
-a gradient.
-Everything rests on one sum over processes, whose derivative is that sum again, so that second derivatives are right, too.
-"""
+Each process takes its part of every batch. Embeddings are gathered before they are compared, statistics of batch norm
+are of the whole batch, and gradients are averaged once they are there: the loss and the gradients of one process, but
+for rounding. DistributedDataParallel does the last in a wrapper around one forward pass; methods here call several
+networks, and MSR differentiates a gradient. Everything rests on one sum over processes, whose derivative is that sum
+again, so that second derivatives are right, too."""
 
 import os
 from collections.abc import Iterable
@@ -92,7 +91,8 @@ def mean(x: Tensor) -> Tensor:
 
 
 def gather(z: Tensor) -> Tensor:
-    """Rows (...,2n,d) of both views of n samples -> (...,2N,d) of all processes' N: first all first views, then all second ones."""
+    """Rows (...,2n,d) of both views of n samples -> (...,2N,d) of all processes' N: first all first views, then all
+    second ones."""
     if processes() == 1:
         return z
     views = z.unflatten(-2, (2, 1, -1))  # (...,2,1,n,d)
@@ -118,8 +118,8 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
 
 
 class BatchNorm(nn.modules.batchnorm._BatchNorm):
-    """Batch norm whose statistics in training are those of all processes' samples; on CPUs too, and twice differentiable, unlike
-    torch's SyncBatchNorm. Its parts of a batch must be equally large."""
+    """Batch norm whose statistics in training are those of all processes' samples; on CPUs too, and twice
+    differentiable, unlike torch's SyncBatchNorm. Its parts of a batch must be equally large."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         """Any number of dimensions."""

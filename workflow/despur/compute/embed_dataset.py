@@ -1,4 +1,5 @@
-"""Embed a whole data set once with a network that is not trained: in large batches, in a file on disk, to go on with after a kill."""
+"""Embed a whole data set once with a network that is not trained: in large batches, in a file on disk, to go on with
+after a kill."""
 
 import os
 import sys
@@ -48,8 +49,8 @@ def embed(encoder: nn.Module, shown: InputBatcher, path: Path, rng: np.random.Ge
 
 
 def allocated(path: Path, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
-    """A float16 array at ``path``, memory-mapped, whose blocks are taken: where the disk has too few, InputError says so now, and no signal
-    ends the process when it writes to the map."""
+    """A float16 array at ``path``, memory-mapped, whose blocks are taken: where the disk has too few, InputError says
+    so now, and no signal ends the process when it writes to the map."""
     with atomic(path) as temporary:
         np.lib.format.open_memmap(temporary, "w+", np.float16, shape)
         with temporary.open("r+b") as file:

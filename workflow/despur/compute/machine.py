@@ -1,4 +1,5 @@
-"""The machine that trains: device, threads, arithmetic. What stages 1 and 2 may be told of it, by their options or the environment."""
+"""The machine that trains: device, threads, arithmetic. What stages 1 and 2 may be told of it, by their options or the
+environment."""
 
 import argparse
 import inspect
@@ -15,7 +16,8 @@ from despur.compute import compiling, distributed
 
 @dataclass
 class Machine:
-    """Facts of the machine that change no digit (but by rounding: precision and compiled steps, which about.json records)."""
+    """Facts of the machine that change no digit (but by rounding: precision and compiled steps, which about.json
+    records)."""
 
     device: torch.device
     precision: str = "fp32"  # or tf32, bf16
@@ -97,8 +99,9 @@ def arithmetic(precision: str) -> None:
 
 
 def spare_compiler() -> None:
-    """Torch's optimisers import its compiler (a second: more than a small run takes) only to be told that it leaves them alone. Where
-    nothing is compiled, they are told at once. If torch no longer has what this looks for, it imports the compiler: slower, not wrong."""
+    """Torch's optimisers import its compiler (a second: more than a small run takes) only to be told that it leaves
+    them alone. Where nothing is compiled, they are told at once. If torch no longer has what this looks for, it
+    imports the compiler: slower, not wrong."""
     for function in vars(torch.optim.Optimizer).values():
         if inner := getattr(function, "__wrapped__", None):
             inner.__dict__.setdefault("__dynamo_disable", inner)

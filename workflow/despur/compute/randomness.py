@@ -19,8 +19,8 @@ def generator(purpose: str, *counts: int) -> np.random.Generator:
 def seed_torch(seed: int) -> None:
     """What torch draws next, on the CPU and on every GPU if one is in use, be it the current one or not.
 
-    torch.manual_seed does so for every kind of device, absent or not, and formats its caller's stack each time: a sixth of a small step.
-    """
+    torch.manual_seed does so for every kind of device, absent or not, and formats its caller's stack each time: a
+    sixth of a small step."""
     import torch
 
     torch.default_generator.manual_seed(seed)

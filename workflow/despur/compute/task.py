@@ -29,9 +29,9 @@ class InputBatcher:
     """Turns stored inputs into what an encoder takes.
 
     Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the centre. Float
-    embeddings (N,D) and int tokens (N,T) pass unchanged. Inputs stay on the device (on a CPU: memory-mapped, never copied as
-    a whole); a batch is one indexed copy, on ``device``. ``rows``: which of the inputs are presented, all by default.
-    """
+    embeddings (N,D) and int tokens (N,T) pass unchanged. Inputs stay on the device (on a CPU: memory-mapped, never
+    copied as a whole); a batch is one indexed copy, on ``device``. ``rows``: which of the inputs are presented, all by
+    default."""
 
     inputs: Tensor
     size: int = 0
@@ -82,7 +82,8 @@ class InputBatcher:
 
     @property
     def max_batch(self) -> int:
-        """How many samples are encoded at once: 2048, fewer where one is large (3x224x224: 111; 300 tokens, as 768 numbers each: 72)."""
+        """How many samples are encoded at once: 2048, fewer where one is large (3x224x224: 111; 300 tokens, as 768
+        numbers each: 72)."""
         numbers = math.prod(self.shape) * (1 if self.is_image or self.inputs.is_floating_point() else 768)
         return min(2048, max(1, 2**24 // numbers))
 
@@ -94,12 +95,12 @@ class InputBatcher:
 
 @dataclass
 class Stage1Outputs:
-    """What the stage-1 model of a task says: its logits of the training samples (N,C) and the weights of its head (C,D).
+    """What the stage-1 model of a task says: its logits of the training samples (N,C) and the weights of its head
+    (C,D).
 
-    Of a foundation model: cosines, and the embeddings of the class prompts; ``group_prompts`` (C,A,D), those of prompts that name the
-    attribute too, where it has some. All on representations as the task presents them; ``length``: of those of a foundation model before
-    they were made 1, root mean square.
-    """
+    Of a foundation model: cosines, and the embeddings of the class prompts; ``group_prompts`` (C,A,D), those of
+    prompts that name the attribute too, where it has some. All on representations as the task presents them;
+    ``length``: of those of a foundation model before they were made 1, root mean square."""
 
     logits: Array
     head: Array
@@ -111,11 +112,11 @@ class Stage1Outputs:
 class Task:
     """The training set as a method may see it.
 
-    ``inferred_attribute``: the inferred (or, by oracle, true) attribute per sample. ``about``: names of classes and attributes, how inputs are
-    presented, and the ``dataset``. ``originals``: what each sample was made from. ``class_embeddings``: (C,D), where the data set has them.
-    ``stage1_outputs``: of a method that reads a stage-1 model, what that says. ``label_rank``: the order in which few labels are given, where
-    the data set has one. ``start``: the weights of a stage-1 encoder, for a method that goes on from them. Class -1 is not known.
-    """
+    ``inferred_attribute``: the inferred (or, by oracle, true) attribute per sample. ``about``: names of classes and
+    attributes, how inputs are presented, and the ``dataset``. ``originals``: what each sample was made from.
+    ``class_embeddings``: (C,D), where the data set has them. ``stage1_outputs``: of a method that reads a stage-1
+    model, what that says. ``label_rank``: the order in which few labels are given, where the data set has one.
+    ``start``: the weights of a stage-1 encoder, for a method that goes on from them. Class -1 is not known."""
 
     batcher: InputBatcher
     y: Array
@@ -143,7 +144,8 @@ class Task:
 
 @lru_cache(maxsize=2)
 def on_device(dataset: Dataset, device: torch.device) -> Tensor:
-    """All inputs of a data set on a device, copied there once; on a CPU, or if they need over half of a GPU's free memory, as they are."""
+    """All inputs of a data set on a device, copied there once; on a CPU, or if they need over half of a GPU's free
+    memory, as they are."""
     inputs = torch.from_numpy(dataset.inputs)
     fits = device.type == "cpu" or inputs.nbytes <= torch.cuda.mem_get_info(device)[0] / 2
     return inputs.to(device) if fits else inputs
@@ -164,7 +166,8 @@ def head_of(networks: nn.ModuleDict) -> nn.Module | None:
 def encode(
     encoder: nn.Module, head: nn.Module | None, batcher: InputBatcher, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Representations ``z`` and (with a head) ``logits`` of all samples, in evaluation mode; float16 arrays on the CPU."""
+    """Representations ``z`` and (with a head) ``logits`` of all samples, in evaluation mode; float16 arrays on the
+    CPU."""
     encoder.eval()
     z = [encoder(x) for x in batcher.batches(batcher.max_batch, rng)]
     outputs = {"z": torch.cat(z)}

@@ -1,8 +1,8 @@
 """Amazon-WILDS (Ni et al. 2019; Koh et al. 2021): how many stars goes a review with? Categories of products as groups.
 
-From WILDS's ``amazon_v2.1/`` under DESPUR_DATA_ROOT: ``reviews.csv`` and ``splits/``. Zhang & Re 2022 name the data set, but neither
-split nor groups. WILDS has a split for subpopulation shift: training as they come, validation and test with as much of each as possible.
-"""
+From WILDS's ``amazon_v2.1/`` under DESPUR_DATA_ROOT: ``reviews.csv`` and ``splits/``. Zhang & Re 2022 name the data
+set, but neither split nor groups. WILDS has a split for subpopulation shift: training as they come, validation and
+test with as much of each as possible."""
 
 from pathlib import Path
 

@@ -1,8 +1,9 @@
-"""Bios: professions of short biographies, gender as the protected attribute (De-Arteaga et al. 2019; Shen et al. 2021, Experiment 3).
+"""Bios: professions of short biographies, gender as the protected attribute (De-Arteaga et al. 2019; Shen et al. 2021,
+Experiment 3).
 
-Under ``bios/``, for each of train, dev and test: ``SPLIT.parquet`` with columns profession and gender, or the ``SPLIT.pickle`` of Ravfogel
-et al. 2020 (p, g); and ``SPLIT_cls.npy``, the vectors of BERT's [CLS], row by row; or, with features=tokens, a column text (hard_text).
-"""
+Under ``bios/``, for each of train, dev and test: ``SPLIT.parquet`` with columns profession and gender, or the
+``SPLIT.pickle`` of Ravfogel et al. 2020 (p, g); and ``SPLIT_cls.npy``, the vectors of BERT's [CLS], row by row; or,
+with features=tokens, a column text (hard_text)."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split (README, "Your own data")."""
+"""Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split (README, "Your
+own data")."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ SETTINGS = {
     "size": int_(0, "images: side of the square that an encoder sees; 0: the shorter side", at_least=0),
 }
 
-# Without prompts, "zero-shot" is what the class embeddings say that come with the samples' embeddings; without those, ask for class means.
+# Without prompts, "zero-shot" is what the class embeddings say that come with the samples' embeddings; without those,
+# ask for class means.
 PAPER_HYPERPARAMETERS = {"*": {"encoder": "mlp"}, "zero_shot": {"encoder": "identity", "classes": "given"}}
 
 RAW = ("bring_your_own/{name}.parquet | bring_your_own/{name}.npz",)
@@ -24,7 +26,8 @@ COLUMNS = ("y", "a", "split")
 
 
 def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
-    """Arrays features, y, a, split and perhaps original; and perhaps class_embeddings, a row for each class in sorted order."""
+    """Arrays features, y, a, split and perhaps original; and perhaps class_embeddings, a row for each class in sorted
+    order."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -57,7 +60,8 @@ def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
     text = [str(name) for name in features if not pd.api.types.is_numeric_dtype(features[name])]
     if text or features.empty:
         raise InputError(
-            f"{path}: {', '.join(text) or 'no column'} cannot be a feature; columns beside y, a, split, original must be numbers"
+            f"{path}: {', '.join(text) or 'no column'} cannot be a feature; columns beside y, a, split, "
+            "original must be numbers"
         )
     return features.to_numpy(), table[kept], None
 

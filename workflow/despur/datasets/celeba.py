@@ -1,8 +1,7 @@
 """CelebA (Liu et al. 2015; Zhang et al. 2022, App. E.1): is the hair blond? In training, 6 % of the blond are male.
 
-From your copy under DESPUR_DATA_ROOT: the authors', torchvision's, Kaggle's or WILDS's. 202,599 images, at 224 pixels 30.5 GB of disk
-under results/data (size=64: 2.5 GB).
-"""
+From your copy under DESPUR_DATA_ROOT: the authors', torchvision's, Kaggle's or WILDS's. 202,599 images, at 224 pixels
+30.5 GB of disk under results/data (size=64: 2.5 GB)."""
 
 import itertools
 from functools import partial
@@ -19,27 +18,50 @@ from despur.storage.store import Dataset, InputError
 
 SETTINGS = {"size": int_(224, "released code: pixels a side, enlarged from 178", at_least=32)}
 
-# Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as the text, the
-# released codes or the codes of peers say them; what nobody says is as for ERM.
+# Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as
+# the text, the released codes or the codes of peers say them; what nobody says is as for ERM.
 PAPER_HYPERPARAMETERS = {
-    # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their standard, not in the text.
+    # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their
+    # standard, not in the text.
     "*": {"encoder": "resnet50", "learning_rate": 1e-4, "weight_decay": 1e-4, "batch_size": 128, "epochs": 50},
     "zero_shot": {"encoder": "clip"},
     "stage1/erm": {"weight_decay": 0.1},  # App. E.2.2: high
-    # App. E.2.4; anchor_fraction: released code, not in the paper. As on CMNIST*, that code keeps the head's gradient over an epoch.
+    # App. E.2.4; anchor_fraction: released code, not in the paper. As on CMNIST*, that code keeps the head's gradient
+    # over an epoch.
     "cnc": {
-        "num_positives": 64, "num_negatives": 64, "temperature": 0.05, "learning_rate": 1e-5, "weight_decay": 0.1, "epochs": 15,
-        "anchor_fraction": 0.1, "head_gradient": "accumulate", "at_once": 1,
+        "num_positives": 64,
+        "num_negatives": 64,
+        "temperature": 0.05,
+        "learning_rate": 1e-5,
+        "weight_decay": 0.1,
+        "epochs": 15,
+        "anchor_fraction": 0.1,
+        "head_gradient": "accumulate",
+        "at_once": 1,
     },
     "supcon": {  # App. A.3: as cnc
-        "num_positives": 64, "num_negatives": 64, "temperature": 0.05, "learning_rate": 1e-5, "weight_decay": 0.1, "epochs": 15,
-        "anchor_fraction": 0.1, "head_gradient": "accumulate", "at_once": 1,
+        "num_positives": 64,
+        "num_negatives": 64,
+        "temperature": 0.05,
+        "learning_rate": 1e-5,
+        "weight_decay": 0.1,
+        "epochs": 15,
+        "anchor_fraction": 0.1,
+        "head_gradient": "accumulate",
+        "at_once": 1,
     },
-    # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 1 epoch (Table A.8: of 1, 2). The factor as
-    # their text has it: a wrong sample is shown 50 times (in the released code 1 + 50).
+    # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 1 epoch (Table A.8: of
+    # 1, 2). The factor as their text has it: a wrong sample is shown 50 times (in the released code 1 + 50).
     "jtt": {
-        "upsampling": "constant", "factor": 50, "learning_rate": 1e-5, "weight_decay": 0.1, "batch_size": 64,
-        "stage1.learning_rate": 1e-5, "stage1.weight_decay": 0.1, "stage1.batch_size": 64, "stage1.epochs": 1,
+        "upsampling": "constant",
+        "factor": 50,
+        "learning_rate": 1e-5,
+        "weight_decay": 0.1,
+        "batch_size": 64,
+        "stage1.learning_rate": 1e-5,
+        "stage1.weight_decay": 0.1,
+        "stage1.batch_size": 64,
+        "stage1.epochs": 1,
     },
     # App. E.2.5 for EIIL's second model; E.2.6: with the same hyper-parameters as the GDRO baseline.
     "eiil": {"second": "gdro", "learning_rate": 1e-5, "weight_decay": 0.1, "adjustment": 3},
@@ -50,8 +72,14 @@ PAPER_HYPERPARAMETERS = {
     "cim": {"scales": 5, "window": 11},  # MS-SSIM as it is defined: the images are large enough
     # Zhang & Re 2022, released code: for all that is trained on embeddings; of the anchors a tenth an epoch.
     **for_each("linear_probe wise_ft adapter", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=50),
-    "contrastive_adapter": {"learning_rate": 1e-3, "weight_decay": 5e-5, "batch_size": 128, "epochs": 50, "anchor_fraction": 0.1},
-}  # fmt: skip
+    "contrastive_adapter": {
+        "learning_rate": 1e-3,
+        "weight_decay": 5e-5,
+        "batch_size": 128,
+        "epochs": 50,
+        "anchor_fraction": 0.1,
+    },
+}
 
 RAW = (
     "celeba/list_attr_celeba.* | "
@@ -73,7 +101,8 @@ FOLDERS = ("celeba", "celebA/data", "celebA", "CelebA", "celebA_v1.0")
 IMAGES = ("img_align_celeba/img_align_celeba", "img_align_celeba", "Img/img_align_celeba")  # Kaggle's is nested
 SOURCE = "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html"
 REMEDY = (
-    f"Get list_attr_celeba, list_eval_partition (.txt or .csv) and img_align_celeba (aligned and cropped, 178x218) from {SOURCE} into "
+    "Get list_attr_celeba, list_eval_partition (.txt or .csv) and img_align_celeba (aligned and cropped, "
+    f"178x218) from {SOURCE} into "
     "celeba/ in the folder that DESPUR_DATA_ROOT names"
 )
 SIDES = (178, 218)
@@ -82,9 +111,8 @@ SIDES = (178, 218)
 def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
     """One of CelebA's lists, and a column of it by file name of the image.
 
-    ``.csv``: commas. ``.txt``: blanks; the attributes' has a line with the number of images and a header that does not name the first
-    column, the splits' has neither.
-    """
+    ``.csv``: commas. ``.txt``: blanks; the attributes' has a line with the number of images and a header that does not
+    name the first column, the splits' has neither."""
     path = rawfiles.find(
         folder, [f"{sub}{name}.{kind}" for kind in ("txt", "csv") for sub in ("", "Anno/", "Eval/")], REMEDY
     )

@@ -1,4 +1,5 @@
-"""CIFAR-10 (Krizhevsky et al. 2009; Qiang et al. 2022, Sec. 6.1): ten classes of objects, 50,000 + 10,000 images of 32x32.
+"""CIFAR-10 (Krizhevsky et al. 2009; Qiang et al. 2022, Sec. 6.1): ten classes of objects, 50,000 + 10,000 images of
+32x32.
 
 From ``cifar-10-batches-py/`` under DESPUR_DATA_ROOT, the Python version as torchvision unpacks it.
 """

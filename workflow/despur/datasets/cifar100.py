@@ -1,4 +1,5 @@
-"""CIFAR-100 (Krizhevsky et al. 2009; Qiang et al. 2022, Sec. 6.1): a hundred classes of objects, 50,000 + 10,000 images of 32x32.
+"""CIFAR-100 (Krizhevsky et al. 2009; Qiang et al. 2022, Sec. 6.1): a hundred classes of objects, 50,000 + 10,000
+images of 32x32.
 
 From ``cifar-100-python/`` under DESPUR_DATA_ROOT, the Python version as torchvision unpacks it.
 """

@@ -1,8 +1,9 @@
-"""CIFAR-10.001 (named as CIFAR-10.02 of Zhang & Re 2022 is): CIFAR-10 and CIFAR-10.1 (Recht et al. 2018); 20 groups, class x source.
+"""CIFAR-10.001 (named as CIFAR-10.02 of Zhang & Re 2022 is): CIFAR-10 and CIFAR-10.1 (Recht et al. 2018); 20 groups,
+class x source.
 
-From ``cifar-10-batches-py/`` and ``cifar-10.1/cifar10.1_v6_data.npy``, ``cifar10.1_v6_labels.npy`` under DESPUR_DATA_ROOT. CIFAR-10.1 is
-one set of 2,000 images, so it is divided here: the released code takes its rows out of CIFAR-10 instead, by mistake.
-"""
+From ``cifar-10-batches-py/`` and ``cifar-10.1/cifar10.1_v6_data.npy``, ``cifar10.1_v6_labels.npy`` under
+DESPUR_DATA_ROOT. CIFAR-10.1 is one set of 2,000 images, so it is divided here: the released code takes its rows out of
+CIFAR-10 instead, by mistake."""
 
 from pathlib import Path
 
@@ -32,12 +33,17 @@ PAPER_HYPERPARAMETERS = {
 
 RAW = (
     *declared("datasets", "cifar10")["RAW"],
-    "cifar-10.1/cifar10.1_v6_data.npy | CIFAR-10.1/datasets/cifar10.1_v6_data.npy | CIFAR-10.1-master/datasets/cifar10.1_v6_data.npy",
-    "cifar-10.1/cifar10.1_v6_labels.npy | CIFAR-10.1/datasets/cifar10.1_v6_labels.npy | CIFAR-10.1-master/datasets/cifar10.1_v6_labels.npy",
+    "cifar-10.1/cifar10.1_v6_data.npy | CIFAR-10.1/datasets/cifar10.1_v6_data.npy | "
+    "CIFAR-10.1-master/datasets/cifar10.1_v6_data.npy",
+    "cifar-10.1/cifar10.1_v6_labels.npy | CIFAR-10.1/datasets/cifar10.1_v6_labels.npy | "
+    "CIFAR-10.1-master/datasets/cifar10.1_v6_labels.npy",
 )
 
 SOURCE = "https://github.com/modestyachts/CIFAR-10.1"
-REMEDY = f"Put cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy of {SOURCE} into cifar-10.1/ in the folder that DESPUR_DATA_ROOT names"
+REMEDY = (
+    f"Put cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy of {SOURCE} into cifar-10.1/ in the folder that "
+    "DESPUR_DATA_ROOT names"
+)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

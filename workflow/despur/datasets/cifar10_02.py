@@ -1,8 +1,9 @@
-"""CIFAR-10.02 (Zhang & Re 2022, Sec. 3.2): CIFAR-10 and a tenth as much of CIFAR-10.2 (Lu et al. 2020); 20 groups, class x source.
+"""CIFAR-10.02 (Zhang & Re 2022, Sec. 3.2): CIFAR-10 and a tenth as much of CIFAR-10.2 (Lu et al. 2020); 20 groups,
+class x source.
 
-From ``cifar-10-batches-py/`` and ``cifar-10.2/cifar102_train.npz``, ``cifar102_test.npz`` under DESPUR_DATA_ROOT. Our deviation: the
-images of CIFAR-10.2 are drawn without replacement; with it, as in the released code, training and validation would share some.
-"""
+From ``cifar-10-batches-py/`` and ``cifar-10.2/cifar102_train.npz``, ``cifar102_test.npz`` under DESPUR_DATA_ROOT. Our
+deviation: the images of CIFAR-10.2 are drawn without replacement; with it, as in the released code, training and
+validation would share some."""
 
 from pathlib import Path
 

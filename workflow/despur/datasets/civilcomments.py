@@ -1,12 +1,13 @@
-"""CivilComments-WILDS (Borkan et al. 2019; Koh et al. 2021; Zhang et al. 2022, App. E.1): is a comment toxic, whomever it mentions?
+"""CivilComments-WILDS (Borkan et al. 2019; Koh et al. 2021; Zhang et al. 2022, App. E.1): is a comment toxic, whomever
+it mentions?
 
 From your copy under DESPUR_DATA_ROOT. 448,000 comments, tokenised once: 0.5 GB of disk under results/data.
 
-Evaluation has 16 groups, class x mentioned identity. A comment that mentions several identities is in several of them, one that mentions
-none is in none and counts for the average only. Where a method or a metric needs one disjoint attribute, it is "mentions any of the
-eight identities" (Sec. 5: "A denotes whether the comment mentions one of eight demographic identities"), as in the code of JTT. For Group
-DRO the paper states none; WILDS trains it on label x Black: civilcomments+attribute=black.
-"""
+Evaluation has 16 groups, class x mentioned identity. A comment that mentions several identities is in several of them,
+one that mentions none is in none and counts for the average only. Where a method or a metric needs one disjoint
+attribute, it is "mentions any of the eight identities" (Sec. 5: "A denotes whether the comment mentions one of eight
+demographic identities"), as in the code of JTT. For Group DRO the paper states none; WILDS trains it on label x Black:
+civilcomments+attribute=black."""
 
 from pathlib import Path
 
@@ -24,46 +25,83 @@ SETTINGS = {
     "attribute": choice("any", "Sec. 5: mentions an identity; black: as WILDS trains Group DRO", "any", "black"),
 }
 
-# Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as the text or released
-# codes say them; what nobody says is as for ERM.
+# Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as
+# the text or released codes say them; what nobody says is as for ERM.
 PAPER_HYPERPARAMETERS = {
     # WILDS's defaults, which App. E.2.2 follows, with AdamW; decay and clip as in CNC's released code.
     "*": {
-        "encoder": "bert", "optimizer": "adamw", "learning_rate": 1e-5, "weight_decay": 1e-2, "batch_size": 16, "epochs": 5,
-        "decay": "linear", "clip": 1.0,
+        "encoder": "bert",
+        "optimizer": "adamw",
+        "learning_rate": 1e-5,
+        "weight_decay": 1e-2,
+        "batch_size": 16,
+        "epochs": 5,
+        "decay": "linear",
+        "clip": 1.0,
     },
     # App. E.2.2. Its ReduceLROnPlateau does nothing within two epochs; no clipping is stated.
     "zero_shot": {"encoder": "sentence"},
     "stage1/erm": {"optimizer": "sgd", "momentum": 0.9, "epochs": 2, "decay": "none", "clip": 0},
-    # App. E.2.4; anchor_fraction, decay and clip: released code. The head's gradient is cleared at each step: kept over an epoch, as the
-    # released code does, it would be most of the norm that is clipped, and the encoder would not learn.
+    # App. E.2.4; anchor_fraction, decay and clip: released code. The head's gradient is cleared at each step: kept
+    # over an epoch, as the released code does, it would be most of the norm that is clipped, and the encoder would not
+    # learn.
     "cnc": {
-        "num_positives": 16, "num_negatives": 16, "temperature": 0.1, "learning_rate": 1e-4, "epochs": 10, "accumulation": 128,
-        "anchor_fraction": 0.1, "at_once": 1,
+        "num_positives": 16,
+        "num_negatives": 16,
+        "temperature": 0.1,
+        "learning_rate": 1e-4,
+        "epochs": 10,
+        "accumulation": 128,
+        "anchor_fraction": 0.1,
+        "at_once": 1,
     },
     "supcon": {  # App. A.3: as cnc; the paper does not run it
-        "num_positives": 16, "num_negatives": 16, "temperature": 0.1, "learning_rate": 1e-4, "epochs": 10, "accumulation": 128,
-        "anchor_fraction": 0.1, "at_once": 1,
+        "num_positives": 16,
+        "num_negatives": 16,
+        "temperature": 0.1,
+        "learning_rate": 1e-4,
+        "epochs": 10,
+        "accumulation": 128,
+        "anchor_fraction": 0.1,
+        "at_once": 1,
     },
-    # Liu et al. 2021, released code; the factor as their text has it (in the code 1 + 6 times). Its stage 1 has T = 2 epochs (Table A.8: of
-    # 1, 2) of AdamW; no schedule or clipping is stated.
+    # Liu et al. 2021, released code; the factor as their text has it (in the code 1 + 6 times). Its stage 1 has T = 2
+    # epochs (Table A.8: of 1, 2) of AdamW; no schedule or clipping is stated.
     "jtt": {
-        "upsampling": "constant", "factor": 6, "epochs": 3, "stage1.optimizer": "adamw", "stage1.learning_rate": 2e-5,
-        "stage1.weight_decay": 0.0, "stage1.batch_size": 24, "stage1.epochs": 2,
+        "upsampling": "constant",
+        "factor": 6,
+        "epochs": 3,
+        "stage1.optimizer": "adamw",
+        "stage1.learning_rate": 2e-5,
+        "stage1.weight_decay": 0.0,
+        "stage1.batch_size": 24,
+        "stage1.epochs": 2,
     },
     "eiil": {"second": "gdro"},  # App. E.2.6: with GDRO's hyper-parameters; Creager et al.'s are not in the text
     "pgi": {"num_positives": 16, "num_negatives": 16},  # App. E.2.5: batches as CNC's; the paper does not run it
-    # Zhang & Re 2022: for these data nothing is stated. As the released code trains elsewhere on embeddings; of the anchors a tenth an
-    # epoch, as on all its data but Waterbirds.
+    # Zhang & Re 2022: for these data nothing is stated. As the released code trains elsewhere on embeddings; of the
+    # anchors a tenth an epoch, as on all its data but Waterbirds.
     **for_each(
-        "linear_probe wise_ft adapter", optimizer="sgd", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=100, decay="none",
+        "linear_probe wise_ft adapter",
+        optimizer="sgd",
+        learning_rate=1e-3,
+        weight_decay=5e-5,
+        batch_size=128,
+        epochs=100,
+        decay="none",
         clip=0,
     ),
     "contrastive_adapter": {
-        "optimizer": "sgd", "learning_rate": 1e-3, "weight_decay": 5e-5, "batch_size": 128, "epochs": 100, "decay": "none", "clip": 0,
+        "optimizer": "sgd",
+        "learning_rate": 1e-3,
+        "weight_decay": 5e-5,
+        "batch_size": 128,
+        "epochs": 100,
+        "decay": "none",
+        "clip": 0,
         "anchor_fraction": 0.1,
     },
-}  # fmt: skip
+}
 
 RAW = ("civilcomments_v1.0/all_data_with_identities.csv",)
 
@@ -88,7 +126,8 @@ def shares(path: Path, column: pd.Series) -> Array:
 
 
 def tokenise(texts: list[str], length: int) -> Lazy:
-    """Tokens of bert-base-uncased, int32 (N,length): cut at ``length``, padded with 0. Raises InputError without its vocabulary."""
+    """Tokens of bert-base-uncased, int32 (N,length): cut at ``length``, padded with 0. Raises InputError without its
+    vocabulary."""
     from transformers import BertTokenizerFast
 
     path = fetch([VOCABULARY], BERT)

@@ -1,4 +1,5 @@
-"""CMNIST*: MNIST in five digit pairs, each training class mostly in one colour (Zhang et al. 2022, Sec. 3.1 and App. E.1).
+"""CMNIST*: MNIST in five digit pairs, each training class mostly in one colour (Zhang et al. 2022, Sec. 3.1 and App.
+E.1).
 
 Where the paper speaks, its text is the default; where its released code differs, that is a setting.
 """
@@ -33,18 +34,19 @@ SETTINGS = {
 }
 
 PAPER_HYPERPARAMETERS = {
-    # App. E.2.5: "100 epochs with early stopping", its patience not stated: the best of all 100 is selected. A patience of ten epochs
-    # stops methods whose worst group stays at 0 % while their average still rises (CVaR DRO, GEORGE, PGI).
+    # App. E.2.5: "100 epochs with early stopping", its patience not stated: the best of all 100 is selected. A
+    # patience of ten epochs stops methods whose worst group stays at 0 % while their average still rises (CVaR DRO,
+    # GEORGE, PGI).
     "*": {"encoder": "lenet"},
     "stage1/erm": {"epochs": 5},  # App. E.2.2
     # An epoch of JTT shows five times as many samples as one of ERM: looked at as often as ERM.
     "jtt": {"evaluate_every": 1500},
-    # The released code keeps the head's gradient over an epoch, of which the paper says nothing; without that, CNC has learned
-    # little after its three epochs (workflow/papers/cnc/README.md).
+    # The released code keeps the head's gradient over an epoch, of which the paper says nothing; without that, CNC has
+    # learned little after its three epochs (workflow/papers/cnc/README.md).
     "cnc": {"head_gradient": "accumulate", "evaluate_every": 300},  # of the 4,731 steps of three epochs
     "supcon": {"head_gradient": "accumulate", "evaluate_every": 300},  # as cnc: App. A.3 changes the sampling only
-    # App. E.2.3: K-means or GMM. With euclidean distances and GMM, our stage-1 models' clusters match the colour only to .67-.89:
-    # the class (0,1) spreads by amount of ink. With these, to 1.00.
+    # App. E.2.3: K-means or GMM. With euclidean distances and GMM, our stage-1 models' clusters match the colour only
+    # to .67-.89: the class (0,1) spreads by amount of ink. With these, to 1.00.
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
 

@@ -1,7 +1,7 @@
 """Colored MNIST, 3 against 5, in four domains of colour (Lewis et al. 2023, Sec. 3 and App. E).
 
-11,548 images of MNIST's training set, as App. E says (Sec. 3 says 23,100); four of its 11,552 threes and fives are left out.
-"""
+11,548 images of MNIST's training set, as App. E says (Sec. 3 says 23,100); four of its 11,552 threes and fives are
+left out."""
 
 from pathlib import Path
 

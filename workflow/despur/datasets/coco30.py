@@ -1,8 +1,8 @@
 """COCO with one object an image, of 30 categories (Lin et al. 2014; Qiang et al. 2022, Sec. 6.2, the toy experiments).
 
-From ``coco/`` under DESPUR_DATA_ROOT: ``annotations/instances_{train,val}2017.json`` and ``{train,val}2017/``. The foreground is the area
-inside the object's box; a foreground image is black outside of it (the paper does not say what replaces the background).
-"""
+From ``coco/`` under DESPUR_DATA_ROOT: ``annotations/instances_{train,val}2017.json`` and ``{train,val}2017/``. The
+foreground is the area inside the object's box; a foreground image is black outside of it (the paper does not say what
+replaces the background)."""
 
 import json
 from pathlib import Path
@@ -41,25 +41,56 @@ RAW = (
 )
 
 CATEGORIES = [
-    "airplane", "banana", "bear", "bed", "bench", "bird", "boat", "broccoli", "bus", "cat", "clock", "cow", "dog", "elephant",
-    "fire hydrant", "giraffe", "horse", "motorcycle", "person", "pizza", "scissors", "sink", "stop sign", "teddy bear", "toilet",
-    "traffic light", "train", "truck", "vase", "zebra",
-]  # fmt: skip
+    "airplane",
+    "banana",
+    "bear",
+    "bed",
+    "bench",
+    "bird",
+    "boat",
+    "broccoli",
+    "bus",
+    "cat",
+    "clock",
+    "cow",
+    "dog",
+    "elephant",
+    "fire hydrant",
+    "giraffe",
+    "horse",
+    "motorcycle",
+    "person",
+    "pizza",
+    "scissors",
+    "sink",
+    "stop sign",
+    "teddy bear",
+    "toilet",
+    "traffic light",
+    "train",
+    "truck",
+    "vase",
+    "zebra",
+]
 SOURCE = "https://cocodataset.org"
 REMEDY = f"Get train2017, val2017 and their annotations from {SOURCE} into the folder coco that DESPUR_DATA_ROOT holds"
 
 
 def objects(folder: Path, part: str) -> pd.DataFrame:
-    """Images with exactly one annotated object, if it is of the 30 categories: ``file``, ``y``, and the box in shares of the sides,
-    ``left``, ``top``, ``right``, ``bottom``."""
+    """Images with exactly one annotated object, if it is of the 30 categories: ``file``, ``y``, and the box in shares
+    of the sides, ``left``, ``top``, ``right``, ``bottom``."""
     path = rawfiles.find(folder, [f"annotations/instances_{part}2017.json"], REMEDY)
     found = json.loads(path.read_text())
     try:
         names = {c["id"]: c["name"] for c in found["categories"]}
-        marks = pd.DataFrame([(a["image_id"], names[a["category_id"]], *a["bbox"]) for a in found["annotations"]],
-                             columns=["id", "name", "x", "y", "w", "h"])  # fmt: skip
-        shapes = pd.DataFrame([(i["id"], i["file_name"], i["width"], i["height"]) for i in found["images"]],
-                              columns=["id", "file", "width", "height"])  # fmt: skip
+        marks = pd.DataFrame(
+            [(a["image_id"], names[a["category_id"]], *a["bbox"]) for a in found["annotations"]],
+            columns=["id", "name", "x", "y", "w", "h"],
+        )
+        shapes = pd.DataFrame(
+            [(i["id"], i["file_name"], i["width"], i["height"]) for i in found["images"]],
+            columns=["id", "file", "width", "height"],
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} holds no COCO instances ({error!r}). {REMEDY}") from error
     alone = marks[~marks["id"].duplicated(keep=False) & marks["name"].isin(CATEGORIES)].merge(shapes, on="id")
@@ -93,7 +124,8 @@ def box_masks(box: pd.DataFrame, size: int) -> Array:
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Training images, full or without background; test images (those of val2017), full and, as test_foreground, without."""
+    """Training images, full or without background; test images (those of val2017), full and, as test_foreground,
+    without."""
     folder, size = data_root / "coco", settings["size"]
     parts = {"train": objects(folder, "train"), "test": objects(folder, "val")}
     parts["test_foreground"] = parts["test"]

@@ -1,7 +1,7 @@
 """Coloured scikit-learn digits: 1,797 real 8x8 scans, enlarged, in the part of CMNIST* where nothing can be downloaded.
 
-Held-out originals are rendered once in each colour, so that no evaluation group is tiny; splits never share an original.
-"""
+Held-out originals are rendered once in each colour, so that no evaluation group is tiny; splits never share an
+original."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
-"""Threes and fives of scikit-learn's digits, in four domains of colour: in the part of cmnist_3v5 where nothing can be downloaded.
+"""Threes and fives of scikit-learn's digits, in four domains of colour: in the part of cmnist_3v5 where nothing can be
+downloaded.
 
-365 real 8x8 scans. Training originals are rendered several times with small affine variations; held-out originals, which
-training never saw, as they are, in several colours, so that no split is tiny.
-"""
+365 real 8x8 scans. Training originals are rendered several times with small affine variations; held-out originals,
+which training never saw, as they are, in several colours, so that no split is tiny."""
 
 from pathlib import Path
 
@@ -26,7 +26,8 @@ SETTINGS = {
     "draw": draw("which random split and colouring"),
 }
 
-# Chosen so that a run takes seconds: the paper's settings with larger, fewer steps; crops that keep more of smaller images.
+# Chosen so that a run takes seconds: the paper's settings with larger, fewer steps; crops that keep more of smaller
+# images.
 PAPER_HYPERPARAMETERS = {
     "*": {"encoder": "convnet", "batch_size": 64, "learning_rate": 0.005, "epochs": 15},
     "convnet": {"width": 16},
@@ -61,8 +62,8 @@ def enlarge(scan: Array, size: int, turn: Array, shift: Array) -> Array:
 
 
 def rendered(rng: np.random.Generator, originals: Array, variations: int) -> pd.DataFrame:
-    """Which original is rendered in which domain: neighbours alternate between the domains of their split, and so do an original's
-    renderings."""
+    """Which original is rendered in which domain: neighbours alternate between the domains of their split, and so do
+    an original's renderings."""
     order = rng.permutation(originals)
     bounds = np.round(np.cumsum(list(SHARES.values()))[:-1] * len(order)).astype(int)
     parts = []

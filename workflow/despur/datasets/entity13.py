@@ -1,7 +1,7 @@
 """BREEDS Entity-13 (Santurkar et al. 2020): 13 kinds of entities, subclasses as groups (Zhang & Re 2022, Sec. 3.2).
 
-From your copies of ImageNet and of the hierarchy (breeds.py). About 350,000 images; at 224 pixels 52 GB of disk under results/data.
-"""
+From your copies of ImageNet and of the hierarchy (breeds.py). About 350,000 images; at 224 pixels 52 GB of disk under
+results/data."""
 
 from pathlib import Path
 

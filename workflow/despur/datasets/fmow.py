@@ -1,8 +1,9 @@
-"""FMoW-WILDS (Christie et al. 2018; Koh et al. 2021): what a satellite image shows, of 62 kinds; regions of the world as groups.
+"""FMoW-WILDS (Christie et al. 2018; Koh et al. 2021): what a satellite image shows, of 62 kinds; regions of the world
+as groups.
 
-From WILDS's ``fmow_v1.1/`` under DESPUR_DATA_ROOT. The official splits: images before 2013 train, those of 2013 to 2015 select, those from
-2016 on test; what WILDS sets aside (in-distribution splits, sequestered images) is left out. 118,886 images, at 224 pixels 18 GB of disk.
-"""
+From WILDS's ``fmow_v1.1/`` under DESPUR_DATA_ROOT. The official splits: images before 2013 train, those of 2013 to
+2015 select, those from 2016 on test; what WILDS sets aside (in-distribution splits, sequestered images) is left out.
+118,886 images, at 224 pixels 18 GB of disk."""
 
 from functools import partial
 from pathlib import Path

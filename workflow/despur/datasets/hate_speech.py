@@ -1,8 +1,9 @@
-"""Hate speech in English tweets, the author's age as the protected attribute (Huang et al. 2020; Shen et al. 2021, Experiment 2).
+"""Hate speech in English tweets, the author's age as the protected attribute (Huang et al. 2020; Shen et al. 2021,
+Experiment 2).
 
-As in the paper, a bi-GRU is trained first (CE, ``hate_speech_tweets``; seed 0) and then fixed: a tweet is its 400 last states. Or, with
-features=vectors, vectors of your own: ``hate_speech/SPLIT.npy``, row by row of the files that ``hate_speech_tweets`` reads.
-"""
+As in the paper, a bi-GRU is trained first (CE, ``hate_speech_tweets``; seed 0) and then fixed: a tweet is its 400 last
+states. Or, with features=vectors, vectors of your own: ``hate_speech/SPLIT.npy``, row by row of the files that
+``hate_speech_tweets`` reads."""
 
 from pathlib import Path
 

@@ -1,7 +1,8 @@
-"""Hate speech in English tweets as words, for the bi-GRU that is trained first and then represents them in ``hate_speech``.
+"""Hate speech in English tweets as words, for the bi-GRU that is trained first and then represents them in
+``hate_speech``.
 
-Under ``hate_speech/``: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` with columns text, age and label, as Huang et al. 2020 write them
-(their ``data/split/English``; the texts are theirs to give). Authors without an age (x) are left out.
+Under ``hate_speech/``: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` with columns text, age and label, as Huang et al.
+2020 write them (their ``data/split/English``; the texts are theirs to give). Authors without an age (x) are left out.
 """
 
 from pathlib import Path
@@ -19,7 +20,8 @@ SETTINGS = {
     "words": int_(15_000, "Huang et al., released code: most frequent words", at_least=1),
 }
 
-# Shen et al. 2021, Experiment 2: a bi-GRU with a cell size of 200. Adam and patience 5 are of all experiments; the rest is not stated.
+# Shen et al. 2021, Experiment 2: a bi-GRU with a cell size of 200. Adam and patience 5 are of all experiments; the
+# rest is not stated.
 PAPER_HYPERPARAMETERS = {
     "*": {
         "encoder": "bigru",
@@ -41,7 +43,8 @@ HARMLESS = {"0", "no", "neither", "normal"}  # Huang et al., released code
 
 
 def younger(ages: pd.Series, path: Path) -> Array:
-    """1 where an author is at most 29. Ages in years, or already 0 and 1 as Huang et al. write them (1: not above the median, 29)."""
+    """1 where an author is at most 29. Ages in years, or already 0 and 1 as Huang et al. write them (1: not above the
+    median, 29)."""
     numbers = pd.to_numeric(ages, errors="coerce")
     if numbers.isna().any():
         raise InputError(f"{path}: age {ages[numbers.isna()].iloc[0]!r} is no number; x says that it is not known")
@@ -50,7 +53,8 @@ def younger(ages: pd.Series, path: Path) -> Array:
 
 
 def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """All three splits one after the other, as they are given: split, y, a, text, its row in a file of ``rows``; and what is known."""
+    """All three splits one after the other, as they are given: split, y, a, text, its row in a file of ``rows``; and
+    what is known."""
     tables = []
     paths = {
         split: raw.found(folder, f"{split}.tsv", remedy=f"Ask the authors of {SOURCE} for it")

@@ -1,8 +1,9 @@
-"""ImageNet (Deng et al. 2009; Qiang et al. 2022, Sec. 6.1): 1,000 classes, 1.28 million + 50,000 images, at 224 pixels 200 GB of disk.
+"""ImageNet (Deng et al. 2009; Qiang et al. 2022, Sec. 6.1): 1,000 classes, 1.28 million + 50,000 images, at 224 pixels
+200 GB of disk.
 
-From ``imagenet/`` (or ``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) under DESPUR_DATA_ROOT: ``train/SYNSET/`` and ``val/SYNSET/``. The labels
-of Table 4 are those of SimCLR's lists, ``imagenet_subsets/1percent.txt`` and ``10percent.txt``, under DESPUR_DATA_ROOT as well.
-"""
+From ``imagenet/`` (or ``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) under DESPUR_DATA_ROOT: ``train/SYNSET/`` and
+``val/SYNSET/``. The labels of Table 4 are those of SimCLR's lists, ``imagenet_subsets/1percent.txt`` and
+``10percent.txt``, under DESPUR_DATA_ROOT as well."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -27,8 +28,8 @@ SETTINGS = {
 }
 
 PAPER_HYPERPARAMETERS = {
-    # Sec. 6.2: "the same as (Chen et al., 2020b; Chuang et al., 2020)": batches of 4,096, 800 epochs, blur over a tenth of the side. Their
-    # LARS and its rate are not among the house's settings: Adam, as on the other data sets.
+    # Sec. 6.2: "the same as (Chen et al., 2020b; Chuang et al., 2020)": batches of 4,096, 800 epochs, blur over a
+    # tenth of the side. Their LARS and its rate are not among the house's settings: Adam, as on the other data sets.
     "*": {
         "encoder": "resnet50",
         "weights": "random",
@@ -59,7 +60,8 @@ LISTS = "https://github.com/google-research/simclr/tree/master/imagenet_subsets"
 
 
 def ranks(paths: Sequence[Path], data_root: Path) -> Array:
-    """The order in which training images are labelled: those of the 1 % list, the others of the 10 % list, then the rest."""
+    """The order in which training images are labelled: those of the 1 % list, the others of the 10 % list, then the
+    rest."""
     rank = np.full(len(paths), len(paths))
     result = {path.name: i for i, path in enumerate(paths)}
     count = 0

@@ -1,9 +1,9 @@
-"""imSitu: what people do in photographs, in 12 coarse classes, gender as the protected attribute (Shen et al. 2021, Experiment 4).
+"""imSitu: what people do in photographs, in 12 coarse classes, gender as the protected attribute (Shen et al. 2021,
+Experiment 4).
 
-Under ``imsitu/``: the tables that ``imsitu_images`` reads, and ``SPLIT.npy``, row by row vectors of a ResNet-50 fine-tuned on the task. Or,
-with features=embedded, the photographs: as in the paper, a ResNet-50 is fine-tuned first (``head_first`` on ``imsitu_images``; seed 0) and
-then fixed.
-"""
+Under ``imsitu/``: the tables that ``imsitu_images`` reads, and ``SPLIT.npy``, row by row vectors of a ResNet-50
+fine-tuned on the task. Or, with features=embedded, the photographs: as in the paper, a ResNet-50 is fine-tuned first
+(``head_first`` on ``imsitu_images``; seed 0) and then fixed."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
-"""imSitu's photographs, for the ResNet-50 that is fine-tuned first and then represents them in ``imsitu`` (Shen et al. 2021, Experiment 4).
+"""imSitu's photographs, for the ResNet-50 that is fine-tuned first and then represents them in ``imsitu`` (Shen et al.
+2021, Experiment 4).
 
-Under ``imsitu/``, for each of train, dev and test: ``SPLIT.parquet`` (or .csv) with columns image, gender, and class or verb; where it is
-the verb, ``classes.csv`` (verb, class) says which of the coarse classes each belongs to: the paper's grouping by FrameNet is not published.
-And the photographs, under ``images/``.
-"""
+Under ``imsitu/``, for each of train, dev and test: ``SPLIT.parquet`` (or .csv) with columns image, gender, and class
+or verb; where it is the verb, ``classes.csv`` (verb, class) says which of the coarse classes each belongs to: the
+paper's grouping by FrameNet is not published. And the photographs, under ``images/``."""
 
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,8 @@ def labels(folder: Path, tables: list[pd.DataFrame], source: Path) -> list[str]:
 
 
 def photographs(folder: Path, *further: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """All three splits one after the other, as they are given: split, y, a, image; and what is known of them and of ``further`` files."""
+    """All three splits one after the other, as they are given: split, y, a, image; and what is known of them and of
+    ``further`` files."""
     remedy = "It lists the photographs: columns image, gender, and class or verb"
     files = [raw.found(folder, f"{split}.parquet", f"{split}.csv", remedy=remedy) for split in SPLITS]
     tables = [raw.read_table(path, ("image", "gender")) for path in files]

@@ -1,7 +1,8 @@
-"""BREEDS Living-17 (Santurkar et al. 2020): 17 kinds of living things, subclasses as groups (Zhang & Re 2022, Sec. 3.2).
+"""BREEDS Living-17 (Santurkar et al. 2020): 17 kinds of living things, subclasses as groups (Zhang & Re 2022, Sec.
+3.2).
 
-From your copies of ImageNet and of the hierarchy (breeds.py). About 92,000 images; at 224 pixels 14 GB of disk under results/data.
-"""
+From your copies of ImageNet and of the hierarchy (breeds.py). About 92,000 images; at 224 pixels 14 GB of disk under
+results/data."""
 
 from pathlib import Path
 

@@ -1,8 +1,7 @@
 """Moji: sentiment of tweets as DeepMoji vectors, dialect as the protected attribute (Shen et al. 2021, Experiment 1).
 
-Four files of vectors (N,2304), of Blodgett et al. 2016 as Ravfogel et al. 2020 encode them; the first word of a name is the sentiment,
-the second says whether the dialect is African American English. The tweets cannot be passed on.
-"""
+Four files of vectors (N,2304), of Blodgett et al. 2016 as Ravfogel et al. 2020 encode them; the first word of a name
+is the sentiment, the second says whether the dialect is African American English. The tweets cannot be passed on."""
 
 from pathlib import Path
 
@@ -26,8 +25,8 @@ SETTINGS = {
     "draw": draw("which random rows of the files"),
 }
 
-# The values are in the paper's missing supplement: fairlib's, from the same authors; patience 5 and Adam are the paper's, the
-# criterion the released code's.
+# The values are in the paper's missing supplement: fairlib's, from the same authors; patience 5 and Adam are the
+# paper's, the criterion the released code's.
 PAPER_HYPERPARAMETERS = {
     "*": {
         "encoder": "mlp",

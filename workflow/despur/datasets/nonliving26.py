@@ -1,7 +1,7 @@
 """BREEDS Nonliving-26 (Santurkar et al. 2020): 26 kinds of things, subclasses as groups (Zhang & Re 2022, Sec. 3.2).
 
-From your copies of ImageNet and of the hierarchy (breeds.py). About 140,000 images; at 224 pixels 21 GB of disk under results/data.
-"""
+From your copies of ImageNet and of the hierarchy (breeds.py). About 140,000 images; at 224 pixels 21 GB of disk under
+results/data."""
 
 from pathlib import Path
 
@@ -19,5 +19,6 @@ RAW = declared("datasets", "entity13")["RAW"]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Level 5 below non-living things, 4 subclasses of each class (source and target together: Sec. 3.2, released code)."""
+    """Level 5 below non-living things, 4 subclasses of each class (source and target together: Sec. 3.2, released
+    code)."""
     return breeds.build(data_root, settings["size"], level=5, ancestor="n00021939", subclasses=4)

@@ -1,9 +1,11 @@
-"""Digits on land or on water: 1,797 real 8x8 scans, enlarged, on textures made here, in the part of data sets with a spurious background
-(Waterbirds, CelebA, the fairness tasks, foreground against full images). The attribute is the background.
+"""Digits on land or on water: 1,797 real 8x8 scans, enlarged, on textures made here, in the part of data sets with a
+spurious background (Waterbirds, CelebA, the fairness tasks, foreground against full images). The attribute is the
+background.
 
 Class 0, 2, ... belongs on land, class 1, 3, ... on water. Splits never share an original. Where the parts differ:
 
-- Waterbirds: the default (95 % of a class on its background, 23 % in the second class, validation and test balanced over backgrounds)
+- Waterbirds: the default (95 % of a class on its background, 23 % in the second class, validation and test balanced
+  over backgrounds)
 - CelebA: ``class_share=0.15+p_corr=0.94+skew=last`` (only the rare class is skewed)
 - Moji: ``class_share=0.5+p_corr=0.8`` (40/10/10/40); hate speech: the same with ``test=skewed``
 - Bios, imSitu, foreground against full images: ``classes=0-1-2-3-4-5-6-7-8-9``
@@ -56,11 +58,11 @@ PAPER_HYPERPARAMETERS = {
     "*": {"encoder": "lenet", "learning_rate": 0.01, "epochs": 8},
     "stage1/erm": {"epochs": 5, "learning_rate": 0.01},
     "two_tower": {"epochs": 8, "learning_rate": 0.003},
-    # M = N = 17 on Waterbirds (App. E.2.4 of Zhang et al. 2022), half of that here. Small pools are drawn from with replacement and slices
-    # are not cut: else a class with few minority samples would decide M, N and the number of anchors. Its lambda of .75 and temperature of
-    # .05 are for tens of times as many steps: in a few hundred, little is learned of the class. Of 32 settings (these, rate, accumulation,
-    # clusters or predictions: App. E.2.3 chooses likewise), this one has the best worst group on validation data, five seeds: .91; JTT .86.
-    # SupCon as CNC.
+    # M = N = 17 on Waterbirds (App. E.2.4 of Zhang et al. 2022), half of that here. Small pools are drawn from with
+    # replacement and slices are not cut: else a class with few minority samples would decide M, N and the number of
+    # anchors. Its lambda of .75 and temperature of .05 are for tens of times as many steps: in a few hundred, little
+    # is learned of the class. Of 32 settings (these, rate, accumulation, clusters or predictions: App. E.2.3 chooses
+    # likewise), this one has the best worst group on validation data, five seeds: .91; JTT .86. SupCon as CNC.
     **for_each(
         {"cnc": {"groups": "predictions", "shrink": False, "epochs": 4}, "supcon": {"epochs": 3}},
         **{"num_positives": 8, "num_negatives": 8, "truncate": False, "anchor_fraction": 0.1},
@@ -68,7 +70,8 @@ PAPER_HYPERPARAMETERS = {
     ),
     **for_each("jtt dann", epochs=5),
     "eiil": {"epochs": 10},
-    # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training is short.
+    # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training
+    # is short.
     **for_each("prompting dfr_inferred", stage1="two_tower"),
     **for_each("linear_probe wise_ft", stage1="two_tower", learning_rate=1.0, epochs=12),
     "adapter": {"stage1": "two_tower", "hidden": 32, "learning_rate": 0.003, "epochs": 12},
@@ -82,7 +85,8 @@ PAPER_HYPERPARAMETERS = {
         "num_neighbors": 64,
         "anchors_per_step": 16,
     },
-    # Methods without labels (Qiang et al. 2022): a small encoder and projector, few steps, so no drops of the rate; digits are not flipped.
+    # Methods without labels (Qiang et al. 2022): a small encoder and projector, few steps, so no drops of the rate;
+    # digits are not flipped.
     **for_each(
         {
             "simclr": NT_XENT,
@@ -103,8 +107,8 @@ PAPER_HYPERPARAMETERS = {
     "images": {"crop_scale": 0.4, "blur": 0.0, "grayscale": 0.8},  # colour jitter would take two thirds of the time
     "linear_classifier": {"epochs": 100, "batch_size": 500},
     "fine_tuning": {"epochs": 20, "batch_size": 32, "learning_rate": 0.05},
-    # By the worst group on validation data of CNC with M = N = 17, lambda = .75, temperature = .05 (App. E.2.3): .86, .57, .83 in three
-    # seeds; GMM on euclidean distances .65, .48, .80.
+    # By the worst group on validation data of CNC with M = N = 17, lambda = .75, temperature = .05 (App. E.2.3): .86,
+    # .57, .83 in three seeds; GMM on euclidean distances .65, .48, .80.
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
 
@@ -120,7 +124,8 @@ def thin(y: Array, rows: Array, share: float) -> Array:
 
 
 def backgrounds(rng: np.random.Generator, y: Array, settings: Settings) -> Array:
-    """In each class exactly ``p_corr`` of the samples, to the nearest one, on the background of the class; which ones is random."""
+    """In each class exactly ``p_corr`` of the samples, to the nearest one, on the background of the class; which ones
+    is random."""
     a = np.empty_like(y)
     for label in range(y.max() + 1):
         inside = rng.permutation(np.flatnonzero(y == label))

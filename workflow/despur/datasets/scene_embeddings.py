@@ -1,9 +1,12 @@
-"""The scenes of ``scene_digits`` as vectors of a small frozen encoder, in the part of the embeddings of Shen et al. 2021 (DeepMoji, BERT,
-bi-GRU, ResNet): principal components of the training images, which know neither class nor background.
+"""The scenes of ``scene_digits`` as vectors of a small frozen encoder, in the part of the embeddings of Shen et al.
+2021 (DeepMoji, BERT, bi-GRU, ResNet): principal components of the training images, which know neither class nor
+background.
 
-- Moji: ``dims=5``, cells of 40/10/10/40 percent, test balanced; with more components CE, trained to its end, has hardly a GAP
+- Moji: ``dims=5``, cells of 40/10/10/40 percent, test balanced; with more components CE, trained to its end, has
+  hardly a GAP
 - hate speech: ``dims=5+test=skewed``, the same skew in all splits
-- Bios, imSitu: ``classes=0-1-2-3-4-5-6-7-8-9+p_corr=0.95``; nurse against surgeon: ``classes=8-3+p_corr=0.95``, as skewed as among the ten
+- Bios, imSitu: ``classes=0-1-2-3-4-5-6-7-8-9+p_corr=0.95``; nurse against surgeon: ``classes=8-3+p_corr=0.95``, as
+  skewed as among the ten
 """
 
 import dataclasses
@@ -24,9 +27,10 @@ SETTINGS = {
     "dims": int_(32, "components; more are mostly noise of the textures", at_least=2),
 }
 
-# Small networks, few epochs: a run takes seconds. Chosen by validation accuracy, for CE and Con alike: with moji's patience
-# and log-likelihood, runs of CE end in their first epoch or go on, by seed, and both methods are less accurate; with a sixth of these
-# steps both are far from their best, Con farther (the contrastive part needs them), and what is compared is how fast they learn.
+# Small networks, few epochs: a run takes seconds. Chosen by validation accuracy, for CE and Con alike: with moji's
+# patience and log-likelihood, runs of CE end in their first epoch or go on, by seed, and both methods are less
+# accurate; with a sixth of these steps both are far from their best, Con farther (the contrastive part needs them),
+# and what is compared is how fast they learn.
 PAPER_HYPERPARAMETERS = {
     "*": {
         "encoder": "mlp",

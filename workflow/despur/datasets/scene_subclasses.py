@@ -1,7 +1,8 @@
-"""Digits below or from five, each digit a group: the scenes of ``scene_digits`` in the part of data sets with balanced subclasses (BREEDS).
+"""Digits below or from five, each digit a group: the scenes of ``scene_digits`` in the part of data sets with balanced
+subclasses (BREEDS).
 
-The attribute is the digit's place within its class, so that class x attribute are the ten digits. Backgrounds say nothing of the class.
-"""
+The attribute is the digit's place within its class, so that class x attribute are the ten digits. Backgrounds say
+nothing of the class."""
 
 from pathlib import Path
 

@@ -1,7 +1,8 @@
-"""STL-10 (Coates et al. 2011; Qiang et al. 2022, Sec. 6.1): ten classes, 5,000 + 8,000 images of 96x96, and 100,000 without labels.
+"""STL-10 (Coates et al. 2011; Qiang et al. 2022, Sec. 6.1): ten classes, 5,000 + 8,000 images of 96x96, and 100,000
+without labels.
 
-From ``stl10_binary/`` under DESPUR_DATA_ROOT, as torchvision unpacks it. Methods without labels are trained on all 105,000 training images.
-"""
+From ``stl10_binary/`` under DESPUR_DATA_ROOT, as torchvision unpacks it. Methods without labels are trained on all
+105,000 training images."""
 
 from functools import partial
 from pathlib import Path

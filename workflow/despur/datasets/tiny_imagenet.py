@@ -1,9 +1,8 @@
 """Tiny ImageNet (Le & Yang 2015; Qiang et al. 2022, Sec. 6.1): 200 classes, 100,000 + 10,000 images of 64x64.
 
-From ``tiny-imagenet-200/`` under DESPUR_DATA_ROOT. The validation images, which are tested on, lie in ``val/images`` with their labels in
-``val/val_annotations.txt`` as published, or in folders of their classes, ``val/n01443537/`` (or ``.../images``). The published test labels
-are not public.
-"""
+From ``tiny-imagenet-200/`` under DESPUR_DATA_ROOT. The validation images, which are tested on, lie in ``val/images``
+with their labels in ``val/val_annotations.txt`` as published, or in folders of their classes, ``val/n01443537/`` (or
+``.../images``). The published test labels are not public."""
 
 from pathlib import Path
 
@@ -49,7 +48,8 @@ def validation(folder: Path, synsets: list[str]) -> Files:
     labels = folder / "val_annotations.txt"
     if not labels.exists():
         raise InputError(
-            f"{folder} is flat: neither folders of classes ({synsets[0]}/, ...) nor val_annotations.txt say which image is of which class, "
+            f"{folder} is flat: neither folders of classes ({synsets[0]}/, ...) nor val_annotations.txt say "
+            "which image is of which class, "
             f"and accuracy would be that of one class. {REMEDY}"
         )
     rows = [line.split("\t") for line in labels.read_text().splitlines()]

@@ -1,8 +1,8 @@
-"""Waterbirds (Sagawa et al. 2019; Zhang et al. 2022, App. E.1): CUB birds on Places backgrounds, 95 % of training birds on their own.
+"""Waterbirds (Sagawa et al. 2019; Zhang et al. 2022, App. E.1): CUB birds on Places backgrounds, 95 % of training
+birds on their own.
 
-From your copy under DESPUR_DATA_ROOT: the authors' (also where the code of Group DRO has it) or WILDS's. 11,788 images, at 224 pixels
-1.8 GB of disk under results/data.
-"""
+From your copy under DESPUR_DATA_ROOT: the authors' (also where the code of Group DRO has it) or WILDS's. 11,788
+images, at 224 pixels 1.8 GB of disk under results/data."""
 
 from functools import partial
 from pathlib import Path
@@ -25,29 +25,52 @@ SETTINGS = {
     "samples": int_(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
 }
 
-# Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as the text, the
-# released codes or the codes of peers say them; what nobody says is as for ERM.
+# Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as
+# the text, the released codes or the codes of peers say them; what nobody says is as for ERM.
 PAPER_HYPERPARAMETERS = {
-    # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their standard, as in A.11's grid.
+    # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their
+    # standard, as in A.11's grid.
     "*": {"encoder": "resnet50", "learning_rate": 1e-3, "weight_decay": 1e-4, "batch_size": 128, "epochs": 300},
     "zero_shot": {"encoder": "clip"},
     "stage1/erm": {"weight_decay": 1.0},  # App. E.2.2: high
-    # App. E.2.4. As on CMNIST*, the released code keeps the head's gradient over an epoch, of which the paper says nothing.
+    # App. E.2.4. As on CMNIST*, the released code keeps the head's gradient over an epoch, of which the paper says
+    # nothing.
     "cnc": {
-        "num_positives": 17, "num_negatives": 17, "temperature": 0.1, "learning_rate": 1e-4, "weight_decay": 1e-3, "epochs": 5,
-        "head_gradient": "accumulate", "at_once": 1,
+        "num_positives": 17,
+        "num_negatives": 17,
+        "temperature": 0.1,
+        "learning_rate": 1e-4,
+        "weight_decay": 1e-3,
+        "epochs": 5,
+        "head_gradient": "accumulate",
+        "at_once": 1,
     },
     "supcon": {  # App. A.3: as cnc
-        "num_positives": 17, "num_negatives": 17, "temperature": 0.1, "learning_rate": 1e-4, "weight_decay": 1e-3, "epochs": 5,
-        "head_gradient": "accumulate", "at_once": 1,
+        "num_positives": 17,
+        "num_negatives": 17,
+        "temperature": 0.1,
+        "learning_rate": 1e-4,
+        "weight_decay": 1e-3,
+        "epochs": 5,
+        "head_gradient": "accumulate",
+        "at_once": 1,
     },
-    # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 60 epochs (Table A.8: of 40, 50, 60). The
-    # factor as their text has it: a wrong sample is shown 100 times (in the released code 1 + 100).
+    # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 60 epochs (Table A.8:
+    # of 40, 50, 60). The factor as their text has it: a wrong sample is shown 100 times (in the released code 1 +
+    # 100).
     "jtt": {
-        "upsampling": "constant", "factor": 100, "learning_rate": 1e-5, "weight_decay": 1.0, "batch_size": 64,
-        "stage1.learning_rate": 1e-5, "stage1.weight_decay": 1.0, "stage1.batch_size": 64, "stage1.epochs": 60,
+        "upsampling": "constant",
+        "factor": 100,
+        "learning_rate": 1e-5,
+        "weight_decay": 1.0,
+        "batch_size": 64,
+        "stage1.learning_rate": 1e-5,
+        "stage1.weight_decay": 1.0,
+        "stage1.batch_size": 64,
+        "stage1.epochs": 60,
     },
-    # As GEORGE's released code trains Group DRO here, and EIIL, "the same hyperparameters as the GDRO baseline" (App. E.2.6).
+    # As GEORGE's released code trains Group DRO here, and EIIL, "the same hyperparameters as the GDRO baseline" (App.
+    # E.2.6).
     "gdro": {"learning_rate": 1e-5, "weight_decay": 1.0, "adjustment": 2},
     "george": {"learning_rate": 1e-5, "weight_decay": 1.0, "adjustment": 2, "sampler": "balanced"},
     "groups/george": {"overcluster": 0},
@@ -56,8 +79,14 @@ PAPER_HYPERPARAMETERS = {
     "pgi": {"num_positives": 17, "num_negatives": 17, "learning_rate": 1e-4, "weight_decay": 1e-3},
     "cim": {"scales": 5, "window": 11},  # MS-SSIM as it is defined: the images are large enough
     # Zhang & Re 2022, released code: one rate, decay, batch and number of epochs for all that is trained on embeddings.
-    **for_each("linear_probe wise_ft adapter contrastive_adapter", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=100),
-}  # fmt: skip
+    **for_each(
+        "linear_probe wise_ft adapter contrastive_adapter",
+        learning_rate=1e-3,
+        weight_decay=5e-5,
+        batch_size=128,
+        epochs=100,
+    ),
+}
 
 RAW = (
     "waterbird_complete95_forest2water2/metadata.csv | "
@@ -71,7 +100,8 @@ REMEDY = f"Unpack {SOURCE} (or WILDS's waterbirds_v1.0) anew into the folder tha
 
 
 def prepare(image: Image.Image, size: int) -> Image.Image:
-    """Resized to a square larger by 256/224 (the shape is not kept: the code of Sagawa et al.), then the centre (size,size)."""
+    """Resized to a square larger by 256/224 (the shape is not kept: the code of Sagawa et al.), then the centre
+    (size,size)."""
     larger = size * 256 // 224
     corner = (larger - size) // 2
     return image.resize((larger, larger), Image.Resampling.BILINEAR).crop(

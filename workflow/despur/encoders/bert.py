@@ -38,7 +38,8 @@ class Bert(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> Bert:
-    """Raises SettingError for inputs that are not tokens or a width that is no multiple of 64, InputError for weights that do not fit."""
+    """Raises SettingError for inputs that are not tokens or a width that is no multiple of 64, InputError for weights
+    that do not fit."""
     hidden = settings["hidden"]
     if len(input_shape) != 1:
         raise misfit("bert", "tokens", input_shape)

@@ -1,4 +1,5 @@
-"""A bidirectional gated recurrent unit on numbers of words (Shen et al. 2021, Experiment 2, after Huang et al. 2020)."""
+"""A bidirectional gated recurrent unit on numbers of words (Shen et al. 2021, Experiment 2, after Huang et al.
+2020)."""
 
 import torch
 from torch import Tensor, nn

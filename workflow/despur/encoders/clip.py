@@ -37,7 +37,8 @@ PIXELS = {"mean": open_clip.OPENAI_DATASET_MEAN, "std": open_clip.OPENAI_DATASET
 
 
 class CLIP(nn.Module):
-    """Images (B,3,H,W) in [-1,1] -> embeddings (B,dim). Images of another size than the model's are resized to it, bicubically."""
+    """Images (B,3,H,W) in [-1,1] -> embeddings (B,dim). Images of another size than the model's are resized to it,
+    bicubically."""
 
     def __init__(self, network: Any, tokenizer: Any, pixels: dict[str, Any]) -> None:
         super().__init__()
@@ -59,7 +60,8 @@ class CLIP(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
-    """Raises SettingError for inputs that are not (3,H,W) or unknown names, InputError for weights that do not fit or are not there."""
+    """Raises SettingError for inputs that are not (3,H,W) or unknown names, InputError for weights that do not fit or
+    are not there."""
     model, checkpoint = settings["model"], settings["checkpoint"]
     if len(input_shape) != 3 or input_shape[0] != 3:
         raise misfit(
@@ -92,7 +94,8 @@ def pretrained(model: str, checkpoint: str, published: dict[str, Any]) -> nn.Mod
     if checkpoint == "openai" and own.exists():
         if sha256(own) != Path(published["url"]).parent.name:
             raise InputError(
-                f"{own}: wrong checksum (corrupt or truncated; the file is kept). Move it away. Put {published['url']} there"
+                f"{own}: wrong checksum (corrupt or truncated; the file is kept). Move it away. Put "
+                f"{published['url']} there"
             )
         return open_clip.load_openai_model(str(own), "fp32", "cpu")
     url = f"{HUB}{published['hf_hub'].rstrip('/')}/resolve/main/"

@@ -54,7 +54,8 @@ class ConvNet(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> ConvNet:
-    """With PyTorch's default initialisation. Raises SettingError for an even kernel and for what is no image (C,H,W)."""
+    """With PyTorch's default initialisation. Raises SettingError for an even kernel and for what is no image
+    (C,H,W)."""
     if len(input_shape) != 3:
         raise misfit("convnet", "images", input_shape)
     if settings["kernel"] % 2 == 0:

@@ -7,7 +7,8 @@ from despur.specs.settings import Settings
 
 SEED_CHUNK = 5
 LARGER = (  # what to do about larger images
-    "size=32 of the data set, where it has that setting: photographs (celeba, waterbirds, ...) are resized to it, bring_your_own only "
+    "size=32 of the data set, where it has that setting: photographs (celeba, waterbirds, ...) are resized to "
+    "it, bring_your_own only "
     "crops squares of 32, so bring resized images; convnet takes images of any form"
 )
 

@@ -1,4 +1,5 @@
-"""ResNet-18 for small images (Qiang et al. 2022, Sec. 6.2; the stem is that of W-MSE's released code): 3x3 convolutions from the start."""
+"""ResNet-18 for small images (Qiang et al. 2022, Sec. 6.2; the stem is that of W-MSE's released code): 3x3
+convolutions from the start."""
 
 from torch import Tensor, nn
 from torchvision.models import resnet18

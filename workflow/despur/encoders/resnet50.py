@@ -13,7 +13,8 @@ from despur.storage.store import InputError
 SEED_CHUNK = 1
 SETTINGS = {"weights": choice("imagenet", "App. E.2.2: torchvision's, IMAGENET1K_V1", "imagenet", "random")}
 
-# The same weights under the name that the released code has, and under torchvision's of today: both end with the file's SHA-256.
+# The same weights under the name that the released code has, and under torchvision's of today: both end with the
+# file's SHA-256.
 FILES = ("resnet50-19c8e357.pth", "resnet50-0676ba61.pth")
 URL = "https://download.pytorch.org/models/"
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's channels, in [0, 1]

@@ -1,9 +1,10 @@
-"""Text models of sentence-transformers, by transformers alone: the mean of a BERT's last token vectors (Reimers & Gurevych 2019).
+"""Text models of sentence-transformers, by transformers alone: the mean of a BERT's last token vectors (Reimers &
+Gurevych 2019).
 
-The paper names no text model. Data sets of texts are stored as tokens of bert-base-uncased, so the model's vocabulary must be that one, as
-of all-MiniLM-L6-v2, all-MiniLM-L12-v2 and multi-qa-MiniLM-L6-cos-v1. Files of sentence-transformers/MODEL: ``MODEL/config.json``,
-``MODEL/vocab.txt``, ``MODEL/model.safetensors`` in the folder that DESPUR_WEIGHTS_ROOT names; downloaded if they are not there.
-"""
+The paper names no text model. Data sets of texts are stored as tokens of bert-base-uncased, so the model's vocabulary
+must be that one, as of all-MiniLM-L6-v2, all-MiniLM-L12-v2 and multi-qa-MiniLM-L6-cos-v1. Files of
+sentence-transformers/MODEL: ``MODEL/config.json``, ``MODEL/vocab.txt``, ``MODEL/model.safetensors`` in the folder that
+DESPUR_WEIGHTS_ROOT names; downloaded if they are not there."""
 
 from typing import Any
 
@@ -59,7 +60,8 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Sentence:
     )
     if vocabulary.read_bytes() != fetch(["bert-base-uncased/vocab.txt"], BERT).read_bytes():
         raise InputError(
-            f"{vocabulary} is not the vocabulary of bert-base-uncased, in which texts are stored: choose another encoder.model"
+            f"{vocabulary} is not the vocabulary of bert-base-uncased, in which texts are stored: choose "
+            "another encoder.model"
         )
     try:
         network, found = BertModel.from_pretrained(

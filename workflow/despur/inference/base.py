@@ -20,7 +20,8 @@ class Labelled:
 
 @dataclass
 class Evidence:
-    """Of the training samples: labels, what stage 1 says, and (only for those that read true groups) the true attribute.
+    """Of the training samples: labels, what stage 1 says, and (only for those that read true groups) the true
+    attribute.
 
     ``validation``: only for those that declare READS_VALIDATION_GROUPS.
     """
@@ -37,7 +38,8 @@ class Evidence:
 
 
 def match_labels(clusters: Array, y: Array, count: int) -> Array:
-    """Name clusters after classes so that the names agree best with ``y`` (Hungarian assignment; App. E.2.3). Returns (N,)."""
+    """Name clusters after classes so that the names agree best with ``y`` (Hungarian assignment; App. E.2.3). Returns
+    (N,)."""
     agreement = confusion_matrix(clusters, y, labels=np.arange(count))
     rows, columns = linear_sum_assignment(-agreement)
     names = np.empty(count, int)

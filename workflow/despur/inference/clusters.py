@@ -1,4 +1,5 @@
-"""Clusters of stage-1 representations: UMAP to two dimensions, then a Gaussian mixture or k-means (App. E.2.3 of Zhang et al. 2022)."""
+"""Clusters of stage-1 representations: UMAP to two dimensions, then a Gaussian mixture or k-means (App. E.2.3 of Zhang
+et al. 2022)."""
 
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture

@@ -1,9 +1,8 @@
 """Subclasses of GEORGE (Sohoni et al. 2020, Sec. 4): within each class, clusters of the stage-1 representations.
 
-UMAP to two dimensions, then Gaussian mixtures of 2, 3, ... components; the number with the highest silhouette is kept. Each cluster is then
-cut into ``overcluster`` more, of which those are kept that lie further apart and are harder. Our deviation: the released code also wants
-25 validation samples in each of them, which no inference sees here.
-"""
+UMAP to two dimensions, then Gaussian mixtures of 2, 3, ... components; the number with the highest silhouette is kept.
+Each cluster is then cut into ``overcluster`` more, of which those are kept that lie further apart and are harder. Our
+deviation: the released code also wants 25 validation samples in each of them, which no inference sees here."""
 
 import numpy as np
 import pandas as pd
@@ -70,8 +69,8 @@ def parts_of(points: Array, clusters: Array, settings: Settings, seed: int) -> A
 def overcluster(
     points: Array, clusters: Array, losses: Array, settings: Settings, seed: int, rng: np.random.Generator
 ) -> Array:
-    """Clusters (N,) of points (N,D), with those parts set apart that have a higher silhouette than before and than 0, a mean loss no lower
-    than their cluster's, at least 25 samples and a 200th of all."""
+    """Clusters (N,) of points (N,D), with those parts set apart that have a higher silhouette than before and than 0,
+    a mean loss no lower than their cluster's, at least 25 samples and a 200th of all."""
     parts, scored = parts_of(points, clusters, settings, seed), rng.permutation(len(points))[: settings["scored"]]
     if len(np.unique(clusters[scored])) < 2 or len(np.unique(parts[scored])) == len(scored):
         return clusters
@@ -95,7 +94,8 @@ def overcluster(
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
-    """Subclasses, numbered through over classes. A class with no more samples than UMAP's neighbours is one subclass."""
+    """Subclasses, numbered through over classes. A class with no more samples than UMAP's neighbours is one
+    subclass."""
     subclass, count = np.zeros(len(evidence.y), int), 0
     losses = -log_softmax(evidence.logits.astype(np.float64), axis=1)[np.arange(len(evidence.y)), evidence.y]
     for label in np.unique(evidence.y):

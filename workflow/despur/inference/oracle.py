@@ -1,4 +1,5 @@
-"""The true attribute, optionally degraded: with probability ``noise`` a label becomes a different one (Sec. 5.3 of Zhang et al. 2022)."""
+"""The true attribute, optionally degraded: with probability ``noise`` a label becomes a different one (Sec. 5.3 of
+Zhang et al. 2022)."""
 
 import numpy as np
 

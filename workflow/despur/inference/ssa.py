@@ -1,10 +1,11 @@
-"""Spread spurious attribute (Nam et al. 2022, Sec. 3.2): pseudo-labels of the attribute, learned from validation data that has it.
+"""Spread spurious attribute (Nam et al. 2022, Sec. 3.2): pseudo-labels of the attribute, learned from validation data
+that has it.
 
-Training samples join the labelled ones, with the attribute that a classifier predicts, where it is confident: by more than ``confidence``
-in the smallest group (class x attribute), and in each other group by as much as leaves that group no larger. In ``folds``: each part of the
-training data is labelled by classifiers that never learned from it. Our deviation: the classifier is linear, on the representations of
-a stage-1 model and the class, fitted anew in each of ``rounds``; theirs is a second network of the same kind, trained on both sets at once.
-"""
+Training samples join the labelled ones, with the attribute that a classifier predicts, where it is confident: by more
+than ``confidence`` in the smallest group (class x attribute), and in each other group by as much as leaves that group
+no larger. In ``folds``: each part of the training data is labelled by classifiers that never learned from it. Our
+deviation: the classifier is linear, on the representations of a stage-1 model and the class, fitted anew in each of
+``rounds``; theirs is a second network of the same kind, trained on both sets at once."""
 
 import numpy as np
 from scipy.special import softmax
@@ -30,11 +31,11 @@ SETTINGS = {
 
 
 def spread(group: Array, confidence: Array, labelled: Array, threshold: float) -> Array:
-    """Which pseudo-labelled samples join, bool (N,): the most confident of each group, such that none grows larger than the smallest.
+    """Which pseudo-labelled samples join, bool (N,): the most confident of each group, such that none grows larger
+    than the smallest.
 
-    ``group``, ``confidence`` (N,) of the pseudo-labelled; ``labelled``: number of labelled samples of each group. The smallest group is
-    the one with the fewest samples, labelled and confident; there, every confident sample joins.
-    """
+    ``group``, ``confidence`` (N,) of the pseudo-labelled; ``labelled``: number of labelled samples of each group. The
+    smallest group is the one with the fewest samples, labelled and confident; there, every confident sample joins."""
     sure = confidence >= threshold
     sizes = labelled + np.bincount(group[sure], minlength=len(labelled))
     most = sizes[labelled > 0].min()
@@ -46,7 +47,8 @@ def spread(group: Array, confidence: Array, labelled: Array, threshold: float) -
 
 
 def probabilities(x: Array, a: Array, wanted: Array, count: int, strength: float) -> Array:
-    """Of each of ``count`` attributes for each of ``wanted`` (M,D), (M,count), from a classifier fitted to x (N,D), a (N,)."""
+    """Of each of ``count`` attributes for each of ``wanted`` (M,D), (M,count), from a classifier fitted to x (N,D), a
+    (N,)."""
     model = LogisticRegression(C=strength, max_iter=1000).fit(x, a)
     scores = model.decision_function(wanted)
     found = np.full((len(wanted), count), -np.inf)
@@ -55,7 +57,8 @@ def probabilities(x: Array, a: Array, wanted: Array, count: int, strength: float
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
-    """The most probable attribute of every training sample. Raises SettingError for validation data with one attribute."""
+    """The most probable attribute of every training sample. Raises SettingError for validation data with one
+    attribute."""
     known, count = evidence.validation, evidence.num_attributes
     assert known is not None
     if len(np.unique(known.a)) < 2:

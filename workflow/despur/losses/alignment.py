@@ -5,5 +5,6 @@ from torch import Tensor
 
 
 def alignment(first: Tensor, second: Tensor) -> Tensor:
-    """Eq. 4 of Zhang et al. 2022: mean Euclidean distance over all pairs of (B,M,D) with (B,N,D), one value a batch, (B,)."""
+    """Eq. 4 of Zhang et al. 2022: mean Euclidean distance over all pairs of (B,M,D) with (B,N,D), one value a batch,
+    (B,)."""
     return torch.cdist(first.float(), second.float(), compute_mode="donot_use_mm_for_euclid_dist").mean(dim=(1, 2))

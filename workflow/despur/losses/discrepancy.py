@@ -7,8 +7,8 @@ from torch import Tensor
 def kernel(z: Tensor, count: int) -> Tensor:
     """Mean of ``count`` RBF kernels of representations (B,D), (B,B), diagonal left out (zero).
 
-    exp(-d^2 / (s m)) with m the median squared distance of the mini-batch (taken as given: no gradient) and s = ..., 1/2, 1, 2, ...
-    """
+    exp(-d^2 / (s m)) with m the median squared distance of the mini-batch (taken as given: no gradient) and s = ...,
+    1/2, 1, 2, ..."""
     distance = torch.cdist(z, z, compute_mode="donot_use_mm_for_euclid_dist").square()
     others = ~torch.eye(len(z), dtype=torch.bool, device=z.device)
     median = (
@@ -21,8 +21,8 @@ def kernel(z: Tensor, count: int) -> Tensor:
 def mmd(z: Tensor, domain: Tensor, domains: int, kernels: int) -> Tensor:
     """Squared MMD, averaged over pairs of domains with at least two samples each; 0 without such a pair.
 
-    The unbiased estimate (Gretton et al. 2012, Eq. 3): zero in expectation for equal distributions, so it can be negative.
-    """
+    The unbiased estimate (Gretton et al. 2012, Eq. 3): zero in expectation for equal distributions, so it can be
+    negative."""
     if len(z) < 4:
         return z.new_zeros(())
     with torch.autocast(z.device.type, enabled=False):

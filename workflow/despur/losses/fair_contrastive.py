@@ -1,17 +1,17 @@
 """Supervised contrastive losses of a mini-batch by class and by attribute (Shen et al. 2021, Eq. 2-3), in closed form.
 
-Eq. 2 is, per sample i, |P| / d (log Z_i - mean similarity to its positives) with d = |P| (the paper) or 1 + |P| (released code). The sum
-of similarities to all positives is one product with their summed representations. Where the losses by class and by attribute are
-subtracted over the same batch, their log Z_i cancel (for d = |P|), so that they are computed only for samples that keep a part of them.
-"""
+Eq. 2 is, per sample i, |P| / d (log Z_i - mean similarity to its positives) with d = |P| (the paper) or 1 + |P|
+(released code). The sum of similarities to all positives is one product with their summed representations. Where the
+losses by class and by attribute are subtracted over the same batch, their log Z_i cancel (for d = |P|), so that they
+are computed only for samples that keep a part of them."""
 
 import torch
 from torch import Tensor
 
 
 def pull(unit: Tensor, label: Tensor, temperature: float, plus: int) -> tuple[Tensor, Tensor]:
-    """For unit vectors (N,D): sum of similarities to the other samples of the label, over temperature and |P| + ``plus``; and |P| over
-    that: (N,), (N,). Zero for a sample without positives."""
+    """For unit vectors (N,D): sum of similarities to the other samples of the label, over temperature and |P| +
+    ``plus``; and |P| over that: (N,), (N,). Zero for a sample without positives."""
     member = torch.nn.functional.one_hot(label).to(unit.dtype)
     others = (unit * (member.T @ unit)[label]).sum(dim=1) - unit.square().sum(dim=1)
     count = member.sum(dim=0)[label] - 1
@@ -20,8 +20,9 @@ def pull(unit: Tensor, label: Tensor, temperature: float, plus: int) -> tuple[Te
 
 
 def weighted_partitions(unit: Tensor, temperature: float, *terms: tuple[Tensor, Tensor | None]) -> Tensor:
-    """Sum over terms (weight (N,), scope) of sum_i weight_i log Z_i, where log Z_i = log sum over q of exp(h_i.h_q / t), q != i and, with a
-    scope (N,), of the same value. One matrix of similarities, of the samples that have a weight, serves all terms."""
+    """Sum over terms (weight (N,), scope) of sum_i weight_i log Z_i, where log Z_i = log sum over q of exp(h_i.h_q /
+    t), q != i and, with a scope (N,), of the same value. One matrix of similarities, of the samples that have a
+    weight, serves all terms."""
     rows = torch.stack([weight != 0 for weight, _ in terms]).any(dim=0).nonzero()[:, 0]
     itself = rows[:, None] == torch.arange(len(unit), device=unit.device)
     similarity = (unit[rows] @ unit.T / temperature).masked_fill(itself, -torch.inf)
@@ -54,8 +55,8 @@ def fair_contrast(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """L_scl - L_fcl of Eq. 3, and both by their positives' part alone (diagnostics): scalars.
 
-    ``unit``: (N,D) unit vectors; ``y``, ``a``: (N,). ``parts``: both, or scl (L_scl), or fcl (-L_fcl). ``within``: L_fcl contrasts
-    over the batch (paper), or within each class (released code; with ``mean``, averaged over classes).
+    ``unit``: (N,D) unit vectors; ``y``, ``a``: (N,). ``parts``: both, or scl (L_scl), or fcl (-L_fcl). ``within``:
+    L_fcl contrasts over the batch (paper), or within each class (released code; with ``mean``, averaged over classes).
     """
     each = torch.full_like(unit[:, 0], 1 / len(unit) if mean else 1.0)
     fair_each = class_weights(y, unit.dtype) if within == "class" and mean else each

@@ -5,8 +5,8 @@ from torch import Tensor
 
 
 def group_means(values: Tensor, group: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Mean of ``values`` (B,...) in each of ``count`` groups, 0 where none is in the mini-batch; and the weights that average over those
-    that occur: (count,...), (count,)."""
+    """Mean of ``values`` (B,...) in each of ``count`` groups, 0 where none is in the mini-batch; and the weights that
+    average over those that occur: (count,...), (count,)."""
     size = torch.zeros(count, device=values.device).index_add_(0, group, torch.ones(len(values), device=values.device))
     total = torch.zeros(count, *values.shape[1:], device=values.device).index_add(0, group, values)
     occurs = size > 0

@@ -1,4 +1,5 @@
-"""Hilbert-Schmidt independence criterion (Gretton et al. 2005) as Li et al. 2021 use it: kernels of 2N embeddings of N samples."""
+"""Hilbert-Schmidt independence criterion (Gretton et al. 2005) as Li et al. 2021 use it: kernels of 2N embeddings of N
+samples."""
 
 import torch
 from torch import Tensor
@@ -21,8 +22,8 @@ def hsic(k: Tensor, l: Tensor) -> Tensor:  # noqa: E741 (as in the paper)
 
 
 def dependence_on_identity(k: Tensor) -> Tensor:
-    """HSIC(Z, Y) with Y the number of the sample, up to its constant factor (Eq. 5 of Li et al.): the mean of the kernel (2N,2N) of the
-    two views of a sample, less that of all pairs."""
+    """HSIC(Z, Y) with Y the number of the sample, up to its constant factor (Eq. 5 of Li et al.): the mean of the
+    kernel (2N,2N) of the two views of a sample, less that of all pairs."""
     count = len(k) // 2
     other = torch.arange(2 * count, device=k.device).roll(count)
     return k.gather(1, other[:, None]).mean() - k.mean()

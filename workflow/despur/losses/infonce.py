@@ -1,4 +1,5 @@
-"""InfoNCE between the two views of every sample of a mini-batch: embeddings (2N,D), row i and row N + i are views of sample i."""
+"""InfoNCE between the two views of every sample of a mini-batch: embeddings (2N,D), row i and row N + i are views of
+sample i."""
 
 import torch
 from torch import Tensor
@@ -8,9 +9,8 @@ from torch.nn.functional import cosine_similarity, cross_entropy, normalize, sof
 def candidates(count: int, negatives: str, device: torch.device) -> Tensor:
     """Which of 2N embeddings an anchor is compared with, bool (2N,2N): its positive and negatives, never itself.
 
-    ``negatives`` of ``count`` N samples: those of the "other_view" (Eq. 2 of Lewis et al. 2023: N - 1) or of "both_views" (Chen et al.
-    2020: 2N - 2).
-    """
+    ``negatives`` of ``count`` N samples: those of the "other_view" (Eq. 2 of Lewis et al. 2023: N - 1) or of
+    "both_views" (Chen et al. 2020: 2N - 2)."""
     row = torch.arange(2 * count, device=device)
     if negatives == "both_views":
         return row[:, None] != row
@@ -28,7 +28,8 @@ def precise(z: Tensor) -> Tensor:
 
 
 def similarities(z: Tensor) -> Tensor:
-    """Cosine similarity of all pairs of embeddings (B,D), in full precision: they are divided by small temperatures. (B,B)."""
+    """Cosine similarity of all pairs of embeddings (B,D), in full precision: they are divided by small temperatures.
+    (B,B)."""
     with torch.autocast(z.device.type, enabled=False):
         unit = normalize(precise(z))
         return unit @ unit.T
@@ -40,11 +41,11 @@ def cosine(z: Tensor, p: Tensor) -> Tensor:
 
 
 def info_nce(similarity: Tensor, positive: Tensor, allowed: Tensor, temperature: float | Tensor) -> Tensor:
-    """-log of the share that exp(s_ip / t_ip) of the positive p has in the sum of exp(s_ij / t_ij) over what is allowed.
+    """-log of the share that exp(s_ip / t_ip) of the positive p has in the sum of exp(s_ij / t_ij) over what is
+    allowed.
 
-    Eq. 4 of Lewis et al. 2023; Eq. 2 where the temperature is one number. ``similarity`` (B,K), ``positive`` (B,) column, ``allowed``
-    bool (B,K) with the positive, ``temperature`` one number or (B,K). Mean over anchors.
-    """
+    Eq. 4 of Lewis et al. 2023; Eq. 2 where the temperature is one number. ``similarity`` (B,K), ``positive`` (B,)
+    column, ``allowed`` bool (B,K) with the positive, ``temperature`` one number or (B,K). Mean over anchors."""
     return cross_entropy((similarity / temperature).masked_fill(~allowed, -torch.inf), positive)
 
 
@@ -54,7 +55,8 @@ def two_view_contrast(z: Tensor, allowed: Tensor, temperature: float | Tensor) -
 
 
 def negatives(z: Tensor, kind: str, temperature: float) -> Tensor:
-    """Similarities over temperature (2N,2N) of each view and its negatives (:func:`candidates` without the positive); elsewhere -inf."""
+    """Similarities over temperature (2N,2N) of each view and its negatives (:func:`candidates` without the positive);
+    elsewhere -inf."""
     count = len(z) // 2
     allowed = candidates(count, kind, z.device).scatter(1, positives(count, z.device)[:, None], False)
     return (similarities(z) / temperature).masked_fill(~allowed, -torch.inf)

@@ -6,7 +6,8 @@ from despur.losses.groups import group_means
 
 
 def scale_gradient(logits: Tensor, labels: Tensor) -> Tensor:
-    """d/dw of each sample's cross-entropy at w * ``logits`` (B,C), at w = 1: what the IRMv1 penalty averages and squares. (B,).
+    """d/dw of each sample's cross-entropy at w * ``logits`` (B,C), at w = 1: what the IRMv1 penalty averages and
+    squares. (B,).
 
     In closed form: the expected logit under the prediction, less the logit of the class. Differentiable in the logits.
     """
@@ -20,12 +21,11 @@ def annealed(weight: float, percent: int, done: int, epochs: int) -> float:
 
 
 def irm(logits: Tensor, labels: Tensor, environment: Tensor, count: int, weight: float) -> dict[str, Tensor]:
-    """IRMv1: mean cross-entropy of the environments in a mini-batch + ``weight`` x their mean penalty, in all divided by the weight where
-    it is above 1 (released code of Creager et al. 2021).
+    """IRMv1: mean cross-entropy of the environments in a mini-batch + ``weight`` x their mean penalty, in all divided
+    by the weight where it is above 1 (released code of Creager et al. 2021).
 
-    ``logits`` (B,C), ``labels`` (B,), ``environment`` (B,) below ``count``; each loss a scalar. A mini-batch's penalty is biased upwards by
-    the variance of its slope.
-    """
+    ``logits`` (B,C), ``labels`` (B,), ``environment`` (B,) below ``count``; each loss a scalar. A mini-batch's penalty
+    is biased upwards by the variance of its slope."""
     risks, share = group_means(nn.functional.cross_entropy(logits, labels, reduction="none"), environment, count)
     slopes, _ = group_means(scale_gradient(logits, labels), environment, count)
     cross, penalty = (share * risks).sum(), (share * slopes.square()).sum()

@@ -6,7 +6,8 @@ from torch import Tensor
 
 
 def backdoor(losses: Tensor) -> Tensor:
-    """L_msr (Eq. 4 and 6), mean over anchors: -log of the mean of P_t = exp(-loss), Eq. 3, for losses (n,B) of n weightings.
+    """L_msr (Eq. 4 and 6), mean over anchors: -log of the mean of P_t = exp(-loss), Eq. 3, for losses (n,B) of n
+    weightings.
 
     Where a method's loss is no -log of a probability (BYOL's is not), it is taken as one.
     """

@@ -27,7 +27,8 @@ def structural_distance(left: Tensor, right: Tensor, window: int, scales: int) -
 
 
 def triplets(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows of anchors, positives (another of the class) and negatives (another class): random; anchors without either are left out."""
+    """Rows of anchors, positives (another of the class) and negatives (another class): random; anchors without either
+    are left out."""
     same = labels[:, None] == labels
     other = same & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
     anchors = torch.nonzero(other.any(dim=1) & ~same.all(dim=1))[:, 0]

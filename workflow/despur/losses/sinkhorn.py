@@ -8,7 +8,8 @@ from despur.losses.infonce import precise
 
 @torch.no_grad()
 def sinkhorn(scores: Tensor, epsilon: float, iterations: int) -> Tensor:
-    """Soft assignments (B,K) of samples to prototypes from their scores: rows sum to 1, columns, after enough iterations, to B / K."""
+    """Soft assignments (B,K) of samples to prototypes from their scores: rows sum to 1, columns, after enough
+    iterations, to B / K."""
     with torch.autocast(scores.device.type, enabled=False):
         log = precise(scores) / epsilon
         for _ in range(iterations):

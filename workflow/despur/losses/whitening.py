@@ -7,8 +7,9 @@ from despur.losses.infonce import precise
 
 
 def whiten(z: Tensor, epsilon: float) -> Tensor:
-    """Embeddings (B,D), centred and made of identity covariance by the inverse Cholesky factor of theirs; ``epsilon``: share of the
-    identity that is mixed into it. Raises torch.linalg.LinAlgError where the covariance is singular, as it is for B <= D."""
+    """Embeddings (B,D), centred and made of identity covariance by the inverse Cholesky factor of theirs; ``epsilon``:
+    share of the identity that is mixed into it. Raises torch.linalg.LinAlgError where the covariance is singular, as
+    it is for B <= D."""
     with torch.autocast(z.device.type, enabled=False):
         centred = precise(z) - precise(z).mean(dim=0)
         covariance = centred.T @ centred / (len(z) - 1)

@@ -1,4 +1,5 @@
-"""Adapter (Gao et al. 2021; Sec. 3.2 of Zhang & Re 2022): a bottleneck moves embeddings towards the embeddings of their classes."""
+"""Adapter (Gao et al. 2021; Sec. 3.2 of Zhang & Re 2022): a bottleneck moves embeddings towards the embeddings of
+their classes."""
 
 import math
 from collections.abc import Iterator
@@ -22,7 +23,8 @@ SETTINGS = {
 
 
 class Adapter(Method):
-    """Eq. 4, then the zero-shot classifier, W^T f(u) / tau, on cross-entropy (Eq. 5). The class embeddings W stay as they are."""
+    """Eq. 4, then the zero-shot classifier, W^T f(u) / tau, on cross-entropy (Eq. 5). The class embeddings W stay as
+    they are."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:

@@ -1,8 +1,8 @@
-"""Adversarial training with several discriminators (Han et al. 2021b), a baseline of Shen et al. 2021: the encoder learns what none of
-them can read the protected attribute from, and each reads it in a way of its own.
+"""Adversarial training with several discriminators (Han et al. 2021b), a baseline of Shen et al. 2021: the encoder
+learns what none of them can read the protected attribute from, and each reads it in a way of its own.
 
-``discriminators=1+orthogonality=0`` is the plain adversary (Li et al. 2018); tuned, it overtakes Con on Moji in fairlib (weight 1.26).
-"""
+``discriminators=1+orthogonality=0`` is the plain adversary (Li et al. 2018); tuned, it overtakes Con on Moji in
+fairlib (weight 1.26)."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -33,7 +33,8 @@ SETTINGS = {
     "discriminator_rate": float_(1.0, "of the learning rate; not stated; released code: 0.1", above=0),
     "discriminator_epochs": int_(
         0,
-        "0: 'jointly train', a discriminator step in each step; else (released code: 100) after each epoch, at most so many",
+        "0: 'jointly train', a discriminator step in each step; else (released code: 100) after each epoch, at "
+        "most so many",
         at_least=0,
     ),
     "discriminator_patience": int_(
@@ -43,7 +44,8 @@ SETTINGS = {
 
 
 class Discriminator(nn.Module):
-    """Representations (B,D) -> logits of the attribute (B,A), and the hidden layer (B,H) that the penalty keeps apart."""
+    """Representations (B,D) -> logits of the attribute (B,A), and the hidden layer (B,H) that the penalty keeps
+    apart."""
 
     def __init__(self, dim: int, hidden: int, values: int) -> None:
         super().__init__()
@@ -56,14 +58,16 @@ class Discriminator(nn.Module):
 
 
 def orthogonality(hidden: list[Tensor]) -> Tensor:
-    """Mean over pairs of the mean square of H_i^T H_j with unit rows (Bousmalis et al. 2016; Han et al. 2021b, Eq. 3). (B,H) each."""
+    """Mean over pairs of the mean square of H_i^T H_j with unit rows (Bousmalis et al. 2016; Han et al. 2021b, Eq. 3).
+    (B,H) each."""
     unit = [nn.functional.normalize(h.float()) for h in hidden]
     pairs = [(first.T @ second).square().mean() for first, second in combinations(unit, 2)]
     return torch.stack(pairs).mean() if pairs else hidden[0].new_zeros(())
 
 
 class Adv(Method):
-    """Encoder and head minimise cross-entropy less ``weight`` times the discriminators' mean; discriminators minimise theirs."""
+    """Encoder and head minimise cross-entropy less ``weight`` times the discriminators' mean; discriminators minimise
+    theirs."""
 
     def setup(self) -> None:
         s = self.settings
@@ -122,7 +126,8 @@ class Adv(Method):
         return super().step(batch, rng) if len(batch) else {"loss": self.refit(rng)}
 
     def refit(self, rng: np.random.Generator) -> Tensor:
-        """Released code: the discriminators alone, until their loss no longer falls. Representations stay, so they are computed once."""
+        """Released code: the discriminators alone, until their loss no longer falls. Representations stay, so they are
+        computed once."""
         s, z = self.settings, self.representations(rng)
         best, stale = torch.tensor(torch.inf), 0
         for _ in range(s["discriminator_epochs"]):

@@ -21,19 +21,22 @@ Losses = dict[str, Tensor]
 
 
 def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
-    """The encoder that a specification names, for samples of this shape; ``.dim`` is the size of its representations."""
+    """The encoder that a specification names, for samples of this shape; ``.dim`` is the size of its
+    representations."""
     part = spec.components["encoder"]
     return import_module(f"despur.encoders.{part.base_name}").build(part.settings, shape)
 
 
 def fused(parameters: list[nn.Parameter]) -> bool | None:
-    """Whether an optimiser takes its step in one kernel, or (None) as torch likes: in one on a GPU, unless gradients are averaged over
-    processes, which changes their layout. On a CPU it saved 2 % of a LeNet's step, which is not worth other digits."""
+    """Whether an optimiser takes its step in one kernel, or (None) as torch likes: in one on a GPU, unless gradients
+    are averaged over processes, which changes their layout. On a CPU it saved 2 % of a LeNet's step, which is not
+    worth other digits."""
     return (distributed.processes() == 1 and all(p.is_cuda for p in parameters)) or None
 
 
 def restore(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
-    """The state of an optimiser, which steps in one kernel or not as it was built, wherever it was saved: that keeps counts on the GPU."""
+    """The state of an optimiser, which steps in one kernel or not as it was built, wherever it was saved: that keeps
+    counts on the GPU."""
     built = [group["fused"] for group in optimizer.param_groups]
     optimizer.load_state_dict(state)
     for group, one in zip(optimizer.param_groups, built, strict=True):
@@ -47,9 +50,8 @@ class Method:
     """An encoder with a linear head, trained by SGD on shuffled mini-batches.
 
     A method overrides what it changes: :meth:`epoch` (what it samples), :meth:`losses` (what it minimises), or
-    :meth:`step` when it owns several networks. ``losses`` returns scalars, "loss" is minimised, all are logged; and arrays, of
-    which those of an epoch's last step are kept.
-    """
+    :meth:`step` when it owns several networks. ``losses`` returns scalars, "loss" is minimised, all are logged; and
+    arrays, of which those of an epoch's last step are kept."""
 
     TRAINED_ON: tuple[str, ...] = ("train",)  # splits
     PARALLEL = False  # whether several processes can share its batches: it gathers what it compares
@@ -94,8 +96,8 @@ class Method:
         return torch.optim.AdamW(groups, rate, fused=one)
 
     def compilable_modules(self) -> list[nn.Module]:
-        """The networks that steps spend their time in, as they call them: what is compiled where that is asked for. None: it cannot be, or
-        is not worth it, as where the encoder only hands on what it is given."""
+        """The networks that steps spend their time in, as they call them: what is compiled where that is asked for.
+        None: it cannot be, or is not worth it, as where the encoder only hands on what it is given."""
         encoder = self.networks["encoder"]
         return [encoder] if list(encoder.parameters()) else []
 
@@ -109,7 +111,8 @@ class Method:
         return self.plateau[2]  # 1 until it drops
 
     def on_validation_end(self, criterion: float) -> None:
-        """What an evaluation found. With decay=plateau: as torch's ReduceLROnPlateau(mode="max") of its negative, the loss."""
+        """What an evaluation found. With decay=plateau: as torch's ReduceLROnPlateau(mode="max") of its negative, the
+        loss."""
         if self.settings.get("decay") != "plateau":
             return
         highest, waited, share = self.plateau
@@ -164,14 +167,16 @@ class Method:
         """Set what no step trains; called before each evaluation."""
 
     def objective(self, z: Tensor, y: Tensor, a: Tensor) -> Tensor:
-        """What a method without the setting ``criterion`` minimises, of representations (B,D), classes and attributes (B,): a scalar."""
+        """What a method without the setting ``criterion`` minimises, of representations (B,D), classes and attributes
+        (B,): a scalar."""
         raise NotImplementedError
 
     def on_train_end(self, rng: np.random.Generator) -> None:
         """Fit what is fitted when training is over; called once for each model that is kept."""
 
     def outputs(self, shown: InputBatcher, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
-        """``z`` and (with a head) ``logits`` of samples, float16; what takes long keeps how far it is in ``checkpoint``."""
+        """``z`` and (with a head) ``logits`` of samples, float16; what takes long keeps how far it is in
+        ``checkpoint``."""
         return encode(self.networks["encoder"], head_of(self.networks), shown, rng)
 
     def presentations(self, batch: Array) -> int:

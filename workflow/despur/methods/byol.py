@@ -15,7 +15,8 @@ SETTINGS = {
 
 
 class BYOL(WithTarget):
-    """2 - 2 cos of prediction and target (Eq. 2 of Grill et al.), each view in both parts; the predictor is a projector's twin."""
+    """2 - 2 cos of prediction and target (Eq. 2 of Grill et al.), each view in both parts; the predictor is a
+    projector's twin."""
 
     def setup(self) -> None:
         super().setup()

@@ -1,13 +1,14 @@
-"""Contrastive Input Morphing with a variational information bottleneck (Taghanaki et al. 2021; Zhang et al. 2022, App. E.2.5).
+"""Contrastive Input Morphing with a variational information bottleneck (Taghanaki et al. 2021; Zhang et al. 2022, App.
+E.2.5).
 
-A transformation network changes the images so that those of a class resemble each other more, in structural similarity (MS-SSIM), than
-those of other classes; a classifier with a bottleneck (Alemi et al. 2016) is trained on the changed images. For images only.
+A transformation network changes the images so that those of a class resemble each other more, in structural similarity
+(MS-SSIM), than those of other classes; a classifier with a bottleneck (Alemi et al. 2016) is trained on the changed
+images. For images only.
 
-Deviation: MS-SSIM has 5 scales and a window of 11 pixels, which needs images of 161. The defaults, 3 and 7, fit 32x32. Where the text is
-silent: network (below), margin, latent size, triplets (drawn within the batch), and how the KL adds up. As a sum over the latent, it
-bounds what the latent can tell of the class, so that with beta above 1 the best that can be done is to ignore the image: not the 36.8 %
-average accuracy of Table 1. Hence the mean.
-"""
+Deviation: MS-SSIM has 5 scales and a window of 11 pixels, which needs images of 161. The defaults, 3 and 7, fit 32x32.
+Where the text is silent: network (below), margin, latent size, triplets (drawn within the batch), and how the KL adds
+up. As a sum over the latent, it bounds what the latent can tell of the class, so that with beta above 1 the best that
+can be done is to ignore the image: not the 36.8 % average accuracy of Table 1. Hence the mean."""
 
 from importlib import import_module
 
@@ -31,8 +32,8 @@ SETTINGS = {
         epochs=100,
         source="App. E.2.5 (CMNIST*); rest: as JTT",
     ),
-    # App. E.2.5 and Table A.10 disagree: the table sweeps lambda in {.01, .05, .1}, beta in {1e-5, 1e-3, .1, 10}. Both numbers of the text
-    # are in beta's row, so its names may be swapped: the other reading is beta=1e-5, lambda=10.
+    # App. E.2.5 and Table A.10 disagree: the table sweeps lambda in {.01, .05, .1}, beta in {1e-5, 1e-3, .1, 10}. Both
+    # numbers of the text are in beta's row, so its names may be swapped: the other reading is beta=1e-5, lambda=10.
     "lambda": float_(1e-5, "App. E.2.5: weight of the triplet loss", at_least=0),
     "beta": float_(10.0, "App. E.2.5: weight of the bottleneck's KL", at_least=0),
     "kl": choice("mean", "over latent dimensions: see above; Alemi et al. 2016: sum", "mean", "sum"),
@@ -47,7 +48,8 @@ SETTINGS = {
 
 
 class Transformation(nn.Module):
-    """Images (B,C,H,W) in [-1,1] -> the same, changed by what a convolutional encoder-decoder adds; at first, nothing."""
+    """Images (B,C,H,W) in [-1,1] -> the same, changed by what a convolutional encoder-decoder adds; at first,
+    nothing."""
 
     def __init__(self, channels: int, width: int) -> None:
         super().__init__()
@@ -74,7 +76,8 @@ class Bottleneck(nn.Module):
         self.mean, self.spread = (nn.Linear(int(backbone.dim), latent) for _ in range(2))  # type: ignore[arg-type]
 
     def distribution(self, changed: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and standard deviation of changed images, (B,latent) each; the network gives the logarithm of the variance."""
+        """Mean and standard deviation of changed images, (B,latent) each; the network gives the logarithm of the
+        variance."""
         z = self.backbone(changed)
         return self.mean(z), (self.spread(z).float() / 2).exp()
 
@@ -96,7 +99,8 @@ class CIM(Method):
         needed = smallest_side(s["window"], s["scales"])
         if needed > side or s["window"] % 2 == 0:
             raise SettingError(
-                f"cim: window={s['window']} must be odd; with scales={s['scales']} it needs images of {needed}, not {side}"
+                f"cim: window={s['window']} must be odd; with scales={s['scales']} it needs images of "
+                f"{needed}, not {side}"
             )
 
     @staticmethod

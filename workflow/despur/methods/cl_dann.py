@@ -24,7 +24,8 @@ SETTINGS = {
 
 
 class CLDANN(WithDomains):
-    """Eq. 2 plus the cross-entropy of a linear domain classifier (App. D), whose gradient is reversed on its way into the encoder."""
+    """Eq. 2 plus the cross-entropy of a linear domain classifier (App. D), whose gradient is reversed on its way into
+    the encoder."""
 
     def setup(self) -> None:
         super().setup()

@@ -20,8 +20,8 @@ SETTINGS = {
 
 
 class Halves(nn.Module):
-    """Images (B,3,H,W) in L*a*b* -> representations (B,2c): of lightness L, then of colour ab. Each encoder takes three channels, of
-    which the other view's are 0."""
+    """Images (B,3,H,W) in L*a*b* -> representations (B,2c): of lightness L, then of colour ab. Each encoder takes
+    three channels, of which the other view's are 0."""
 
     def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
         super().__init__()
@@ -45,7 +45,8 @@ class Encoder(nn.Module):
 
 
 class CMC(SimCLR):
-    """Eq. 2 of Tian et al. between the two views of a batch, in both directions; their negatives come from a memory of all samples."""
+    """Eq. 2 of Tian et al. between the two views of a batch, in both directions; their negatives come from a memory of
+    all samples."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:

@@ -1,5 +1,5 @@
-"""Correct-N-Contrast (Zhang et al. 2022, Sec. 4 and App. C): contrast samples of one class that stage 1 predicts differently,
-and samples of different classes that it predicts alike."""
+"""Correct-N-Contrast (Zhang et al. 2022, Sec. 4 and App. C): contrast samples of one class that stage 1 predicts
+differently, and samples of different classes that it predicts alike."""
 
 import math
 from typing import Any

@@ -1,4 +1,5 @@
-"""Contrastive learning for fair representations (Shen et al. 2021): classes draw together, protected attributes are kept from doing so."""
+"""Contrastive learning for fair representations (Shen et al. 2021): classes draw together, protected attributes are
+kept from doing so."""
 
 import numpy as np
 import torch
@@ -46,7 +47,8 @@ class Con(Method):
         self.attribute = self.task.per_sample(domains(self.task.y, self.task.inferred_attribute))
 
     def contrast(self, z: Tensor, y: Tensor, a: Tensor) -> Losses:
-        """L_scl - L_fcl of representations (B,D), classes and attributes (B,), in full precision: the temperature is small."""
+        """L_scl - L_fcl of representations (B,D), classes and attributes (B,), in full precision: the temperature is
+        small."""
         s = self.settings
         with torch.autocast(z.device.type, enabled=False):
             unit = nn.functional.normalize(z.float()) if s["normalise"] else z.float()

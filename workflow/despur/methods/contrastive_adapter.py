@@ -1,8 +1,8 @@
-"""Contrastive adapter (Zhang & Re 2022, Sec. 4.2): an adapter that draws samples which zero-shot classification gets wrong towards those of
-their class that it gets right, and away from their nearest neighbours of other classes.
+"""Contrastive adapter (Zhang & Re 2022, Sec. 4.2): an adapter that draws samples which zero-shot classification gets
+wrong towards those of their class that it gets right, and away from their nearest neighbours of other classes.
 
-Our deviation: with ``anchor_fraction`` below 1, anchors are drawn without replacement from all; the released code draws cells alike.
-"""
+Our deviation: with ``anchor_fraction`` below 1, anchors are drawn without replacement from all; the released code
+draws cells alike."""
 
 import math
 from collections.abc import Iterator
@@ -41,7 +41,8 @@ SETTINGS = {
     "num_neighbors": int_(4096, "released code: negatives are drawn from so many; 1024 on CIFAR", at_least=1),
     "neighbors": choice(
         "other_classes",
-        "Sec. 4.2; released code: among all, those of the anchor's class masked (all), on small data of other samples (misplaced)",
+        "Sec. 4.2; released code: among all, those of the anchor's class masked (all), on small data of other "
+        "samples (misplaced)",
         *("other_classes", "all", "misplaced"),
     ),
     "contrast_temperature": float_(0.1, "released code: tau of Eq. 6", above=0),
@@ -66,7 +67,8 @@ Batch = tuple[Array, Array]  # anchors, and samples for cross-entropy; either ma
 
 
 class ContrastiveAdapter(Adapter):
-    """Eq. 6 on anchors, Eq. 5 on resampled samples. Where zero-shot classification is never wrong, all epochs are of Eq. 5."""
+    """Eq. 6 on anchors, Eq. 5 on resampled samples. Where zero-shot classification is never wrong, all epochs are of
+    Eq. 5."""
 
     def setup(self) -> None:
         super().setup()
@@ -130,10 +132,11 @@ class ContrastiveAdapter(Adapter):
         return [near[y[near] != y[anchor]] if apart else near for near, anchor in zip(found, anchors, strict=True)]
 
     def contrast(self, anchors: Array, rng: np.random.Generator) -> Tensor:
-        """Adds the gradient of Eq. 6, each anchor with its positives and negatives a mini-batch to batch norm; returns the mean loss.
+        """Adds the gradient of Eq. 6, each anchor with its positives and negatives a mini-batch to batch norm; returns
+        the mean loss.
 
-        What does not depend on the mini-batch is computed once a step: down-projections, and products of the up-projection.
-        """
+        What does not depend on the mini-batch is computed once a step: down-projections, and products of the
+        up-projection."""
         s, drawn, encoder = (
             self.settings,
             self.sampler.draw(rng, anchors, self.neighbors(anchors)),

@@ -1,4 +1,5 @@
-"""CVaR distributionally robust optimisation (Levy et al. 2020): the mean loss of the worst samples of each mini-batch."""
+"""CVaR distributionally robust optimisation (Levy et al. 2020): the mean loss of the worst samples of each
+mini-batch."""
 
 import numpy as np
 import torch
@@ -23,7 +24,8 @@ SETTINGS = {
 
 
 def cvar(losses: Tensor, alpha: float) -> Tensor:
-    """The largest weighted mean of losses (B,) with weights of at most 1 / (alpha B) each: the mean of the worst alpha B.
+    """The largest weighted mean of losses (B,) with weights of at most 1 / (alpha B) each: the mean of the worst alpha
+    B.
 
     Exact for a fractional alpha B: the last of the worst counts for the fraction. Below 1, the largest loss.
     """

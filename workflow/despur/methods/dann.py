@@ -43,7 +43,8 @@ SETTINGS = {
 
 
 class DANN(Method):
-    """Cross-entropy of classes plus cross-entropy of domains, whose gradient is reversed on its way into the encoder."""
+    """Cross-entropy of classes plus cross-entropy of domains, whose gradient is reversed on its way into the
+    encoder."""
 
     def setup(self) -> None:
         assert self.task.inferred_attribute is not None

@@ -1,4 +1,5 @@
-"""DCL (Chuang et al. 2020, Debiased contrastive learning): negatives are corrected by the share that is of the anchor's class."""
+"""DCL (Chuang et al. 2020, Debiased contrastive learning): negatives are corrected by the share that is of the
+anchor's class."""
 
 from torch import Tensor
 

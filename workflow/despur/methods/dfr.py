@@ -1,7 +1,8 @@
-"""Deep feature reweighting (Kirichenko et al. 2022): the representations of ERM, the last layer fitted anew to equally large groups.
+"""Deep feature reweighting (Kirichenko et al. 2022): the representations of ERM, the last layer fitted anew to equally
+large groups.
 
-On training data (their DFR_Tr^Tr); the better DFR_Tr^Val uses held-out data with known groups, which no method sees here.
-"""
+On training data (their DFR_Tr^Tr); the better DFR_Tr^Val uses held-out data with known groups, which no method sees
+here."""
 
 import numpy as np
 
@@ -22,7 +23,8 @@ SETTINGS = {
 
 
 def equal_groups(group: Array, rng: np.random.Generator, resample: str = "subsample") -> Array:
-    """Rows in which each group is as large as the smallest: a random subset; with ``upsample``, as the largest: all rows, and repeats."""
+    """Rows in which each group is as large as the smallest: a random subset; with ``upsample``, as the largest: all
+    rows, and repeats."""
     members = [rng.permutation(np.flatnonzero(group == value)) for value in np.unique(group)]
     size = (max if resample == "upsample" else min)(map(len, members))
     return np.concatenate([np.resize(rows, size) for rows in members])

@@ -1,8 +1,8 @@
-"""Deep feature reweighting as Zhang & Re 2022 compare with (Sec. 5.1): on a foundation model's embeddings, of groups that it infers.
+"""Deep feature reweighting as Zhang & Re 2022 compare with (Sec. 5.1): on a foundation model's embeddings, of groups
+that it infers.
 
-Samples that zero-shot classification gets right, and wrong, are a class's two groups. Their code trains its linear probe on resampled data;
-here the logistic regression of DFR is fitted.
-"""
+Samples that zero-shot classification gets right, and wrong, are a class's two groups. Their code trains its linear
+probe on resampled data; here the logistic regression of DFR is fitted."""
 
 from despur.methods.dfr import DFR
 from despur.methods.families.embeddings import predicted

@@ -1,11 +1,11 @@
-"""Environment inference for invariant learning (Creager et al. 2021; Zhang et al. 2022, App. E.2.5): a second model, by IRM or Group DRO,
-on the two environments that :mod:`despur.inference.eiil` finds in the outputs of the stage-1 model.
+"""Environment inference for invariant learning (Creager et al. 2021; Zhang et al. 2022, App. E.2.5): a second model,
+by IRM or Group DRO, on the two environments that :mod:`despur.inference.eiil` finds in the outputs of the stage-1
+model.
 
-App. E.2.5 states for CelebA: second=gdro, 50 epochs, learning rate 1e-5, batch 128, weight decay 0.1, adjustment 3. On CMNIST* it ran the
-authors' code, whose IRM is full-batch Adam (``irm_batches=full+optimizer=adam``): there an epoch is one step, and the paper's 100 teach it
-little (workflow/papers/cnc/README.md). SGD is what App. E.2.6 states for all methods. Stopping early (patience) can end it before annealing
-does.
-"""
+App. E.2.5 states for CelebA: second=gdro, 50 epochs, learning rate 1e-5, batch 128, weight decay 0.1, adjustment 3. On
+CMNIST* it ran the authors' code, whose IRM is full-batch Adam (``irm_batches=full+optimizer=adam``): there an epoch is
+one step, and the paper's 100 teach it little (workflow/papers/cnc/README.md). SGD is what App. E.2.6 states for all
+methods. Stopping early (patience) can end it before annealing does."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +48,8 @@ SETTINGS = {
 
 
 class EIIL(GroupDRO):
-    """IRM: IRMv1 + weight decay x squared weights, divided as the rest where the penalty's weight is above 1 (released code).
+    """IRM: IRMv1 + weight decay x squared weights, divided as the rest where the penalty's weight is above 1 (released
+    code).
 
     GDRO: groups are (class, environment).
     """

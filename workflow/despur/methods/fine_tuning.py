@@ -1,7 +1,8 @@
-"""Semi-supervised learning (Qiang et al. 2022, Sec. 6.3, Table 4): an encoder that learned without labels, fine-tuned on few of them.
+"""Semi-supervised learning (Qiang et al. 2022, Sec. 6.3, Table 4): an encoder that learned without labels, fine-tuned
+on few of them.
 
-The protocol is that of Chen et al. 2020a, App. B.5: the whole network, no warm-up, random crops and flips; without Nesterov's momentum.
-"""
+The protocol is that of Chen et al. 2020a, App. B.5: the whole network, no warm-up, random crops and flips; without
+Nesterov's momentum."""
 
 from collections.abc import Iterator
 from importlib import import_module

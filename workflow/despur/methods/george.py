@@ -1,4 +1,5 @@
-"""GEORGE (Sohoni et al. 2020; Zhang et al. 2022, App. E.2.5): Group DRO on the subclasses that clustering finds within each class."""
+"""GEORGE (Sohoni et al. 2020; Zhang et al. 2022, App. E.2.5): Group DRO on the subclasses that clustering finds within
+each class."""
 
 from typing import Any
 

@@ -1,6 +1,5 @@
-"""Fine-tuning in two phases (Shen et al. 2021, Experiment 4, after Wang et al. 2019): a new last layer on a pretrained encoder that stays
-as it is, then both together.
-"""
+"""Fine-tuning in two phases (Shen et al. 2021, Experiment 4, after Wang et al. 2019): a new last layer on a pretrained
+encoder that stays as it is, then both together."""
 
 from collections.abc import Iterator
 
@@ -26,7 +25,8 @@ SETTINGS = {
 
 
 class HeadFirst(Method):
-    """Cross-entropy in both phases. The first is one step before the others: its encoder is fixed, so each sample is encoded once."""
+    """Cross-entropy in both phases. The first is one step before the others: its encoder is fixed, so each sample is
+    encoded once."""
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """The mini-batches of the second phase; an empty one before them all is the first phase."""

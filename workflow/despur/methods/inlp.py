@@ -1,5 +1,5 @@
-"""Iterative null-space projection (Ravfogel et al. 2020, Alg. 1), a baseline of Shen et al. 2021: remove, one linear classifier after
-the other, the directions that tell an attribute."""
+"""Iterative null-space projection (Ravfogel et al. 2020, Alg. 1), a baseline of Shen et al. 2021: remove, one linear
+classifier after the other, the directions that tell an attribute."""
 
 import numpy as np
 

@@ -30,10 +30,10 @@ SETTINGS = {
 def repeats(y: Array, predicted: Array, upsampling: str, factor: float) -> Array:
     """How many times an epoch shows each sample, float (N,); never less than once.
 
-    Within each predicted class, ``cells``: each class that is wrong there is as frequent as the one that is right. On CMNIST*
-    that is the factor of about 1,100 that App. E.2.5 states; ``slices``, all wrong samples together as frequent as the right
-    ones, would be about 200. A predicted class without right samples is left alone. ``constant``: wrong samples ``factor`` times.
-    """
+    Within each predicted class, ``cells``: each class that is wrong there is as frequent as the one that is right. On
+    CMNIST* that is the factor of about 1,100 that App. E.2.5 states; ``slices``, all wrong samples together as
+    frequent as the right ones, would be about 200. A predicted class without right samples is left alone.
+    ``constant``: wrong samples ``factor`` times."""
     wrong = predicted != y
     if upsampling == "constant":
         return np.where(wrong, factor, 1.0)

@@ -1,9 +1,10 @@
-"""LEACE (Belrose et al. 2023): the smallest affine change of representations after which no linear classifier beats chance at an attribute.
+"""LEACE (Belrose et al. 2023): the smallest affine change of representations after which no linear classifier beats
+chance at an attribute.
 
-The closed form is so short that it stands here. The authors' library, ``concept-erasure``, has had no release since January 2024, and by
-default gives another map: of a shrunk covariance, without correlations below .01. With ``shrinkage=False, svd_tol=1e-6`` its version 0.2.4
-agrees with this file to 1e-12 (made-up data, 2 and 3 values, 6 and 20 dimensions). Tests compare with the least squares that both solve.
-"""
+The closed form is so short that it stands here. The authors' library, ``concept-erasure``, has had no release since
+January 2024, and by default gives another map: of a shrunk covariance, without correlations below .01. With
+``shrinkage=False, svd_tol=1e-6`` its version 0.2.4 agrees with this file to 1e-12 (made-up data, 2 and 3 values, 6 and
+20 dimensions). Tests compare with the least squares that both solve."""
 
 import numpy as np
 
@@ -23,7 +24,8 @@ SETTINGS = {
 
 
 def erasure(x: Array, a: Array) -> Affine:
-    """Theorem 4.2: r(x) = x - W^+ P W (x - mu), P the projection onto the columns of W Sigma_xz, W = (Sigma_xx^(1/2))^+."""
+    """Theorem 4.2: r(x) = x - W^+ P W (x - mu), P the projection onto the columns of W Sigma_xz, W =
+    (Sigma_xx^(1/2))^+."""
     mean, one_hot = x.mean(axis=0, dtype=np.float64).astype(x.dtype), (a[:, None] == np.unique(a)).astype(np.float64)
     centred = x - mean  # as precise as x: a rough Sigma_xx makes the change less small, not less complete
     values, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(x))

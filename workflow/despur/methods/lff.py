@@ -1,4 +1,5 @@
-"""Learning from Failure (Nam et al. 2020): a biased network trusts what is easy; the other one learns from what the first finds hard."""
+"""Learning from Failure (Nam et al. 2020): a biased network trusts what is easy; the other one learns from what the
+first finds hard."""
 
 import numpy as np
 import torch
@@ -39,7 +40,8 @@ def class_maxima(values: Tensor, labels: Tensor, count: int) -> Tensor:
 
 
 class LfF(Method):
-    """Alg. 1 of Nam et al.: both networks learn at once, the debiased one (encoder and head) with weights of relative difficulty."""
+    """Alg. 1 of Nam et al.: both networks learn at once, the debiased one (encoder and head) with weights of relative
+    difficulty."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
@@ -56,7 +58,8 @@ class LfF(Method):
         return [*super().compilable_modules(), self.networks["biased"]]
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Generalised cross-entropy of the biased network, plus weighted cross-entropy of the debiased one: they share no parameter."""
+        """Generalised cross-entropy of the biased network, plus weighted cross-entropy of the debiased one: they share
+        no parameter."""
         s, labels = self.settings, self.task.labels[batch]
         images = self.task.batcher.batch(batch, rng)
         biased = self.networks["biased"](images).float()

@@ -1,4 +1,5 @@
-"""The linear classifier by which representations are judged (Qiang et al. 2022, Sec. 6.2): one layer and a softmax on a frozen encoder."""
+"""The linear classifier by which representations are judged (Qiang et al. 2022, Sec. 6.2): one layer and a softmax on
+a frozen encoder."""
 
 from torch import Tensor, nn
 

@@ -1,5 +1,5 @@
-"""LMCL (Chen et al. 2021, Large-margin contrastive learning with distance polarization regularizer): SimCLR whose distances are either
-small or large, so that what is near is no longer pushed away."""
+"""LMCL (Chen et al. 2021, Large-margin contrastive learning with distance polarization regularizer): SimCLR whose
+distances are either small or large, so that what is near is no longer pushed away."""
 
 from torch import Tensor
 

@@ -1,4 +1,5 @@
-"""As linear_classifier, by scikit-learn: an optimum that needs no learning rate, schedule or epochs, and seconds on a CPU.
+"""As linear_classifier, by scikit-learn: an optimum that needs no learning rate, schedule or epochs, and seconds on a
+CPU.
 
 Sec. 6.2 of Qiang et al. 2022 trains the layer by Adam; this is for where that would take longer than the encoder.
 """

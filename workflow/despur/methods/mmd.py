@@ -1,4 +1,5 @@
-"""ERM with a maximum mean discrepancy between inferred domains (Li et al. 2018, which App. A.2 and D.4 of Zhang et al. 2022 discuss).
+"""ERM with a maximum mean discrepancy between inferred domains (Li et al. 2018, which App. A.2 and D.4 of Zhang et al.
+2022 discuss).
 
 The discrepancy is taken at the representations, as in their MMD-AAE, without the autoencoder and its adversary.
 """

@@ -18,7 +18,8 @@ SETTINGS = {
 
 
 class MoCo(WithQueue):
-    """Eq. 1 of He et al.; both views are queries, as in Eq. 1 of Qiang et al. Batch norm is not shuffled: there is one device."""
+    """Eq. 1 of He et al.; both views are queries, as in Eq. 1 of Qiang et al. Batch norm is not shuffled: there is one
+    device."""
 
     def compare(self, z: Tensor, p: Tensor) -> Tensor:
         tau = self.settings["temperature"]

@@ -1,8 +1,8 @@
-"""Predictive Group Invariance (Ahmed et al. 2021; Zhang et al. 2022, App. E.2.5): within a class, the mean predicted distribution is to be
-the same in the two environments that EIIL infers.
+"""Predictive Group Invariance (Ahmed et al. 2021; Zhang et al. 2022, App. E.2.5): within a class, the mean predicted
+distribution is to be the same in the two environments that EIIL infers.
 
-App. E.2.5 found shuffled mini-batches to fail and reports ``balanced`` ones: composed like CNC's, with environments for predictions.
-"""
+App. E.2.5 found shuffled mini-batches to fail and reports ``balanced`` ones: composed like CNC's, with environments
+for predictions."""
 
 import math
 from collections.abc import Iterator
@@ -46,9 +46,9 @@ SETTINGS = {
 def group_divergence(logits: Tensor, labels: Tensor, environment: Tensor) -> Tensor:
     """sum_c KL(Q_c || P_c) over the classes of the batch that occur in both environments; a scalar.
 
-    P_c and Q_c are the mean softmax of class c in environment 0 and 1. Environment 0 is the one that stage 1 finds easier, so its
-    confident predictions are the second argument (Ahmed et al. 2021). ``logits`` (B,C), ``labels`` and ``environment`` (B,).
-    """
+    P_c and Q_c are the mean softmax of class c in environment 0 and 1. Environment 0 is the one that stage 1 finds
+    easier, so its confident predictions are the second argument (Ahmed et al. 2021). ``logits`` (B,C), ``labels`` and
+    ``environment`` (B,)."""
     each, share = group_means(logits.float().softmax(dim=1), 2 * labels + environment, 2 * logits.shape[1])
     both = (share.view(-1, 2) > 0).all(dim=1)
     mean = each.clamp(min=torch.finfo(torch.float32).tiny).view(-1, 2, logits.shape[1])
@@ -73,7 +73,8 @@ class PGI(Method):
         return {"environment_sizes": np.bincount(self.task.inferred_attribute, minlength=2).tolist()}
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Shuffled mini-batches; or, until as many samples are shown as there are, M anchors, M positives and twice N negatives."""
+        """Shuffled mini-batches; or, until as many samples are shown as there are, M anchors, M positives and twice N
+        negatives."""
         if self.settings["batches"] == "shuffled":
             yield from super().epoch_batches(rng)
             return

@@ -1,4 +1,5 @@
-"""Zero-shot classification and group-informed prompting (Sec. 3.2 and 5.1 of Zhang & Re 2022): the nearest prompt says the class.
+"""Zero-shot classification and group-informed prompting (Sec. 3.2 and 5.1 of Zhang & Re 2022): the nearest prompt says
+the class.
 
 As a method, on what a foundation model (``stage1``) has embedded; nothing is trained.
 """

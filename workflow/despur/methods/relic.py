@@ -1,4 +1,5 @@
-"""ReLIC (Mitrovic et al. 2021): a sample is told from others, and how probable each other one seems does not depend on the view."""
+"""ReLIC (Mitrovic et al. 2021): a sample is told from others, and how probable each other one seems does not depend on
+the view."""
 
 from torch import Tensor
 
@@ -18,7 +19,8 @@ SETTINGS = {
 
 
 class RELIC(SimCLR):
-    """Eq. 3 of Mitrovic et al., with one network for both views, as in SimCLR; the divergence is taken in both directions."""
+    """Eq. 3 of Mitrovic et al., with one network for both views, as in SimCLR; the divergence is taken in both
+    directions."""
 
     def contrast(self, z: Tensor, p: Tensor) -> Tensor:
         count = len(z) // 2

@@ -23,7 +23,8 @@ SETTINGS = {
 
 
 class ReSSL(WithQueue):
-    """Eq. 5 of Zheng et al.: the teacher sees weak views (crop and flip only). Both views are strong and weak in turn; theirs: one each."""
+    """Eq. 5 of Zheng et al.: the teacher sees weak views (crop and flip only). Both views are strong and weak in turn;
+    theirs: one each."""
 
     def setup(self) -> None:
         super().setup()

@@ -1,4 +1,5 @@
-"""Same-Domain Negatives (Cheng et al. 2020; a baseline in Sec. 3 of Lewis et al. 2023): negatives only from the anchor's domain."""
+"""Same-Domain Negatives (Cheng et al. 2020; a baseline in Sec. 3 of Lewis et al. 2023): negatives only from the
+anchor's domain."""
 
 import numpy as np
 

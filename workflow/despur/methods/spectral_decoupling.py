@@ -1,4 +1,5 @@
-"""Spectral decoupling (Pezeshki et al. 2021): logits are penalised in place of weights, so that one feature does not starve the others.
+"""Spectral decoupling (Pezeshki et al. 2021): logits are penalised in place of weights, so that one feature does not
+starve the others.
 
 Zhang et al. name it (App. D.1) and do not run it.
 """

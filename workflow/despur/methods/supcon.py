@@ -1,4 +1,5 @@
-"""SupCon* of Zhang et al. 2022 (Table 1, App. A.3): Correct-N-Contrast without stage 1, so that classes alone say what to contrast."""
+"""SupCon* of Zhang et al. 2022 (Table 1, App. A.3): Correct-N-Contrast without stage 1, so that classes alone say what
+to contrast."""
 
 from despur.methods.cnc import CNC
 from despur.samplers.contrastive import ContrastiveSampler

@@ -1,4 +1,5 @@
-"""SwAV (Caron et al. 2020): from one view, to which prototypes the other view is assigned; assignments share samples out evenly."""
+"""SwAV (Caron et al. 2020): from one view, to which prototypes the other view is assigned; assignments share samples
+out evenly."""
 
 import torch
 from torch import Tensor, nn
@@ -22,7 +23,8 @@ SETTINGS = {
 
 
 class SwAV(Pairs):
-    """Eq. 1 and 2 of Caron et al. with two views: the anchor's code, predicted from its positive. No further small crops, no queue."""
+    """Eq. 1 and 2 of Caron et al. with two views: the anchor's code, predicted from its positive. No further small
+    crops, no queue."""
 
     def setup(self) -> None:
         super().setup()

@@ -1,9 +1,9 @@
-"""A small image-text model, in the part of CLIP (Radford et al. 2021) where nothing can be downloaded: trained from nothing on captioned
-digit scenes, such as "a photo of a seven on water".
+"""A small image-text model, in the part of CLIP (Radford et al. 2021) where nothing can be downloaded: trained from
+nothing on captioned digit scenes, such as "a photo of a seven on water".
 
-It sees scenes of its own, made of the training originals (no label, background or scene of the task), in which digits below five are
-mostly on land and the others mostly on water. So, as CLIP's, its zero-shot predictions lean on backgrounds. The encoder is its capacity.
-"""
+It sees scenes of its own, made of the training originals (no label, background or scene of the task), in which digits
+below five are mostly on land and the others mostly on water. So, as CLIP's, its zero-shot predictions lean on
+backgrounds. The encoder is its capacity."""
 
 from collections.abc import Iterator
 
@@ -67,7 +67,8 @@ class Tower(nn.Module):
 
 
 class TwoTower(Method):
-    """Images and captions that belong together are pulled together; prompts of the task's classes then classify its images."""
+    """Images and captions that belong together are pulled together; prompts of the task's classes then classify its
+    images."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:

@@ -1,8 +1,8 @@
 """WiSE-FT (Wortsman et al. 2022; Sec. 5.1 of Zhang & Re 2022): a linear probe, ensembled with the zero-shot classifier.
 
-In weight space, W = (1 - alpha) W_probe + alpha W_zero-shot / tau. On fixed embeddings that is the same as mixing logits, which is what
-the released code does. In output space: probabilities are mixed. alpha is selected on validation data: sweep it.
-"""
+In weight space, W = (1 - alpha) W_probe + alpha W_zero-shot / tau. On fixed embeddings that is the same as mixing
+logits, which is what the released code does. In output space: probabilities are mixed. alpha is selected on validation
+data: sweep it."""
 
 import numpy as np
 import torch

@@ -1,4 +1,5 @@
-"""W-MSE (Ermolov et al. 2021): embeddings of two views agree once they are whitened, which forbids them to be all the same."""
+"""W-MSE (Ermolov et al. 2021): embeddings of two views agree once they are whitened, which forbids them to be all the
+same."""
 
 import numpy as np
 import torch
@@ -27,7 +28,8 @@ SETTINGS = {
 
 
 class WMSE(SelfSupervised):
-    """2 - 2 cos of whitened embeddings (Eq. 5 and 6 of Ermolov et al.). Samples beyond whole slices wait for another slicing."""
+    """2 - 2 cos of whitened embeddings (Eq. 5 and 6 of Ermolov et al.). Samples beyond whole slices wait for another
+    slicing."""
 
     def setup(self) -> None:
         super().setup()

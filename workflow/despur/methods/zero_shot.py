@@ -1,9 +1,10 @@
-"""A foundation model as it is (Zhang & Re 2022, Sec. 3.2): unit-norm embeddings of every sample, and of every class as its prompts put it.
+"""A foundation model as it is (Zhang & Re 2022, Sec. 3.2): unit-norm embeddings of every sample, and of every class as
+its prompts put it.
 
-Nothing is trained or drawn, so one folder serves all seeds; the model's weights stay where they are (DESPUR_WEIGHTS_ROOT). Logits are
-cosines: a method that reads them brings its temperature (tau of Eq. 3). The released code trains on embeddings of the length that the model
-gives them; here all have length 1, which changes no cosine, and ``length`` is kept beside them: one number, for what depends on it.
-"""
+Nothing is trained or drawn, so one folder serves all seeds; the model's weights stay where they are
+(DESPUR_WEIGHTS_ROOT). Logits are cosines: a method that reads them brings its temperature (tau of Eq. 3). The released
+code trains on embeddings of the length that the model gives them; here all have length 1, which changes no cosine, and
+``length`` is kept beside them: one number, for what depends on it."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,8 @@ SETTINGS = {
     ),
     "classes": choice(
         "prompts",
-        "Sec. 3.2; given: the data set's class_embeddings; means: of each class's training embeddings, where there are no prompts",
+        "Sec. 3.2; given: the data set's class_embeddings; means: of each class's training embeddings, where "
+        "there are no prompts",
         *("prompts", "given", "means"),
     ),
     "templates": choice(
@@ -38,7 +40,8 @@ SETTINGS = {
 
 
 class Frozen(nn.Module):
-    """Unit-norm embeddings of a network that is never trained and whose weights are no part of a run's: they lie elsewhere."""
+    """Unit-norm embeddings of a network that is never trained and whose weights are no part of a run's: they lie
+    elsewhere."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -84,7 +87,8 @@ class ZeroShot(Method):
         network = self.networks["encoder"].hidden[0]  # type: ignore[index]
         if not hasattr(network, "texts"):
             raise SettingError(
-                f"encoder={self.spec.components['encoder'].base_name} embeds no prompts: classes=given or classes=means (of stage 1: stage1.classes)"
+                f"encoder={self.spec.components['encoder'].base_name} embeds no prompts: classes=given or "
+                "classes=means (of stage 1: stage1.classes)"
             )
         hold_prompts(self.networks, network.texts, self.task.about, self.settings["templates"])
 
@@ -92,13 +96,16 @@ class ZeroShot(Method):
         given, shape = self.task.class_embeddings, tuple(self.networks["head"].weight.shape)  # type: ignore[arg-type]
         if given is None:
             raise InputError(
-                f"{self.task.about['dataset']} has no class_embeddings (classes, dimensions), so nothing is predicted without training. "
-                "Add them to the data (a .npz can hold them, a .parquet cannot), or let each class be the mean of its training samples: by "
+                f"{self.task.about['dataset']} has no class_embeddings (classes, dimensions), so nothing is "
+                "predicted without training. "
+                "Add them to the data (a .npz can hold them, a .parquet cannot), or let each class be the mean "
+                "of its training samples: by "
                 "METHOD+stage1.classes=means, where a method reads this as its stage 1, or by zero_shot+classes=means"
             )
         if given.shape != shape:
             raise InputError(
-                f"{self.task.about['dataset']}: class_embeddings are {given.shape}, but classes and embeddings say {shape}"
+                f"{self.task.about['dataset']}: class_embeddings are {given.shape}, but classes and embeddings "
+                f"say {shape}"
             )
         hold(self.networks["head"], torch.from_numpy(given))  # type: ignore[arg-type]
 

@@ -20,7 +20,8 @@ def _groups(z: Array, a: Array, weights: Array | None) -> list[tuple[Array, Arra
 
 
 def alignment_loss(z: Array, a: Array, weights: Array | None = None) -> Array:
-    """Eq. 4-5 for the representations (N,D) of one class: the largest mean Euclidean distance between two groups; NaN for one group.
+    """Eq. 4-5 for the representations (N,D) of one class: the largest mean Euclidean distance between two groups; NaN
+    for one group.
 
     ``weights`` (...,N): how often each sample counts, by default once; the result is (...).
     """
@@ -46,7 +47,8 @@ def released_alignment_loss(z: Array, a: Array, majority: int) -> float:
 
 
 def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array:
-    """Mean cosine similarity between samples of different groups of one class, averaged over pairs of groups; NaN for one group.
+    """Mean cosine similarity between samples of different groups of one class, averaged over pairs of groups; NaN for
+    one group.
 
     ``weights`` (...,N): how often each sample counts, by default once; the result is (...).
     """

@@ -1,9 +1,8 @@
 """Theorem 3.1 of Zhang et al. 2022: how far a class's worst-group loss can lie above its average loss (Eq. 6).
 
-The constants, of which the paper names none: C1 = sqrt(2), the Lipschitz constant of cross-entropy in the logits (its gradient is
-softmax minus one-hot); C2 = 2 log K with K classes, at which the loss is clipped, so that a sample costs at most twice what guessing
-costs (clipping keeps C1); B, the spectral norm of the head's weight; delta = 0.05.
-"""
+The constants, of which the paper names none: C1 = sqrt(2), the Lipschitz constant of cross-entropy in the logits (its
+gradient is softmax minus one-hot); C2 = 2 log K with K classes, at which the loss is clipped, so that a sample costs
+at most twice what guessing costs (clipping keeps C1); B, the spectral norm of the head's weight; delta = 0.05."""
 
 import math
 

@@ -1,4 +1,5 @@
-"""Group fairness: true-positive-rate gap, what an attacker reads off, and both with accuracy in one number (Shen et al. 2021, Sec. 4)."""
+"""Group fairness: true-positive-rate gap, what an attacker reads off, and both with accuracy in one number (Shen et
+al. 2021, Sec. 4)."""
 
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
@@ -27,10 +28,11 @@ def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) 
 def leakage(
     train: Array, train_a: Array, test: Array, test_a: Array, weights: Array | None = None, strength: float = 0.1
 ) -> Array:
-    """Accuracy of a linear SVM that is fitted on training features (N,D) to tell the attribute, on test features; (...).
+    """Accuracy of a linear SVM that is fitted on training features (N,D) to tell the attribute, on test features;
+    (...).
 
-    ``weights`` (...,N): how often each test sample counts, by default once. NaN if training samples have one value only.
-    """
+    ``weights`` (...,N): how often each test sample counts, by default once. NaN if training samples have one value
+    only."""
     if len(np.unique(train_a)) < 2:
         return np.full(() if weights is None else weights.shape[:-1], np.nan)
     values, normals, biases = support_vectors(train, train_a, strength)
@@ -40,11 +42,12 @@ def leakage(
 def nonlinear_leakage(
     train: Array, train_a: Array, test: Array, test_a: Array, weights: Array | None = None, landmarks: int = 300
 ) -> Array:
-    """As :func:`leakage`, for the attacker that the paper names as its limit: an SVM with an RBF kernel of the features' own width.
+    """As :func:`leakage`, for the attacker that the paper names as its limit: an SVM with an RBF kernel of the
+    features' own width.
 
-    The kernel is approximated at ``landmarks`` training samples (Nystroem), since it must be fitted to every run. What they miss of many
-    dimensions, a linear kernel of the same width has: the attacker is about as strong as the linear one, at least.
-    """
+    The kernel is approximated at ``landmarks`` training samples (Nystroem), since it must be fitted to every run. What
+    they miss of many dimensions, a linear kernel of the same width has: the attacker is about as strong as the linear
+    one, at least."""
     gamma, mean = 1 / max(float(train.var()) * train.shape[1], 1e-12), train.mean(axis=0)
     kernel = Nystroem(gamma=gamma, n_components=min(landmarks, len(train)), random_state=0).fit(train)
     fitted, tested = (np.hstack([kernel.transform(x), np.sqrt(gamma) * (x - mean)]) for x in (train, test))

@@ -1,7 +1,7 @@
 """Accuracy by group: worst group, plain average, average weighted by training-group sizes.
 
-``weights`` (...,N) count each sample so many times, for a bootstrap: every result gets these leading dimensions. Default: once.
-"""
+``weights`` (...,N) count each sample so many times, for a bootstrap: every result gets these leading dimensions.
+Default: once."""
 
 import numpy as np
 
@@ -17,14 +17,16 @@ def mean(values: Array, weights: Array | None = None) -> Array:
 
 
 def group_accuracies(correct: Array, groups: Array, weights: Array | None = None) -> Array:
-    """Accuracy in each group, (...,G). ``correct`` bool (N,), ``groups`` bool (N,G), may overlap; NaN for a group without samples."""
+    """Accuracy in each group, (...,G). ``correct`` bool (N,), ``groups`` bool (N,G), may overlap; NaN for a group
+    without samples."""
     weights = np.ones(len(correct)) if weights is None else weights
     sizes, hits = weights @ groups.astype(float), weights @ (groups & correct[:, None]).astype(float)
     return np.where(sizes > 0, hits / np.maximum(sizes, 1), np.nan)
 
 
 def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = None) -> Array:
-    """Smallest accuracy over the groups that have samples (1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss), (...); NaN if none has.
+    """Smallest accuracy over the groups that have samples (1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss), (...);
+    NaN if none has.
 
     Samples in no group count nowhere.
     """
@@ -33,12 +35,14 @@ def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = 
 
 
 def weighted_average(correct: Array, groups: Array, train_sizes: Array, weights: Array | None = None) -> Array:
-    """Average of the accuracies of disjoint groups weighted by training-group sizes, (...); groups without samples are left out."""
+    """Average of the accuracies of disjoint groups weighted by training-group sizes, (...); groups without samples are
+    left out."""
     return averaged(group_accuracies(correct, groups, weights), train_sizes)
 
 
 def averaged(each: Array, sizes: Array) -> Array:
-    """Mean of values of groups (...,G) weighted by their ``sizes`` (G,), (...); groups without a value (NaN) are left out."""
+    """Mean of values of groups (...,G) weighted by their ``sizes`` (G,), (...); groups without a value (NaN) are left
+    out."""
     shares = np.where(np.isnan(each), 0, sizes)
     total = shares.sum(axis=-1)
     return np.where(total > 0, np.nansum(each * shares, axis=-1) / np.maximum(total, 1e-12), np.nan)

@@ -1,5 +1,6 @@
-"""How much an adapter can stretch distances (Zhang & Re 2022, Sec. 5.3): bounds of the Lipschitz constant of Eq. 4, before its output is
-normalised. The paper estimates it with a semidefinite program (Fazlyab et al. 2019), whose value lies between ours."""
+"""How much an adapter can stretch distances (Zhang & Re 2022, Sec. 5.3): bounds of the Lipschitz constant of Eq. 4,
+before its output is normalised. The paper estimates it with a semidefinite program (Fazlyab et al. 2019), whose value
+lies between ours."""
 
 from collections.abc import Mapping
 
@@ -9,7 +10,8 @@ from despur.storage.store import Array
 
 
 def layers(weights: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-    """Of a bottleneck's weights: down-projection (H,D) and bias (H,), with batch norm as in evaluation folded in; up-projection (D,H)."""
+    """Of a bottleneck's weights: down-projection (H,D) and bias (H,), with batch norm as in evaluation folded in;
+    up-projection (D,H)."""
     down, up = weights["down.weight"].astype(float), weights["up.weight"].astype(float)
     if "norm.weight" not in weights:
         return down, np.zeros(len(down)), up

@@ -7,7 +7,8 @@ from despur.storage.store import Array
 
 
 def nearest_neighbours(train: Array, train_y: Array, test: Array, k: int) -> Array:
-    """The most frequent class among the ``k`` nearest training representations (Euclidean; of equals the first class), (N,)."""
+    """The most frequent class among the ``k`` nearest training representations (Euclidean; of equals the first class),
+    (N,)."""
     return KNeighborsClassifier(min(k, len(train)), algorithm="brute").fit(train, train_y).predict(test)
 
 

@@ -15,7 +15,8 @@ Row = tuple[str, str, Any]
 
 
 def standardised(z: Array, rows: Array) -> Array:
-    """Features with the mean and deviation of these rows taken out, so that a penalty means the same for every encoder."""
+    """Features with the mean and deviation of these rows taken out, so that a penalty means the same for every
+    encoder."""
     return (z - z[rows].mean(axis=0)) / np.maximum(z[rows].std(axis=0), 1e-6)
 
 
@@ -25,7 +26,8 @@ def probe(z: Array, labels: Array, strength: float = STRENGTH) -> LogisticRegres
 
 
 def labelled(dataset: Dataset) -> dict[str, Array]:
-    """Rows of the training samples that each share of labels holds, fewest first; all of them where a data set declares none."""
+    """Rows of the training samples that each share of labels holds, fewest first; all of them where a data set
+    declares none."""
     train = dataset.rows("train")
     if "label_fractions" not in dataset.about:
         return {"100%": train}
@@ -37,10 +39,10 @@ def labelled(dataset: Dataset) -> dict[str, Array]:
 def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iterator[tuple[str, Row]]:
     """(split, row): accuracy of classifiers fitted on each share of the labels, and of a domain classifier.
 
-    On the training split, accuracy is that on samples whose labels the probe was not given; ``probe_accuracy_held_out_domain`` is
-    fitted on the labels of all training domains but one and scored on that one's samples, the mean over domains: what could select
-    without another domain. ``weights``: of each split (...,N), how often each sample counts in what is scored; values are (...).
-    """
+    On the training split, accuracy is that on samples whose labels the probe was not given;
+    ``probe_accuracy_held_out_domain`` is fitted on the labels of all training domains but one and scored on that one's
+    samples, the mean over domains: what could select without another domain. ``weights``: of each split (...,N), how
+    often each sample counts in what is scored; values are (...)."""
     z, y, a = standardised(z, dataset.rows("train")), dataset.y, dataset.table["a"].to_numpy()
     shares = labelled(dataset)
     smallest = next(iter(shares))
@@ -72,7 +74,8 @@ def accuracies(dataset: Dataset, rows: Array, correct: Array, name: str, weights
 
 
 def across_domains(z: Array, y: Array, a: Array, fitted: Array, train: Array) -> float:
-    """Fitted on the labelled samples of other domains, scored on a domain: mean over the domains; NaN where that cannot be."""
+    """Fitted on the labelled samples of other domains, scored on a domain: mean over the domains; NaN where that
+    cannot be."""
     scores = []
     for value in np.unique(a[train]):
         others = fitted[a[fitted] != value]
@@ -83,7 +86,8 @@ def across_domains(z: Array, y: Array, a: Array, fitted: Array, train: Array) ->
 
 
 def domain_rows(dataset: Dataset, z: Array, a: Array, weights: Mapping[str, Array]) -> Iterator[tuple[str, Row]]:
-    """``domain_accuracy``: of a classifier fitted on all training samples to tell their domain, on held-out samples of those domains."""
+    """``domain_accuracy``: of a classifier fitted on all training samples to tell their domain, on held-out samples of
+    those domains."""
     train = dataset.rows("train")
     if len(np.unique(a[train])) < 2:
         return

@@ -1,8 +1,7 @@
 """Rows of metrics.csv: what is measured of predictions and of representations on the samples of a split.
 
-``weights`` (W,N): how often each of the N samples counts, for each of W values. ``z`` and ``logits`` are of all samples of the data set,
-unless said.
-"""
+``weights`` (W,N): how often each of the N samples counts, for each of W values. ``z`` and ``logits`` are of all
+samples of the data set, unless said."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,8 +25,9 @@ def sizes(dataset: Dataset, rows: Array) -> Iterator[Row]:
 
 
 def accuracies(dataset: Dataset, rows: Array, logits: Array, weights: Array) -> Iterator[Row]:
-    """Accuracy by group and class; worst group; plain average and average weighted by training sizes of class x attribute; GAP; of more
-    than five classes, how often the right one is among the first five. ``logits``: of these rows."""
+    """Accuracy by group and class; worst group; plain average and average weighted by training sizes of class x
+    attribute; GAP; of more than five classes, how often the right one is among the first five. ``logits``: of these
+    rows."""
     assert dataset.groups is not None
     y, member, cells = dataset.y[rows], dataset.groups[rows], dataset.cells
     predicted = logits.argmax(axis=1)
@@ -74,7 +74,8 @@ def representations(dataset: Dataset, rows: Array, z: Array, seed: int, weights:
 
 
 def likeness(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Iterator[Row]:
-    """Alignment and cosine similarity of representations of each class; then their means over the classes with several groups."""
+    """Alignment and cosine similarity of representations of each class; then their means over the classes with several
+    groups."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
     per_class: dict[str, list[Array]] = {"alignment_loss": [], "alignment_loss_released": [], "cosine_similarity": []}
     for label, name in enumerate(dataset.about["classes"]):
@@ -95,11 +96,11 @@ def likeness(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Iterato
 
 
 def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array, weights: Array) -> Iterator[Row]:
-    """Theorem 3.1 of Zhang et al. 2022 by class: average and worst-group loss here, and by how much the second may exceed the first.
+    """Theorem 3.1 of Zhang et al. 2022 by class: average and worst-group loss here, and by how much the second may
+    exceed the first.
 
-    As the theorem assumes, its groups (class x attribute) are those with training samples, and its average is over what those are drawn
-    from: groups count by their training sizes. ``z``, ``logits``: all samples.
-    """
+    As the theorem assumes, its groups (class x attribute) are those with training samples, and its average is over
+    what those are drawn from: groups count by their training sizes. ``z``, ``logits``: all samples."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
     loss, classes = bound.clipped_cross_entropy(logits, y)[rows], logits.shape[1]
     for label, name in enumerate(dataset.about["classes"]):

@@ -7,11 +7,11 @@ from despur.storage.store import Array
 
 
 def support_vectors(x: Array, labels: Array, strength: float = 0.1) -> tuple[Array, Array, Array]:
-    """The linear SVM of the released code of Shen et al. 2021, one against the rest: values (K,), weights (K,D), biases (K,).
+    """The linear SVM of the released code of Shen et al. 2021, one against the rest: values (K,), weights (K,D),
+    biases (K,).
 
-    The minimiser of ``LinearSVC(C=0.1, class_weight="balanced", dual=False)`` (squared hinge, the bias regularised too), found by
-    Newton steps, each one product of matrices: six times faster on 100,000 x 300. ``x``: (N,D).
-    """
+    The minimiser of ``LinearSVC(C=0.1, class_weight="balanced", dual=False)`` (squared hinge, the bias regularised
+    too), found by Newton steps, each one product of matrices: six times faster on 100,000 x 300. ``x``: (N,D)."""
     values, code, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     balance = len(labels) / (len(values) * sizes)
     rows = np.column_stack([x, np.ones(len(x))]).astype(np.float32)
@@ -27,7 +27,8 @@ def support_vectors(x: Array, labels: Array, strength: float = 0.1) -> tuple[Arr
 
 
 def _squared_hinge(x: Array, positive: Array, cost: Array, tolerance: float = 1e-9, steps: int = 100) -> Array:
-    """Minimiser w (D,) of |w|^2 / 2 + sum_i cost_i max(0, 1 - s_i w.x_i)^2 with s_i = +-1: strictly convex, so there is one."""
+    """Minimiser w (D,) of |w|^2 / 2 + sum_i cost_i max(0, 1 - s_i w.x_i)^2 with s_i = +-1: strictly convex, so there
+    is one."""
     sign = np.where(positive, 1.0, -1.0).astype(np.float32)
     w, slack = np.zeros(x.shape[1]), np.ones(len(x), np.float32)
     value = float(cost.sum())
@@ -57,7 +58,8 @@ def _squared_hinge(x: Array, positive: Array, cost: Array, tolerance: float = 1e
 def logistic(
     x: Array, y: Array, num_classes: int, strength: float = 1.0, penalty: str = "l2", intercept: bool = True
 ) -> tuple[Array, Array]:
-    """Regularised logistic regression (``strength``: scikit-learn's C): weights (C,D) and biases (C,) of the logits of every class.
+    """Regularised logistic regression (``strength``: scikit-learn's C): weights (C,D) and biases (C,) of the logits of
+    every class.
 
     Raises ValueError for a class without samples: nothing could be learned about it.
     """

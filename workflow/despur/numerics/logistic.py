@@ -1,4 +1,5 @@
-"""Multinomial logistic regression by Newton's method on the device: a few small matrix products, no gradient steps to tune."""
+"""Multinomial logistic regression by Newton's method on the device: a few small matrix products, no gradient steps to
+tune."""
 
 import torch
 from torch import Tensor
@@ -8,11 +9,12 @@ STEPS = 10  # at most; the last ones change nothing that a temperature would sho
 
 @torch.no_grad()
 def fit(z: Tensor, labels: Tensor, classes: int, penalty: float) -> tuple[Tensor, Tensor]:
-    """Weights (C,D) and bias (C,) that minimise mean cross-entropy + penalty / 2 * |weights|^2 on standardised features.
+    """Weights (C,D) and bias (C,) that minimise mean cross-entropy + penalty / 2 * |weights|^2 on standardised
+    features.
 
-    ``z`` (N,D), ``labels`` (N,) below ``classes`` C. Starts from zero, where the curvature is largest: no step overshoots there. The
-    weights returned are for features as they are. A penalty keeps probabilities of separable classes away from 0 and 1.
-    """
+    ``z`` (N,D), ``labels`` (N,) below ``classes`` C. Starts from zero, where the curvature is largest: no step
+    overshoots there. The weights returned are for features as they are. A penalty keeps probabilities of separable
+    classes away from 0 and 1."""
     with torch.autocast(z.device.type, enabled=False):
         mean, std = z.double().mean(dim=0), z.double().std(dim=0).clamp(min=1e-12)
         x = torch.nn.functional.pad(

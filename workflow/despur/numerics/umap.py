@@ -30,8 +30,8 @@ def project(
 
 
 def draw(z: Array, seed: int, neighbors: int = 15) -> Array:
-    """A map to look at, (N,d) -> (N,2). Few samples' neighbours, the same ones, are found by scikit-learn: UMAP calls Python for every two
-    samples. (Clusters are left to UMAP alone: a rounding of distances can move them.)"""
+    """A map to look at, (N,d) -> (N,2). Few samples' neighbours, the same ones, are found by scikit-learn: UMAP calls
+    Python for every two samples. (Clusters are left to UMAP alone: a rounding of distances can move them.)"""
     from sklearn.neighbors import NearestNeighbors
 
     if not neighbors < len(z) < SMALL:

@@ -31,7 +31,8 @@ def _within(where: str) -> Iterator[None]:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """A configuration as Snakemake takes it, checked: one that names papers and data sets stands alone, any other changes config.yaml."""
+    """A configuration as Snakemake takes it, checked: one that names papers and data sets stands alone, any other
+    changes config.yaml."""
     own = _load(file)
     with _within(str(file)):
         return complete(own if {"papers", "datasets"} <= set(own) else _merged(_load(Path("config.yaml")), own))
@@ -59,7 +60,8 @@ def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, An
 
 
 def complete(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with the defaults of the schema. Raises SettingError for a key, a value or a name that cannot be."""
+    """A configuration with the defaults of the schema. Raises SettingError for a key, a value or a name that cannot
+    be."""
     schema = yaml.safe_load(SCHEMA.read_text())
     error = best_match(Validator(schema).iter_errors(dict(config)))
     if error is not None:
@@ -84,7 +86,8 @@ def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError
 
 
 def check_target(config: Mapping[str, Any], path: Path) -> None:
-    """Refuse a path of a paper or of a stage whose name, artifact or seeds cannot be, with a reason: Snakemake knows none."""
+    """Refuse a path of a paper or of a stage whose name, artifact or seeds cannot be, with a reason: Snakemake knows
+    none."""
     paper = path.parent.name
     if path.parent.parent == Path(config["outputs"]) / "papers":
         known = {
@@ -100,7 +103,8 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Refuse names, settings and seeds that cannot be, wherever they stand; the message names the key and the nearest name that can."""
+    """Refuse names, settings and seeds that cannot be, wherever they stand; the message names the key and the nearest
+    name that can."""
     with _within("config key papers"):
         known = {name for paper in config["papers"] for name in method_names(paper, config)}
     with _within("config key seeds"):

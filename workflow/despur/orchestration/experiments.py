@@ -1,17 +1,18 @@
 """What a paper's room asks of the house: experiments.yaml against the configuration. No torch, no pandas.
 
-A room's ``methods`` say which specification of the house each printed method is: ``cnc+two_sided=false``, or of another stage
-``groups/clusters``, ``stage1/erm``. Its ``artifacts`` say what each table and figure shows: ``datasets`` (the paper's), ``methods`` (their
-names, or a mapping of names to specifications of the artifact's own, which may differ by data set of the paper, and be several: grids),
-``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs`` (kinds of files, below; default: metrics) and ``reads`` (files of the room
-besides its own printed numbers, or other artifacts: figures read ``projections``). ``selected`` are the methods
-that run in the place of a grid's unless the configuration says ``sweep: true``. ``from`` are artifacts whose runs it shows too; without
-``datasets`` of its own, only theirs (of ``methods``, if it names some). ``shows_settings``: made anew when a declared setting changes.
-``writes``: the names of its files, where one job makes several tables or figures. A room's ``readings`` are settings, ``colors=released``,
-that count as the paper's though they are not the default (``despur/reporting/printed.py``).
-The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs of its own, of
-these runs. ``any_method_name``: there its methods may have any name, as tables name runs by their models.
-"""
+A room's ``methods`` say which specification of the house each printed method is: ``cnc+two_sided=false``, or of
+another stage ``groups/clusters``, ``stage1/erm``. Its ``artifacts`` say what each table and figure shows: ``datasets``
+(the paper's), ``methods`` (their names, or a mapping of names to specifications of the artifact's own, which may
+differ by data set of the paper, and be several: grids), ``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs``
+(kinds of files, below; default: metrics) and ``reads`` (files of the room besides its own printed numbers, or other
+artifacts: figures read ``projections``). ``selected`` are the methods that run in the place of a grid's unless the
+configuration says ``sweep: true``. ``from`` are artifacts whose runs it shows too; without ``datasets`` of its own,
+only theirs (of ``methods``, if it names some). ``shows_settings``: made anew when a declared setting changes.
+``writes``: the names of its files, where one job makes several tables or figures. A room's ``readings`` are settings,
+``colors=released``, that count as the paper's though they are not the default (``despur/reporting/printed.py``). The
+configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs
+of its own, of these runs. ``any_method_name``: there its methods may have any name, as tables name runs by their
+models."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -39,7 +40,9 @@ FILES = {  # what an artifact may need of the folders behind its cells, by stage
     "base_about": {},  # about.json of the stage-1 folders that these folders read
 }
 
-MADE = {  # by the first word of an artifact's name: the file of its room that makes it, and what it writes; the report shows the first
+# by the first word of an artifact's name: the file of its room that makes it, and what it writes; the report shows the
+# first
+MADE = {
     "figure": ("figures.py", ("png", "csv", "pdf")),
     "projections": ("projections.py", ("parquet",)),
 }
@@ -59,8 +62,9 @@ class Cell:
 
     @property
     def stand_in(self) -> bool:
-        """Whether other data plays the part of the paper's. A part of a data set is called by its setting: bios+professions=nurse_surgeon
-        is bios_nurse_surgeon; one of a family may be called by it: living17 is breeds_living17."""
+        """Whether other data plays the part of the paper's. A part of a data set is called by its setting:
+        bios+professions=nurse_surgeon is bios_nurse_surgeon; one of a family may be called by it: living17 is
+        breeds_living17."""
         base, settings = parse(self.dataset)
         same = {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
         return self.role not in same and not self.role.endswith(f"_{base}")
@@ -89,13 +93,15 @@ def players(config: Mapping[str, Any], role: str) -> list[str]:
 
 
 def specifications(stated: Any, role: str) -> list[str]:
-    """The specifications of a printed method on a data set of the paper: one for all data sets; or one, several or none for each."""
+    """The specifications of a printed method on a data set of the paper: one for all data sets; or one, several or
+    none for each."""
     here = stated.get(role, []) if isinstance(stated, Mapping) else stated
     return [here] if isinstance(here, str) else list(here)
 
 
 def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, Any]) -> list[str]:
-    """Which of these printed methods the configuration runs on a data set of the paper, which may list some of the runs."""
+    """Which of these printed methods the configuration runs on a data set of the paper, which may list some of the
+    runs."""
     cast = config["datasets"].get(role)
     chosen = config.get("methods", methods)
     here = cast.get("methods", methods) if isinstance(cast, Mapping) else methods
@@ -103,8 +109,8 @@ def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, Any]) ->
 
 
 def asked(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
-    """What an artifact shows: as its paper's room says (of a grid only what is selected, unless the configuration sweeps), changed as the
-    configuration says."""
+    """What an artifact shows: as its paper's room says (of a grid only what is selected, unless the configuration
+    sweeps), changed as the configuration says."""
     here = room(paper)["artifacts"][artifact]
     selected = {} if config.get("sweep") else {"methods": here["selected"]} if "selected" in here else {}
     return {**here, **selected, **config.get("artifacts", {}).get(paper, {}).get(artifact, {})}
@@ -149,7 +155,8 @@ def of_papers(config: Mapping[str, Any]) -> list[Cell]:
 
 
 def _seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
-    """How many seeds a method of an artifact gets: the artifact's own number, its number for this method, or that of the whole run."""
+    """How many seeds a method of an artifact gets: the artifact's own number, its number for this method, or that of
+    the whole run."""
     found = own.get(method) if isinstance(own, Mapping) else own
     return config["seeds"] if found is None else found
 
@@ -163,7 +170,8 @@ def folders(dataset: str, method: str, seeds: int | list[str]) -> tuple[str, ...
 
 
 def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
-    """Every file that an artifact reads: its printed numbers, and what it needs of its cells' folders and of their data."""
+    """Every file that an artifact reads: its printed numbers, and what it needs of its cells' folders and of their
+    data."""
     here = asked(config, paper, artifact)
     needs, found = here.get("needs", ["metrics"]), []
     for cell in cells(config, paper, artifact):
@@ -187,7 +195,8 @@ def outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
 
 
 def read_of_room(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
-    """What else an artifact reads: its printed numbers (none for most figures), files of its room and other artifacts that it names."""
+    """What else an artifact reads: its printed numbers (none for most figures), files of its room and other artifacts
+    that it names."""
     here, folder = room(paper)["artifacts"], Path("workflow/papers") / paper
     own = f"reported/{artifact}.csv"
     found = [str(folder / own)] if (PAPERS / paper / own).exists() else []
@@ -197,7 +206,8 @@ def read_of_room(config: Mapping[str, Any], paper: str, artifact: str) -> list[s
 
 
 def artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
-    """What this configuration makes of a paper, in its room's order: all tables, and what else there is something to draw of."""
+    """What this configuration makes of a paper, in its room's order: all tables, and what else there is something to
+    draw of."""
     return [name for name in room(paper)["artifacts"] if made(name) == TABLE or cells(config, paper, name)]
 
 

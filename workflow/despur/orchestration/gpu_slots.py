@@ -1,10 +1,12 @@
-"""GPUs of one machine, shared by the jobs of one user: each takes a slot, which the operating system frees when it ends, however.
+"""GPUs of one machine, shared by the jobs of one user: each takes a slot, which the operating system frees when it
+ends, however.
 
-python -m despur.orchestration.gpu_slots --gpus 1 --jobs-per-gpu 2 python -m despur.stage2 results/runs/colored_digits/cnc/s0-2
+python -m despur.orchestration.gpu_slots --gpus 1 --jobs-per-gpu 2 python -m despur.stage2
+results/runs/colored_digits/cnc/s0-2
 
-The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``; with --gpus 0 it sees none; with several, torchrun starts one for each.
-Without --jobs-per-gpu the devices are left as they are: a cluster has chosen them, or there are none to share.
-"""
+The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``; with --gpus 0 it sees none; with several, torchrun
+starts one for each. Without --jobs-per-gpu the devices are left as they are: a cluster has chosen them, or there are
+none to share."""
 
 import argparse
 import fcntl
@@ -28,12 +30,13 @@ class DeviceError(RuntimeError):
 
 
 def visible() -> list[str]:
-    """The GPUs that this process may use: by their lasting names all that nvidia-smi lists, or what CUDA_VISIBLE_DEVICES names.
+    """The GPUs that this process may use: by their lasting names all that nvidia-smi lists, or what
+    CUDA_VISIBLE_DEVICES names.
 
     Its numbers are read as nvidia-smi's, in the order of the PCI bus. CUDA counts so, too, where all GPUs are alike or
-    CUDA_DEVICE_ORDER=PCI_BUS_ID; where they differ, it would begin with the fastest. Beginnings of lasting names are completed. What
-    nvidia-smi does not list keeps the name that it has, and shares no lock with the same device by another name.
-    """
+    CUDA_DEVICE_ORDER=PCI_BUS_ID; where they differ, it would begin with the fastest. Beginnings of lasting names are
+    completed. What nvidia-smi does not list keeps the name that it has, and shares no lock with the same device by
+    another name."""
     listed = _listed()
     if "CUDA_VISIBLE_DEVICES" not in os.environ:
         return list(listed.values())
@@ -53,7 +56,8 @@ def _listed() -> dict[str, str]:
 
 
 def slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
-    """How many jobs run at once: as many as are asked for, or as the devices have room for. Raises DeviceError for more."""
+    """How many jobs run at once: as many as are asked for, or as the devices have room for. Raises DeviceError for
+    more."""
     found = max(len(devices) * jobs_per_gpu, 1) if asked is None else asked
     check(found, jobs_per_gpu, devices)
     return found
@@ -67,7 +71,8 @@ def check(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
         )
     if slots > len(devices) * jobs_per_gpu:
         raise DeviceError(
-            f"{slots} slots are asked for, but {len(devices)} GPUs ({', '.join(devices)}) with jobs_per_gpu={jobs_per_gpu} "
+            f"{slots} slots are asked for, but {len(devices)} GPUs ({', '.join(devices)}) with "
+            f"jobs_per_gpu={jobs_per_gpu} "
             f"have {len(devices) * jobs_per_gpu}: lower gpu or raise jobs_per_gpu in the profile"
         )
 
@@ -91,7 +96,8 @@ def _lock(file: Path, *, wait: bool = False) -> IO[str] | None:
 
 
 def _try(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
-    """``count`` devices with a free slot, the emptiest first, or none. One process looks at a time: none waits for half of another's."""
+    """``count`` devices with a free slot, the emptiest first, or none. One process looks at a time: none waits for
+    half of another's."""
     with _lock(folder / "door", wait=True):  # type: ignore[union-attr]
         free: dict[str, list[IO[str]]] = {}
         for device in devices:
@@ -105,7 +111,8 @@ def _try(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) ->
 
 
 def take(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
-    """Wait for a slot on each of ``count`` devices, held as long as the returned files are open, in this process or its children."""
+    """Wait for a slot on each of ``count`` devices, held as long as the returned files are open, in this process or
+    its children."""
     check(count, 1, devices)
     told = False
     while not (taken := _try(devices, count, jobs_per_gpu, folder)):
@@ -121,7 +128,8 @@ def take(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) ->
 
 
 def several(command: Sequence[str], count: int) -> list[str]:
-    """``python -m despur.stage1 ...`` in so many processes, each with a GPU (despur/compute/distributed.py); one needs no torchrun."""
+    """``python -m despur.stage1 ...`` in so many processes, each with a GPU (despur/compute/distributed.py); one needs
+    no torchrun."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
     return [command[0], *(torchrun if count > 1 else []), *command[1:]]
 

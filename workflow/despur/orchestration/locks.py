@@ -8,13 +8,14 @@ from typing import IO
 
 
 def clear_stale(folder: Path = Path(".snakemake")) -> IO[str] | None:
-    """Remove Snakemake's locks if no live Snakemake holds ``folder``; keep the returned file open as long as this one lives.
+    """Remove Snakemake's locks if no live Snakemake holds ``folder``; keep the returned file open as long as this one
+    lives.
 
-    Every Snakemake that calls this holds ``folder/alive`` together with the others, and adds its host's name to it; who can hold it alone
-    is the only one of its host. Some file systems keep such locks to a host (Lustre's ``localflock``), so locks that may be another host's
-    stay, and a message says whose. Names are forgotten when no locks are left. The jobs of a cluster must not call it. None where the file
-    system has no such locks: who lives cannot be told, and all locks stay.
-    """
+    Every Snakemake that calls this holds ``folder/alive`` together with the others, and adds its host's name to it;
+    who can hold it alone is the only one of its host. Some file systems keep such locks to a host (Lustre's
+    ``localflock``), so locks that may be another host's stay, and a message says whose. Names are forgotten when no
+    locks are left. The jobs of a cluster must not call it. None where the file system has no such locks: who lives
+    cannot be told, and all locks stay."""
     try:
         folder.mkdir(exist_ok=True)
         alive = (folder / "alive").open("a+")
@@ -25,7 +26,8 @@ def clear_stale(folder: Path = Path(".snakemake")) -> IO[str] | None:
             locks = [*(folder / "locks").glob("*.lock")]
             if locks and others:
                 print(
-                    f"The locks in {folder.resolve()} may be those of a Snakemake on {', '.join(others)}, and stay. If none runs there any "
+                    f"The locks in {folder.resolve()} may be those of a Snakemake on {', '.join(others)}, and "
+                    "stay. If none runs there any "
                     "more: snakemake --unlock, then start it again",
                     file=sys.stderr,
                 )

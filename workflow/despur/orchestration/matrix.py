@@ -1,8 +1,8 @@
 """The cross-paper matrix: which runs it compares. No torch, no pandas.
 
-The configuration's ``matrix`` names one data set, ``data``, the ``seeds`` (default: those of the whole run) and ``methods`` to run besides
-those that papers run on this data with these seeds anyway: names, as a paper prints them, and their specifications.
-"""
+The configuration's ``matrix`` names one data set, ``data``, the ``seeds`` (default: those of the whole run) and
+``methods`` to run besides those that papers run on this data with these seeds anyway: names, as a paper prints them,
+and their specifications."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,8 +19,8 @@ FILES = ("metrics.csv", "resamples.parquet", "about.json")
 def cells(config: Mapping[str, Any]) -> list[Cell]:
     """A cell for each method: those that papers run, in their order, then the further ones; none without a ``matrix``.
 
-    Of several names of one run, and of several runs of one name, the first stays; a sweep of several points is no method.
-    """
+    Of several names of one run, and of several runs of one name, the first stays; a sweep of several points is no
+    method."""
     if not (asked := config.get("matrix")):
         return []
     data, seeds = canonical("datasets", asked["data"]).name, asked.get("seeds", config["seeds"])

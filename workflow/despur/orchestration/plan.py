@@ -1,7 +1,8 @@
-"""What a configuration will cost, before anything runs: jobs, hours, disk, and the longest chain of jobs. ``python -m despur plan``.
+"""What a configuration will cost, before anything runs: jobs, hours, disk, and the longest chain of jobs. ``python -m
+despur plan``.
 
-Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where results/reference has them, else stated guesses.
-"""
+Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where results/reference has them, else
+stated guesses."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -75,7 +76,8 @@ def jobs_of(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
 
 
 def longest(jobs: Iterable[ResultPath], device: str) -> tuple[float, list[ResultPath]]:
-    """Seconds of the chain of jobs that takes longest, each on all GPUs that it can use, and its jobs: no number of machines is faster."""
+    """Seconds of the chain of jobs that takes longest, each on all GPUs that it can use, and its jobs: no number of
+    machines is faster."""
 
     @cache
     def chain(result: ResultPath) -> tuple[float, tuple[ResultPath, ...]]:
@@ -100,15 +102,23 @@ def row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> str:
 
 
 def tried(minutes: float) -> Iterator[str]:
-    """Of the longest job, which takes so many minutes, more than a job may ask for: whether the profile tries it often enough."""
+    """Of the longest job, which takes so many minutes, more than a job may ask for: whether the profile tries it often
+    enough."""
     longest, allowed = resources.facts()["longest"], resources.retries()
     asked = math.ceil(minutes / longest) - 1
     if asked > 0:
-        yield f"No job asks for more than {longest:,} minutes (workflow/resources.yaml); one of {minutes:,.0f} needs {asked:,} retries."
+        yield (
+            f"No job asks for more than {longest:,} minutes (workflow/resources.yaml); one of {minutes:,.0f} needs "
+            f"{asked:,} retries."
+        )
     if asked > allowed:
         enough = math.ceil(minutes / (allowed + 1))
-        yield (f"It CANNOT FINISH within the {allowed} retries of profiles/slurm: set retries there to {asked:,}, or longest to "
-               f"{enough:,}, where your partition gives a job so many minutes.")  # fmt: skip
+        yield (
+            f"It CANNOT FINISH within the {allowed} retries of "
+            f"profiles/slurm: set retries there to {asked:,}, or "
+            "longest to "
+            f"{enough:,}, where your partition gives a job so many minutes."
+        )
 
 
 def plan(configfile: Path, device: str) -> Iterator[str]:
@@ -116,15 +126,24 @@ def plan(configfile: Path, device: str) -> Iterator[str]:
     config: Mapping[str, Any] = configuration.read(configfile)
     jobs = jobs_of(config)
     every = set().union(*jobs.values())
-    yield f"{'':<20}{'jobs':>8}{'training':>10}{f'{device.upper()} hours':>16}{'other hours':>13}{'GB':>10}{'longest (h)':>12}"
+    yield (
+        f"{'':<20}{'jobs':>8}{'training':>10}{f'{device.upper()} hours':>16}{'other hours':>13}{'GB':>10}"
+        f"{'longest (h)':>12}"
+    )
     counts = {paper: len(experiments.artifacts(config, paper)) if paper in config["papers"] else 1 for paper in jobs}
     for paper, own in jobs.items():
         yield row(paper, own, counts[paper], device)
     yield row("all, shared once", every, sum(counts.values()) + 2, device)  # the scorecard, and `all`
     training = [result for result in every if resources.resources(result)["gpu"]]
     measured = sum(resources.seconds(result, device)[1] for result in training)
-    yield f"\nSpeeds are measured (results/reference) for {measured} of {len(training)} training jobs, else guessed (workflow/resources.yaml)."
+    yield (
+        f"\nSpeeds are measured (results/reference) for {measured} of {len(training)} training jobs, else guessed "
+        "(workflow/resources.yaml)."
+    )
     yield from tried(max((resources.elapsed(result, device) for result in every), default=0.0) / 60)
     yield "Times are at most: nothing is known of early stopping. The longest chain:"
     for result in longest(every, device)[1]:
-        yield f"  {resources.elapsed(result, device) / 3600:>10,.2f} h  {result.stage:<9} {result.folder.relative_to(result.root)}"
+        yield (
+            f"  {resources.elapsed(result, device) / 3600:>10,.2f} h  {result.stage:<9} "
+            f"{result.folder.relative_to(result.root)}"
+        )

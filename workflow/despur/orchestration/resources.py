@@ -1,7 +1,8 @@
-"""What a job needs: seconds, memory, disk, GPUs. Facts and guesses stand in workflow/resources.yaml, measured speeds in results/reference.
+"""What a job needs: seconds, memory, disk, GPUs. Facts and guesses stand in workflow/resources.yaml, measured speeds
+in results/reference.
 
-They decide no digit, so a wrong one costs time only: a job that runs out of memory or minutes asks for more, and goes on where it was.
-"""
+They decide no digit, so a wrong one costs time only: a job that runs out of memory or minutes asks for more, and goes
+on where it was."""
 
 import json
 import math
@@ -34,7 +35,8 @@ def fact(kind: str, name: str) -> Mapping[str, float]:
 
 
 def encoder(spec: Spec) -> str:
-    """The encoder whose representations a method writes: its own, or that of its stage-1 model; ``mlp`` if neither has one."""
+    """The encoder whose representations a method writes: its own, or that of its stage-1 model; ``mlp`` if neither has
+    one."""
     while "encoder" not in spec.components:
         if "stage1" not in spec.components:
             return "mlp"
@@ -43,17 +45,20 @@ def encoder(spec: Spec) -> str:
 
 
 def network(spec: Spec) -> str:
-    """What the steps of a method run: the encoder (fine-tuning goes on with that of stage 1), or a layer on representations."""
+    """What the steps of a method run: the encoder (fine-tuning goes on with that of stage 1), or a layer on
+    representations."""
     return encoder(spec) if {"encoder", "augment"} & set(spec.components) else "mlp"
 
 
 def on_gpu(spec: Spec) -> bool:
-    """Whether a method takes gradient steps or applies an encoder; one that is fitted in closed form has no use for a GPU."""
+    """Whether a method takes gradient steps or applies an encoder; one that is fitted in closed form has no use for a
+    GPU."""
     return "learning_rate" in spec.settings or "encoder" in spec.components
 
 
 def presented(spec: Spec, dataset: str) -> tuple[float, float]:
-    """Images that a run shows its network, in costs of a training step, and its steps, at most: nothing is known of early stopping."""
+    """Images that a run shows its network, in costs of a training step, and its steps, at most: nothing is known of
+    early stopping."""
     s = spec.settings
     if "epochs" not in s:  # an encoder is applied, forward only: a third
         return fact("datasets", dataset)["samples"] / 3, 0
@@ -74,7 +79,8 @@ def presented(spec: Spec, dataset: str) -> tuple[float, float]:
 
 @cache
 def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
-    """Measured images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that were kept."""
+    """Measured images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that
+    were kept."""
     total: dict[tuple[str, str, str], list[float]] = {}
     for file in sorted(reference.glob("*/*/provenance.json")):
         for folder, about in json.loads(file.read_text())["runs"].items():
@@ -123,7 +129,8 @@ def runs(result: ResultPath) -> int:
 
 @cache
 def megabytes(result: ResultPath) -> float:
-    """What a job writes under results/, in MB: arrays; weights (float32) and representations (float16) for two selection rules."""
+    """What a job writes under results/, in MB: arrays; weights (float32) and representations (float16) for two
+    selection rules."""
     data = fact("datasets", parse(result.dataset)[0])
     if result.stage == "data":
         return data["mb"] * len(result.datasets.points)
@@ -159,8 +166,8 @@ def retries() -> int:
 
 @cache
 def resources(result: ResultPath, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
-    """What a job asks for where there are so many GPUs: none, one, or all that it shares its batches out to. Each attempt asks for more,
-    as the one before may have had too little."""
+    """What a job asks for where there are so many GPUs: none, one, or all that it shares its batches out to. Each
+    attempt asks for more, as the one before may have had too little."""
     gpu = gpus > 0 and result.stage in TRAINED and any(map(on_gpu, result.sweep.points))
     shared = processes(result) if processes(result) <= gpus else 1
     data = fact("datasets", parse(result.dataset)[0])["mb"]

@@ -11,8 +11,8 @@ class SlurmError(RuntimeError):
 
 
 def check(partitions: Iterable[str]) -> None:
-    """Refuse partitions that sinfo does not list. They are as a profile has them: quoted or not, several with commas; of an expression
-    nothing is known, nor of a cluster without sinfo or whose sinfo fails."""
+    """Refuse partitions that sinfo does not list. They are as a profile has them: quoted or not, several with commas;
+    of an expression nothing is known, nor of a cluster without sinfo or whose sinfo fails."""
     names = {
         name
         for text in partitions

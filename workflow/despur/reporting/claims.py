@@ -1,15 +1,15 @@
 """A paper's claims: named statements, executed on what a run measured.
 
-claims.yaml of a room lists for each claim its ``name``, ``statement``, ``place`` in the paper, the ``artifact`` whose runs it reads (and
-others ``beside`` it), the ``datasets`` (the paper's) it is about, an ``effect``, a ``margin`` and why that margin (``because``). The claim
-holds when the 95 % interval of the effect lies above the margin, fails when it lies below, else it is undecided, as it is from one seed.
-Where ``given``, an expression too, is not above 0, nothing is decided: an encoder that has learned nothing has no gap, for one.
-What is ``counted`` (parameters) is the same from every seed: its value decides.
-An effect is an expression of the functions of :class:`Evidence`, such as ``value('cnc', 'worst_group_accuracy') -
-best('worst_group_accuracy', 'jtt', 'erm')``; accuracies are shares, not percent. Its interval is of percentiles over seeds and test
-originals, both drawn with replacement and the same for all methods: with three seeds it is rather too narrow, which is why the p value
-from seeds alone stands beside it. Where no test data enters (seconds, temperatures), it is Student's over seeds, of which it takes five.
-"""
+claims.yaml of a room lists for each claim its ``name``, ``statement``, ``place`` in the paper, the ``artifact`` whose
+runs it reads (and others ``beside`` it), the ``datasets`` (the paper's) it is about, an ``effect``, a ``margin`` and
+why that margin (``because``). The claim holds when the 95 % interval of the effect lies above the margin, fails when
+it lies below, else it is undecided, as it is from one seed. Where ``given``, an expression too, is not above 0,
+nothing is decided: an encoder that has learned nothing has no gap, for one. What is ``counted`` (parameters) is the
+same from every seed: its value decides. An effect is an expression of the functions of :class:`Evidence`, such as
+``value('cnc', 'worst_group_accuracy') - best('worst_group_accuracy', 'jtt', 'erm')``; accuracies are shares, not
+percent. Its interval is of percentiles over seeds and test originals, both drawn with replacement and the same for all
+methods: with three seeds it is rather too narrow, which is why the p value from seeds alone stands beside it. Where no
+test data enters (seconds, temperatures), it is Student's over seeds, of which it takes five."""
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
@@ -52,11 +52,27 @@ COLUMNS = [
 OF_EVIDENCE = ("value", "best", "least", "over", "rise", "spread", "classes", "gap", "slack")
 Measure = Callable[[Sequence[Cell]], tuple[pd.DataFrame, pd.DataFrame]]
 ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "log": np.log, "minimum": np.minimum, "maximum": np.maximum,
-    "mean": partial(np.mean, axis=0), "lowest": partial(np.min, axis=0), "highest": partial(np.max, axis=0),
-}  # fmt: skip
-ALLOWED = (ast.Expression, ast.Call, ast.Name, ast.Load, ast.Constant, ast.keyword, ast.List, ast.BinOp, ast.UnaryOp, ast.Subscript,
-           ast.operator, ast.unaryop)  # fmt: skip
+    "log": np.log,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+    "mean": partial(np.mean, axis=0),
+    "lowest": partial(np.min, axis=0),
+    "highest": partial(np.max, axis=0),
+}
+ALLOWED = (
+    ast.Expression,
+    ast.Call,
+    ast.Name,
+    ast.Load,
+    ast.Constant,
+    ast.keyword,
+    ast.List,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Subscript,
+    ast.operator,
+    ast.unaryop,
+)
 
 
 def read(expression: str) -> ast.Expression:
@@ -111,8 +127,9 @@ def decided(claim: dict[str, Any], found: Array, asked: Evidence) -> dict[str, A
 
 
 def effect(expression: str, evidence: Evidence) -> Array:
-    """An effect's value, draws and values by seed, from the functions of Evidence, elementwise ones, and ``mean``, ``lowest``,
-    ``highest`` over what ``over`` or ``classes`` gives, or over a list. Raises SettingError for an effect that is not one number."""
+    """An effect's value, draws and values by seed, from the functions of Evidence, elementwise ones, and ``mean``,
+    ``lowest``, ``highest`` over what ``over`` or ``classes`` gives, or over a list. Raises SettingError for an effect
+    that is not one number."""
     known = ARITHMETIC | {name: getattr(evidence, name) for name in OF_EVIDENCE}
     found = np.asarray(eval(compile(read(expression), expression, "eval"), {"__builtins__": {}}, known))
     if found.shape != (1 + DRAWS + len(evidence.seeds),):
@@ -143,7 +160,8 @@ def measured(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def claims_table(file: Path, cells: Sequence[Cell], measure: Measure = measured) -> pd.DataFrame:
-    """A row for each claim and each data set that plays a part in it. ``measure``: what effects may ask of cells (default: all of it)."""
+    """A row for each claim and each data set that plays a part in it. ``measure``: what effects may ask of cells
+    (default: all of it)."""
     claims, rows = yaml.safe_load(file.read_text()), []
     behind = {claim["name"]: (claim["artifact"], *claim.get("beside", [])) for claim in claims}
     tables = {names: measure([cell for cell in cells if cell.artifact in names]) for names in set(behind.values())}
@@ -169,9 +187,17 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
         for row in table.itertuples()
     ]
     p = ["–" if pd.isna(v) else f"{v:.2g}" for v in table["p_holm"]]
-    return pd.DataFrame({
-        "claim": table["statement"], "place": table["place"], "data set": table["dataset"], "data used": table["data"].replace("", "–"),
-        "verdict": table["verdict"], "effect [95 % interval]": interval,
-        "margin": [f"{row.margin:g}: {row.because}" for row in table.itertuples()],
-        "seeds": table["seeds"].fillna(0).astype(int), "p, seeds alone (Holm)": p, "reason": table["reason"].fillna(""),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "claim": table["statement"],
+            "place": table["place"],
+            "data set": table["dataset"],
+            "data used": table["data"].replace("", "–"),
+            "verdict": table["verdict"],
+            "effect [95 % interval]": interval,
+            "margin": [f"{row.margin:g}: {row.because}" for row in table.itertuples()],
+            "seeds": table["seeds"].fillna(0).astype(int),
+            "p, seeds alone (Holm)": p,
+            "reason": table["reason"].fillna(""),
+        }
+    )

@@ -1,13 +1,14 @@
-"""The cross-paper matrix: every method on the same data, by the metrics of all papers, with ranks that say how sure they are.
+"""The cross-paper matrix: every method on the same data, by the metrics of all papers, with ranks that say how sure
+they are.
 
     python -m despur.reporting.comparison --cells JSON --output results/matrix
 
-matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods (1: best) with the
-95 % interval of that rank; ``versus_erm``, whether the 95 % interval of the difference from ERM lies on the better side (helps), on the
-worse (hurts) or on both (undecided), by the rule of claims: always undecided from one seed and, where no test data enters (seconds), from
-less than five. Intervals are over seeds and test originals, both drawn with replacement and the same for all methods; from one seed, over
-test originals alone. Nothing is corrected for the number of comparisons.
-"""
+matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods (1:
+best) with the 95 % interval of that rank; ``versus_erm``, whether the 95 % interval of the difference from ERM lies on
+the better side (helps), on the worse (hurts) or on both (undecided), by the rule of claims: always undecided from one
+seed and, where no test data enters (seconds), from less than five. Intervals are over seeds and test originals, both
+drawn with replacement and the same for all methods; from one seed, over test originals alone. Nothing is corrected for
+the number of comparisons."""
 
 import argparse
 import json
@@ -38,7 +39,8 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of the matrix. ``scale``: from what is stored to the unit that is shown; ``paper``: whose measure it is."""
+    """A column of the matrix. ``scale``: from what is stored to the unit that is shown; ``paper``: whose measure it
+    is."""
 
     name: str
     label: str
@@ -106,8 +108,13 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
         measured = {method: values for method, values in found.items() if values is not None}
         ranked = ranks(measured, metric.higher_is_better, evidence.resampled)
         for cell in cells:
-            fixed = {"method": cell.printed, "papers": " ".join(papers_of(cell)), "data": cell.dataset, "metric": metric.name,
-                     "sees_attribute": sees_attribute(cell)}  # fmt: skip
+            fixed = {
+                "method": cell.printed,
+                "papers": " ".join(papers_of(cell)),
+                "data": cell.dataset,
+                "metric": metric.name,
+                "sees_attribute": sees_attribute(cell),
+            }
             shown = {
                 "label": metric.label,
                 "unit": metric.unit,
@@ -129,7 +136,8 @@ def sees_attribute(cell: Cell) -> bool:
 
 
 def ask(evidence: Evidence, method: str, metric: Metric) -> Array | None:
-    """Value, draws and values by seed of a metric (as :class:`Evidence` has them) in the unit shown; None where it is not measured."""
+    """Value, draws and values by seed of a metric (as :class:`Evidence` has them) in the unit shown; None where it is
+    not measured."""
     try:
         values = metric.scale * evidence.value(method, metric.name)
     except Missing:
@@ -144,7 +152,8 @@ def summary(values: Array, seeds: int) -> dict[str, float | str]:
 
 
 def ranks(found: dict[str, Array], higher_is_better: bool, resampled: bool = True) -> dict[str, dict[str, float | str]]:
-    """Rank of each method (1: best; ties share the mean), its 95 % interval, and what its difference from the baseline says.
+    """Rank of each method (1: best; ties share the mean), its 95 % interval, and what its difference from the baseline
+    says.
 
     Where nothing varies over seeds and test originals, as the memory of a process, ranks have no interval.
     """
@@ -195,8 +204,16 @@ def draw(table: pd.DataFrame, prefix: Path) -> None:
         for rows in zip(value.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
     ]
     figure, (axes,) = figures.panels(1, width=2 * figures.COLUMN, height=0.6 + 0.3 * len(rank))
-    sns.heatmap(rank, annot=np.array(texts), fmt="", cmap="viridis_r", cbar_kws={"label": "rank (1: best)"}, linewidths=0.5,
-                        annot_kws={"size": 5.5}, ax=axes)  # fmt: skip
+    sns.heatmap(
+        rank,
+        annot=np.array(texts),
+        fmt="",
+        cmap="viridis_r",
+        cbar_kws={"label": "rank (1: best)"},
+        linewidths=0.5,
+        annot_kws={"size": 5.5},
+        ax=axes,
+    )
     units = table.drop_duplicates("label").set_index("label")["unit"]
     axes.set_xticks(
         np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right"

@@ -1,8 +1,8 @@
 """What a run cost: Snakemake's own records of its jobs, and what about.json says of their folders.
 
-Snakemake keeps a record for each output file (.snakemake/metadata): the rule, its inputs, when it started and ended. From the files of an
-artifact they lead back to everything that was done for it. What was made without Snakemake has no record.
-"""
+Snakemake keeps a record for each output file (.snakemake/metadata): the rule, its inputs, when it started and ended.
+From the files of an artifact they lead back to everything that was done for it. What was made without Snakemake has no
+record."""
 
 import json
 import os
@@ -13,13 +13,20 @@ from pathlib import Path
 from typing import Any
 
 RECORDS = Path(".snakemake/metadata")
-STAGES = {"build_data": "data", "train_stage1": "stage 1", "infer_groups": "groups", "train_stage2": "stage 2", "evaluate": "evaluate",
-          "saliency": "saliency"}  # fmt: skip
+STAGES = {
+    "build_data": "data",
+    "train_stage1": "stage 1",
+    "infer_groups": "groups",
+    "train_stage2": "stage 2",
+    "evaluate": "evaluate",
+    "saliency": "saliency",
+}
 
 
 @dataclass(frozen=True)
 class Job:
-    """A finished job. ``seconds``: from its start to its end; ``folder``: its results; ``cached``: taken from Snakemake's cache."""
+    """A finished job. ``seconds``: from its start to its end; ``folder``: its results; ``cached``: taken from
+    Snakemake's cache."""
 
     rule: str
     log: str
@@ -70,7 +77,8 @@ class Jobs:
         return found
 
     def critical_path(self, jobs: Mapping[str, Job]) -> list[Job]:
-        """The chain of jobs, each reading what the one before it made, that takes longest: no number of cores is faster."""
+        """The chain of jobs, each reading what the one before it made, that takes longest: no number of cores is
+        faster."""
         best: dict[str, tuple[float, list[Job]]] = {}
 
         def chain(job: Job) -> tuple[float, list[Job]]:
@@ -84,7 +92,8 @@ class Jobs:
 
 
 def older(file: Path, started: float) -> bool:
-    """Whether a file is a link to one that was there before its job started: it was taken from the cache, not put there."""
+    """Whether a file is a link to one that was there before its job started: it was taken from the cache, not put
+    there."""
     return file.is_symlink() and file.exists() and file.stat().st_mtime < started
 
 
@@ -107,7 +116,8 @@ def by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
 
 
 def total(jobs: Collection[Job]) -> dict[str, Any]:
-    """Jobs, seconds of wall time, jobs taken from the cache; of what trains and infers: own seconds, largest memory (MB), devices."""
+    """Jobs, seconds of wall time, jobs taken from the cache; of what trains and infers: own seconds, largest memory
+    (MB), devices."""
     known = [found for job in jobs if job.stage in ("stage 1", "groups", "stage 2") and (found := about(job.folder))]
     return {
         "jobs": len(jobs),

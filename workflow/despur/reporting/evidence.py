@@ -22,11 +22,11 @@ class Missing(LookupError):
 
 
 def decide(found: Array, margin: float, resampled: bool, counted: bool = False) -> tuple[str, dict[str, Any]]:
-    """On which side of a margin an effect lies (above, below, undecided), with its 95 % interval and, if no verdict is due, the reason.
+    """On which side of a margin an effect lies (above, below, undecided), with its 95 % interval and, if no verdict is
+    due, the reason.
 
-    ``found``: as :class:`Evidence` answers. Of percentiles over seeds and test originals where ``resampled``, else Student's over seeds.
-    What is ``counted`` is the same from every seed.
-    """
+    ``found``: as :class:`Evidence` answers. Of percentiles over seeds and test originals where ``resampled``, else
+    Student's over seeds. What is ``counted`` is the same from every seed."""
     drawn, alone = found[1 : DRAWS + 1], found[DRAWS + 1 :]
     low, high = np.nanpercentile(drawn, [2.5, 97.5]) if resampled else interval(alone)
     evidence = {"low": low, "high": high}
@@ -49,9 +49,8 @@ def interval(alone: Array) -> tuple[float, float]:
 class Evidence:
     """What an effect may ask for, of the runs behind one artifact on one data set.
 
-    Every answer is an array: the value from all seeds; then DRAWS values, each from seeds drawn with replacement and from one bootstrap
-    sample of the test originals, the same for all methods; then one value for each seed alone.
-    """
+    Every answer is an array: the value from all seeds; then DRAWS values, each from seeds drawn with replacement and
+    from one bootstrap sample of the test originals, the same for all methods; then one value for each seed alone."""
 
     metrics: pd.DataFrame
     resamples: pd.DataFrame
@@ -62,7 +61,8 @@ class Evidence:
     def value(
         self, method: str, metric: str, group: str = "", split: str = "test", selection: str = "best", **where: Any
     ) -> Array:
-        """A metric of a printed method; ``where``: settings that a sweep varies (dots as underscores: data_p_corr='0.9').
+        """A metric of a printed method; ``where``: settings that a sweep varies (dots as underscores:
+        data_p_corr='0.9').
 
         A metric that is not resampled (agreement of groups, the last step) is the same in each bootstrap sample.
         """
@@ -132,7 +132,8 @@ class Evidence:
         return np.mean(next(both) - next(both), axis=0)
 
     def slack(self, method: str, **where: Any) -> Array:
-        """Smallest over classes of Eq. 6's bound (Zhang et al. 2022) minus what it bounds, worst-group minus average loss; nats."""
+        """Smallest over classes of Eq. 6's bound (Zhang et al. 2022) minus what it bounds, worst-group minus average
+        loss; nats."""
         bound, worst, average = (
             self.classes(method, f"class_{kind}", **where) for kind in ("bound", "worst_group_loss", "average_loss")
         )

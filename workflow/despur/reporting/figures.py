@@ -17,38 +17,109 @@ from despur.orchestration.experiments import Cell
 from despur.storage.store import atomic
 
 COLUMN = 3.4  # inches: width of a column in print
-# Every printed method, paper by paper. Any ten neighbours have colours of their own; a method has the same colour in every figure.
+# Every printed method, paper by paper. Any ten neighbours have colours of their own; a method has the same colour in
+# every figure.
 NAMES = {
-    "erm": "ERM", "jtt": "JTT", "cnc": "CNC", "gdro": "Group DRO", "eiil": "EIIL", "supcon": "SupCon*", "pgi": "PGI", "lff": "LfF",
-    "cim": "CIM", "george": "GEORGE", "cvar_dro": "CVaR DRO", "cnc_align_loss": "CNC, alignment loss",
-    "dann_spurious_attribute": "DANN, attribute", "dann_majority_minority": "DANN, majority",
+    "erm": "ERM",
+    "jtt": "JTT",
+    "cnc": "CNC",
+    "gdro": "Group DRO",
+    "eiil": "EIIL",
+    "supcon": "SupCon*",
+    "pgi": "PGI",
+    "lff": "LfF",
+    "cim": "CIM",
+    "george": "GEORGE",
+    "cvar_dro": "CVaR DRO",
+    "cnc_align_loss": "CNC, alignment loss",
+    "dann_spurious_attribute": "DANN, attribute",
+    "dann_majority_minority": "DANN, majority",
     "cnc_negatives_by_class": "CNC, negatives by class",
-    "cnc_negatives_by_prediction": "CNC, negatives by prediction", "cnc_projection_head": "CNC, projection head",
-    "cnc_one_sided": "CNC, one-sided", "cnc_train_finetune": "CNC, train then finetune",
-    "cnc_sizes": "CNC, M and N", "cnc_pseudo_labels": "CNC, pseudo-labels", "cnc_clustering": "CNC, clustering",
-    "zero_shot": "Zero-shot", "group_prompt": "Group prompt", "linear_probe": "Linear probe", "adapter": "Adapter", "wise_ft": "WiSE-FT",
-    "dfr": "DFR", "dfr_subsample": "DFR, subsampled", "dfr_upsample": "DFR, upsampled", "contrastive_adapter": "Contrastive adapter",
-    "ssa": "SSA", "rwy": "RWY",
-    "adapter_hard_sampling_only": "Adapter, hard sampling", "adapter_contrastive_only": "Adapter, contrastive",
-    "standard_cl": "Standard CL", "same_domain_negatives": "Same-domain negatives", "mmd": "MMD", "dann": "DANN",
-    "domain_weighted_negatives": "Domain-weighted negatives", "domain_weighted_pairs": "Domain-weighted pairs",
+    "cnc_negatives_by_prediction": "CNC, negatives by prediction",
+    "cnc_projection_head": "CNC, projection head",
+    "cnc_one_sided": "CNC, one-sided",
+    "cnc_train_finetune": "CNC, train then finetune",
+    "cnc_sizes": "CNC, M and N",
+    "cnc_pseudo_labels": "CNC, pseudo-labels",
+    "cnc_clustering": "CNC, clustering",
+    "zero_shot": "Zero-shot",
+    "group_prompt": "Group prompt",
+    "linear_probe": "Linear probe",
+    "adapter": "Adapter",
+    "wise_ft": "WiSE-FT",
+    "dfr": "DFR",
+    "dfr_subsample": "DFR, subsampled",
+    "dfr_upsample": "DFR, upsampled",
+    "contrastive_adapter": "Contrastive adapter",
+    "ssa": "SSA",
+    "rwy": "RWY",
+    "adapter_hard_sampling_only": "Adapter, hard sampling",
+    "adapter_contrastive_only": "Adapter, contrastive",
+    "standard_cl": "Standard CL",
+    "same_domain_negatives": "Same-domain negatives",
+    "mmd": "MMD",
+    "dann": "DANN",
+    "domain_weighted_negatives": "Domain-weighted negatives",
+    "domain_weighted_pairs": "Domain-weighted pairs",
     "color_jitter_oracle": "Colour jitter (oracle)",
-    "ce": "CE", "inlp": "INLP", "adv": "Adv", "con_ft": "Con, finetuned", "con": "Con", "con_ce_scl": "CE + SCL", "con_ce_fcl": "CE − FCL",
-    "leace": "LEACE", "adv_single": "Adv, single",
-    "simclr": "SimCLR", "simclr_msr": "SimCLR + MSR", "byol": "BYOL", "byol_msr": "BYOL + MSR", "wmse": "W-MSE", "ressl": "ReSSL",
-    "ressl_msr": "ReSSL + MSR", "lmcl": "LMCL", "lmcl_msr": "LMCL + MSR", "ssl_hsic": "SSL-HSIC", "relic": "ReLIC", "moco": "MoCo",
-    "cmc": "CMC", "cmc_msr": "CMC + MSR", "swav": "SwAV", "swav_msr": "SwAV + MSR", "dcl": "DCL", "dcl_msr": "DCL + MSR", "cpc": "CPC",
-    "infomin": "InfoMin", "barlow_twins": "Barlow Twins",
-}  # fmt: skip
+    "ce": "CE",
+    "inlp": "INLP",
+    "adv": "Adv",
+    "con_ft": "Con, finetuned",
+    "con": "Con",
+    "con_ce_scl": "CE + SCL",
+    "con_ce_fcl": "CE − FCL",
+    "leace": "LEACE",
+    "adv_single": "Adv, single",
+    "simclr": "SimCLR",
+    "simclr_msr": "SimCLR + MSR",
+    "byol": "BYOL",
+    "byol_msr": "BYOL + MSR",
+    "wmse": "W-MSE",
+    "ressl": "ReSSL",
+    "ressl_msr": "ReSSL + MSR",
+    "lmcl": "LMCL",
+    "lmcl_msr": "LMCL + MSR",
+    "ssl_hsic": "SSL-HSIC",
+    "relic": "ReLIC",
+    "moco": "MoCo",
+    "cmc": "CMC",
+    "cmc_msr": "CMC + MSR",
+    "swav": "SwAV",
+    "swav_msr": "SwAV + MSR",
+    "dcl": "DCL",
+    "dcl_msr": "DCL + MSR",
+    "cpc": "CPC",
+    "infomin": "InfoMin",
+    "barlow_twins": "Barlow Twins",
+}
 COLORS = dict(zip(NAMES, cycle(sns.color_palette("colorblind", 10))))
 DATA = {
-    "cmnist": "CMNIST*", "waterbirds": "Waterbirds", "celeba": "CelebA", "civilcomments": "CivilComments",
-    "cmnist_3v5": "CMNIST, 3 against 5", "moji": "Moji", "hate_speech": "Hate speech", "bios": "Bios", "imsitu": "imSitu",
-    "cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "stl10": "STL-10", "tiny_imagenet": "Tiny ImageNet", "imagenet100": "ImageNet-100",
-    "imagenet": "ImageNet", "coco30": "COCO, 30 classes",
-    "breeds_living17": "Living-17", "breeds_nonliving26": "Nonliving-26", "breeds_entity13": "Entity-13", "breeds_entity30": "Entity-30",
-    "cifar10_001": "CIFAR-10.001", "cifar10_02": "CIFAR-10.02", "fmow": "FMoW", "amazon": "Amazon",
-}  # fmt: skip
+    "cmnist": "CMNIST*",
+    "waterbirds": "Waterbirds",
+    "celeba": "CelebA",
+    "civilcomments": "CivilComments",
+    "cmnist_3v5": "CMNIST, 3 against 5",
+    "moji": "Moji",
+    "hate_speech": "Hate speech",
+    "bios": "Bios",
+    "imsitu": "imSitu",
+    "cifar10": "CIFAR-10",
+    "cifar100": "CIFAR-100",
+    "stl10": "STL-10",
+    "tiny_imagenet": "Tiny ImageNet",
+    "imagenet100": "ImageNet-100",
+    "imagenet": "ImageNet",
+    "coco30": "COCO, 30 classes",
+    "breeds_living17": "Living-17",
+    "breeds_nonliving26": "Nonliving-26",
+    "breeds_entity13": "Entity-13",
+    "breeds_entity30": "Entity-30",
+    "cifar10_001": "CIFAR-10.001",
+    "cifar10_02": "CIFAR-10.02",
+    "fmow": "FMoW",
+    "amazon": "Amazon",
+}
 
 
 def panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
@@ -58,7 +129,8 @@ def panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: A
 
 
 def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
-    """Aligned panels in the house style, (rows, columns); ``width`` and ``height`` in inches, of the whole figure and of each row."""
+    """Aligned panels in the house style, (rows, columns); ``width`` and ``height`` in inches, of the whole figure and
+    of each row."""
     style()
     return plt.subplots(rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, **keywords)
 
@@ -66,7 +138,8 @@ def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **
 def named_rows(
     names: Sequence[str], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any
 ) -> tuple[Figure, list[Any]]:
-    """Rows of panels in the house style, each with its name above; ``width`` and ``height`` in inches, of the figure and of a row."""
+    """Rows of panels in the house style, each with its name above; ``width`` and ``height`` in inches, of the figure
+    and of a row."""
     style()
     figure = plt.figure(figsize=(width, height * len(names)), layout="constrained")
     rows = figure.subfigures(len(names), 1, squeeze=False)[:, 0]
@@ -83,16 +156,28 @@ def style() -> None:
         style="ticks",
         font_scale=0.9,
         rc={
-            "axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 200, "pdf.fonttype": 42, "font.family": "DejaVu Sans",
-            "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
-            "legend.frameon": False, "legend.fontsize": 7, "legend.title_fontsize": 7,
-            "figure.titlesize": 9, "lines.linewidth": 1.2, "lines.markersize": 4,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "savefig.dpi": 200,
+            "pdf.fonttype": 42,
+            "font.family": "DejaVu Sans",
+            "axes.titlesize": 8,
+            "axes.labelsize": 8,
+            "xtick.labelsize": 7,
+            "ytick.labelsize": 7,
+            "legend.frameon": False,
+            "legend.fontsize": 7,
+            "legend.title_fontsize": 7,
+            "figure.titlesize": 9,
+            "lines.linewidth": 1.2,
+            "lines.markersize": 4,
         },
-    )  # fmt: skip
+    )
 
 
 def data_name(role: str, played: str) -> str:
-    """A paper's data set, and what plays its part if that is other data (without the settings that it sweeps: the figure shows them)."""
+    """A paper's data set, and what plays its part if that is other data (without the settings that it sweeps: the
+    figure shows them)."""
     name = DATA.get(role, role)
     player = re.sub(r"\+[^+]*~[^+]*", "", played)
     return f"{name}, played by {player}" if Cell(role, played, "", ()).stand_in else name

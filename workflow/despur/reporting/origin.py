@@ -31,7 +31,8 @@ def code() -> dict[str, Any]:
 
 
 def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Name, source, licence and checksums of the data sets that a configuration's runs read, as far as they are made."""
+    """Name, source, licence and checksums of the data sets that a configuration's runs read, as far as they are
+    made."""
     places = {
         locate(folder).data
         for cell in [*experiments.of_papers(config), *matrix.cells(config)]

@@ -1,4 +1,5 @@
-"""The settings that a printed number stands for, ``p_corr=0.995;lambda=0.2``, against those of what was run and of its paper's room."""
+"""The settings that a printed number stands for, ``p_corr=0.995;lambda=0.2``, against those of what was run and of its
+paper's room."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -24,7 +25,8 @@ def printed_settings(text: Any) -> dict[str, str]:
 
 
 def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
-    """The rows at the printed values of settings: those that they vary (columns ``lambda``, ``data.p_corr``), and their method's own."""
+    """The rows at the printed values of settings: those that they vary (columns ``lambda``, ``data.p_corr``), and
+    their method's own."""
     for key, value in printed_settings(printed).items():
         columns = [c for c in (key, f"data.{key}") if c in rows and rows[c].notna().any()]
         if columns:
@@ -62,7 +64,8 @@ def same_settings(printed: Any, data: str) -> bool:
 
 
 def not_compared(printed: Any, data: str, stand_in: bool, changes: Mapping[str, str]) -> str:
-    """The verdict on runs that a printed number does not speak of, which says why; empty for the paper's own data and settings."""
+    """The verdict on runs that a printed number does not speak of, which says why; empty for the paper's own data and
+    settings."""
     if stand_in:
         return "stand-in: not compared"
     others = ", ".join(
@@ -74,7 +77,8 @@ def not_compared(printed: Any, data: str, stand_in: bool, changes: Mapping[str, 
 
 
 def changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
-    """The changed settings of all runs by data set of the paper, printed method and data: behind what is derived of them (a gap), too."""
+    """The changed settings of all runs by data set of the paper, printed method and data: behind what is derived of
+    them (a gap), too."""
     keys = ["role", "printed", "data"]
     if "changed" not in metrics:
         return {}
@@ -83,11 +87,11 @@ def changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
 
 
 def changed(cell: Cell, data: str, method: str) -> str:
-    """The settings, ``size=64;epochs=1``, in which a run of a cell is not as its paper's room and its data set's file have it.
+    """The settings, ``size=64;epochs=1``, in which a run of a cell is not as its paper's room and its data set's file
+    have it.
 
-    A method is held against the nearest of the points that its room states. A draw, what is kept beside the model (snapshots) and what the
-    room calls a reading may differ.
-    """
+    A method is held against the nearest of the points that its room states. A draw, what is kept beside the model
+    (snapshots) and what the room calls a reading may differ."""
     if not cell.paper or cell.stand_in:
         return ""
     own, *others = [point for text in (method, *stated(cell)) for point in _points(cell, text, data)]
@@ -101,7 +105,8 @@ def changed(cell: Cell, data: str, method: str) -> str:
 
 
 def _changed_data(cell: Cell, data: str) -> list[str]:
-    """Settings of a data set that are neither its default, nor varied by the room's artifact, nor what the paper calls it by."""
+    """Settings of a data set that are neither its default, nor varied by the room's artifact, nor what the paper calls
+    it by."""
     varied = parse(f"data+{text}")[1] if (text := room(cell.paper)["artifacts"][cell.artifact].get("data")) else {}
     (point,) = resolve("datasets", data).points
     return [
@@ -112,7 +117,8 @@ def _changed_data(cell: Cell, data: str) -> list[str]:
 
 
 def stated(cell: Cell) -> list[str]:
-    """What the room says that a cell's method is; of a name that it has not (one job for several of its methods): all that it has."""
+    """What the room says that a cell's method is; of a name that it has not (one job for several of its methods): all
+    that it has."""
     here = room(cell.paper)
     own = here["artifacts"][cell.artifact].get("methods", [])
     named = own if isinstance(own, dict) else here["methods"]
@@ -143,8 +149,8 @@ def values(spec: Spec, prefix: str = "") -> dict[str, str]:
 
 
 def weighted_averages(table: pd.DataFrame, of: pd.Series) -> pd.DataFrame:
-    """Rows of metrics with the average that weights groups by their training sizes in the place of the plain one, where ``of`` is true:
-    some papers print that one."""
+    """Rows of metrics with the average that weights groups by their training sizes in the place of the plain one,
+    where ``of`` is true: some papers print that one."""
     kept = table[~(of & (table["metric"] == "average_accuracy"))]
     weighted = kept["metric"].replace("weighted_average_accuracy", "average_accuracy")
     return kept.assign(metric=kept["metric"].mask(of, weighted))

@@ -1,4 +1,5 @@
-"""Maps of representations in two dimensions, for the figures of a paper's room: made in one job, since UMAP takes long to start."""
+"""Maps of representations in two dimensions, for the figures of a paper's room: made in one job, since UMAP takes long
+to start."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,10 +17,11 @@ SAMPLES = 1000  # at most so many samples of a run: more would lie on top of eac
 
 
 def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], Array], samples: int) -> pd.DataFrame:
-    """Where a run's representations of a random part of the test set lie; of stage 1, which serves to infer groups, of the training set.
+    """Where a run's representations of a random part of the test set lie; of stage 1, which serves to infer groups, of
+    the training set.
 
-    Methods share the samples. ``position``: that of a sample within its split; ``y``, ``a``: numbers of its class and attribute.
-    """
+    Methods share the samples. ``position``: that of a sample within its split; ``y``, ``a``: numbers of its class and
+    attribute."""
     dataset = load_dataset(result.data.folder, run.data.name)
     split, selection = ("train", "last") if result.stage == "stage1" else (dataset.about["headline"], "best")
     rows = dataset.rows(split)
@@ -27,18 +29,30 @@ def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], A
     z = Container(result.folder / "outputs.safetensors")[f"{run.key}/{selection}/z"][rows[positions]]
     points = to_plane(z.astype(np.float32), run.seed)
     about, table = dataset.about, dataset.table.iloc[rows[positions]]
-    return pd.DataFrame({
-        "folder": str(result.folder), "run": run.key, "data": run.data.name, "seed": run.seed, "split": split, "position": positions,
-        "y": table["y"].to_numpy(), "a": table["a"].to_numpy(),
-        "class": np.array(about["classes"])[table["y"]], "attribute": np.array(about["attributes"])[table["a"]],
-        "kind_of_attribute": about["attribute"], "x1": points[:, 0], "x2": points[:, 1],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "folder": str(result.folder),
+            "run": run.key,
+            "data": run.data.name,
+            "seed": run.seed,
+            "split": split,
+            "position": positions,
+            "y": table["y"].to_numpy(),
+            "a": table["a"].to_numpy(),
+            "class": np.array(about["classes"])[table["y"]],
+            "attribute": np.array(about["attributes"])[table["a"]],
+            "kind_of_attribute": about["attribute"],
+            "x1": points[:, 0],
+            "x2": points[:, 1],
+        }
+    )
 
 
 def write_projections(
     cells: Sequence[Cell], output: Path, to_plane: Callable[[Array, int], Array] = draw, samples: int = SAMPLES
 ) -> None:
-    """``output``.parquet: the first seed's run behind every cell that has representations; of a sweep, its first and last point."""
+    """``output``.parquet: the first seed's run behind every cell that has representations; of a sweep, its first and
+    last point."""
     parts = []
     for folder in dict.fromkeys(cell.folders[0] for cell in cells):
         result = locate(folder)

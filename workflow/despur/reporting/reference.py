@@ -1,4 +1,5 @@
-"""Keep what a full run measured: its tables, figures and histories, with provenance, under results/reference/CONFIG/PAPER.
+"""Keep what a full run measured: its tables, figures and histories, with provenance, under
+results/reference/CONFIG/PAPER.
 
 python -m despur.reporting.reference --configfile config/mnist.yaml
 """
@@ -18,7 +19,8 @@ from despur.storage.store import write_csv, write_json
 
 
 def folders(config: dict[str, Any], paper: str) -> list[Path]:
-    """The finished folders behind all artifacts of a paper; some artifacts show data alone, of which nothing was trained."""
+    """The finished folders behind all artifacts of a paper; some artifacts show data alone, of which nothing was
+    trained."""
     named = {folder for artifact in experiments.room(paper)["artifacts"]
              for cell in experiments.cells(config, paper, artifact) for folder in cell.folders}  # fmt: skip
     return sorted(Path(folder) for folder in named if (Path(folder) / "about.json").exists())
@@ -34,8 +36,8 @@ def shown(folder: Path) -> list[Path]:
 
 
 def keep(configfile: Path) -> None:
-    """Copy each paper's tables and figures that were made. Beside them: what made them (of each run specification, code digest, seconds,
-    device, memory), and training histories."""
+    """Copy each paper's tables and figures that were made. Beside them: what made them (of each run specification,
+    code digest, seconds, device, memory), and training histories."""
     config = configuration.read(configfile)
     made_by = {**origin.code(), "config": config}  # before this writes into the tree
     for paper in config["papers"]:

@@ -2,8 +2,8 @@
 
     python -m despur.reporting.scorecard --configfile config.yaml --output results/scorecard
 
-scorecard.csv has a row for each printed number and each claim. The page shows whatever is finished: what is missing is not run here.
-"""
+scorecard.csv has a row for each printed number and each claim. The page shows whatever is finished: what is missing is
+not run here."""
 
 import argparse
 import base64
@@ -26,9 +26,34 @@ from despur.storage.store import atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"
 VERDICTS = ("holds", "fails", "undecided", verdicts.NOT_RUN)
-COLUMNS = ["paper", "kind_of_row", "place", "artifact", "paper_dataset", "method", "setting", "metric", "unit", "reported", "reported_std",
-           "ours", "ours_std", "difference", "claim", "statement", "effect", "low", "high", "margin", "p_seeds", "p_holm", "seeds", "data",
-           "verdict", "settle"]  # fmt: skip
+COLUMNS = [
+    "paper",
+    "kind_of_row",
+    "place",
+    "artifact",
+    "paper_dataset",
+    "method",
+    "setting",
+    "metric",
+    "unit",
+    "reported",
+    "reported_std",
+    "ours",
+    "ours_std",
+    "difference",
+    "claim",
+    "statement",
+    "effect",
+    "low",
+    "high",
+    "margin",
+    "p_seeds",
+    "p_holm",
+    "seeds",
+    "data",
+    "verdict",
+    "settle",
+]
 
 
 class Page:
@@ -81,7 +106,8 @@ class Page:
         return found
 
     def matrix(self) -> dict[str, Any] | None:
-        """The table of the cross-paper matrix, its heat map, and who helps on whose metric; None where it is not made."""
+        """The table of the cross-paper matrix, its heat map, and who helps on whose metric; None where it is not
+        made."""
         files = {Path(file).suffix: Path(file) for file in matrix.outputs(self.config)}
         if not files or not files[".csv"].exists():
             return None
@@ -91,15 +117,27 @@ class Page:
         cells = {(row["method"], row["metric"]): row for row in table.to_dict("records")}
         methods = table.drop_duplicates("method").to_dict("records")
         link = {row["method"]: self.link(row["folder"]) for row in methods}
-        return {"metrics": metrics, "methods": methods, "cells": cells, "image": image, "said": said(table), "link": link,
-                "seeds": int(table["seeds"].max())}  # fmt: skip
+        return {
+            "metrics": metrics,
+            "methods": methods,
+            "cells": cells,
+            "image": image,
+            "said": said(table),
+            "link": link,
+            "seeds": int(table["seeds"].max()),
+        }
 
     def cost(self) -> dict[str, Any]:
         """Jobs and seconds by stage and by paper, what papers share, the critical path."""
         jobs = cost.Jobs()
-        behind = {paper: jobs.behind(file for artifact in experiments.room(paper)["artifacts"]
-                                     for file in experiments.outputs(self.config, paper, artifact))
-                  for paper in self.config["papers"]}  # fmt: skip
+        behind = {
+            paper: jobs.behind(
+                file
+                for artifact in experiments.room(paper)["artifacts"]
+                for file in experiments.outputs(self.config, paper, artifact)
+            )
+            for paper in self.config["papers"]
+        }
         behind["matrix"] = jobs.behind(matrix.outputs(self.config))
         every = {log: job for each in behind.values() for log, job in each.items()}
         used = Counter(log for each in behind.values() for log in each)
@@ -123,7 +161,8 @@ class Page:
 
 
 def said(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
-    """Of each metric of the matrix: the methods that help, of the paper whose metric it is (``own``) and of ``others``; and that hurt."""
+    """Of each metric of the matrix: the methods that help, of the paper whose metric it is (``own``) and of
+    ``others``; and that hurt."""
     found: dict[str, dict[str, list[str]]] = {name: {"own": [], "others": [], "hurts": []} for name in table["metric"]}
     for row in table.fillna({"papers": "", "paper": ""}).itertuples():
         whose = "own" if row.paper in row.papers.split() else "others"

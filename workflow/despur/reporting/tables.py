@@ -53,8 +53,8 @@ def cells_from(text: str) -> list[Cell]:
 
 
 def load_metrics(cells: Sequence[Cell]) -> pd.DataFrame:
-    """What was measured of all cells in long form, with each cell's role, player, printed method, whether it is a stand-in, and which
-    settings are ``changed`` from the paper's.
+    """What was measured of all cells in long form, with each cell's role, player, printed method, whether it is a
+    stand-in, and which settings are ``changed`` from the paper's.
 
     Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
     """
@@ -62,7 +62,8 @@ def load_metrics(cells: Sequence[Cell]) -> pd.DataFrame:
 
 
 def load_resamples(cells: Sequence[Cell]) -> pd.DataFrame:
-    """Bootstrap values of the headline split: a row for each run, metric and group, columns "0", "1", ...: the bootstrap samples."""
+    """Bootstrap values of the headline split: a row for each run, metric and group, columns "0", "1", ...: the
+    bootstrap samples."""
     return _load(cells, {"runs": ("resamples.parquet", pd.read_parquet)})
 
 
@@ -112,9 +113,9 @@ def compare(
 ) -> pd.DataFrame:
     """A row for each printed number and each data set that played its part; percentages.
 
-    A printed setting that these runs vary (``lambda=0.2``) picks its runs. Reported numbers are compared (difference, verdict) only
-    where data and settings are the paper's own. ``splits``: which split a metric is of, where that is not "test".
-    """
+    A printed setting that these runs vary (``lambda=0.2``) picks its runs. Reported numbers are compared (difference,
+    verdict) only where data and settings are the paper's own. ``splits``: which split a metric is of, where that is
+    not "test"."""
     others = changes(metrics)
     best = metrics[metrics["selection"] == "best"]
     rows: list[dict[str, Any]] = []
@@ -185,14 +186,20 @@ def spread(mean: float, std: float) -> str:
 def shown(table: pd.DataFrame, form: Callable[[float, float], str] = spread) -> pd.DataFrame:
     """The table as people read it: rounded, mean (std), what was run before what was not."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
-    display = pd.DataFrame({
-        "data set": table["paper_dataset"], "method": table["method"].fillna("–"), "setting": table["setting"].fillna("").astype(str),
-        "metric": table["metric"].str.replace("_", " "),
-        "reported": [form(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
-        "ours": [form(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
-        "difference": ["" if pd.isna(d) else f"{d:+.1f}" for d in table["difference"]],
-        "seeds": table["seeds"].astype(str), "data used": table["data"].fillna("–"), "verdict": table["verdict"],
-    })  # fmt: skip
+    display = pd.DataFrame(
+        {
+            "data set": table["paper_dataset"],
+            "method": table["method"].fillna("–"),
+            "setting": table["setting"].fillna("").astype(str),
+            "metric": table["metric"].str.replace("_", " "),
+            "reported": [form(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
+            "ours": [form(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
+            "difference": ["" if pd.isna(d) else f"{d:+.1f}" for d in table["difference"]],
+            "seeds": table["seeds"].astype(str),
+            "data used": table["data"].fillna("–"),
+            "verdict": table["verdict"],
+        }
+    )
     varies = table.groupby(["paper_dataset", "method", "metric"], dropna=False)["setting"].nunique().max() > 1
     return display if varies else display.drop(columns="setting")
 
@@ -203,7 +210,8 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 
 def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None = None) -> None:
-    """``prefix``.csv (all digits), .md, .tex and .html (as people read it; .md and .html say first how many numbers agree), atomically."""
+    """``prefix``.csv (all digits), .md, .tex and .html (as people read it; .md and .html say first how many numbers
+    agree), atomically."""
     display = shown(table) if display is None else display
     line = summary(table)
     write_csv(prefix.with_suffix(".csv"), table)

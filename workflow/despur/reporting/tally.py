@@ -1,4 +1,5 @@
-"""What the papers' tables and claims say, gathered: every printed number once, every claim once, whether it was run here or not."""
+"""What the papers' tables and claims say, gathered: every printed number once, every claim once, whether it was run
+here or not."""
 
 import math
 from collections.abc import Mapping
@@ -17,8 +18,8 @@ OURS = ["ours", "ours_std", "difference", "seeds", "data", "verdict"]
 
 
 def printed(paper: str) -> pd.DataFrame:
-    """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row each, with its unit,
-    its place in the paper and the artifact that shows it."""
+    """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row
+    each, with its unit, its place in the paper and the artifact that shows it."""
     room, tables = experiments.room(paper)["artifacts"], []
     shown_by = {
         Path(file).stem: name
@@ -76,7 +77,8 @@ def made(config: Mapping[str, Any], paper: str) -> list[str]:
 
 
 def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
-    """A row for each printed number and each data set that plays a part in it, in the unit of the table; ``number`` counts the printed."""
+    """A row for each printed number and each data set that plays a part in it, in the unit of the table; ``number``
+    counts the printed."""
     table = printed(paper).assign(number=lambda t: range(len(t))).merge(measured(config, paper), on=KEY, how="left")
     table = table.astype(
         dict.fromkeys(("reported", "reported_std", "shown", "ours", "ours_std", "difference", "seeds"), float)
@@ -86,8 +88,12 @@ def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     table.loc[percent, "unit"] = "percent"
     table["verdict"] = table["verdict"].fillna(NOT_RUN)
     larger = table[["reported", "ours"]].abs().max(axis=1)
-    return table.assign(paper=paper, kind=table["verdict"].map(kind), seeds=table["seeds"].fillna(0).astype(int),
-                        relative=table["difference"].abs() / larger.where(larger > 0, 1)).drop(columns="shown")  # fmt: skip
+    return table.assign(
+        paper=paper,
+        kind=table["verdict"].map(kind),
+        seeds=table["seeds"].fillna(0).astype(int),
+        relative=table["difference"].abs() / larger.where(larger > 0, 1),
+    ).drop(columns="shown")
 
 
 def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
@@ -111,9 +117,9 @@ def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
 def settle(row: Any) -> str:
     """What would settle an undecided claim, if its effect stayed: how many seeds in all.
 
-    The variance of an effect is that over seeds, which falls with their number, plus that over test originals, which does not. The first
-    follows from the p value of seeds alone (t test), the second is what the interval has beyond it.
-    """
+    The variance of an effect is that over seeds, which falls with their number, plus that over test originals, which
+    does not. The first follows from the p value of seeds alone (t test), the second is what the interval has beyond
+    it."""
     if row.verdict != "undecided":
         return ""
     if not math.isfinite(row.effect):

@@ -33,7 +33,8 @@ def agrees(
 
 
 def kind(verdict: str) -> str:
-    """The kind of a verdict: agrees, differs, undecided (one seed), stand-in, not compared (other settings, ...), not run here."""
+    """The kind of a verdict: agrees, differs, undecided (one seed), stand-in, not compared (other settings, ...), not
+    run here."""
     if verdict in ("agrees", "differs"):
         return verdict
     return next(
@@ -53,13 +54,17 @@ def counts(table: pd.DataFrame) -> dict[str, int]:
 
 
 def summary(table: pd.DataFrame) -> str:
-    """One line on a comparison: how many printed numbers agree, differ, ...; nothing of a table without printed numbers."""
+    """One line on a comparison: how many printed numbers agree, differ, ...; nothing of a table without printed
+    numbers."""
     if not {"reported", "verdict"} <= set(table) or not (shown := table[table["reported"].notna()]).shape[0]:
         return ""
     keys = [key for key in ("paper_dataset", "method", "setting", "metric") if key in table]
     number = shown.groupby(keys, dropna=False, sort=False).ngroup()
     found = counts(shown.assign(number=number, kind=shown["verdict"].map(kind)))
     words = {"agrees": "agree", "differs": "differ", "undecided": "undecided (one seed)"}
-    parts = [f"{found[name]} {words.get(name, name)}" for name in ("agrees", "differs", "undecided", "stand-in", "not compared", NOT_RUN)
-             if found[name] or name not in ("undecided", "not compared")]  # fmt: skip
+    parts = [
+        f"{found[name]} {words.get(name, name)}"
+        for name in ("agrees", "differs", "undecided", "stand-in", "not compared", NOT_RUN)
+        if found[name] or name not in ("undecided", "not compared")
+    ]
     return f"{number.nunique()} printed numbers: {', '.join(parts)}."

@@ -9,7 +9,8 @@ from despur.storage.store import Array
 
 
 def draw(rng: np.random.Generator, pool: Array, rows: int, size: int) -> Array:
-    """``rows`` independent samples of ``size`` from a pool, (rows,size): without replacement unless the pool is smaller."""
+    """``rows`` independent samples of ``size`` from a pool, (rows,size): without replacement unless the pool is
+    smaller."""
     if size > len(pool):
         return pool[rng.integers(0, len(pool), (rows, size))]
     if len(pool) <= max(4, size // 2) * size:  # beyond, most rows have no repetition
@@ -25,7 +26,8 @@ def draw(rng: np.random.Generator, pool: Array, rows: int, size: int) -> Array:
 
 @dataclass
 class ContrastiveBatch:
-    """Training rows of B two-sided contrastive batches. The first anchor and the first positive of each take the anchor role."""
+    """Training rows of B two-sided contrastive batches. The first anchor and the first positive of each take the
+    anchor role."""
 
     anchors: Array  # (B,M)
     positives: Array  # (B,M)
@@ -42,9 +44,9 @@ class ContrastiveSampler:
     """Pools of anchors, positives and negatives by (class, prediction).
 
     positives: same class, another prediction. negatives: another class, the same prediction. An empty pool falls back
-    as in the released code: no negatives -> all other classes; no positives -> the whole class. ``negatives_by`` "class"
-    or "prediction" drops the other condition (App. A.3); ``positives_by`` "class" drops the prediction (SupCon*).
-    """
+    as in the released code: no negatives -> all other classes; no positives -> the whole class. ``negatives_by``
+    "class" or "prediction" drops the other condition (App. A.3); ``positives_by`` "class" drops the prediction
+    (SupCon*)."""
 
     def __init__(
         self,
@@ -102,10 +104,9 @@ class ContrastiveSampler:
     def epoch_batches(self, rng: np.random.Generator, fraction: float = 1.0, truncate: bool = True) -> Array:
         """Anchors of one epoch, one a contrastive batch.
 
-        Slices (equal class and prediction) are shuffled, thinned to ``fraction`` and interleaved; with ``truncate`` all
-        are cut to the smallest one's length, as in the released code (not where every sample is an anchor: there, a slice may
-        hold a single one).
-        """
+        Slices (equal class and prediction) are shuffled, thinned to ``fraction`` and interleaved; with ``truncate``
+        all are cut to the smallest one's length, as in the released code (not where every sample is an anchor: there,
+        a slice may hold a single one)."""
         orders = [rng.permutation(pool)[: max(1, round(fraction * len(pool)))] for pool in self.slices.values()]
         if truncate and self.anchors_from == "correct":
             shortest = min(map(len, orders))
@@ -126,7 +127,8 @@ class ContrastiveSampler:
         return batch
 
     def _others(self, rng: np.random.Generator, pool: Array, anchors: Array) -> Array:
-        """M - 1 additional anchors for each first anchor, other samples of its (sorted) pool; itself where it is alone."""
+        """M - 1 additional anchors for each first anchor, other samples of its (sorted) pool; itself where it is
+        alone."""
         others = draw(rng, np.arange(max(1, len(pool) - 1)), len(anchors), self.num_positives - 1)
         own = np.searchsorted(pool, anchors)[:, None]
         return pool[(others + (others >= own)) % len(pool)]

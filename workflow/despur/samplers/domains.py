@@ -10,8 +10,8 @@ from despur.storage.store import Array
 def domains(y: Array, inferred: Array, reading: str = "attribute") -> Array:
     """Number of each sample's domain, (N,).
 
-    ``attribute``: samples inferred alike are a domain. ``majority``: those inferred as their class are one, the others another.
-    """
+    ``attribute``: samples inferred alike are a domain. ``majority``: those inferred as their class are one, the others
+    another."""
     value = inferred == y if reading == "majority" else inferred
     return np.unique(value, return_inverse=True)[1]
 

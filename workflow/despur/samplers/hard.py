@@ -1,5 +1,5 @@
-"""Contrastive sampling of Zhang & Re 2022 (Sec. 4.2): anchors that zero-shot classification gets wrong, positives of their class that it
-gets right, negatives of other classes. No torch: who finds neighbours hands them over."""
+"""Contrastive sampling of Zhang & Re 2022 (Sec. 4.2): anchors that zero-shot classification gets wrong, positives of
+their class that it gets right, negatives of other classes. No torch: who finds neighbours hands them over."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,8 @@ class Drawn:
 
 
 def padded(rng: np.random.Generator, pool: Array, count: int) -> tuple[Array, Array]:
-    """``count`` of a pool without replacement; a smaller pool is filled up with repeats, which do not count. Rows, and which are real."""
+    """``count`` of a pool without replacement; a smaller pool is filled up with repeats, which do not count. Rows, and
+    which are real."""
     rows = rng.permutation(pool)[:count]
     return np.resize(rows, count), np.arange(count) < len(rows)
 
@@ -34,9 +35,8 @@ def padded(rng: np.random.Generator, pool: Array, count: int) -> tuple[Array, Ar
 class HardSampler:
     """Anchors, positives and negatives. ``y``, ``predicted``: class and what stage 1 predicts, (N,).
 
-    With ``sampling`` "random" in the place of "hard", all samples are anchors and positives of the others of their class, and negatives
-    are any of other classes: as many anchors an epoch.
-    """
+    With ``sampling`` "random" in the place of "hard", all samples are anchors and positives of the others of their
+    class, and negatives are any of other classes: as many anchors an epoch."""
 
     def __init__(
         self, y: Array, predicted: Array, num_positives: int, num_negatives: int, sampling: str = "hard"
@@ -52,7 +52,8 @@ class HardSampler:
         ]
 
     def epoch_batches(self, rng: np.random.Generator, fraction: float = 1.0, balance: bool = False) -> Array:
-        """The anchors of an epoch, in random order: a share of all; with ``balance``, of each class as many as of the rarest."""
+        """The anchors of an epoch, in random order: a share of all; with ``balance``, of each class as many as of the
+        rarest."""
         pool = rng.permutation(self.anchors)[: len(self.hard)]
         if balance:
             members = [pool[self.y[pool] == c] for c in np.unique(self.y[pool])]
@@ -69,7 +70,8 @@ class HardSampler:
         return [by_class[c] for c in self.y[anchors]]
 
     def draw(self, rng: np.random.Generator, anchors: Array, pools: Sequence[Array]) -> Drawn:
-        """Positives and negatives of anchors; negatives are drawn from each one's pool, of which those of its class do not count."""
+        """Positives and negatives of anchors; negatives are drawn from each one's pool, of which those of its class do
+        not count."""
         of_class = [self.pools[self.y[anchor]] for anchor in anchors]
         positives = [
             padded(rng, pool[pool != anchor], self.num_positives)
@@ -95,14 +97,16 @@ def upsampled(rng: np.random.Generator, wrong: Array) -> tuple[Array, Array]:
 
 
 def cells_of(rng: np.random.Generator, y: Array, predicted: Array, size: int) -> Array:
-    """Released code on Waterbirds: ``size`` samples of each class and prediction, with replacement where there are fewer. Shuffled rows."""
+    """Released code on Waterbirds: ``size`` samples of each class and prediction, with replacement where there are
+    fewer. Shuffled rows."""
     _, cell = np.unique(np.stack([y, predicted]), axis=1, return_inverse=True)
     members = [np.flatnonzero(cell.ravel() == c) for c in range(int(cell.max()) + 1)]
     return rng.permutation(np.concatenate([rng.choice(rows, size, replace=len(rows) < size) for rows in members]))
 
 
 def classes_then_cells(rng: np.random.Generator, y: Array, predicted: Array) -> Array:
-    """Released code elsewhere: classes as large as the largest, of which its predictions' cells are equally large. Shuffled rows."""
+    """Released code elsewhere: classes as large as the largest, of which its predictions' cells are equally large.
+    Shuffled rows."""
     largest, found = int(np.bincount(y).max()), []
     for label in np.unique(y):
         rows = np.flatnonzero(y == label)

@@ -1,5 +1,5 @@
-"""What the files of components declare. The folders of this package are the registry; files are read without being run, so that names
-resolve in milliseconds, without torch."""
+"""What the files of components declare. The folders of this package are the registry; files are read without being
+run, so that names resolve in milliseconds, without torch."""
 
 import ast
 from functools import cache
@@ -33,8 +33,8 @@ def available(kind: str) -> list[str]:
 def declared(kind: str, name: str) -> dict[str, Any]:
     """The declarations (SETTINGS, PUBLISHED, ...) at the top of a component's file, without running the file.
 
-    They may name those of another file: ``**declared("methods", "cnc")["SETTINGS"]``, where a variant follows what it varies.
-    """
+    They may name those of another file: ``**declared("methods", "cnc")["SETTINGS"]``, where a variant follows what it
+    varies."""
     if name not in available(kind):
         raise unknown(
             {"datasets": "data set", "encoders": "encoder", "methods": "method"}.get(kind, kind), name, available(kind)
@@ -54,8 +54,8 @@ def declared(kind: str, name: str) -> dict[str, Any]:
 
 
 def paper_hyperparameters(dataset: str, base: str, role: str) -> dict[str, Any]:
-    """What a data set's file states for a component: for all ('*'), for this one, for this one in a role. ``stage1.epochs`` is of the
-    stage 1 that it reads, if it reads one."""
+    """What a data set's file states for a component: for all ('*'), for this one, for this one in a role.
+    ``stage1.epochs`` is of the stage 1 that it reads, if it reads one."""
     table = declared("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}) if dataset else {}
     layers = ("*", base, f"{role}/{base}")
     return {key: value for layer in layers for key, value in table.get(layer, {}).items()}

@@ -1,7 +1,8 @@
-"""Sets of settings that methods share: how they are trained, what they read of a stage 1, how they learn without labels.
+"""Sets of settings that methods share: how they are trained, what they read of a stage 1, how they learn without
+labels.
 
-A method's ``SETTINGS`` begins with them, ``{**sgd(...), ...}``, and its own come after, in the place of those of the same name.
-"""
+A method's ``SETTINGS`` begins with them, ``{**sgd(...), ...}``, and its own come after, in the place of those of the
+same name."""
 
 from despur.specs.settings import Setting, bool_, choice, component, float_, int_, without
 
@@ -29,7 +30,8 @@ def from_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
 def sgd(
     learning_rate: float, momentum: float, weight_decay: float, epochs: int, source: str, batch_size: int = 0
 ) -> dict[str, Setting]:
-    """The settings that every method trained by stochastic gradient descent shares; no batch size for one that builds its own batches."""
+    """The settings that every method trained by stochastic gradient descent shares; no batch size for one that builds
+    its own batches."""
     return {
         **_training("sgd", learning_rate, weight_decay, epochs, source, batch_size),
         "momentum": float_(momentum, source, at_least=0, below=1),
@@ -93,8 +95,8 @@ def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
 
 
 def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
-    """The settings with which Qiang et al. 2022 train every method (Sec. 6.2); where they are silent, those of W-MSE (Ermolov et al. 2021),
-    whose sentences and baseline numbers theirs are."""
+    """The settings with which Qiang et al. 2022 train every method (Sec. 6.2); where they are silent, those of W-MSE
+    (Ermolov et al. 2021), whose sentences and baseline numbers theirs are."""
     source = "Qiang et al. 2022, Sec. 6.2"
     return {
         **two_views(1000, 512, source),
@@ -108,7 +110,8 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
         "encoder": component("encoders", "convnet", f"{source}: ResNet-18 or ResNet-50, which the data sets state"),
         "projector": choice(
             projector,
-            "f_ph: not stated; W-MSE's: linear, batch norm, ReLU, linear; mlp_bn_bn: SimCLR's there, batch norm at its end, too",
+            "f_ph: not stated; W-MSE's: linear, batch norm, ReLU, linear; mlp_bn_bn: SimCLR's there, batch "
+            "norm at its end, too",
             *PROJECTORS,
         ),
         "projector_dim": int_(
@@ -118,7 +121,8 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
     }
 
 
-# SimCLR as Qiang et al. 2022 train it (see siamese), for the PUBLISHED of their data sets: its own defaults are those of Lewis et al. 2023.
+# SimCLR as Qiang et al. 2022 train it (see siamese), for the PUBLISHED of their data sets: its own defaults are those
+# of Lewis et al. 2023.
 NT_XENT = {
     "temperature": 0.5,
     "negatives": "both_views",
@@ -157,7 +161,8 @@ def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[
         "t": float_(2.0, "Sec. 6.2: Eq. 9", above=0),
         "reduction": choice(
             "mean",
-            "Eq. 1 and 6 sum over the 2N anchors of a batch, of unstated size; mean: as released code does (SimCLR, W-MSE), so that gamma "
+            "Eq. 1 and 6 sum over the 2N anchors of a batch, of unstated size; mean: as released code does "
+            "(SimCLR, W-MSE), so that gamma "
             "and alpha mean the same for every N; sum: gamma weighs 2N times less, and Eq. 7 steps 2N times as far",
             "mean",
             "sum",
@@ -182,7 +187,8 @@ def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[
         ),
         "unit": bool_(
             True,
-            "not stated: Eq. 9 is a Gaussian kernel only between vectors of length 1; they act times sqrt(c), on average as 1",
+            "not stated: Eq. 9 is a Gaussian kernel only between vectors of length 1; they act times sqrt(c), "
+            "on average as 1",
         ),
         "mask_at": choice(
             "representation",
@@ -212,8 +218,10 @@ def _training(
         "learning_rate": float_(learning_rate, source, above=0),
         "decay": choice(
             "none",
-            "of the learning rate: linearly to 0; times decay_factor every decay_every epochs (step), or after so many evaluations in a row"
-            " in which the criterion did not fall (plateau: released code of Shen et al. 2021, 3 and .5; it takes the loss for a score)",
+            "of the learning rate: linearly to 0; times decay_factor every decay_every epochs (step), or after "
+            "so many evaluations in a row"
+            " in which the criterion did not fall (plateau: released code of Shen et al. 2021, 3 and .5; it "
+            "takes the loss for a score)",
             *("none", "linear", "step", "plateau"),
         ),
         "decay_every": int_(20, "with decay=step: epochs; plateau: evaluations", at_least=1),

@@ -56,10 +56,11 @@ class ResultPath:
         return ResultPath(self.root, "data", at_seeds(self.dataset, seed_list(self.seeds)))
 
     def upstream(self, part: str) -> list["ResultPath"]:
-        """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where nothing is drawn.
+        """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where
+        nothing is drawn.
 
-        Of data that are other data as a model represents them: the folder of that model, of seed 0: CE, or the BASE that they declare.
-        """
+        Of data that are other data as a model represents them: the folder of that model, of seed 0: CE, or the BASE
+        that they declare."""
         if self.stage == "data":
             sources = dict.fromkeys(
                 (p.source.name, p.source.base_name) for p in self.datasets.points if p.source and part == "stage1"
@@ -120,7 +121,8 @@ def locate(path: str | Path) -> ResultPath:
     )
     if not match:
         raise SettingError(
-            f"{path}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a NAME as in cnc+lambda=0.5 "
+            f"{path}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a "
+            "NAME as in cnc+lambda=0.5 "
             "and SEEDS as in s0 (one) or s0-2 (0 to 2)"
         )
     root, data, stage, dataset, name, seeds = match.groups()
@@ -132,7 +134,8 @@ def locate(path: str | Path) -> ResultPath:
 
 
 def staged(method: str) -> tuple[str, str]:
-    """The stage and the name of a method's specification: ``groups/clusters`` -> ``groups``, ``clusters``; ``cnc`` -> ``runs``, ``cnc``."""
+    """The stage and the name of a method's specification: ``groups/clusters`` -> ``groups``, ``clusters``; ``cnc`` ->
+    ``runs``, ``cnc``."""
     stage, slash, text = method.rpartition("/")
     if slash and stage not in ("stage1", "groups"):
         raise unknown(f"stage of {method}:", stage, ("stage1", "groups"))
@@ -148,8 +151,8 @@ def seed_list(text: str) -> list[int]:
 
 
 def chunks(seeds: int | Sequence[str], size: int) -> list[str]:
-    """Seeds as the chunks that travel together: a number of seeds in aligned chunks of ``size``, or explicit ranges, which must
-    not overlap."""
+    """Seeds as the chunks that travel together: a number of seeds in aligned chunks of ``size``, or explicit ranges,
+    which must not overlap."""
     if not isinstance(seeds, int):
         every = [seed for text in seeds for seed in seed_list(f"s{text}")]
         if len(set(every)) < len(every):

@@ -1,9 +1,9 @@
 """What a name means: ``cnc+lambda=0.5+stage1.epochs=1`` on ``cmnist``, resolved to the last setting.
 
-A setting is what the name asks for, else what the data set's file states, else its default. A key with dots is of a part. There is one
-stage 1, called ``stage1`` in keys: a component's own or, where it declares none, that of its groups; where both are declared, groups are
-inferred from the component's. Each name has one canonical spelling: keys sorted, defaults dropped, one spelling per number.
-"""
+A setting is what the name asks for, else what the data set's file states, else its default. A key with dots is of a
+part. There is one stage 1, called ``stage1`` in keys: a component's own or, where it declares none, that of its
+groups; where both are declared, groups are inferred from the component's. Each name has one canonical spelling: keys
+sorted, defaults dropped, one spelling per number."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,8 @@ def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str,
     for key, part in parts.items():
         changes |= _changes_of(key, part, declaration)
     spec = Spec(kind, base, values, parts, changes)
-    # A part's own name says what differs from its own defaults; the name of what reads it, what differs from what is stated of it there.
+    # A part's own name says what differs from its own defaults; the name of what reads it, what differs from what is
+    # stated of it there.
     unlike_stated = {key: text for key, default in of_stage1.items() if (text := spell(spec.value(key))) != default}
     return replace(spec, changes={key: text for key, text in changes.items() if key not in of_stage1} | unlike_stated)
 
@@ -67,7 +68,8 @@ def _own(
 def _parts(
     declaration: Declaration, values: Settings, dotted: Mapping[str, str], dataset: str, path: str
 ) -> dict[str, Spec]:
-    """The parts of a component, each with what is asked of it; groups last, as they are inferred from the stage 1 beside them."""
+    """The parts of a component, each with what is asked of it; groups last, as they are inferred from the stage 1
+    beside them."""
     parts: dict[str, Spec] = {}
     for key in sorted((key for key in declaration if declaration[key].folder), key=lambda key: key == "groups"):
         asked = {k.removeprefix(f"{key}."): text for k, text in dotted.items() if _part_of(k, declaration) == key}
@@ -79,7 +81,8 @@ def _parts(
 
 
 def _part_of(key: str, declaration: Declaration) -> str:
-    """The part that a key is of: ``encoder.width`` of the encoder; ``stage1.epochs`` of the groups, where they alone read a stage 1."""
+    """The part that a key is of: ``encoder.width`` of the encoder; ``stage1.epochs`` of the groups, where they alone
+    read a stage 1."""
     head = key.split(".")[0]
     return "groups" if head == "stage1" and "stage1" not in declaration and "groups" in declaration else head
 
@@ -102,8 +105,9 @@ def _changes_of(key: str, part: Spec, declaration: Declaration) -> dict[str, str
 
 
 def _stated_of_stage1(declaration: Declaration, stated: Settings, asked: Settings, dataset: str) -> dict[str, str]:
-    """What a data set's file states of the stage 1 of a component, of those settings that it has. Nothing where another is asked for than
-    the one that declaration or file name (for this, or for the inference of its groups), or where none is read (``groups=oracle``)."""
+    """What a data set's file states of the stage 1 of a component, of those settings that it has. Nothing where
+    another is asked for than the one that declaration or file name (for this, or for the inference of its groups), or
+    where none is read (``groups=oracle``)."""
     of_stage1 = {key: spell(value) for key, value in stated.items() if key.startswith("stage1.")}
     if of_stage1 and "stage1" not in declaration and "groups" in asked:
         declaration, stated = (
@@ -121,9 +125,9 @@ def _stated_of_stage1(declaration: Declaration, stated: Settings, asked: Setting
 def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     """Resolve a name to its points.
 
-    ``dataset`` is the base name of the data set that it runs on (its file states the published settings), ``role``
-    is ``stage1`` for a base. Raises :class:`SettingError` that names the key, the value, what is allowed and the nearest name.
-    """
+    ``dataset`` is the base name of the data set that it runs on (its file states the published settings), ``role`` is
+    ``stage1`` for a base. Raises :class:`SettingError` that names the key, the value, what is allowed and the nearest
+    name."""
     base, overrides = parse(text)
     short = {key: key.removeprefix("groups.") if key.startswith("groups.stage1") else key for key in overrides}
     if len(set(short.values())) < len(short):
@@ -147,7 +151,8 @@ def at_seeds(dataset: str, seeds: Sequence[int]) -> str:
 
 
 def varied(dataset: str, data: str) -> str:
-    """A data set with other settings: ``cmnist+colors=released`` and ``p_corr=0.5~0.9`` -> ``cmnist+colors=released+p_corr=0.5~0.9``."""
+    """A data set with other settings: ``cmnist+colors=released`` and ``p_corr=0.5~0.9`` ->
+    ``cmnist+colors=released+p_corr=0.5~0.9``."""
     if not data:
         return dataset
     base, own = parse(dataset)

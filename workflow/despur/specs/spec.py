@@ -1,4 +1,5 @@
-"""Specifications: components with all their settings, to the last one. One point, or a sweep: every combination of lists of values."""
+"""Specifications: components with all their settings, to the last one. One point, or a sweep: every combination of
+lists of values."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,8 @@ class Spec:
         return self.components["source"] if self.settings.get("features") == "embedded" else None
 
     def seed(self, seed: int) -> int:
-        """The seed that a run of this has when one of this seed is asked for: 0 where nothing is drawn (``SEEDLESS``)."""
+        """The seed that a run of this has when one of this seed is asked for: 0 where nothing is drawn
+        (``SEEDLESS``)."""
         return 0 if declared(self.kind, self.base_name).get("SEEDLESS") else seed
 
     def value(self, key: str) -> Any:
@@ -73,7 +75,8 @@ class Sweep:
         return [key for key in sorted(self.overrides) if len({p.value(key) for p in self.points}) > 1]
 
     def subsweeps(self, key: str) -> list["Sweep"]:
-        """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names and of its stage 1."""
+        """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names and of
+        its stage 1."""
         alike: dict[tuple[str, str], dict[str, Spec]] = {}
         for part in (p.components[key] for p in self.points if key in p.components):
             alike.setdefault((part.base_name, part.settings.get("stage1", "")), {})[part.name] = part

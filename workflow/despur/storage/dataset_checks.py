@@ -1,4 +1,5 @@
-"""The border: what every data set, bundled or your own, must be before a stage sees it. Errors name its file and the remedy."""
+"""The border: what every data set, bundled or your own, must be before a stage sees it. Errors name its file and the
+remedy."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -26,14 +27,16 @@ def source_of(spec: Spec) -> Path:
 
 
 def checked(source: Path, dataset: Dataset) -> Dataset:
-    """The data set itself. Raises InputError, naming the file that it is from, for the first thing that no stage could use."""
+    """The data set itself. Raises InputError, naming the file that it is from, for the first thing that no stage could
+    use."""
     for fault in faults(dataset):
         raise InputError(f"{source}: {fault}")
     return dataset
 
 
 def faults(dataset: Dataset) -> Iterator[str]:
-    """What is wrong with a data set. Each check relies on the ones before it, so only the first fault can be trusted."""
+    """What is wrong with a data set. Each check relies on the ones before it, so only the first fault can be
+    trusted."""
     for check in (_parts, _labels, _inputs, _beside, _splits):
         yield from check(dataset)
 
@@ -42,11 +45,24 @@ def _parts(dataset: Dataset) -> Iterator[str]:
     for name in ("inputs", "groups", "masks", "class_embeddings"):
         part = getattr(dataset, name)
         if not isinstance(part, np.ndarray | Lazy) and (part is not None or name == "inputs"):
-            yield f"{name} are {type(part).__name__}; they must be a numpy array (or, of many images, a store.Lazy): np.asarray makes one"
+            yield (
+                f"{name} are {type(part).__name__}; they must be a numpy array (or, of many images, a store.Lazy): "
+                "np.asarray makes one"
+            )
     if missing := [name for name in COLUMNS if name not in dataset.table]:
-        yield f"the table has no column {', '.join(missing)}: it needs split, y, a, and original (np.arange(N): each sample its own)"
+        yield (
+            f"the table has no column {', '.join(missing)}: it needs split, y, a, and original (np.arange(N): each "
+            "sample its own)"
+        )
     if missing := [key for key in ABOUT if key not in dataset.about]:
-        yield f"about has no {', '.join(missing)}: it names classes and attributes, the split that selects (val) and the headline (test)"
+        yield (
+            f"about has no {', '.join(missing)}: it names classes and attributes, the split that selects (val) and "
+            "the headline (test)"
+        )
+    yield from _rows(dataset)
+
+
+def _rows(dataset: Dataset) -> Iterator[str]:
     if len(dataset.inputs) != len(dataset.table):
         yield f"{len(dataset.inputs)} inputs, but {len(dataset.table)} labels: the table has one row for each input"
     for column in COLUMNS:
@@ -65,13 +81,19 @@ def _labels(dataset: Dataset) -> Iterator[str]:
     for column, names in (("y", "classes"), ("a", "attributes")):
         values, count = dataset.table[column].to_numpy(), len(dataset.about[names])
         if values.dtype != np.int64:
-            yield f"{column} is {values.dtype}; it must be int64, positions in about[{names!r}] (np.unique gives them: return_inverse)"
+            yield (
+                f"{column} is {values.dtype}; it must be int64, positions in about[{names!r}] (np.unique gives "
+                "them: return_inverse)"
+            )
         wrong = (values < 0) | (values >= count)
         if column == "y":
             wrong &= ~(unlabelled & (values == -1))
         if wrong.any():
             row = int(wrong.argmax())
-            yield f"{column} of sample {row} is {values[row]}, but about names {count} {names}, numbered from 0 to {count - 1}"
+            yield (
+                f"{column} of sample {row} is {values[row]}, but about names {count} {names}, numbered from 0 to "
+                f"{count - 1}"
+            )
 
 
 def _inputs(dataset: Dataset) -> Iterator[str]:
@@ -82,7 +104,10 @@ def _inputs(dataset: Dataset) -> Iterator[str]:
         told = "images are uint8 (N,H,W,C), embeddings float32 (N,D), tokens int32 (N,T)"
         yield f"inputs are {np.dtype(inputs.dtype)} {inputs.shape}; {told}: convert them"
     if about.get("input", form) != form:
-        yield f"about['input'] is {about['input']!r}, but inputs are {np.dtype(inputs.dtype)} {inputs.shape}, which is {form!r}"
+        yield (
+            f"about['input'] is {about['input']!r}, but inputs are {np.dtype(inputs.dtype)} {inputs.shape}, which "
+            f"is {form!r}"
+        )
     size = about.get("size", 0)
     if form == "image" and not isinstance(size, int | np.integer):
         yield f"about['size'] is {size!r}; it must be a whole number: pixels a side of the square that is cropped"
@@ -92,7 +117,10 @@ def _inputs(dataset: Dataset) -> Iterator[str]:
     for start in range(0, len(inputs), ROWS) if form == "embedding" else ():
         bad = ~np.isfinite(inputs[start : start + ROWS]).all(axis=1)
         if bad.any():
-            yield f"sample {start + int(bad.argmax())} holds a value that is not a finite number: leave it out, or fill it in"
+            yield (
+                f"sample {start + int(bad.argmax())} holds a value that is not a finite number: leave it out, or "
+                "fill it in"
+            )
 
 
 def _beside(dataset: Dataset) -> Iterator[str]:
@@ -100,14 +128,20 @@ def _beside(dataset: Dataset) -> Iterator[str]:
     groups, masks, embeddings, inputs = dataset.groups, dataset.masks, dataset.class_embeddings, dataset.inputs
     names = dataset.about.get("groups", ())
     if groups is not None and (groups.dtype != bool or groups.shape != (len(inputs), len(names))):
-        yield f"groups are {groups.dtype} {groups.shape}; about['groups'] names {len(names)}, so they are bool {len(inputs), len(names)}"
+        yield (
+            f"groups are {groups.dtype} {groups.shape}; about['groups'] names {len(names)}, so they are bool "
+            f"{len(inputs), len(names)}"
+        )
     if masks is not None and (np.dtype(masks.dtype) != bool or masks.shape != inputs.shape[:3]):
         yield f"masks are {np.dtype(masks.dtype)} {masks.shape}; they are bool (N,H,W), of images {inputs.shape}"
     count = len(dataset.about["classes"])
     if embeddings is not None and (
         embeddings.ndim != 2 or len(embeddings) != count or not np.isfinite(embeddings).all()
     ):
-        yield f"class_embeddings are {embeddings.shape}, but there are {count} classes: bring a row of finite numbers for each"
+        yield (
+            f"class_embeddings are {embeddings.shape}, but there are {count} classes: bring a row of finite "
+            "numbers for each"
+        )
 
 
 def _splits(dataset: Dataset) -> Iterator[str]:
@@ -115,10 +149,18 @@ def _splits(dataset: Dataset) -> Iterator[str]:
     split, select, headline = dataset.table["split"], dataset.about["select"], dataset.about["headline"]
     for name in ("train", headline):
         if not (split == name).any():
-            yield f"no sample of the split {name}; there are {', '.join(map(str, split.unique()))}: about['headline'] is {headline!r}"
+            yield (
+                f"no sample of the split {name}; there are {', '.join(map(str, split.unique()))}: "
+                f"about['headline'] is {headline!r}"
+            )
     if select in ("train", headline):
-        yield f"about['select'] is {select!r}: what selects is neither trained nor tested on; name a split such as val (it may be empty)"
+        yield (
+            f"about['select'] is {select!r}: what selects is neither trained nor tested on; name a split such as "
+            "val (it may be empty)"
+        )
     use = split.replace("unlabelled", "train")
     uses = dataset.table[["original"]].assign(use=use.where(use.isin(["train", select]), "test")).drop_duplicates()
     if (again := uses["original"].duplicated()).any():
-        yield f"original {uses['original'][again].iloc[0]} is in several splits: let all samples of an original be in one"
+        yield (
+            f"original {uses['original'][again].iloc[0]} is in several splits: let all samples of an original be in one"
+        )

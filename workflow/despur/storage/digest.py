@@ -30,7 +30,8 @@ READERS = (
 
 
 def _imports(path: Path, tree: ast.AST) -> set[Path]:
-    """Files that a file's syntax tree imports, anywhere in it: of this package, and of a paper's room those beside the file."""
+    """Files that a file's syntax tree imports, anywhere in it: of this package, and of a paper's room those beside the
+    file."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -113,7 +114,8 @@ def _components(spec: Spec) -> set[Path]:
 
 
 def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
-    """The raw files of each point of a data set; those that it was made from and that are not there any more count as they were."""
+    """The raw files of each point of a data set; those that it was made from and that are not there any more count as
+    they were."""
     about, root = result.folder / "about.json", data_root()
     made = json.loads(about.read_text()) if about.exists() else {}
     found = {}
@@ -127,7 +129,8 @@ def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
 
 @cache
 def cache_key(result: ResultPath) -> str:
-    """The canonical string behind a result folder: specification, seeds, digests of the code and of raw data. JSON, keys sorted."""
+    """The canonical string behind a result folder: specification, seeds, digests of the code and of raw data. JSON,
+    keys sorted."""
     sweep = result.datasets if result.stage == "data" else result.sweep
     built = sweep.points if result.stage not in READERS else []
     files = {PACKAGE / ENTRY[result.stage]}.union(*(_components(point) for point in built))

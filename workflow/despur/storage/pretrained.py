@@ -1,4 +1,5 @@
-"""Pretrained weights: where they lie (a fact of the machine, DESPUR_WEIGHTS_ROOT), from where they come, what to do if they do not."""
+"""Pretrained weights: where they lie (a fact of the machine, DESPUR_WEIGHTS_ROOT), from where they come, what to do if
+they do not."""
 
 import os
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ def weights_root() -> Path:
 
 
 def fetch(names: Sequence[str], url: str) -> Path:
-    """The first of these files that lies under ``weights_root``; else the last one, downloaded there from the folder ``url``.
+    """The first of these files that lies under ``weights_root``; else the last one, downloaded there from the folder
+    ``url``.
 
     Raises InputError if there is neither file nor network.
     """
@@ -34,4 +36,7 @@ def fetch(names: Sequence[str], url: str) -> Path:
 
 def remedy(path: Path, url: str) -> str:
     folder = path.relative_to(weights_root()).parent
-    return f"Put {url}{path.name} into {path.parent}, or set DESPUR_WEIGHTS_ROOT to the folder that holds {folder / path.name}"
+    return (
+        f"Put {url}{path.name} into {path.parent}, or set DESPUR_WEIGHTS_ROOT to the folder that holds "
+        f"{folder / path.name}"
+    )

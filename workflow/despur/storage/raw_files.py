@@ -1,10 +1,10 @@
 """Raw files of data sets: which are there, and what tells one version of them from another.
 
-What a data set's file declares of them: ``RAW``, patterns below DESPUR_DATA_ROOT, each of which something must match ("a | b": the first
-that does; "a" is what is said to be missing), filled in with its settings ("{name}.npz"); ``RAW_WITH``, more of them where a setting has a
-value; ``DOWNLOADED``, where they come by themselves. ``python -m despur check --configfile FILE`` looks for them, and a data set is made
-anew when one of them changes. A pattern that ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for.
-"""
+What a data set's file declares of them: ``RAW``, patterns below DESPUR_DATA_ROOT, each of which something must match
+("a | b": the first that does; "a" is what is said to be missing), filled in with its settings ("{name}.npz");
+``RAW_WITH``, more of them where a setting has a value; ``DOWNLOADED``, where they come by themselves. ``python -m
+despur check --configfile FILE`` looks for them, and a data set is made anew when one of them changes. A pattern that
+ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for."""
 
 import hashlib
 from functools import cache
@@ -41,8 +41,8 @@ def present(pattern: str, root: Path) -> list[Path]:
 def versions(point: Spec, root: Path) -> dict[str, str]:
     """What identifies each raw file of a data set that is there, by its path below ``root``.
 
-    Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data set is made from.
-    """
+    Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data
+    set is made from."""
     read = () if point.source or downloaded(point.base_name) else needed(point)
     several = [present(pattern, root) for pattern in read if not pattern.endswith(FOLDERS)]
     found = [(file, file.stat()) for files in several for file in files if file.is_file()]

@@ -28,7 +28,8 @@ class InputError(RuntimeError):
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that replaces it only if the block succeeds. Raises InputError where the disk takes no more."""
+    """A temporary path beside ``path`` that replaces it only if the block succeeds. Raises InputError where the disk
+    takes no more."""
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,13 +95,11 @@ class Dataset:
     """What a data set's file builds.
 
     ``inputs``: uint8 images (N,H,W,C), float embeddings (N,D) or int tokens (N,T). ``table``: one row a sample with
-    ``split``, class ``y``, attribute ``a`` and ``original`` (samples made from the same original share it).
-    ``about``: names of ``classes`` and ``attributes``, how inputs are presented, which split selects and which is the headline.
-    ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default ``cells``. They may overlap, and a
-    sample may be in none.
-    ``masks``: boolean (N,H,W), true on the foreground; None where it is not known.
-    ``class_embeddings``: float (C,D), for samples that are embeddings of a model that embeds classes too.
-    """
+    ``split``, class ``y``, attribute ``a`` and ``original`` (samples made from the same original share it). ``about``:
+    names of ``classes`` and ``attributes``, how inputs are presented, which split selects and which is the headline.
+    ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default ``cells``. They may
+    overlap, and a sample may be in none. ``masks``: boolean (N,H,W), true on the foreground; None where it is not
+    known. ``class_embeddings``: float (C,D), for samples that are embeddings of a model that embeds classes too."""
 
     inputs: Array | Lazy
     table: pd.DataFrame
@@ -137,7 +136,8 @@ class Dataset:
 
 
 def write_rows(path: Path, parts: Sequence[Array | Lazy]) -> None:
-    """Write arrays one after the other into one .npy file, ``ROWS`` at a time: what is lazy is made as it is written."""
+    """Write arrays one after the other into one .npy file, ``ROWS`` at a time: what is lazy is made as it is
+    written."""
     kind = np.dtype(parts[0].dtype)
     header = {"descr": kind.str, "fortran_order": False, "shape": (sum(map(len, parts)), *parts[0].shape[1:])}
     with atomic(path) as temporary, temporary.open("wb") as file:
@@ -148,7 +148,8 @@ def write_rows(path: Path, parts: Sequence[Array | Lazy]) -> None:
 
 
 def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
-    """Write the points of a data set one after the other into one set of files; without masks, masks.npy has no rows."""
+    """Write the points of a data set one after the other into one set of files; without masks, masks.npy has no
+    rows."""
     parts = list(points.values())
     shapes = {p.inputs.shape[1:] for p in parts}
     if len(shapes) > 1:

@@ -54,11 +54,11 @@ Evaluate = Callable[[Method], dict[str, float]]
 
 
 class Trainer:
-    """Trains one run of a method; ``evaluate`` scores it on validation data, its first value decides, the others break ties.
+    """Trains one run of a method; ``evaluate`` scores it on validation data, its first value decides, the others break
+    ties.
 
-    What a step returns: scalars are averaged into the history, over the steps that return them; arrays are kept from each epoch's last
-    step (diagnostics).
-    """
+    What a step returns: scalars are averaged into the history, over the steps that return them; arrays are kept from
+    each epoch's last step (diagnostics)."""
 
     def __init__(self, method: Method, key: str, evaluate: Evaluate, machine: Machine, checkpoint: Path) -> None:
         self.method, self.key, self.evaluate, self.machine, self.checkpoint = method, key, evaluate, machine, checkpoint
@@ -159,7 +159,8 @@ class Trainer:
             p.best = copy.deepcopy(self.method.networks.state_dict())
 
     def report(self, loss: float, scores: dict[str, float]) -> None:
-        """A line of progress: on a terminal one, written anew at most every five seconds; in a log, one a minute at most."""
+        """A line of progress: on a terminal one, written anew at most every five seconds; in a log, one a minute at
+        most."""
         p, now = self.progress, time.perf_counter()
         every, begin, end = (5, "\x1b[K", "\r") if sys.stderr.isatty() else (60, "", "\n")
         if now - self.clock < every:
@@ -169,7 +170,8 @@ class Trainer:
         left = (now - self.started) / max(done - self.start, 1e-9) * (epochs - done)
         named = " ".join(f"{name} {value:.3f}" for name, value in scores.items())
         print(
-            f"{begin}{self.key}: epoch {done:.1f}/{epochs} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s, "
+            f"{begin}{self.key}: epoch {done:.1f}/{epochs} step {p.step} loss {loss:.4f} {named} {speed:,.0f} "
+            "images/s, "
             f"at most {left / 60:.1f} min left",
             end=end,
             file=sys.stderr,

@@ -58,7 +58,8 @@ class RunJob:
         self.data: dict[str, Any] = {}
 
     def dataset(self, run: Run) -> Dataset:
-        """What a run is trained and evaluated on: its data set or, if the method declares a stage 1, how that model represents it."""
+        """What a run is trained and evaluated on: its data set or, if the method declares a stage 1, how that model
+        represents it."""
         if "stage1_selection" not in run.spec.settings:
             return self.stored(run.data.name)
         return self.represented(
@@ -77,7 +78,8 @@ class RunJob:
         return next(p.folder for p in self.result.upstream(part) if p.sweep.base_name == base)
 
     def stage1_outputs(self, run: Run, rows: Array) -> Stage1Outputs | None:
-        """What the stage-1 model that the method reads says of the samples at these rows; nothing if it has learned without labels."""
+        """What the stage-1 model that the method reads says of the samples at these rows; nothing if it has learned
+        without labels."""
         if "stage1_selection" not in run.spec.settings:
             return None
         source = self.upstream("stage1", run.spec.components["stage1"].base_name)
@@ -125,7 +127,8 @@ class RunJob:
         )
 
     def train(self, run: Run) -> tuple[Method, Progress]:
-        """Train one run; its initialisation and order depend on data set, method and seed only, so sweeps are paired."""
+        """Train one run; its initialisation and order depend on data set, method and seed only, so sweeps are
+        paired."""
         dataset = self.dataset(run)
         key = f"{run.data.base_name}/{run.spec.base_name}/{run.seed}"
         with torch.random.fork_rng():
@@ -140,7 +143,8 @@ class RunJob:
             return method, trainer.run()
 
     def keep(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
-        """Keep weights, history, and representations and logits of every sample, for each selection rule; diagnostics by epoch."""
+        """Keep weights, history, and representations and logits of every sample, for each selection rule; diagnostics
+        by epoch."""
         last = copy.deepcopy(method.networks.state_dict())
         best = last if progress.best_step == progress.step else progress.best
         states = {"last": last, "best": best, **progress.snapshots}
@@ -173,7 +177,8 @@ class RunJob:
         self.data[run.data.name] = {**self.dataset(run).about, "shape": method.task.batcher.shape}
 
     def finished(self, run: Run, method: Method, state: State) -> tuple[dict[str, Array], dict[str, Array], float]:
-        """A state of a run as it is kept: weights, outputs of every sample, and seconds of what is fitted when training is over."""
+        """A state of a run as it is kept: weights, outputs of every sample, and seconds of what is fitted when
+        training is over."""
         method.networks.load_state_dict(state)
         started = time.perf_counter()
         method.on_train_end(generator(run.key, -4))

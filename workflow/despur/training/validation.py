@@ -16,8 +16,9 @@ from despur.storage.store import Dataset
 
 
 class Evaluator:
-    """Scores a method on the split that selects: the criterion first, the others to break ties. Nothing without a head, or where the last
-    step counts. The criterion ``objective`` is what the method minimises, less of it being better."""
+    """Scores a method on the split that selects: the criterion first, the others to break ties. Nothing without a
+    head, or where the last step counts. The criterion ``objective`` is what the method minimises, less of it being
+    better."""
 
     def __init__(self, dataset: Dataset, facts: Machine, key: str, criterion: str = "worst_group_accuracy") -> None:
         self.criterion = f"val_{criterion}"

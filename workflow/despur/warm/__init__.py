@@ -2,11 +2,10 @@
 
 python -m despur.warm -m despur.evaluate results/runs/colored_digits/cnc/s0-2
 
-does what the same line without ``-m despur.warm`` does. Where Snakemake runs jobs on its own machine (it sets DESPUR_WARM to its process
-id), the first such command starts a server, which imports the libraries once and is forked for each command; else it runs as any command.
-A child imports despur's own code anew, so an edit counts at once. The server ends with Snakemake; a command that is killed takes its child
-along.
-"""
+does what the same line without ``-m despur.warm`` does. Where Snakemake runs jobs on its own machine (it sets
+DESPUR_WARM to its process id), the first such command starts a server, which imports the libraries once and is forked
+for each command; else it runs as any command. A child imports despur's own code anew, so an edit counts at once. The
+server ends with Snakemake; a command that is killed takes its child along."""
 
 import os
 import sys

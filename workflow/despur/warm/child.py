@@ -40,7 +40,8 @@ def run(command: list[str]) -> None:
 
 
 def finish(command: list[str]) -> None:
-    """Run a command and end this process as Python would, but leave it to the system to free its memory, which takes Python a second."""
+    """Run a command and end this process as Python would, but leave it to the system to free its memory, which takes
+    Python a second."""
     status: Any = 0
     try:
         run(command)

@@ -1,8 +1,7 @@
 """The server: it imports the libraries and is forked for each command.
 
-What UMAP needs is compiled, for seven seconds, in each process that uses it. So the server forks a successor that does this once and
-then takes over; until then it serves itself.
-"""
+What UMAP needs is compiled, for seven seconds, in each process that uses it. So the server forks a successor that does
+this once and then takes over; until then it serves itself."""
 
 import importlib
 import json
@@ -19,10 +18,11 @@ from despur.warm import alive, folder
 from despur.warm.child import become, finish
 
 LIBRARIES = """
-torch scipy.io scipy.linalg scipy.optimize scipy.spatial scipy.special scipy.stats sklearn.cluster sklearn.datasets sklearn.decomposition
-sklearn.gaussian_process sklearn.kernel_approximation sklearn.linear_model sklearn.manifold sklearn.metrics sklearn.mixture
-sklearn.multiclass sklearn.neighbors sklearn.preprocessing sklearn.svm pyarrow.dataset pyarrow.parquet pyarrow.pandas_compat pandas
-safetensors.numpy yaml jsonschema matplotlib.pyplot seaborn PIL.Image umap
+torch scipy.io scipy.linalg scipy.optimize scipy.spatial scipy.special scipy.stats sklearn.cluster sklearn.datasets
+sklearn.decomposition sklearn.gaussian_process sklearn.kernel_approximation sklearn.linear_model sklearn.manifold
+sklearn.metrics sklearn.mixture sklearn.multiclass sklearn.neighbors sklearn.preprocessing sklearn.svm pyarrow.dataset
+pyarrow.parquet pyarrow.pandas_compat pandas safetensors.numpy yaml jsonschema matplotlib.pyplot seaborn PIL.Image
+umap
 """
 
 
@@ -64,7 +64,8 @@ class Server:
         self.retired = True
 
     def serve(self) -> list[str]:
-        """Returns in a child, with the command that it is to run; in the server, when the owner has ended or the successor is there."""
+        """Returns in a child, with the command that it is to run; in the server, when the owner has ended or the
+        successor is there."""
         self.events = selectors.DefaultSelector()
         self.events.register(self.listener, selectors.EVENT_READ)
         signal.set_wakeup_fd(self.bell())

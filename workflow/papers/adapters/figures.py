@@ -23,7 +23,8 @@ def overall(cells: list[Cell], *metrics: str) -> pd.DataFrame:
 
 
 def figure_3(cells: list[Cell], output: Path) -> None:
-    """Worst-group error against similarity and alignment of groups of a class: each method on each model; a row for each data set."""
+    """Worst-group error against similarity and alignment of groups of a class: each method on each model; a row for
+    each data set."""
     values = named.tracked(overall(cells, WORST, *TRACKED))
     keys = ["role", "played", "backbone", "printed", "seed"]
     wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
@@ -50,7 +51,8 @@ def figure_3(cells: list[Cell], output: Path) -> None:
 
 
 def figure_4(cells: list[Cell], output: Path) -> None:
-    """Gain of worst-group accuracy over zero-shot classification, of the ERM adapter and the contrastive adapter, on each benchmark."""
+    """Gain of worst-group accuracy over zero-shot classification, of the ERM adapter and the contrastive adapter, on
+    each benchmark."""
     values = overall(cells, WORST)
     values = values[(values["backbone"] == named.LARGER) | ~values["backbone"].isin(list(named.BACKBONES.values()))]
     keys = ["role", "played", "data", "backbone", "seed"]

@@ -1,5 +1,5 @@
-"""What the runs of this room are called in the paper: printed methods that are points of one job, foundation models, selected alphas; and
-what the paper derives from accuracies: gaps, and how closely embeddings track the worst group."""
+"""What the runs of this room are called in the paper: printed methods that are points of one job, foundation models,
+selected alphas; and what the paper derives from accuracies: gaps, and how closely embeddings track the worst group."""
 
 import json
 from collections.abc import Sequence
@@ -37,7 +37,8 @@ LARGER, SMALLER = (
 )  # whose parts the bundled models play: as published, and one that has seen fewer scenes
 SCENES = 150  # fewer is the smaller
 FULL = "imagenet_rn50"  # trained as a whole
-RESNET50 = 25_557_032  # parameters of torchvision's, with its 1,000 classes: over these Table 6 takes shares (a test counts them)
+# parameters of torchvision's, with its 1,000 classes: over these Table 6 takes shares (a test counts them)
+RESNET50 = 25_557_032
 IMAGES = ("clip", "cloob", FULL)  # beginnings of the backbones for images
 MODELS = ["artifact", "role", "played", "stand_in", "data", "backbone", "seed"]
 DERIVED_OF = {"similarity_tracks_error": "cosine_similarity", "alignment_tracks_error": "alignment_loss"}
@@ -65,7 +66,8 @@ def identify(printed: str, method: str, data: str) -> tuple[str, str, float]:
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows under the paper's names, with columns ``backbone`` and ``alpha``; alpha 0 of WiSE-FT is the linear probe too."""
+    """Rows under the paper's names, with columns ``backbone`` and ``alpha``; alpha 0 of WiSE-FT is the linear probe
+    too."""
     known = [identify(*key) for key in zip(table["printed"], table["method"], table["data"], strict=True)]
     names = pd.DataFrame(known, columns=["printed", "backbone", "alpha"], index=table.index)
     table = table.assign(**names)
@@ -76,7 +78,8 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def alphas(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Of WiSE-FT on each data and backbone: the alpha with the best worst-group accuracy on validation, mean of seeds; ties: smaller."""
+    """Of WiSE-FT on each data and backbone: the alpha with the best worst-group accuracy on validation, mean of seeds;
+    ties: smaller."""
     rows = metrics[(metrics["printed"] == "wise_ft") & (metrics["split"] == "val") & (metrics["selection"] == "best")]
     keys = MODELS[:-1]
     means = rows[rows["metric"] == "worst_group_accuracy"].groupby([*keys, "alpha"])["value"].mean().reset_index()
@@ -102,8 +105,9 @@ def tracked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def derived(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The table, and the paper's gap (average minus worst group); and, over methods and backbones, Spearman's correlation of the
-    worst-group error with the similarity and alignment of groups, of the method ``models`` on each data."""
+    """The table, and the paper's gap (average minus worst group); and, over methods and backbones, Spearman's
+    correlation of the worst-group error with the similarity and alignment of groups, of the method ``models`` on each
+    data."""
     keys = [*MODELS, "printed", "method", "split", "selection"]
     overall = table[table["group"] == ""].set_index("metric")
     average, worst = (
@@ -141,8 +145,8 @@ def once(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_parameters(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
-    """The metrics, and of each run the number of its trained parameters and, for images, their share of those of a whole network: of
-    ResNet-50 on the paper's data, on others of the smallest network that was trained as a whole."""
+    """The metrics, and of each run the number of its trained parameters and, for images, their share of those of a
+    whole network: of ResNet-50 on the paper's data, on others of the smallest network that was trained as a whole."""
     counted = parameters(cells)
     runs = metrics.drop_duplicates([*MODELS, "printed"]).assign(group="", split="test", selection="best")
     own = pd.Series(

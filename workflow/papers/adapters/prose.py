@@ -19,8 +19,11 @@ WORST, AVERAGE, GAP = "worst_group_accuracy", "average_accuracy", "gap"
 FOUR = ("waterbirds", "celeba", "breeds_living17", "cifar10_02")
 NINE = (*FOUR, "civilcomments", "amazon", "breeds_nonliving26", "breeds_entity13", "breeds_entity30")  # assumed: README
 EVERYWHERE = {"all": NINE, "all_9": NINE, "representative_4": FOUR, "mean_of_4": FOUR}
-BASELINES = {"best_single_component": ("adapter_hard_sampling_only", "adapter_contrastive_only"), "worst_prior_method": ("jtt",),
-             "next_best": ("zero_shot", "group_prompt", "linear_probe", "adapter", "wise_ft", "dfr_subsample", "dfr_upsample")}  # fmt: skip
+BASELINES = {
+    "best_single_component": ("adapter_hard_sampling_only", "adapter_contrastive_only"),
+    "worst_prior_method": ("jtt",),
+    "next_best": ("zero_shot", "group_prompt", "linear_probe", "adapter", "wise_ft", "dfr_subsample", "dfr_upsample"),
+}
 METHODS = {"linear_probe_or_adapter": ("linear_probe", "adapter")}
 RANGES = {
     "bound",
@@ -47,7 +50,8 @@ class Means:
         return [role for role in known if role in here]
 
     def by_model(self, roles: Sequence[str], method: str, metric: str, asked: dict[str, str]) -> "pd.Series[float]":
-        """A method on each foundation model, mean over data sets; ``asked``: of which model, table, number of training samples."""
+        """A method on each foundation model, mean over data sets; ``asked``: of which model, table, number of training
+        samples."""
         rows, samples = self.test, asked.get("n_train", "")
         rows = rows[rows["role"].isin(roles) & (rows["printed"] == method) & (rows["metric"] == metric)]
         if method != "zero_shot":  # which is the same for all
@@ -77,8 +81,8 @@ def beside(base: "pd.Series[float]", model: str) -> float:
 
 
 def change(number: Any, asked: dict[str, str], means: Means, roles: Sequence[Sequence[str]]) -> list[float]:
-    """By how much a method is better (or, with drop, increase, shortfall in the metric's name, worse) than a baseline on the same model,
-    on each data set, or on means over some; of several baselines, than the best."""
+    """By how much a method is better (or, with drop, increase, shortfall in the metric's name, worse) than a baseline
+    on the same model, on each data set, or on means over some; of several baselines, than the best."""
     metric = GAP if number.metric.startswith("gap") else WORST
     sign = -1 if any(word in number.metric for word in ("drop", "shortfall", "gap_reduction")) else 1
     methods, baselines = (
@@ -111,7 +115,8 @@ def trained_of(result: ResultPath) -> dict[str, dict[str, int]]:
 
 
 def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
-    """Percent of the parameters of its foundation model that each contrastive adapter trains; a bundled model has trained its own."""
+    """Percent of the parameters of its foundation model that each contrastive adapter trains; a bundled model has
+    trained its own."""
     found = []
     for folder in sorted(
         {folder for cell in cells if cell.printed.startswith("contrastive_adapter") for folder in cell.folders}
@@ -132,7 +137,8 @@ def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
 
 
 def lipschitz(cells: Sequence[Cell]) -> tuple[float, float]:
-    """Sampled lower and product upper bound of the first seed's contrastive adapter on the larger model, on Waterbirds or what plays it."""
+    """Sampled lower and product upper bound of the first seed's contrastive adapter on the larger model, on Waterbirds
+    or what plays it."""
     for cell in cells:
         for folder in (
             cell.folders
@@ -190,15 +196,25 @@ def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:
 
 
 def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
-    """A row for each printed number, with the reason where there is none. Nothing is judged here: the tables judge what they are of."""
+    """A row for each printed number, with the reason where there is none. Nothing is judged here: the tables judge
+    what they are of."""
     metrics = named.load(cells, resampled=False)[0]
     means = Means(metrics) if len(metrics) else None
     stand_in = any(cell.stand_in for cell in cells)
     rows = []
     for number in printed.itertuples():
-        base = {"paper_dataset": number.dataset, "method": number.method, "setting": number.setting, "metric": number.metric,
-                "reported": number.mean, "reported_std": number.std, "note": number.note, "seeds": 0, "verdict": "not run here",
-                "reason": "nothing was run"}  # fmt: skip
+        base = {
+            "paper_dataset": number.dataset,
+            "method": number.method,
+            "setting": number.setting,
+            "metric": number.metric,
+            "reported": number.mean,
+            "reported_std": number.std,
+            "note": number.note,
+            "seeds": 0,
+            "verdict": "not run here",
+            "reason": "nothing was run",
+        }
         try:
             if means is not None:
                 found = ours(number, cells, means)

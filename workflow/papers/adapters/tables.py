@@ -35,7 +35,8 @@ def plain(mean: float, std: float) -> str:
 
 
 def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """Printed numbers beside ours. What is no percentage is as it is: for it, no deviation is printed, and equal is equal."""
+    """Printed numbers beside ours. What is no percentage is as it is: for it, no deviation is printed, and equal is
+    equal."""
     whole = metrics["metric"].str.startswith(PLAIN) & ~metrics["metric"].str.endswith("percent")
     of_training = {metric: "train" for metric in reported["metric"] if metric.startswith("class_wise_group_size")}
     table = compare(reported, metrics.assign(value=metrics["value"] / np.where(whole, 100, 1)), SEEDS, of_training)
@@ -54,7 +55,8 @@ def accuracies(name: str, cells: list[Cell], output: Path) -> None:
 
 
 def table_2(cells: list[Cell], output: Path) -> None:
-    """Sizes of the groups of the class where they differ most; and whether a method's gap is smaller than that of zero-shot."""
+    """Sizes of the groups of the class where they differ most; and whether a method's gap is smaller than that of
+    zero-shot."""
     metrics = named.metrics_of(cells)
     found = [metrics, improved(metrics)] if len(metrics) else [metrics]
     found += [sizes(cell) for cell in cells if cell.printed == "zero_shot"]
@@ -130,7 +132,8 @@ def numbers_of_the_text(cells: list[Cell], output: Path) -> None:
 
 
 def of_claims(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What claims may ask. To those about Figure 5, Table 3 only lends zero-shot classification (named.with_zero_shot)."""
+    """What claims may ask. To those about Figure 5, Table 3 only lends zero-shot classification
+    (named.with_zero_shot)."""
     metrics, resamples = named.load(cells)
     if any(cell.artifact == "figure_5" for cell in cells):
         metrics, resamples = (

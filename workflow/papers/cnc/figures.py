@@ -28,7 +28,8 @@ BOUND = {  # Eq. 6 for a class: what is shown of it, with its marker, filled or 
 
 
 def figure_5(cells: list[Cell], output: Path) -> None:
-    """(a) Alignment loss, mutual information with (b) class and (c) attribute, and (d) per-class gap; a row for each data set."""
+    """(a) Alignment loss, mutual information with (b) class and (c) attribute, and (d) per-class gap; a row for each
+    data set."""
     test = headline(load_metrics(cells))
     overall = test[(test["group"] == "") & test["metric"].isin(FIGURE_5)]
     values = pd.concat(
@@ -54,7 +55,8 @@ def figure_5(cells: list[Cell], output: Path) -> None:
 
 
 def _class_gaps(test: pd.DataFrame, high: str, low: str, name: str, over_classes: bool = False) -> pd.DataFrame:
-    """By how much a metric of a class exceeds another: a row for each run and class, or for each run its mean over classes."""
+    """By how much a metric of a class exceeds another: a row for each run and class, or for each run its mean over
+    classes."""
     keys = ["role", "played", "data", "printed", "seed", "group"]
     first, second = (test[test["metric"] == f"class_{kind}"].set_index(keys)["value"] for kind in (high, low))
     gaps = first - second
@@ -67,7 +69,8 @@ def _class_gaps(test: pd.DataFrame, high: str, low: str, name: str, over_classes
 
 
 def figure_theorem_3_1(cells: list[Cell], output: Path) -> None:
-    """By class and method: worst-group minus average test loss, and its bound (Eq. 6) from training data; a row for each data set."""
+    """By class and method: worst-group minus average test loss, and its bound (Eq. 6) from training data; a row for
+    each data set."""
     test = headline(load_metrics(cells))
     values = pd.concat(
         [_class_gaps(test, "worst_group_loss", "average_loss", "class_gap_loss"), test[test["metric"].isin(BOUND)]]
@@ -102,8 +105,20 @@ def _face(color: Any, filled: bool) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main({
-        "figure_1": figure_1, "figure_2": figure_2, "figure_3": figure_3, "figure_4": figure_4, "figure_5": figure_5, "figure_6": figure_11,
-        "figure_7": figure_7, "figure_7d": figure_7d, "figure_10": figure_10, "figure_11": figure_11, "figure_12": per_group,
-        "figure_13": per_group, "figure_theorem_3_1": figure_theorem_3_1,
-    })  # fmt: skip
+    main(
+        {
+            "figure_1": figure_1,
+            "figure_2": figure_2,
+            "figure_3": figure_3,
+            "figure_4": figure_4,
+            "figure_5": figure_5,
+            "figure_6": figure_11,
+            "figure_7": figure_7,
+            "figure_7d": figure_7d,
+            "figure_10": figure_10,
+            "figure_11": figure_11,
+            "figure_12": per_group,
+            "figure_13": per_group,
+            "figure_theorem_3_1": figure_theorem_3_1,
+        }
+    )

@@ -1,4 +1,5 @@
-"""Where models look: Grad-CAM maps laid over test images, and how much of them lies on the foreground (Figures 1, 12, 13)."""
+"""Where models look: Grad-CAM maps laid over test images, and how much of them lies on the foreground (Figures 1, 12,
+13)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -110,11 +111,15 @@ def summary(shares: pd.DataFrame, cell: Cell) -> str:
     if percent["inside"].isna().all():
         return NO_MASKS
     spread = f" ± {percent['inside'].std():.0f}" if len(percent) > 1 else ""
-    return f"{percent['inside'].mean():.0f}{spread} %\nof saliency on\nforeground,\nwhich is {percent['uniform'].mean():.0f} %\nof the image"
+    return (
+        f"{percent['inside'].mean():.0f}{spread} %\nof saliency on\nforeground,\nwhich is "
+        f"{percent['uniform'].mean():.0f} %\nof the image"
+    )
 
 
 def figure_1(cells: list[Cell], output: Path) -> None:
-    """The same images, one of each group, for ERM (a) and CNC (c): the first example that ERM gets wrong, if there is one."""
+    """The same images, one of each group, for ERM (a) and CNC (c): the first example that ERM gets wrong, if there is
+    one."""
     data, shares = by_data(cells), load_shares(cells)
     figure, axes = grid(sum(1 + len(views) for views in data), GROUPS + 1, 1.6 * COLUMN, 1.05)
     lines = iter(axes)
@@ -134,7 +139,8 @@ def figure_1(cells: list[Cell], output: Path) -> None:
 
 
 def per_group(cells: list[Cell], output: Path) -> None:
-    """Figures 12 and 13: each group's first examples as every method sees them, and the share on the foreground by method."""
+    """Figures 12 and 13: each group's first examples as every method sees them, and the share on the foreground by
+    method."""
     data, shares = by_data(cells), load_shares(cells)
     lines = [(views, group) for views in data for group in views[0].groups]
     block = 1 + max(map(len, data))
@@ -156,7 +162,8 @@ def per_group(cells: list[Cell], output: Path) -> None:
 
 
 def bars(axis: Any, shares: pd.DataFrame, views: Sequence[View], group: int) -> None:
-    """Share of a group's saliency on the foreground by method: mean, standard deviation and dots over seeds; dashed: if it were uniform."""
+    """Share of a group's saliency on the foreground by method: mean, standard deviation and dots over seeds; dashed:
+    if it were uniform."""
     own = of_data(shares, views[0].cell)
     own = own[own["group"] == views[0].dataset.about["groups"][group]]
     if own["inside"].isna().all():

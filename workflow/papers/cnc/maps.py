@@ -1,4 +1,5 @@
-"""Figures 2, 6, 10 and 11 of Correct-N-Contrast: maps of representations, coloured by class, attribute and inferred labels."""
+"""Figures 2, 6, 10 and 11 of Correct-N-Contrast: maps of representations, coloured by class, attribute and inferred
+labels."""
 
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,8 @@ def figure_11(cells: list[Cell], output: Path) -> None:
 
 
 def figure_10(cells: list[Cell], output: Path) -> None:
-    """Stage-1 representations of training samples by ERM prediction, true attribute and cluster, and how well these match the attribute."""
+    """Stage-1 representations of training samples by ERM prediction, true attribute and cluster, and how well these
+    match the attribute."""
     agreement = load_metrics(cells).query("metric == 'best_match'")
     rows = by_data(cells)
     figure, axes = named_rows([name for name, _ in rows], 3, 1.6 * COLUMN, 1.9)

@@ -27,7 +27,8 @@ class NotHere(LookupError):
 
 @dataclass
 class Here:
-    """What this run has on one data set of the paper, or on all of them: cells of Table 1, of the two stages, of stage 1's predictions."""
+    """What this run has on one data set of the paper, or on all of them: cells of Table 1, of the two stages, of stage
+    1's predictions."""
 
     roles: list[str]
     cells: list[Cell]
@@ -74,7 +75,8 @@ class Here:
 
 
 def lift(number: Any, here: Here) -> Array:
-    """CNC's worst-group accuracy above the baseline's, in points, by seed; over several data sets, the mean. 'Prior SOTA': JTT."""
+    """CNC's worst-group accuracy above the baseline's, in points, by seed; over several data sets, the mean. 'Prior
+    SOTA': JTT."""
     baseline = {"prior_sota": "jtt"}.get(name := printed_settings(number.setting)["baseline"], name)
     series = [here.by_seed(number.method, role) - here.by_seed(baseline, role) for role in here.roles]
     return 100 * (
@@ -87,7 +89,8 @@ def shortfall(number: Any, here: Here) -> Array:
 
 
 def gap_reduction(number: Any, here: Here) -> Array:
-    """Largest share, in percent, by which CNC's per-class gap is smaller than ERM's or JTT's, over data sets; means over seeds."""
+    """Largest share, in percent, by which CNC's per-class gap is smaller than ERM's or JTT's, over data sets; means
+    over seeds."""
     test, found = headline(here.metrics), []
     for role in sorted(set(test["role"])):
         gap = {}
@@ -177,8 +180,16 @@ def prose(printed: pd.DataFrame, cells: list[Cell], seeds: int) -> pd.DataFrame:
 
 def measured(number: Any, cells: list[Cell]) -> list[dict[str, Any]]:
     """A number that is no accuracy of Table 1, for each player of its data set; for all data sets together, one."""
-    base = {"paper_dataset": number.dataset, "method": number.method, "setting": number.setting, "metric": number.metric,
-            "reported": number.mean, "reported_std": number.std, "note": number.note, "seeds": 0}  # fmt: skip
+    base = {
+        "paper_dataset": number.dataset,
+        "method": number.method,
+        "setting": number.setting,
+        "metric": number.metric,
+        "reported": number.mean,
+        "reported_std": number.std,
+        "note": number.note,
+        "seeds": 0,
+    }
     missing = base | {"verdict": "not run here"}
     if number.metric in CLAIMS:
         return [missing | {"reason": f"a range, judged as a claim: {CLAIMS[number.metric]}"}]
@@ -205,7 +216,8 @@ def measured(number: Any, cells: list[Cell]) -> list[dict[str, Any]]:
 
 
 def verdict(number: Any, ours: float, stand_in: bool) -> dict[str, Any]:
-    """Statistics of the data agree where they round to what is printed; what else has no printed deviation is not judged."""
+    """Statistics of the data agree where they round to what is printed; what else has no printed deviation is not
+    judged."""
     if stand_in:
         return {"verdict": "stand-in: not compared"}
     difference = {"difference": ours - number.mean}

@@ -1,4 +1,5 @@
-"""Figures 3, 4 and 7 of Correct-N-Contrast: accuracy, alignment and mutual information over the strength of the spurious correlation."""
+"""Figures 3, 4 and 7 of Correct-N-Contrast: accuracy, alignment and mutual information over the strength of the
+spurious correlation."""
 
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,8 @@ def diagonal(axis: Any, table: pd.DataFrame) -> None:
 
 
 def figure_3(cells: list[Cell], output: Path) -> None:
-    """ERM: (a) worst group and (b) alignment loss over p_corr; mutual informations (c) at each epoch and (d) over p_corr."""
+    """ERM: (a) worst group and (b) alignment loss over p_corr; mutual informations (c) at each epoch and (d) over
+    p_corr."""
     table = wide(cells, LEVEL)
     figure, axes = named_rows([name for name, _ in parts(table)], 4, 2 * COLUMN, 2.1)
     for row, (_, part) in zip(axes, parts(table), strict=True):

@@ -16,8 +16,21 @@ from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 from despur.specs.spec import Spec, Sweep
 
-COLUMNS = ["dataset", "method", "hyperparameter", "tried", "selected", "place", "ours", "source",
-           "data", "seeds", "validation_worst_group", "test_worst_group", "test_average"]  # fmt: skip
+COLUMNS = [
+    "dataset",
+    "method",
+    "hyperparameter",
+    "tried",
+    "selected",
+    "place",
+    "ours",
+    "source",
+    "data",
+    "seeds",
+    "validation_worst_group",
+    "test_worst_group",
+    "test_average",
+]
 KEYS = {  # the settings of ours behind the paper's words
     "contrastive_weight_lambda": "lambda",
     "gradient_accumulation_steps": "accumulation",
@@ -34,7 +47,8 @@ KEYS = {  # the settings of ours behind the paper's words
 
 
 def tried(reported: Path) -> pd.DataFrame:
-    """A row for each swept hyper-parameter: the values that the paper tried, the one that it states, the one that we take."""
+    """A row for each swept hyper-parameter: the values that the paper tried, the one that it states, the one that we
+    take."""
     printed = pd.concat([pd.read_csv(reported / f"table_a{i}.csv", dtype={"mean": str}) for i in range(7, 12)])
     printed["hyperparameter"] = printed["setting"].map(lambda text: printed_settings(text)["hyperparameter"])
     keys = ["dataset", "method", "hyperparameter"]
@@ -68,8 +82,8 @@ def source(spec: Spec, key: str, dataset: str, role: str = "") -> str:
 
 
 def selected(cells: list[Cell]) -> list[dict[str, Any]]:
-    """For each method that this run sweeps on some data: of all points of its grids, the one with the best worst group on validation data,
-    and its accuracies in percent."""
+    """For each method that this run sweeps on some data: of all points of its grids, the one with the best worst group
+    on validation data, and its accuracies in percent."""
     families: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in cells:
         if locate(cell.folders[0]).sweep.swept:
@@ -86,14 +100,20 @@ def best(role: str, printed: str, dataset: str, cells: list[Cell]) -> dict[str, 
     validation = means["val", "worst_group_accuracy"]
     (point,) = resolve("methods", chosen := validation.idxmax(), parse(dataset)[0]).points
     return {
-        "dataset": role, "method": printed, "hyperparameter": " or ".join(", ".join(grid.overrides) for grid in grids),
+        "dataset": role,
+        "method": printed,
+        "hyperparameter": " or ".join(", ".join(grid.overrides) for grid in grids),
         "tried": " or ".join(" x ".join(map(levels, repeat(grid), grid.overrides)) for grid in grids),
-        "selected": ", ".join(f"{key}={spell(point.value(key))}" for key in dict.fromkeys(key for grid in grids for key in grid.overrides)),
-        "place": "selected by this run on validation data", "data": dataset, "seeds": metrics["seed"].nunique(),
+        "selected": ", ".join(
+            f"{key}={spell(point.value(key))}" for key in dict.fromkeys(key for grid in grids for key in grid.overrides)
+        ),
+        "place": "selected by this run on validation data",
+        "data": dataset,
+        "seeds": metrics["seed"].nunique(),
         "validation_worst_group": 100 * validation[chosen],
         "test_worst_group": 100 * means["test", "worst_group_accuracy", chosen],
         "test_average": 100 * means["test", "average_accuracy", chosen],
-    }  # fmt: skip
+    }
 
 
 def levels(grid: Sweep, key: str) -> str:
@@ -112,6 +132,9 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     display = table.drop(columns=scores.columns).fillna("–").astype(str)
     display["seeds"] = ["–" if pd.isna(n) else str(int(n)) for n in table["seeds"]]
     display["hyperparameter"] = display["hyperparameter"].str.replace("_", " ")
-    return display.assign(**{
-        name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in values] for name, values in scores.items()
-    }).rename(columns={"dataset": "data set", "data": "data used"})  # fmt: skip
+    return display.assign(
+        **{
+            name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in values]
+            for name, values in scores.items()
+        }
+    ).rename(columns={"dataset": "data set", "data": "data used"})

@@ -32,7 +32,8 @@ IDENTITIES = {"lgbtq": "LGBTQ"}  # the paper's data set spells the others as we 
 
 
 def as_averaged(metrics: pd.DataFrame) -> pd.DataFrame:
-    """With the averages that the paper prints: those that it copies for Waterbirds weight groups by their training sizes."""
+    """With the averages that the paper prints: those that it copies for Waterbirds weight groups by their training
+    sizes."""
     return weighted_averages(metrics, (metrics["role"] == "waterbirds") & metrics["printed"].isin(WEIGHTED))
 
 
@@ -50,8 +51,17 @@ def plain(mean: float, std: float) -> str:
 
 def beside(number: Any) -> dict[str, Any]:
     """The columns of a printed number."""
-    return {"paper_dataset": number.dataset, "method": number.method, "setting": number.setting, "metric": number.metric,
-            "reported": number.mean, "reported_std": number.std, "note": number.note, "seeds": 0, "verdict": "not run here"}  # fmt: skip
+    return {
+        "paper_dataset": number.dataset,
+        "method": number.method,
+        "setting": number.setting,
+        "metric": number.metric,
+        "reported": number.mean,
+        "reported_std": number.std,
+        "note": number.note,
+        "seeds": 0,
+        "verdict": "not run here",
+    }
 
 
 def table_a6(cells: list[Cell], output: Path) -> None:
@@ -98,7 +108,8 @@ def table_a12(cells: list[Cell], output: Path) -> None:
 
 
 def spent(cell: Cell) -> dict[str, Any]:
-    """What about.json of a cell's folders says: time of training one run (mean over seeds), largest memory of a process."""
+    """What about.json of a cell's folders says: time of training one run (mean over seeds), largest memory of a
+    process."""
     abouts = [json.loads((Path(folder) / "about.json").read_text()) for folder in cell.folders]
     seconds = pd.Series([run["seconds"] for about in abouts for run in about["runs"].values()], dtype=float)
     return {

@@ -26,7 +26,8 @@ VERDICTS = {
 
 
 def summary(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Mean, deviation over seeds and seeds of the accuracies at 1 % of the labels, percent: a row for each combination of keys."""
+    """Mean, deviation over seeds and seeds of the accuracies at 1 % of the labels, percent: a row for each combination
+    of keys."""
     table = as_printed(runs)
     rows = table[table["metric"].isin(PRINTED) & (table["label_fraction"] == 0.01)]
     found = rows.groupby([*keys, "metric"], sort=False, dropna=False)["value"].agg(["mean", "std", "count"])

@@ -51,7 +51,8 @@ def figure_2(cells: list[Cell], output: Path) -> None:
 
 
 def colours(data: Spec, dataset: Dataset) -> pd.DataFrame:
-    """The colour of a sample's brightest pixel, 0 to 255 (its ink, where the digit is fully drawn), of some samples of each domain."""
+    """The colour of a sample's brightest pixel, 0 to 255 (its ink, where the digit is fully drawn), of some samples of
+    each domain."""
     names = np.array(dataset.about["attributes"])
     parts = []
     for value, name in enumerate(names):

@@ -30,7 +30,8 @@ POINT = ["temperature", "weight", "tau_alpha", "tau_beta", "projector_dim"]
 
 
 def accuracies(runs: pd.DataFrame, fraction: float) -> pd.DataFrame:
-    """The paper's accuracies at a share of labels, percent: a row for each run and accuracy (domain accuracy has no share)."""
+    """The paper's accuracies at a share of labels, percent: a row for each run and accuracy (domain accuracy has no
+    share)."""
     table = as_printed(runs)
     rows = table[
         table["metric"].isin(PRINTED)
@@ -64,7 +65,8 @@ def figure_1(cells: list[Cell], output: Path) -> None:
 
 
 def figure_4(cells: list[Cell], output: Path) -> None:
-    """Every setting of every method as a point (mean over seeds), the selected in red; sigma = 50, 1 % of the labels."""
+    """Every setting of every method as a point (mean over seeds), the selected in red; sigma = 50, 1 % of the
+    labels."""
     runs = at(load(cells), sigma=50.0)
     chosen = choose(runs)
     keys = [*FAMILY, "method", "metric"]
@@ -91,7 +93,8 @@ def figure_4(cells: list[Cell], output: Path) -> None:
 
 
 def figure_5(cells: list[Cell], output: Path) -> None:
-    """Standard CL with and without a projector: a point for each temperature (mean over seeds); sigma = 25, 10 % of the labels."""
+    """Standard CL with and without a projector: a point for each temperature (mean over seeds); sigma = 25, 10 % of
+    the labels."""
     runs = at(load(cells), sigma=25.0, printed="standard_cl")
     table = (
         accuracies(runs, 0.1)

@@ -24,7 +24,8 @@ def table_3_8(
     runs: pd.DataFrame,
     compare: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame],
 ) -> pd.DataFrame:
-    """A row for each cell of each table, and for what this run tried besides; ``selected``: on validation data, by this run."""
+    """A row for each cell of each table, and for what this run tried besides; ``selected``: on validation data, by
+    this run."""
     chosen = selected(runs, choose(runs))[["data", "printed", *GRID]].drop_duplicates()
     parts = []
     for number, printed in reported.items():
@@ -39,7 +40,8 @@ def table_3_8(
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The grids as people read them: a row for each tau_alpha, a column for each tau_beta, printed / ours; an asterisk: selected."""
+    """The grids as people read them: a row for each tau_alpha, a column for each tau_beta, printed / ours; an
+    asterisk: selected."""
     star = {True: "*", False: ""}
     number = [
         "–" if pd.isna(v) else f"{v:.1f}{star[s]}"

@@ -41,7 +41,8 @@ def ridges(axis: Any, values: Array) -> None:
 
 
 def figure_6_7(cells: list[Cell], output: Path) -> None:
-    """A file each, of the first seed's runs: a panel for each data set and sigma. A note where no run has these temperatures."""
+    """A file each, of the first seed's runs: a panel for each data set and sigma. A note where no run has these
+    temperatures."""
     every = recorded(cells)
     runs = [found for found in every if found[1].seed == min(run.seed for _, run, _ in every)]
     names = [

@@ -1,4 +1,5 @@
-"""The numbers that the paper states in sentences: of the data, counted; of the sweep, with what this run says of them."""
+"""The numbers that the paper states in sentences: of the data, counted; of the sweep, with what this run says of
+them."""
 
 from typing import Any
 
@@ -37,7 +38,10 @@ def above(threshold: float, runs: pd.DataFrame) -> str:
     if not len(means):
         return "neither method was run at sigma = 50"
     share = (means > threshold).groupby("split").mean()
-    return f"settings above it: Test-OOD {share['test_ood']:.0%}, Test-ID {share['test_id']:.0%}, of {len(means['test_id'])}"
+    return (
+        f"settings above it: Test-OOD {share['test_ood']:.0%}, Test-ID {share['test_id']:.0%}, of "
+        f"{len(means['test_id'])}"
+    )
 
 
 def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
@@ -45,8 +49,17 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
     runs, rows = load(cells), []
     players = {cell.dataset: cell for cell in cells}
     for number in printed.itertuples():
-        base = {"paper_dataset": number.dataset, "method": number.method, "setting": number.setting, "metric": number.metric,
-                "reported": number.mean, "reported_std": number.std, "note": number.note, "unit": number.unit, "seeds": 0}  # fmt: skip
+        base = {
+            "paper_dataset": number.dataset,
+            "method": number.method,
+            "setting": number.setting,
+            "metric": number.metric,
+            "reported": number.mean,
+            "reported_std": number.std,
+            "note": number.note,
+            "unit": number.unit,
+            "seeds": 0,
+        }
         if number.metric in CLAIMS:
             rows.append(
                 base | {"verdict": "not run here", "reason": f"a range, judged as a claim: {CLAIMS[number.metric]}"}

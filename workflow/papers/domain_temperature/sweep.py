@@ -26,7 +26,9 @@ FAMILY = [
     "discriminator",
     "projector",
 ]  # settings are selected within one
-RULES = {  # what selects: a split and a metric. The paper's rule is the first; "oracle" looks at test data, to show what selection costs
+# what selects: a split and a metric. The paper's rule is the first; "oracle" looks at test data, to show what
+# selection costs
+RULES = {
     "validation": ("val", "probe_accuracy"),
     "held_out_domain": ("train", "probe_accuracy_held_out_domain"),
     "oracle": ("test_ood", "probe_accuracy"),
@@ -51,9 +53,9 @@ def settings(data: str, method: str) -> dict[str, Any]:
 
 
 def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] = load_metrics) -> pd.DataFrame:
-    """What ``read`` gives of the models that count ("best": the last epoch's, as nothing selects among epochs), with a column for each
-    setting of the sweeps, and shares of labels called as in the paper. ``played`` is the player without sigma, which is a column.
-    """
+    """What ``read`` gives of the models that count ("best": the last epoch's, as nothing selects among epochs), with a
+    column for each setting of the sweeps, and shares of labels called as in the paper. ``played`` is the player
+    without sigma, which is a column."""
     table = read(cells)
     table = table[table["selection"] == "best"] if len(table) else table
     if not len(table):
@@ -73,7 +75,8 @@ def player(dataset: str) -> str:
 
 
 def choose(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:
-    """The setting of each family with the best mean score over seeds at the smallest share of labels: FAMILY, ``method``, ``score``.
+    """The setting of each family with the best mean score over seeds at the smallest share of labels: FAMILY,
+    ``method``, ``score``.
 
     It looks at the rule's split alone. Of equal settings the first of the sweep is taken.
     """
@@ -89,14 +92,16 @@ def selected(table: pd.DataFrame, chosen: pd.DataFrame, rule: str = "validation"
 
 
 def averaged(table: pd.DataFrame, selection: str = "every", *apart: str) -> pd.DataFrame:
-    """Means over all settings of a family, seed by seed, as ``selection``; for each value of the settings kept ``apart`` its own."""
+    """Means over all settings of a family, seed by seed, as ``selection``; for each value of the settings kept
+    ``apart`` its own."""
     values = [column for column in table if str(column).isdigit() or column == "value"]
     keys = [*FAMILY, *apart, "seed", "split", "metric", "group"]
     return table.groupby(keys, sort=False)[values].mean().reset_index().assign(selection=selection)
 
 
 def as_printed(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracies under the paper's names with their ``label_fraction``, for :func:`despur.reporting.tables.compare`; and sample sizes."""
+    """Accuracies under the paper's names with their ``label_fraction``, for :func:`despur.reporting.tables.compare`;
+    and sample sizes."""
     parts = [table[table["metric"] == "samples"]]
     for name, (split, metric) in PRINTED.items():
         own = table[(table["split"] == split) & (table["metric"] == metric)]

@@ -1,4 +1,5 @@
-"""Tables of Lewis et al. 2023, and two that it has not: other rules of selection, and the choices that it leaves open."""
+"""Tables of Lewis et al. 2023, and two that it has not: other rules of selection, and the choices that it leaves
+open."""
 
 from functools import partial
 from pathlib import Path
@@ -52,8 +53,8 @@ def statements(cells: list[Cell], output: Path) -> None:
 
 
 def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What claims may ask: all runs ("best"), those selected by the paper's rule ("validation"), means over settings ("every"; those of
-    projectors "every_of_a_dimension"), and how far effective temperatures are from tau_alpha."""
+    """What claims may ask: all runs ("best"), those selected by the paper's rule ("validation"), means over settings
+    ("every"; those of projectors "every_of_a_dimension"), and how far effective temperatures are from tau_alpha."""
     runs, resamples = load(cells), load(cells, load_resamples)
     chosen = choose(runs)
     metrics, drawn = (

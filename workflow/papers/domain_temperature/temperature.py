@@ -14,7 +14,8 @@ ALPHA, BETA = 0.125, 0.1  # App. H
 
 
 def recorded(cells: Sequence[Cell]) -> list[tuple[Cell, Run, Array]]:
-    """Each run at these temperatures, with the percentiles 0 to 100 of its temperatures at each epoch's end, (epochs,101)."""
+    """Each run at these temperatures, with the percentiles 0 to 100 of its temperatures at each epoch's end,
+    (epochs,101)."""
     found = []
     for cell in cells:
         for result in map(locate, cell.folders):
@@ -27,8 +28,8 @@ def recorded(cells: Sequence[Cell]) -> list[tuple[Cell, Run, Array]]:
 
 
 def convergence(cells: Sequence[Cell]) -> pd.DataFrame:
-    """How far temperatures are from tau_alpha in the first and in the last epoch: mean distance of the 5th to the 95th percentile, as
-    metric ``distance_from_tau_alpha`` of group "first" and "last"."""
+    """How far temperatures are from tau_alpha in the first and in the last epoch: mean distance of the 5th to the 95th
+    percentile, as metric ``distance_from_tau_alpha`` of group "first" and "last"."""
     rows = []
     for cell, run, values in recorded(cells):
         distance = np.abs(values[:, 5:96] - ALPHA).mean(axis=1)

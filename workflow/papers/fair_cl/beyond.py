@@ -1,4 +1,5 @@
-"""Beyond the paper: its baselines beside tuned ones, attackers that are not linear, and intervals of GAP over seeds and test originals."""
+"""Beyond the paper: its baselines beside tuned ones, attackers that are not linear, and intervals of GAP over seeds
+and test originals."""
 
 from typing import Any
 

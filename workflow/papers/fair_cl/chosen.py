@@ -1,4 +1,5 @@
-"""What the sweeps of Figure 2 come to: of each method the setting that validation data select, and what the paper derives from it."""
+"""What the sweeps of Figure 2 come to: of each method the setting that validation data select, and what the paper
+derives from it."""
 
 import json
 from collections.abc import Sequence
@@ -41,7 +42,8 @@ def everything(cells: Sequence[Cell]) -> pd.DataFrame:
 
 
 def selected(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Of each method on each data set: the setting with the lowest GAP among those within MARGIN of its best accuracy, on validation."""
+    """Of each method on each data set: the setting with the lowest GAP among those within MARGIN of its best accuracy,
+    on validation."""
     keys = ["artifact", "role", "played", "printed"]
     rows = [(*key, *select(sweep_means(part, ["method"], "val"), margin=MARGIN)) for key, part in metrics.groupby(keys)]
     return pd.DataFrame(rows, columns=[*keys, "method"])
@@ -50,8 +52,8 @@ def selected(metrics: pd.DataFrame) -> pd.DataFrame:
 def load(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What was measured at the selected settings, and its bootstrap values; with trade-off and relative training time.
 
-    In Table 2 what was trained on all classes is called so (``con_multiclass``), and its role is that of the two classes.
-    """
+    In Table 2 what was trained on all classes is called so (``con_multiclass``), and its role is that of the two
+    classes."""
     metrics, resamples = everything(cells), variants(load_resamples(cells))
     if not len(metrics):
         return metrics, resamples
@@ -64,7 +66,8 @@ def load(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def with_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a trade-off is among."""
+    """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a trade-off
+    is among."""
     test = table[(table["split"] == "test") & (table["selection"] == "best") & (table["group"] == "")]
     found = [table]
     for name, among in TRADEOFFS.items():

@@ -24,7 +24,8 @@ PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
 
 
 def points(cells: list[Cell]) -> pd.DataFrame:
-    """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto front."""
+    """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto
+    front."""
     test = headline(chosen.everything(cells))
     test = test[
         (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["printed"].isin(["ce", *STRENGTH])
@@ -90,7 +91,8 @@ def figure_2(cells: list[Cell], output: Path) -> None:
 
 
 def figure_3(cells: list[Cell], output: Path) -> None:
-    """Accuracy, GAP and both leakages of CE, of CE with one contrastive part, and of Con, at their selected settings."""
+    """Accuracy, GAP and both leakages of CE, of CE with one contrastive part, and of Con, at their selected
+    settings."""
     test = headline(chosen.load(cells)[0])
     values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["printed"].isin(PARTS)].copy()
     values["value"] *= 100

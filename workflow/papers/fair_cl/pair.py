@@ -20,7 +20,8 @@ def dataset_of(cell: Cell) -> Dataset:
 
 
 def on_classes(dataset: Dataset, z: Array, logits: Array, classes: Sequence[str]) -> dict[tuple[str, str], float]:
-    """Metrics of some classes' test samples, by metric and group; predictions are among all classes, attackers are fitted to these."""
+    """Metrics of some classes' test samples, by metric and group; predictions are among all classes, attackers are
+    fitted to these."""
     y, a = dataset.y, dataset.table["a"].to_numpy()
     among = np.isin(y, [dataset.about["classes"].index(name) for name in classes])
     train, test = (rows[among[rows]] for rows in (dataset.rows("train"), dataset.rows("test")))
@@ -53,7 +54,16 @@ def of_the_pair(cells: list[Cell]) -> pd.DataFrame:
     for cell in (cell for cell in cells if cell.role == "bios" and cell.printed == "ce"):
         for result in map(locate, cell.folders):
             for run in result.runs():
-                own = {"role": "bios_nurse_surgeon", "played": cell.dataset, "printed": "ce_multiclass", "stand_in": cell.stand_in,
-                       "data": run.data.name, "method": run.spec.name, "seed": run.seed, "split": "test", "selection": "best"}  # fmt: skip
+                own = {
+                    "role": "bios_nurse_surgeon",
+                    "played": cell.dataset,
+                    "printed": "ce_multiclass",
+                    "stand_in": cell.stand_in,
+                    "data": run.data.name,
+                    "method": run.spec.name,
+                    "seed": run.seed,
+                    "split": "test",
+                    "selection": "best",
+                }
                 rows += [own | row for row in measured(result, run, dataset_of(of_two[0]).about["classes"])]
     return pd.concat([metrics, pd.DataFrame(rows)], ignore_index=True)

@@ -24,7 +24,8 @@ def size(number: Any, dataset: Dataset) -> float:
 
 
 def share_of_cell(number: Any, dataset: Dataset) -> float:
-    """Percent of a split's samples in a cell of class and attribute; on other data, of the cell in its place: first and second of each."""
+    """Percent of a split's samples in a cell of class and attribute; on other data, of the cell in its place: first
+    and second of each."""
     asked = printed_settings(number.setting)
     about, table = dataset.about, dataset.table.iloc[dataset.rows(asked["split"])]
     y, a = (
@@ -90,9 +91,17 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
     """A row for each printed number and each data set that plays its part, with the reason where there is none."""
     rows = []
     for number in printed.itertuples():
-        base = {"paper_dataset": number.dataset, "method": number.method, "setting": number.setting, "metric": number.metric,
-                "reported": number.mean, "reported_std": number.std, "note": number.note,
-                "seeds": 0, "verdict": "not run here"}  # fmt: skip
+        base = {
+            "paper_dataset": number.dataset,
+            "method": number.method,
+            "setting": number.setting,
+            "metric": number.metric,
+            "reported": number.mean,
+            "reported_std": number.std,
+            "note": number.note,
+            "seeds": 0,
+            "verdict": "not run here",
+        }
         players = list(dict.fromkeys(cell.dataset for cell in cells if cell.role == number.dataset))
         for player in players:
             try:

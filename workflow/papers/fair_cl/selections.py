@@ -1,4 +1,5 @@
-"""Beyond the paper, which calls for it: what other rules of selection would pick from the same runs, and what that comes to."""
+"""Beyond the paper, which calls for it: what other rules of selection would pick from the same runs, and what that
+comes to."""
 
 from typing import Any
 
@@ -26,14 +27,18 @@ def optimum(means: list[pd.DataFrame]) -> tuple[float, float]:
 
 
 def of_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str, Any]]:
-    """What each rule picks of one method on one data set: by means over seeds on validation data, shown on test data too; percentages."""
+    """What each rule picks of one method on one data set: by means over seeds on validation data, shown on test data
+    too; percentages."""
     val, test = (sweep_means(metrics, ["method"], split) for split in ("val", "test"))
     front = pd.Series(on_pareto_front(val["average_accuracy"].to_numpy(), val["gap"].to_numpy()), val.index)
     rows = []
     for rule in RULES:
         (picked,) = select(val, rule.removesuffix("_shared"), chosen.MARGIN, best if rule == "dto_shared" else None)
-        values = {f"{prefix}{name}": 100 * means.loc[picked, metric]
-                  for prefix, means in (("val_", val), ("", test)) for metric, name in SHOWN.items()}  # fmt: skip
+        values = {
+            f"{prefix}{name}": 100 * means.loc[picked, metric]
+            for prefix, means in (("val_", val), ("", test))
+            for metric, name in SHOWN.items()
+        }
         seeds = metrics.loc[metrics["method"] == picked, "seed"].nunique()
         rows.append(
             {
@@ -69,11 +74,21 @@ def shown_selections(table: pd.DataFrame) -> pd.DataFrame:
     table = table[table["settings"].isna() | (table["settings"] > 1)].sort_values(
         "seeds", key=lambda seeds: seeds == 0, kind="stable"
     )
-    numbers = {name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]]
-               for name in ("val_accuracy", "val_gap", "accuracy", "gap")}  # fmt: skip
+    numbers = {
+        name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]]
+        for name in ("val_accuracy", "val_gap", "accuracy", "gap")
+    }
     front = np.select([table["on_front"].isna(), table["on_front"] == True], ["–", "yes"], "no")  # noqa: E712 (may be missing)
-    return pd.DataFrame({
-        "data set": table["paper_dataset"], "method": table["method"].fillna("–"), "rule": table["rule"].fillna("–").str.replace("_", " "),
-        "selected": table["selected"].fillna("–"), "on the front": front, **numbers, "seeds": table["seeds"],
-        "data used": table["data"].fillna("–"), "verdict": table["verdict"],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "data set": table["paper_dataset"],
+            "method": table["method"].fillna("–"),
+            "rule": table["rule"].fillna("–").str.replace("_", " "),
+            "selected": table["selected"].fillna("–"),
+            "on the front": front,
+            **numbers,
+            "seeds": table["seeds"],
+            "data used": table["data"].fillna("–"),
+            "verdict": table["verdict"],
+        }
+    )

@@ -1,4 +1,5 @@
-"""Tables of Contrastive Learning for Fair Representations, from the settings that validation data select (chosen.py)."""
+"""Tables of Contrastive Learning for Fair Representations, from the settings that validation data select
+(chosen.py)."""
 
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def plain(mean: float, std: float) -> str:
 
 
 def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """Printed numbers beside ours, with the specification that was selected. Ratios (trade-off, time) are no percentages."""
+    """Printed numbers beside ours, with the specification that was selected. Ratios (trade-off, time) are no
+    percentages."""
     ratios = set(reported.loc[reported["unit"] == "ratio", "metric"])
     renamed = metrics.assign(metric=metrics["metric"].replace(METRICS))
     renamed["value"] = renamed["value"] / np.where(renamed["metric"].isin(ratios), 100, 1)
@@ -49,7 +51,8 @@ def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """Table 1 with trade-offs of means (deviations stay those over seeds); where a method of the paper is missing, the verdict names it."""
+    """Table 1 with trade-offs of means (deviations stay those over seeds); where a method of the paper is missing, the
+    verdict names it."""
     means, run = chosen.of_means(metrics), metrics.groupby("role")["printed"].agg(set)
     for i, row in table[table["metric"] == "tradeoff"].iterrows():
         here = run.get(row["paper_dataset"], set())

@@ -38,11 +38,22 @@ def project(cell: Cell, method: str) -> pd.DataFrame:
     rows = some_of_each(dataset, run.seed)
     points = plane(Container(result.folder / "outputs.safetensors")[f"{run.key}/best/z"][rows])
     y, a = (dataset.table[name].to_numpy()[rows] for name in ("y", "a"))
-    return pd.DataFrame({
-        "role": cell.role, "played": cell.dataset, "printed": cell.printed, "data": run.data.name, "method": method, "seed": run.seed,
-        "y": y, "a": a, "class": np.array(dataset.about["classes"])[y], "attribute": np.array(dataset.about["attributes"])[a],
-        "x1": points[:, 0], "x2": points[:, 1],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "role": cell.role,
+            "played": cell.dataset,
+            "printed": cell.printed,
+            "data": run.data.name,
+            "method": method,
+            "seed": run.seed,
+            "y": y,
+            "a": a,
+            "class": np.array(dataset.about["classes"])[y],
+            "attribute": np.array(dataset.about["attributes"])[a],
+            "x1": points[:, 0],
+            "x2": points[:, 1],
+        }
+    )
 
 
 def figure_4(cells: list[Cell], output: Path) -> None:

@@ -31,7 +31,8 @@ def read_saliency(cells: Sequence[Cell]) -> pd.DataFrame:
 
 
 def saliency(cells: Sequence[Cell]) -> pd.DataFrame:
-    """A row for each run: the mean share of a Grad-CAM map inside the foreground, and the share of the image that is foreground."""
+    """A row for each run: the mean share of a Grad-CAM map inside the foreground, and the share of the image that is
+    foreground."""
     table = load(cells, read_saliency)
     if not len(table):
         return pd.DataFrame(columns=[*RUN, "inside", "uniform", "samples"])
@@ -42,7 +43,8 @@ def saliency(cells: Sequence[Cell]) -> pd.DataFrame:
 
 
 def shares(times: Array, wanted: float) -> Array:
-    """Weights (K,) with which values at these times give the value at a wanted time, by linear interpolation; NaN outside of them."""
+    """Weights (K,) with which values at these times give the value at a wanted time, by linear interpolation; NaN
+    outside of them."""
     if not times.min() <= wanted <= times.max():
         return np.full(len(times), np.nan)
     order = np.argsort(times)
@@ -50,7 +52,8 @@ def shares(times: Array, wanted: float) -> Array:
 
 
 def at_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
-    """SimCLR's rows at the time that SimCLR + MSR took, called ``simclr_equal_time``: interpolated between numbers of epochs, seed by seed.
+    """SimCLR's rows at the time that SimCLR + MSR took, called ``simclr_equal_time``: interpolated between numbers of
+    epochs, seed by seed.
 
     ``values``: the columns that are interpolated.
     """

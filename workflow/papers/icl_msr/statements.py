@@ -1,4 +1,5 @@
-"""The numbers that the paper states in sentences: the best hyper-parameters, how large gains are, how many classes COCO has left."""
+"""The numbers that the paper states in sentences: the best hyper-parameters, how large gains are, how many classes
+COCO has left."""
 
 from typing import Any
 
@@ -67,9 +68,17 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
     """A row for each printed number, with the reason where there is none of ours."""
     runs, rows = accuracies(cells), []
     for number in printed.itertuples():
-        base = {"paper_dataset": number.dataset, "method": number.method, "setting": number.setting, "metric": number.metric,
-                "reported": number.mean, "reported_std": number.std, "note": number.note, "seeds": 0,
-                "verdict": "not run here"}  # fmt: skip
+        base = {
+            "paper_dataset": number.dataset,
+            "method": number.method,
+            "setting": number.setting,
+            "metric": number.metric,
+            "reported": number.mean,
+            "reported_std": number.std,
+            "note": number.note,
+            "seeds": 0,
+            "verdict": "not run here",
+        }
         try:
             rows.append(base | ours(number, runs) | {"reason": ""})
         except NotHere as reason:

@@ -47,18 +47,34 @@ def looks(cells: list[Cell], output: Path) -> None:
     """The share of Grad-CAM saliency inside the foreground, by method: mean and standard deviation over seeds."""
     keys = ["role", "data", "stand_in", "printed"]
     runs = saliency(cells)
-    table = runs.groupby(keys, sort=False).agg(
-        inside=("inside", "mean"), inside_std=("inside", "std"), foreground=("uniform", "mean"), seeds=("seed", "nunique")
-    ).reset_index() if len(runs) else pd.DataFrame(columns=[*keys, "inside", "inside_std", "foreground", "seeds"])  # fmt: skip
+    table = (
+        runs.groupby(keys, sort=False)
+        .agg(
+            inside=("inside", "mean"),
+            inside_std=("inside", "std"),
+            foreground=("uniform", "mean"),
+            seeds=("seed", "nunique"),
+        )
+        .reset_index()
+        if len(runs)
+        else pd.DataFrame(columns=[*keys, "inside", "inside_std", "foreground", "seeds"])
+    )
     table = table.assign(verdict="not in the paper")
     if table.empty:
         table = pd.DataFrame([{"role": "coco30", "verdict": "not run here", "seeds": 0}], columns=table.columns)
-    display = pd.DataFrame({
-        "data set": table["role"], "method": table["printed"].map(NAMES).fillna("–"),
-        "saliency inside the foreground, %": [spread(100 * a, 100 * b) for a, b in zip(table["inside"], table["inside_std"], strict=True)],
-        "foreground, % of the image": [spread(100 * a, float("nan")) for a in table["foreground"]],
-        "seeds": table["seeds"], "data used": table["data"].fillna("–"), "verdict": table["verdict"],
-    })  # fmt: skip
+    display = pd.DataFrame(
+        {
+            "data set": table["role"],
+            "method": table["printed"].map(NAMES).fillna("–"),
+            "saliency inside the foreground, %": [
+                spread(100 * a, 100 * b) for a, b in zip(table["inside"], table["inside_std"], strict=True)
+            ],
+            "foreground, % of the image": [spread(100 * a, float("nan")) for a in table["foreground"]],
+            "seeds": table["seeds"],
+            "data used": table["data"].fillna("–"),
+            "verdict": table["verdict"],
+        }
+    )
     write_table(output, table, display)
 
 
@@ -67,16 +83,41 @@ def times(cells: list[Cell], output: Path) -> None:
     table = timed(cells).assign(verdict="not in the paper")
     if table.empty:
         table = pd.DataFrame([{"role": "cifar10", "verdict": "not run here"}]).reindex(
-            columns=["role", "played", "data", "stand_in", "printed", "epochs", "second_order", "device", "metric", "seconds", "ours",
-                     "ours_std", "seeds", "verdict"])  # fmt: skip
+            columns=[
+                "role",
+                "played",
+                "data",
+                "stand_in",
+                "printed",
+                "epochs",
+                "second_order",
+                "device",
+                "metric",
+                "seconds",
+                "ours",
+                "ours_std",
+                "seeds",
+                "verdict",
+            ]
+        )
     names = {**NAMES, "simclr_equal_time": "SimCLR, as long as SimCLR + MSR"}
-    display = pd.DataFrame({
-        "data set": table["role"], "method": table["printed"].map(names).fillna("–"), "order": table["second_order"].fillna(""),
-        "epochs": [f"{e:g}" if e > 0 else "–" for e in table["epochs"].where(table["printed"] != "simclr_equal_time", 0)],
-        "metric": table["metric"].fillna("–"), "accuracy": [plain(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
-        "seconds": [f"{s:.1f}" if not pd.isna(s) else "–" for s in table["seconds"]], "device": table["device"].fillna("–"),
-        "seeds": table["seeds"].fillna(0).astype(int), "data used": table["data"].fillna("–"), "verdict": table["verdict"],
-    })  # fmt: skip
+    display = pd.DataFrame(
+        {
+            "data set": table["role"],
+            "method": table["printed"].map(names).fillna("–"),
+            "order": table["second_order"].fillna(""),
+            "epochs": [
+                f"{e:g}" if e > 0 else "–" for e in table["epochs"].where(table["printed"] != "simclr_equal_time", 0)
+            ],
+            "metric": table["metric"].fillna("–"),
+            "accuracy": [plain(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
+            "seconds": [f"{s:.1f}" if not pd.isna(s) else "–" for s in table["seconds"]],
+            "device": table["device"].fillna("–"),
+            "seeds": table["seeds"].fillna(0).astype(int),
+            "data used": table["data"].fillna("–"),
+            "verdict": table["verdict"],
+        }
+    )
     write_table(output, table, display)
 
 

@@ -1,8 +1,8 @@
 """BREEDS (Santurkar et al. 2020): ImageNet's classes as subclasses of the nodes at one level of a hierarchy.
 
-ImageNet lies as in ``imagenet/`` (``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) with ``train/SYNSET/`` and ``val/SYNSET/``; the published
-hierarchy in ``breeds/``: ``dataset_class_info.json``, ``class_hierarchy.txt``, ``node_names.txt``.
-"""
+ImageNet lies as in ``imagenet/`` (``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) with ``train/SYNSET/`` and
+``val/SYNSET/``; the published hierarchy in ``breeds/``: ``dataset_class_info.json``, ``class_hierarchy.txt``,
+``node_names.txt``."""
 
 import json
 from functools import cache, partial
@@ -19,7 +19,10 @@ from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
 ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
-IMAGENET = "Get ImageNet (https://image-net.org/challenges/LSVRC/2012/) and unpack it, with a folder for each class in train/ and in val/"
+IMAGENET = (
+    "Get ImageNet (https://image-net.org/challenges/LSVRC/2012/) and unpack it, with a folder for each class in "
+    "train/ and in val/"
+)
 SOURCE = "https://github.com/MadryLab/BREEDS-Benchmarks/tree/master/imagenet_class_hierarchy/modified"
 REMEDY = f"Put the three files of {SOURCE} into breeds/ in the folder that DESPUR_DATA_ROOT names"
 FILES = ("dataset_class_info.json", "class_hierarchy.txt", "node_names.txt")
@@ -57,7 +60,8 @@ class Hierarchy:
         return 0 if node == ROOT else 1 + max(map(self.level, parents))
 
     def superclasses(self, level: int, ancestor: str, size: int) -> dict[str, list[str]]:
-        """Nodes of a level below an ancestor, each with ``size`` of its classes as the authors draw them; smaller ones are left out."""
+        """Nodes of a level below an ancestor, each with ``size`` of its classes as the authors draw them; smaller ones
+        are left out."""
         rng = np.random.RandomState(2)  # theirs: which subclasses there are is part of the benchmark, not of a run
         nodes = sorted(node for node in self.descendants(ancestor) if self.level(node) == level)
         classes = {node: sorted(self.below(node)) for node in nodes}
@@ -67,8 +71,8 @@ class Hierarchy:
 def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int) -> Dataset:
     """80 % of ImageNet's training images are for training, the others select; its validation images are the test split.
 
-    The attribute is the place of a subclass in its class, in the order of their synsets; every image is an original of its own.
-    """
+    The attribute is the place of a subclass in its class, in the order of their synsets; every image is an original of
+    its own."""
     tree = Hierarchy(rawfiles.find(data_root, ["breeds", "imagenet_class_hierarchy/modified"], REMEDY))
     found = tree.superclasses(level, ancestor, subclasses)
     if not found:

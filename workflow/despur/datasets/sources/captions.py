@@ -1,4 +1,5 @@
-"""Captioned digit scenes, such as "a photo of a seven on water": what the bundled image-text model learns from. No torch here."""
+"""Captioned digit scenes, such as "a photo of a seven on water": what the bundled image-text model learns from. No
+torch here."""
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -16,7 +17,8 @@ SIDE = 40  # of a scene: 32 are presented
 
 
 def backgrounds(rng: np.random.Generator, digits: Array, skew: float) -> Array:
-    """Digits below five mostly on land, the others mostly on water: of each digit exactly ``skew``, to the nearest scene."""
+    """Digits below five mostly on land, the others mostly on water: of each digit exactly ``skew``, to the nearest
+    scene."""
     a = np.empty_like(digits)
     for digit in np.unique(digits):
         inside = rng.permutation(np.flatnonzero(digits == digit))
@@ -35,7 +37,8 @@ def captions(rng: np.random.Generator, digits: Array, a: Array, named: float) ->
 
 
 def captioned_scenes(originals: Array, count: int, skew: float, named: float) -> tuple[Array, list[str]]:
-    """``count`` scenes of each digit among these originals of scikit-learn's digits, on textures of their own, and their captions.
+    """``count`` scenes of each digit among these originals of scikit-learn's digits, on textures of their own, and
+    their captions.
 
     The same for every seed of a run. Returns uint8 (N,40,40,3) and N captions.
     """

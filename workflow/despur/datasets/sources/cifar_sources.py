@@ -1,4 +1,5 @@
-"""CIFAR-10 together with a later collection of the same classes: where an image comes from is its group (Zhang & Re 2022, Sec. 3.2)."""
+"""CIFAR-10 together with a later collection of the same classes: where an image comes from is its group (Zhang & Re
+2022, Sec. 3.2)."""
 
 from pathlib import Path
 
@@ -14,7 +15,8 @@ def checked(path: Path, images: Array, labels: Array, remedy: str) -> tuple[Arra
     """Images uint8 (N,32,32,3) and classes 0..9 (N,). Raises InputError for anything else."""
     if images.dtype != np.uint8 or images.shape[1:] != (32, 32, 3) or labels.shape != images.shape[:1]:
         raise InputError(
-            f"{path}: images {images.dtype} {images.shape}, labels {labels.shape}; expected uint8 (N,32,32,3), (N,). {remedy}"
+            f"{path}: images {images.dtype} {images.shape}, labels {labels.shape}; expected uint8 (N,32,32,3), "
+            f"(N,). {remedy}"
         )
     if not np.isin(labels, np.arange(10)).all():
         raise InputError(f"{path}: a label is none of 0 to 9. {remedy}")
@@ -30,7 +32,8 @@ def per_class(purpose: str, labels: Array, count: int) -> Array:
 def together(
     data_root: Path, name: str, other: str, train: tuple[Array, Array], test: tuple[Array, Array], source: str
 ) -> Dataset:
-    """CIFAR-10 and another source, pooled: 80 % of the training images are for training, the others select (released code)."""
+    """CIFAR-10 and another source, pooled: 80 % of the training images are for training, the others select (released
+    code)."""
     first = cifar10.build({}, data_root)
     own = {split: first.rows(split) for split in ("train", "test")}
     parts = [(np.asarray(first.inputs)[rows], first.y[rows], split, 0) for split, rows in own.items()]

@@ -31,7 +31,8 @@ def correlated(rng: np.random.Generator, y: Array, p_corr: float, minority: str,
 
 
 def colorize(gray: Array, colors: Array, threshold: int = 120) -> Array:
-    """Replace pixels of at least ``threshold`` by a flat colour; darker ones stay grey. uint8 (N,H,W), (N,3) -> (N,H,W,3)."""
+    """Replace pixels of at least ``threshold`` by a flat colour; darker ones stay grey. uint8 (N,H,W), (N,3) ->
+    (N,H,W,3)."""
     ink = (gray >= threshold)[..., None]
     return np.where(ink, colors[:, None, None, :], gray[..., None]).astype(np.uint8)
 

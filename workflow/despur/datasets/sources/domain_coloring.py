@@ -38,8 +38,8 @@ def inks(rng: np.random.Generator, a: Array, sigma: float, outside: str) -> Arra
 def paint(gray: Array, ink: Array, how: str, threshold: int = 128) -> Array:
     """Grey digits (N,H,W) 0..255 in their ink (N,3), on black: uint8 (N,H,W,3).
 
-    "multiply": a pixel's grey is the share of the ink that it has; "replace": pixels from ``threshold`` on are ink, the others black.
-    """
+    "multiply": a pixel's grey is the share of the ink that it has; "replace": pixels from ``threshold`` on are ink,
+    the others black."""
     share = (gray / 255 if how == "multiply" else gray >= threshold).astype(np.float32)
     return np.rint(share[..., None] * ink[:, None, None, :].astype(np.float32)).astype(np.uint8)
 

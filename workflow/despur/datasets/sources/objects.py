@@ -1,4 +1,5 @@
-"""What data sets of objects share (CIFAR, STL-10, ImageNet and its parts): classes without a known attribute, no validation split."""
+"""What data sets of objects share (CIFAR, STL-10, ImageNet and its parts): classes without a known attribute, no
+validation split."""
 
 import hashlib
 import pickle
@@ -19,7 +20,8 @@ Files = list[tuple[Path, int]]  # an image and its class
 def dataset(
     inputs: Array | Lazy, split: Sequence[str] | Array, y: Sequence[int] | Array, classes: Sequence[str], **about: Any
 ) -> Dataset:
-    """Every image an original of its own. Nothing selects: the papers hold no validation data out, and the last step counts.
+    """Every image an original of its own. Nothing selects: the papers hold no validation data out, and the last step
+    counts.
 
     Class -1, of the split "unlabelled", is not known: only methods without labels see those samples.
     """
@@ -48,8 +50,8 @@ def read_cifar(
 ) -> Dataset:
     """CIFAR as torchvision lays it out: pickles, loaded only once their checksum says that they are the published ones.
 
-    ``splits``: file names and MD5 by split; ``label``: the key of the labels; ``meta``: file, MD5 and key of the names of the classes.
-    """
+    ``splits``: file names and MD5 by split; ``label``: the key of the labels; ``meta``: file, MD5 and key of the names
+    of the classes."""
     name, md5, key = meta
     classes = _load(checked(folder / name, md5, remedy))[key]
     parts = [
@@ -75,7 +77,8 @@ def images_in(folder: Path) -> list[Path]:
 
 
 def class_folders(folder: Path, synsets: Sequence[str], remedy: str) -> Files:
-    """Images of ``folder/SYNSET/`` or ``folder/SYNSET/images/``, by class. Raises InputError for a class without images."""
+    """Images of ``folder/SYNSET/`` or ``folder/SYNSET/images/``, by class. Raises InputError for a class without
+    images."""
     found: Files = []
     for y, synset in enumerate(synsets):
         own = next((result for result in (folder / synset / "images", folder / synset) if result.is_dir()), None)

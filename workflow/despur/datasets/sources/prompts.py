@@ -1,12 +1,12 @@
 """Prompts: how each data set's classes and groups are put into words for a foundation model. No torch here.
 
-``class``: the template of a class prompt. ``group``: that of a class x attribute prompt ("group-informed prompting"), where groups can be
-told in words. ``names``: what to call a class whose name is no good word. ``a {class}`` becomes "an" before a vowel.
+``class``: the template of a class prompt. ``group``: that of a class x attribute prompt ("group-informed prompting"),
+where groups can be told in words. ``names``: what to call a class whose name is no good word. ``a {class}`` becomes
+"an" before a vowel.
 
-Sources: Zhang & Re 2022 print one template ("photo of a [class name]", Sec. 3.2) and one group prompt ("a waterbird on a land
-background", Sec. 5.1); the best of their templates stand in their released code (marked R), their group prompts for other data sets
-do not (marked N: not stated, worded as the class prompt).
-"""
+Sources: Zhang & Re 2022 print one template ("photo of a [class name]", Sec. 3.2) and one group prompt ("a waterbird on
+a land background", Sec. 5.1); the best of their templates stand in their released code (marked R), their group prompts
+for other data sets do not (marked N: not stated, worded as the class prompt)."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,8 @@ PROMPTS: dict[str, dict[str, Any]] = {
     "fmow": {"class": "satellite view of the {class}."},  # R; groups are regions alone
     "civilcomments": {"class": "This comment is {class}."},  # N
     "amazon": {"class": "This review gives {class}."},  # N
-    # As the captions of the bundled model (captions.py); "several": a class "zero or one" has a prompt for each of its digits.
+    # As the captions of the bundled model (captions.py); "several": a class "zero or one" has a prompt for each of its
+    # digits.
     "scene_digits": {
         "class": "a photo of a {class}",
         "group": "a photo of a {class} on {attribute}",

@@ -87,9 +87,8 @@ def dataset(
 ) -> Dataset:
     """A data set of checked samples: ``table`` has ``split``, ``y`` and ``a``; ``original`` where samples share one.
 
-    Raises InputError, naming ``source``, for what the border refuses, a class or attribute with a single value in training, or a
-    split that is missing.
-    """
+    Raises InputError, naming ``source``, for what the border refuses, a class or attribute with a single value in
+    training, or a split that is missing."""
     table = table.assign(original=table.get("original", np.arange(len(table)))).reset_index(drop=True)
     if "split" in table:  # else the border says that it is missing
         names = table["split"].astype(object)

@@ -1,4 +1,5 @@
-"""Raw files that a user has downloaded: found, read and checked at the border. Every error names the file, the column and the remedy."""
+"""Raw files that a user has downloaded: found, read and checked at the border. Every error names the file, the column
+and the remedy."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +24,8 @@ def find(root: Path, names: Sequence[str], remedy: str) -> Path:
 
 
 def read_table(path: Path, columns: Sequence[str], remedy: str, **options: Any) -> pd.DataFrame:
-    """These columns of a table with a header, (N, columns); commas unless ``options`` of read_csv say otherwise, any line ends.
+    """These columns of a table with a header, (N, columns); commas unless ``options`` of read_csv say otherwise, any
+    line ends.
 
     Raises InputError for a missing column or a file that is no table.
     """

@@ -1,12 +1,14 @@
-"""Small scenes: a handwritten digit, turned and shifted, pasted on a texture of land or of water. Each image has a texture of its own."""
+"""Small scenes: a handwritten digit, turned and shifted, pasted on a texture of land or of water. Each image has a
+texture of its own."""
 
 import numpy as np
 from scipy.ndimage import map_coordinates
 
 from despur.storage.store import Array
 
-# Two colours between which a texture varies, in [0, 1]: dark green to earth, deep to light blue. The light on it, a factor for each
-# channel, makes them overlap: with colours that tell land from water at once, LeNet looks at nothing else.
+# Two colours between which a texture varies, in [0, 1]: dark green to earth, deep to light blue. The light on it, a
+# factor for each channel, makes them overlap: with colours that tell land from water at once, LeNet looks at nothing
+# else.
 PALETTES = {"land": ((0.10, 0.18, 0.08), (0.34, 0.30, 0.20)), "water": ((0.08, 0.14, 0.22), (0.24, 0.34, 0.38))}
 LIGHT = (0.5, 1.5)
 TONES = (0.85, 1.0)  # of a digit, each channel: light, so that it can be read on either background
@@ -15,7 +17,8 @@ HEIGHT, MOVE, TURN = 28, 1, 10  # of a digit: pixels, at most so many pixels, at
 
 
 def noise(rng: np.random.Generator, count: int, side: int, octaves: tuple[int, ...] = (2, 4, 8, 16)) -> Array:
-    """Value noise: random grids of 2 to 16 knots, enlarged bilinearly, each octave half as strong. float (count,side,side), mean 0."""
+    """Value noise: random grids of 2 to 16 knots, enlarged bilinearly, each octave half as strong. float
+    (count,side,side), mean 0."""
     field = np.zeros((count, side, side), dtype=np.float32)
     for level, knots in enumerate(octaves):
         where = np.linspace(0, knots, side)
@@ -26,7 +29,8 @@ def noise(rng: np.random.Generator, count: int, side: int, octaves: tuple[int, .
 
 
 def waves(rng: np.random.Generator, count: int, side: int) -> Array:
-    """Crests across the image, bent by noise; 3 to 7 in an image, tilted by up to 20 degrees. float (count,side,side) in [-1, 1]."""
+    """Crests across the image, bent by noise; 3 to 7 in an image, tilted by up to 20 degrees. float (count,side,side)
+    in [-1, 1]."""
     tilt, crests, phase = (
         rng.uniform(low, high, (count, 1, 1)).astype(np.float32)
         for low, high in ((-0.35, 0.35), (3, 7), (0, 2 * np.pi))
@@ -51,8 +55,8 @@ def textures(rng: np.random.Generator, water: Array, side: int) -> Array:
 
 
 def result(rng: np.random.Generator, digits: Array, side: int) -> tuple[Array, Array]:
-    """Digits (N,8,8) of ink 0..16, enlarged bilinearly, shifted and turned at random. Returns ink float (N,side,side) in [0, 1] and the
-    mask, bool: where ink is at least INK."""
+    """Digits (N,8,8) of ink 0..16, enlarged bilinearly, shifted and turned at random. Returns ink float (N,side,side)
+    in [0, 1] and the mask, bool: where ink is at least INK."""
     count, middle = len(digits), (side - 1) / 2
     angle = np.deg2rad(rng.uniform(-TURN, TURN, (count, 1, 1)))
     down, right = rng.uniform(-MOVE, MOVE, (2, count, 1, 1))
@@ -67,7 +71,8 @@ def result(rng: np.random.Generator, digits: Array, side: int) -> tuple[Array, A
 
 
 def paste(rng: np.random.Generator, ink: Array, mask: Array, background: Array) -> Array:
-    """Inside the mask a light tone of the image's own, darker where there is less ink; outside, the background. uint8 (N,H,W,3)."""
+    """Inside the mask a light tone of the image's own, darker where there is less ink; outside, the background. uint8
+    (N,H,W,3)."""
     tone = rng.uniform(*TONES, (len(ink), 1, 1, 3)).astype(np.float32)
     digit = (255 * tone * (0.5 + 0.5 * ink)[..., None]).astype(np.uint8)
     return np.where(mask[..., None], digit, background)

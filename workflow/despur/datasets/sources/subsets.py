@@ -9,7 +9,8 @@ from despur.storage.store import Array
 
 
 def quotas(sizes: Array, count: int) -> Array:
-    """How many of ``count`` samples each group gets, (G,): in proportion to ``sizes``, by largest remainders, but at least one each."""
+    """How many of ``count`` samples each group gets, (G,): in proportion to ``sizes``, by largest remainders, but at
+    least one each."""
     exact = count * sizes / sizes.sum()
     found = np.maximum(np.floor(exact).astype(int), 1)
     for _ in range(count - found.sum()):
@@ -20,10 +21,11 @@ def quotas(sizes: Array, count: int) -> Array:
 
 
 def fewer(table: pd.DataFrame, count: int, key: str) -> Array:
-    """Positions to keep: every held-out sample and ``count`` training samples, 0: all of them. Nested: more samples hold the fewer.
+    """Positions to keep: every held-out sample and ``count`` training samples, 0: all of them. Nested: more samples
+    hold the fewer.
 
-    ``key`` names the draw. Raises SettingError for more samples than there are, or fewer than groups (class x attribute).
-    """
+    ``key`` names the draw. Raises SettingError for more samples than there are, or fewer than groups (class x
+    attribute)."""
     train = np.flatnonzero(table["split"] == "train")
     if not count:
         return np.arange(len(table))

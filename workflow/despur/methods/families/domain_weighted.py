@@ -1,4 +1,5 @@
-"""Temperatures that follow a domain discriminator (Lewis et al. 2023, Sec. 2): what the two variants of the method share."""
+"""Temperatures that follow a domain discriminator (Lewis et al. 2023, Sec. 2): what the two variants of the method
+share."""
 
 import numpy as np
 import torch
@@ -15,12 +16,14 @@ SHOWN = 16  # anchors of a step whose temperatures are looked at: thousands of p
 
 
 def temperatures(weights: Tensor, domains: int, alpha: float, beta: float, smallest: float) -> Tensor:
-    """Eq. 3: max(alpha + beta (1/N_D - w_ij), tau_min) for probabilities ``weights`` (B,K) that a pair is of one domain."""
+    """Eq. 3: max(alpha + beta (1/N_D - w_ij), tau_min) for probabilities ``weights`` (B,K) that a pair is of one
+    domain."""
     return (alpha + beta * (1 / domains - weights)).clamp(min=smallest)
 
 
 class DomainWeighted(WithDomains):
-    """Eq. 4. Subclasses say how probable it is that two samples are of one domain; no gradient passes through temperatures."""
+    """Eq. 4. Subclasses say how probable it is that two samples are of one domain; no gradient passes through
+    temperatures."""
 
     def setup(self) -> None:
         super().setup()

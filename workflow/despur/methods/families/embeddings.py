@@ -1,4 +1,5 @@
-"""Small networks on a foundation model's embeddings (Sec. 3.2 of Zhang & Re 2022): a bottleneck, or nothing, before a linear head."""
+"""Small networks on a foundation model's embeddings (Sec. 3.2 of Zhang & Re 2022): a bottleneck, or nothing, before a
+linear head."""
 
 import numpy as np
 import torch
@@ -20,8 +21,8 @@ class Unchanged(nn.Identity):
 
 
 class Probe(nn.Linear):
-    """W u + b, (B,D) -> (B,C), of embeddings of length 1 that are first given the ``length`` that the foundation model gives them: on
-    it depend the steps of SGD on W, times its square, and how heavy W's decay is."""
+    """W u + b, (B,D) -> (B,C), of embeddings of length 1 that are first given the ``length`` that the foundation model
+    gives them: on it depend the steps of SGD on W, times its square, and how heavy W's decay is."""
 
     def __init__(self, dim: int, num_classes: int) -> None:
         super().__init__(dim, num_classes)
@@ -32,7 +33,8 @@ class Probe(nn.Linear):
 
 
 class Bottleneck(nn.Module):
-    """Eq. 4 with what the printed numbers of parameters demand, 2DH + 2H + D: batch norm and a bias. (B,D) -> (B,D) of length 1."""
+    """Eq. 4 with what the printed numbers of parameters demand, 2DH + 2H + D: batch norm and a bias. (B,D) -> (B,D) of
+    length 1."""
 
     def __init__(self, dim: int, hidden: int, batch_norm: bool) -> None:
         super().__init__()
@@ -50,8 +52,9 @@ class Bottleneck(nn.Module):
         return columns.T @ columns
 
     def cosines(self, hidden: Tensor, gram: Tensor) -> Tensor:
-        """Cosines of the first output with the others, (B-1,), from what the down-projection makes of a mini-batch (B,H): the outputs
-        themselves, D numbers each, are not needed, as products of outputs are those of activations with :meth:`gram` between."""
+        """Cosines of the first output with the others, (B-1,), from what the down-projection makes of a mini-batch
+        (B,H): the outputs themselves, D numbers each, are not needed, as products of outputs are those of activations
+        with :meth:`gram` between."""
         with torch.autocast(
             hidden.device.type, enabled=False
         ):  # similarities over a small temperature need full precision
@@ -62,7 +65,8 @@ class Bottleneck(nn.Module):
 
 
 def base_of(task: Task) -> Stage1Outputs:
-    """What the foundation model says. Raises SettingError where the base's head does not lie in the space of the representations."""
+    """What the foundation model says. Raises SettingError where the base's head does not lie in the space of the
+    representations."""
     assert task.stage1_outputs is not None
     wanted = (task.num_classes, *task.batcher.shape)
     if task.stage1_outputs.head.shape != wanted:
@@ -71,8 +75,8 @@ def base_of(task: Task) -> Stage1Outputs:
 
 
 def predicted(y: Array, groups: Array, inference: str) -> Array:
-    """The classes that an inference's groups predict, (N,). Of one that reads attributes, groups are their values: each stands for the
-    class in which it has the largest share, as land for landbirds, and women for the blond."""
+    """The classes that an inference's groups predict, (N,). Of one that reads attributes, groups are their values:
+    each stands for the class in which it has the largest share, as land for landbirds, and women for the blond."""
     declaration = declared("inference", inference)
     if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
         return groups

@@ -16,7 +16,8 @@ Affine = tuple[Array, Array]
 
 
 class Fitted(Method):
-    """An affine map of given representations (``stage1``) and a linear head: one step of the training loop fits both."""
+    """An affine map of given representations (``stage1``) and a linear head: one step of the training loop fits
+    both."""
 
     def __init__(self, task: Task, spec: Spec) -> None:
         self.task = task
@@ -37,7 +38,8 @@ class Fitted(Method):
         return nn.ModuleDict({"encoder": nn.Linear(dim, dim), "head": nn.Linear(dim, num_classes)})
 
     def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
-        """Weights and biases of the map, (D,D) and (D,), and of the head on what it maps to, (C,D) and (C,). ``z``: (N,D)."""
+        """Weights and biases of the map, (D,D) and (D,), and of the head on what it maps to, (C,D) and (C,). ``z``:
+        (N,D)."""
         raise NotImplementedError
 
     def metadata(self) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from despur.storage.store import Array
 
 
 class KeepsHeadGradient(Method):
-    """With head_gradient=accumulate, the head's gradient is cleared once an epoch instead of once a step: a resumed run needs it."""
+    """With head_gradient=accumulate, the head's gradient is cleared once an epoch instead of once a step: a resumed
+    run needs it."""
 
     resumed = False
 
@@ -30,7 +31,8 @@ class KeepsHeadGradient(Method):
         return [batch]
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """One optimiser step, in whatever modes the networks are: the mean over a batch, whose parts' gradients add up."""
+        """One optimiser step, in whatever modes the networks are: the mean over a batch, whose parts' gradients add
+        up."""
         for name, network in self.networks.items():
             if name != "head" or self.settings["head_gradient"] != "accumulate":
                 network.zero_grad(set_to_none=True)

@@ -1,8 +1,8 @@
 """The meta semantic regulariser (Qiang et al. 2022, Sec. 4), which methods that compare anchors with positives wear.
 
-f_msr maps an image to n weight vectors over the encoder's channels; both views of the image share them. Each epoch has two stages
-(Alg. 1): encoder and head learn with weighted positives; then f_msr learns weights with which a step of theirs lowers the contrastive loss.
-"""
+f_msr maps an image to n weight vectors over the encoder's channels; both views of the image share them. Each epoch has
+two stages (Alg. 1): encoder and head learn with weighted positives; then f_msr learns weights with which a step of
+theirs lowers the contrastive loss."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -27,7 +27,8 @@ Views = tuple[Tensor, Tensor]
 
 
 class SemanticWeights(nn.Module):
-    """f_msr: images (B,C,H,W) -> A_s (B,n,c), by three convolutions in steps of two pixels, averages over the image and a linear layer."""
+    """f_msr: images (B,C,H,W) -> A_s (B,n,c), by three convolutions in steps of two pixels, averages over the image
+    and a linear layer."""
 
     def __init__(self, shape: tuple[int, ...], width: int, n: int, c: int, squash: bool, unit: bool) -> None:
         super().__init__()
@@ -52,7 +53,8 @@ def free(parameters: Parameters) -> Parameters:
 
 
 class Bound(nn.Module):
-    """A method's function as a module over its networks, so that :func:`functional_call` can put other parameters in their place."""
+    """A method's function as a module over its networks, so that :func:`functional_call` can put other parameters in
+    their place."""
 
     def __init__(self, networks: nn.ModuleDict, function: Callable[..., Any]) -> None:
         super().__init__()
@@ -94,18 +96,20 @@ class MSR(Pairs):
         yield from super().epoch_batches(rng)
 
     def lr_factor(self, epoch: float) -> float:
-        """Stage 1 is the first half of an epoch's steps and has all of the optimiser's; stage 2 has the rate of its last one."""
+        """Stage 1 is the first half of an epoch's steps and has all of the optimiser's; stage 2 has the rate of its
+        last one."""
         first = math.floor(epoch) + min(2 * (epoch % 1), 1 - 1 / self.steps_per_epoch)
         return super().lr_factor(first)
 
     def weigh(self, weights: Tensor, h: Tensor) -> Tensor:
-        """a_t . Z (n,2N,c) for the n vectors (N,n,c) of the images behind both views (2N,c); vectors of length 1 times sqrt(c)."""
+        """a_t . Z (n,2N,c) for the n vectors (N,n,c) of the images behind both views (2N,c); vectors of length 1 times
+        sqrt(c)."""
         scale = math.sqrt(weights.shape[2]) if self.settings["unit"] else 1.0
         return scale * weights.transpose(0, 1).repeat(1, 2, 1) * h
 
     def measure(self, anchors: Tensor, positives: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor]:
-        """L_ct (Eq. 1, or what the method has in its place) and L_msr of representations (2N,c), each the mean over anchors, or their sum;
-        L_msr is 0 without weights."""
+        """L_ct (Eq. 1, or what the method has in its place) and L_msr of representations (2N,c), each the mean over
+        anchors, or their sum; L_msr is 0 without weights."""
         embedded = self.anchor(anchors)
         own = embedded if self.shared else self.positive(positives)
         z = gather(embedded)
@@ -131,8 +135,8 @@ class MSR(Pairs):
         return {"loss": contrast + self.settings["lambda"] * msr, "contrast": contrast.detach(), "msr": msr.detach()}
 
     def at(self, parameters: Parameters, function: Callable[..., Any], *inputs: Any) -> Any:
-        """A function with these parameters in the place of the networks'. Running statistics of batch norm stay as they are, and all
-        passes of a step drop the same units."""
+        """A function with these parameters in the place of the networks'. Running statistics of batch norm stay as
+        they are, and all passes of a step drop the same units."""
         buffers = {
             name: b.clone() for name, b in self.networks.named_buffers() if "running" in name or "num_batches" in name
         }
@@ -141,8 +145,8 @@ class MSR(Pairs):
         return functional_call(Bound(self.networks, function), state, inputs)
 
     def look_ahead(self, views: Views, weights: Tensor) -> Tensor:
-        """L_ct(f^1, f_ph^1) (Eq. 7 and 8), whose gradient for the weights is that of the plain step before it: with v = dL_ct/df^1, the
-        gradient of -alpha lambda <v, dL_msr/df>. First order: L_msr where f and f_ph are."""
+        """L_ct(f^1, f_ph^1) (Eq. 7 and 8), whose gradient for the weights is that of the plain step before it: with v
+        = dL_ct/df^1, the gradient of -alpha lambda <v, dL_msr/df>. First order: L_msr where f and f_ph are."""
         s, now = self.settings, {name: p.detach() for name, p in self.networks.named_parameters() if p.requires_grad}
         if not s["second_order"]:
             return self.at(now, self.objectives, views, weights)[1]
@@ -157,9 +161,10 @@ class MSR(Pairs):
         return contrast.detach() - alpha * s["lambda"] * (along - along.detach())
 
     def along(self, now: Parameters, v: Parameters, views: Views, weights: Tensor) -> Tensor:
-        """<v, dL_msr/df>, a function of the weights. What v does to representations, forward mode finds in one pass of the encoder, which
-        knows nothing of weights; a backward pass of its backward pass would cost several. The head has that. (Forward mode must not be
-        differentiated: PyTorch takes the batch's statistics for constants, silently.)"""
+        """<v, dL_msr/df>, a function of the weights. What v does to representations, forward mode finds in one pass of
+        the encoder, which knows nothing of weights; a backward pass of its backward pass would cost several. The head
+        has that. (Forward mode must not be differentiated: PyTorch takes the batch's statistics for constants,
+        silently.)"""
         with forward_ad.dual_level():
             moved = {name: forward_ad.make_dual(p, v[name]) for name, p in now.items()}
             anchors, positives = self.at(moved, self.represent, *views)

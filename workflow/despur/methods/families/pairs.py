@@ -1,8 +1,7 @@
 """Methods in which each view of a sample is told from the other one, and target networks that follow slowly.
 
-Embeddings of 2N views: row i and row N + i are views of sample i. Each is an anchor, which plays the label, and the other view is its
-positive, from which it is predicted (Qiang et al. 2022, Sec. 3.2).
-"""
+Embeddings of 2N views: row i and row N + i are views of sample i. Each is an anchor, which plays the label, and the
+other view is its positive, from which it is predicted (Qiang et al. 2022, Sec. 3.2)."""
 
 import copy
 import math
@@ -24,8 +23,8 @@ def rowwise(network: nn.Module, x: Tensor) -> Tensor:
 
 
 class Pairs(SelfSupervised):
-    """Compares anchors with positives. Subclasses say how (:meth:`compare`) and by which networks they are represented; ``shared``: the
-    same networks see the same views in both parts."""
+    """Compares anchors with positives. Subclasses say how (:meth:`compare`) and by which networks they are
+    represented; ``shared``: the same networks see the same views in both parts."""
 
     shared = True
     PARALLEL = True
@@ -72,7 +71,8 @@ class Pairs(SelfSupervised):
 
 
 class WithTarget(Pairs):
-    """Anchors are represented by a target network, which no gradient reaches: its parameters follow those of encoder and projector.
+    """Anchors are represented by a target network, which no gradient reaches: its parameters follow those of encoder
+    and projector.
 
     Statistics of batch norm are its own (W-MSE's code).
     """
@@ -91,7 +91,8 @@ class WithTarget(Pairs):
         return [*super().compilable_modules(), self.target("encoder")]
 
     def momentum(self) -> float:
-        """Share of the past after ``done`` epochs: constant, or 1 - (1 - ema) (cos(pi share of training) + 1) / 2 (Grill et al. 2020)."""
+        """Share of the past after ``done`` epochs: constant, or 1 - (1 - ema) (cos(pi share of training) + 1) / 2
+        (Grill et al. 2020)."""
         s = self.settings
         falling = (math.cos(math.pi * self.done / s["epochs"]) + 1) / 2 if s["ema_increase"] == "cosine" else 1.0
         return 1 - (1 - s["ema"]) * falling
@@ -120,7 +121,8 @@ class WithTarget(Pairs):
 
 
 class WithQueue(WithTarget):
-    """Keeps the latest ``queue`` embeddings (K,d) of the target network, of length 1, to compare with: at first, random ones."""
+    """Keeps the latest ``queue`` embeddings (K,d) of the target network, of length 1, to compare with: at first,
+    random ones."""
 
     def setup(self) -> None:
         super().setup()

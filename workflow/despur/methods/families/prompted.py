@@ -1,4 +1,5 @@
-"""What foundation models share that classify by prompts: heads that hold the unit-norm embeddings of classes and groups."""
+"""What foundation models share that classify by prompts: heads that hold the unit-norm embeddings of classes and
+groups."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,13 +34,15 @@ def hold(head: nn.Linear, vectors: Tensor) -> None:
 
 @torch.no_grad()
 def prompt_embeddings(texts: Texts, of: list[list[str]]) -> Tensor:
-    """(K,D): for each of K classes or groups the mean of the unit-norm embeddings of its prompts, all embedded at once."""
+    """(K,D): for each of K classes or groups the mean of the unit-norm embeddings of its prompts, all embedded at
+    once."""
     unit = normalize(texts([prompt for own in of for prompt in own]).float(), dim=1)
     return torch.stack([part.mean(dim=0) for part in unit.split([len(own) for own in of])])
 
 
 def hold_prompts(networks: nn.ModuleDict, texts: Texts, about: Mapping[str, Any], family: str = "class") -> None:
-    """Fill the head with a data set's class prompts and, where it has some, ``group_prompts`` (C,A,D) with those of class x attribute."""
+    """Fill the head with a data set's class prompts and, where it has some, ``group_prompts`` (C,A,D) with those of
+    class x attribute."""
     classes, groups = prompts.class_prompts(about, family), prompts.group_prompts(about)
     found = prompt_embeddings(texts, [*classes, *groups])
     hold(networks["head"], found[: len(classes)])  # type: ignore[arg-type]

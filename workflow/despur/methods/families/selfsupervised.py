@@ -15,8 +15,9 @@ from despur.storage.store import Array
 
 
 def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
-    """What stands between representation and loss (Lewis et al. 2023, App. G): nothing, a linear layer, or two with a ReLU; or, with
-    ``width`` hidden units, batch norm too, of the embedding as well in ``mlp_bn_bn`` (W-MSE's released code)."""
+    """What stands between representation and loss (Lewis et al. 2023, App. G): nothing, a linear layer, or two with a
+    ReLU; or, with ``width`` hidden units, batch norm too, of the embedding as well in ``mlp_bn_bn`` (W-MSE's released
+    code)."""
     if kind == "none":
         return nn.Identity()
     if kind in ("mlp_bn", "mlp_bn_bn"):
@@ -49,7 +50,8 @@ class SelfSupervised(Method):
         return projector(s["projector"], dim, s["projector_dim"], s["projector_width"]).to(self.task.device)
 
     def lr_factor(self, epoch: float) -> float:
-        """As other methods; or with two drops near the end (Qiang et al. 2022, Sec. 6.2). Grows over the first ``warmup`` steps."""
+        """As other methods; or with two drops near the end (Qiang et al. 2022, Sec. 6.2). Grows over the first
+        ``warmup`` steps."""
         s = self.settings
         warm = min(1.0, (epoch * self.steps_per_epoch + 1) / s["warmup"]) if s["warmup"] else 1.0
         if s["decay"] != "drops":
@@ -73,7 +75,8 @@ class SelfSupervised(Method):
         return len(self.task) // self.batch_size
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Whole batches: every anchor has as many negatives. The few samples left over wait for the next epoch's order."""
+        """Whole batches: every anchor has as many negatives. The few samples left over wait for the next epoch's
+        order."""
         order = rng.permutation(len(self.task))[: self.steps_per_epoch * self.batch_size]
         yield from order.reshape(-1, self.batch_size)
 

@@ -1,0 +1,153 @@
+"""python -m despur show, diff: what runs measured and how they differ, from folders with known numbers."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from despur.cli.show import diff, seeds, show
+from despur.specs.settings import SettingError
+from despur.storage.store import InputError, write_json
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def said(lines):
+    return "\n".join(lines)
+
+
+def made(name, values, asked="s0", key="lambda", **settings):
+    """A finished folder: GAP of each point (of ``key``; None: no sweep) and seed, and rows that no table shows."""
+    folder = Path(f"results/runs/colored_digits/{name}/{asked}")
+    numbers = sorted({seed for of_seeds in values.values() for seed in of_seeds})
+    points = [{"name": "erm", **settings, **({key: point} if point is not None else {})} for point in values]
+    write_json(
+        folder / "about.json",
+        {"question": {"points": points, "seeds": numbers, "code": "abc"}, "device": "cpu", "versions": {}},
+    )
+    rows = [
+        {
+            "dataset": "colored_digits",
+            "method": "erm",
+            **({key: point} if point is not None else {}),
+            "seed": seed,
+            "split": split,
+            "selection": selection,
+            "metric": metric,
+            "group": group,
+            "value": value if (split, selection, group) == ("test", "best", "") else 9,
+        }
+        for point, of_seeds in values.items()
+        for seed, value in of_seeds.items()
+        for split, selection, metric, group in (
+            ("test", "best", "gap", ""),
+            ("test", "last", "gap", ""),
+            ("test", "best", "accuracy", "3"),
+            ("train", "best", "gap", ""),
+        )
+    ]
+    pd.DataFrame(rows).to_csv(folder / "metrics.csv", index=False)
+    return folder
+
+
+def test_a_run_shows_mean_and_std_of_what_tables_show():
+    text = said(show(made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1") / "metrics.csv"))
+    assert "split test, selection best, seeds 0, 1" in text
+    assert [line.split() for line in text.splitlines()[2:]] == [["gap", "0.2", "(0.14)"]]
+
+
+def test_a_sweep_shows_a_row_for_each_point():
+    text = said(show(made("erm+lambda=0.5~1", {0.5: {0: 0.1, 1: 0.3}, 1.0: {0: 0.5, 1: 0.5}}, "s0-1")))
+    assert [line.split() for line in text.splitlines()[-2:]] == [
+        ["lambda=0.5", "0.2", "(0.14)"],
+        ["lambda=1", "0.5", "(0)"],
+    ]
+
+
+def test_what_has_no_metrics_is_refused():
+    with pytest.raises(SettingError, match="only results/runs"):
+        said(show(Path("results/stage1/colored_digits/erm/s0")))
+    with pytest.raises(InputError, match="make it with snakemake"):
+        said(show(Path("results/runs/colored_digits/erm/s0")))
+    with pytest.raises(SettingError, match="only results/runs"):
+        said(show(Path("results/data/colored_digits")))
+
+
+def test_a_split_that_was_not_measured_is_named_with_those_that_were():
+    folder, about = made("erm", {None: {0: 0.1}}), Path("results/data/colored_digits/about.json")
+    table = pd.read_csv(folder / "metrics.csv", keep_default_na=False)
+    table.replace({"split": {"test": "test_ood"}}).to_csv(folder / "metrics.csv", index=False)
+    with pytest.raises(
+        InputError, match=r"no metrics of the split test, .*splits: test_ood, train; .*about\.json, .* is not there"
+    ):
+        said(show(folder))
+    write_json(about, {"colored_digits": {"headline": "val"}})
+    with pytest.raises(InputError, match=r"no metrics of the split val, .*splits: test_ood, train$"):
+        said(show(folder))
+    write_json(about, {"colored_digits": {"headline": "test_ood"}})
+    assert said(show(folder)).startswith("results/runs/colored_digits/erm/s0: split test_ood")
+
+
+def test_data_cannot_differ():
+    folders = [Path(f"results/data/{name}") for name in ("colored_digits", "domain_digits")]
+    for folder in folders:
+        write_json(folder / "about.json", {folder.name: {"headline": "test"}})
+    for pair in (folders, [made("erm", {None: {0: 0.1}}), folders[0]]):
+        with pytest.raises(SettingError, match=r"results/data/colored_digits.*: data, which no run is"):
+            said(diff(*pair))
+
+
+def test_two_runs_differ_in_settings_and_metrics():
+    folders = (
+        made("erm", {None: {0: 0.25}}, epochs=12, decay="none"),
+        made("erm+epochs=3", {None: {0: 0.75}}, epochs=3, decay="none"),
+    )
+    text = said(diff(*folders))
+    assert text.splitlines()[:2] == ["epochs: 12 | 3", "seed 0"]
+    assert "code: the same" in text and "decay" not in text and "9" not in text
+    assert text.splitlines()[-1].split() == ["gap", "0.25", "0.75", "+0.5"]
+
+
+def test_sweeps_differ_point_by_point_and_in_the_values_of_a_setting():
+    folders = (
+        made("erm+lambda=0.5~1", {0.5: {0: 0.1}, 1.0: {0: 0.2}}),
+        made("erm+lambda=1~2", {1.0: {0: 0.7}, 2.0: {0: 0.9}}),
+    )
+    text = said(diff(*folders))
+    assert text.splitlines()[0] == "lambda: 0.5 ~ 1 | 1 ~ 2" and "points" not in text
+    assert text.count("gap") == 1 and text.splitlines()[-3] == "lambda=1"
+    assert text.splitlines()[-1].split() == ["gap", "0.2", "0.7", "+0.5"]
+
+
+def test_each_point_is_compared_with_a_run_that_sweeps_nothing():
+    text = said(diff(made("erm", {None: {0: 0.1}}), made("erm+lambda=0.5~1", {0.5: {0: 0.2}, 1.0: {0: 0.4}})))
+    assert [line.split()[-1] for line in text.splitlines() if line.startswith("gap")] == ["+0.1", "+0.3"]
+    assert "\nlambda=0.5\n" in text and "\nlambda=1\n" in text
+
+
+def test_sweeps_without_a_point_in_common_are_not_compared():
+    folders = [made(f"erm+{key}=1~2", {1: {0: 0.1}, 2: {0: 0.2}}, key=key) for key in ("lambda", "width")]
+    with pytest.raises(SettingError, match=r"2 points \(lambda=1, lambda=2\) against 2 others.*despur show"):
+        said(diff(*folders))
+
+
+def test_other_seeds_are_said_and_their_spread_shown():
+    text = said(diff(made("erm", {None: {0: 0.1, 1: 0.2, 2: 0.3}}, "s0-2"), made("erm", {None: {3: 0.5}}, "s3")))
+    assert "seeds 0-2 | seed 3: a change may be the seeds'" in text
+    assert text.splitlines()[-1].split() == ["gap", "0.2", "(0.1)", "0.5", "+0.3"]
+    assert seeds([0, 2, 3]) == "seeds 0, 2, 3"
+
+
+def test_runs_differ_in_the_metrics_of_their_headline_split():
+    folders = made("erm", {None: {0: 0.25}}), made("erm+epochs=3", {None: {0: 0.75}})
+    write_json(Path("results/data/colored_digits/about.json"), {"colored_digits": {"headline": "train"}})
+    title, last = said(diff(*folders)).splitlines()[-2:]
+    assert title.startswith("train metric") and last.split() == ["gap", "9", "9", "+0"]
+
+
+def test_a_run_that_is_not_made_cannot_differ():
+    with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/about\.json"):
+        said(diff(made("erm", {None: {0: 0.25}}), Path("results/runs/colored_digits/erm/s1")))

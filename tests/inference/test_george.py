@@ -1,0 +1,153 @@
+"""GEORGE's subclasses: the number of clusters, their numbering."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score, silhouette_samples, silhouette_score
+
+from despur.inference import george
+from despur.inference.base import Evidence
+from despur.specs.declarations import declared
+
+DEFAULTS = {key: setting.default for key, setting in declared("inference", "george")["SETTINGS"].items()}
+QUICK = {**DEFAULTS, "max_clusters": 6, "restarts": 1}
+
+
+def ring(clusters, size=30, dimensions=2, seed=0):
+    """Well separated blobs and which one each point is of; the first is three times as large."""
+    angles = 2 * np.pi * np.arange(clusters) / clusters
+    centers = np.zeros((clusters, dimensions))
+    centers[:, 0], centers[:, 1] = 20 * np.cos(angles), 20 * np.sin(angles)
+    sizes = [3 * size] + [size] * (clusters - 1)
+    return make_blobs(sizes, dimensions, centers=centers, cluster_std=1.0, random_state=seed)
+
+
+def evidence(y, z):
+    return Evidence(y, int(y.max()) + 1, np.random.default_rng(0), 0, z=z, logits=np.zeros((len(y), int(y.max()) + 1)))
+
+
+@pytest.mark.parametrize("clusters", [2, 3, 5])
+def test_finds_the_number_of_separated_clusters(clusters):
+    points, truth = ring(clusters)
+    found = george.cluster(points, QUICK, 0, np.random.default_rng(0))
+    assert sorted(set(found)) == list(range(clusters))
+    assert adjusted_rand_score(truth, found) == 1
+
+
+def test_never_more_clusters_than_allowed():
+    points, _ = ring(5)
+    assert len(set(george.cluster(points, {**QUICK, "max_clusters": 3}, 0, np.random.default_rng(0)))) == 3
+    few = george.cluster(points[:3], QUICK, 0, np.random.default_rng(0))
+    assert len(set(few)) <= 2
+
+
+def test_silhouette_counts_clusters_alike_however_large():
+    points, truth = ring(3)
+    equal = np.concatenate([np.flatnonzero(truth == c)[:30] for c in range(3)])
+    assert george.silhouette(points[equal], truth[equal]) == pytest.approx(
+        silhouette_score(points[equal], truth[equal])
+    )
+    split = np.where(
+        truth == 1, np.arange(len(truth)) % 2 + 1, np.where(truth == 2, 3, 0)
+    )  # blob 1 is cut in two, which is bad
+    each = silhouette_samples(points, split)
+    expected = np.mean([each[split == cluster].mean() for cluster in range(4)])
+    assert george.silhouette(points, split) == pytest.approx(expected)
+    assert expected < each.mean() - 0.1  # three fifths of the points are of one good cluster
+    assert george.silhouette(points, np.zeros(len(points), int)) == -1
+
+
+def test_scores_on_a_subset_and_clusters_all():
+    points, truth = ring(3, size=80)
+    found = george.cluster(points, {**QUICK, "scored": 40}, 0, np.random.default_rng(0))
+    assert adjusted_rand_score(truth, found) == 1
+
+
+def test_subclasses_are_numbered_through_over_classes(monkeypatch):
+    monkeypatch.setattr(george, "project", lambda z, seed, **shape: z)
+    parts = [ring(3, seed=1), ring(2, seed=2)]
+    y = np.repeat([0, 2], [len(truth) for _, truth in parts])
+    order = np.random.default_rng(0).permutation(len(y))
+    z, y = np.concatenate([points for points, _ in parts])[order], y[order]
+    truth = np.concatenate([parts[0][1], 10 + parts[1][1]])[order]
+    found = george.infer(evidence(y, z), QUICK)
+    assert adjusted_rand_score(truth, found) == 1
+    assert set(found[y == 0]) == {0, 1, 2} and set(found[y == 2]) == {3, 4}
+
+
+def test_a_tiny_class_is_one_subclass(monkeypatch):
+    monkeypatch.setattr(george, "project", lambda z, seed, **shape: z)
+    points, truth = ring(2)
+    y = np.concatenate([np.zeros(len(truth), int), np.ones(10, int)])
+    found = george.infer(evidence(y, np.concatenate([points, points[:10]])), QUICK)
+    assert set(found[y == 0]) == {0, 1} and set(found[y == 1]) == {2}
+
+
+def test_with_umap_finds_the_clusters_of_representations():
+    """Two classes of 3 and 2 clusters in 20 dimensions; directions, as lengths are removed."""
+    rng = np.random.default_rng(0)
+    centers = np.eye(20)[:5] * 10
+    truth = np.repeat(np.arange(5), 40)
+    z = (centers[truth] + rng.normal(size=(200, 20))) * rng.uniform(0.5, 2, (200, 1))
+    y = np.where(truth < 3, 0, 1)
+    found = george.infer(evidence(y, z.astype(np.float16)), QUICK)
+    assert adjusted_rand_score(truth, found) == 1
+    assert set(found) == set(range(5))
+
+
+def few_in_many(count=60, loss=1.0, seed=0):
+    """Two blobs of 1,000, as a search that counts to two finds them, the second with ``count`` points beside it that
+    have another loss."""
+    rng = np.random.default_rng(seed)
+    centers = np.repeat([[0.0, 0.0], [100.0, 0.0], [130.0, 0.0]], [1000, 1000, count], axis=0)
+    points, few = centers + rng.normal(size=centers.shape), np.arange(2000 + count) >= 2000
+    return points, (centers[:, 0] > 50).astype(int), np.where(few, loss, 0.1), few
+
+
+FURTHER = {**DEFAULTS, "overcluster": 2}
+
+
+def further(points, clusters, losses, **changed):
+    return george.overcluster(points, clusters, losses, {**FURTHER, **changed}, 0, np.random.default_rng(0))
+
+
+def test_a_part_of_a_cluster_that_is_harder_and_lies_apart_is_set_apart():
+    points, clusters, losses, few = few_in_many()
+    found = further(points, clusters, losses)
+    assert adjusted_rand_score(clusters + few, found) == 1 and set(found) == {0, 1, 2}
+    assert adjusted_rand_score(clusters + few, further(points, clusters, losses, scored=1500)) == 1
+
+
+@pytest.mark.parametrize(("count", "loss"), [(24, 1.0), (60, 0.05)])
+def test_a_part_that_is_small_or_easier_stays_in_its_cluster(count, loss):
+    points, clusters, losses, few = few_in_many(count, loss)
+    assert few.sum() == count and set(further(points, clusters, losses)[few]) == set(
+        further(points, clusters, losses)[1000:1010]
+    )
+
+
+def test_a_200th_of_a_class_is_the_least_that_is_set_apart():
+    points, clusters, losses, _ = few_in_many(30)
+    assert set(further(points, clusters, losses)) == {0, 1, 2}
+    nearly = [
+        np.concatenate([part[:2030], np.tile(part[:1000], (5, *[1] * (part.ndim - 1)))])
+        for part in (points, clusters, losses)
+    ]
+    assert set(further(*nearly)[2000:2030]) == set(further(*nearly)[1000:1010])
+
+
+def test_one_blob_that_is_cut_stays_whole():
+    """Of two halves of one blob neither lies apart from the other."""
+    points, clusters, losses, _ = few_in_many()
+    assert np.array_equal(further(points[:2000], clusters[:2000], losses[:2000]), clusters[:2000])
+
+
+def test_subclasses_are_cut_by_the_losses_of_stage_1(monkeypatch):
+    monkeypatch.setattr(george, "project", lambda z, seed, **shape: z)
+    points, clusters, _, few = few_in_many()
+    y = np.zeros(len(points), int)
+    wrong = np.stack([np.where(few, -3.0, 3.0), np.zeros(len(y))], axis=1)
+    settings = {**FURTHER, "max_clusters": 2, "unit_length": False}
+    asked = Evidence(y, 2, np.random.default_rng(0), 0, z=points, logits=wrong)
+    assert adjusted_rand_score(clusters + few, george.infer(asked, settings)) == 1
+    assert adjusted_rand_score(clusters, george.infer(asked, {**settings, "overcluster": 0})) == 1

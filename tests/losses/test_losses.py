@@ -1,0 +1,202 @@
+"""Eq. 7, 16 and 17 of Zhang et al. 2022."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from helpers import build, labels, task
+from torch import nn
+
+from despur.losses.contrastive import supervised_contrastive
+
+MIXED = {(0, 0): 12, (0, 1): 7, (1, 1): 11, (1, 0): 6}
+SMALL = "cnc+accumulation=3+num_negatives=4+num_positives=5"
+
+
+class Constant(nn.Module):
+    """An encoder that sees nothing."""
+
+    def forward(self, images):
+        return torch.ones(len(images), 84)
+
+
+def slow_contrast(anchor, positives, negatives, temperature):
+    """Eq. 17, term by term."""
+    below = sum(torch.exp(anchor @ other / temperature) for other in (*positives, *negatives))
+    return -sum(torch.log(torch.exp(anchor @ positive / temperature) / below) for positive in positives) / len(
+        positives
+    )
+
+
+def slow_loss(method, rows, two_sided=True):
+    """Eq. 7 with Eq. 16, one contrastive batch after the other, every presentation encoded by itself in double
+    precision."""
+    settings, m, n = method.settings, method.sampler.num_positives, method.sampler.num_negatives
+    encoder, head = method.networks["encoder"].double(), method.networks["head"].double()
+    total = torch.zeros((), dtype=torch.float64)
+    for row in rows:
+        z = [
+            encoder(method.task.batcher.batch(np.array([sample]), np.random.default_rng(0)).double())[0]
+            for sample in row
+        ]
+        unit = [vector / vector.norm() for vector in z]
+        anchors, positives, negatives, reverse = unit[:m], unit[m : 2 * m], unit[2 * m : 2 * m + n], unit[2 * m + n :]
+        contrastive = slow_contrast(anchors[0], positives, negatives, settings["temperature"])
+        if two_sided:
+            contrastive = contrastive + slow_contrast(positives[0], anchors, reverse, settings["temperature"])
+        cross = sum(
+            -torch.log_softmax(head(vector), 0)[method.task.y[sample]] for vector, sample in zip(z, row, strict=True)
+        ) / len(row)
+        total = total + settings["lambda"] * contrastive + (1 - settings["lambda"]) * cross
+    return total / len(rows)
+
+
+def gradients(method, loss):
+    """Gradient of every parameter, by name."""
+    method.networks.zero_grad()
+    loss.backward()
+    return {name: parameter.grad.double().clone() for name, parameter in method.networks.named_parameters()}
+
+
+def assert_same(first, second):
+    assert first.keys() == second.keys()
+    for name in first:
+        scale = float(second[name].abs().max())
+        assert scale > 0, name
+        torch.testing.assert_close(
+            first[name], second[name], rtol=1e-3, atol=1e-4 * scale, msg=lambda text, name=name: f"{name}: {text}"
+        )
+
+
+def cnc(name=SMALL, sizes=MIXED, **keywords):
+    y, predicted = labels(sizes)
+    return build(name, task(y, predicted, **keywords))
+
+
+def some_anchors(method, count=3):
+    return method.sampler.epoch_batches(np.random.default_rng(1))[:count]
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.5, 2.0])
+def test_contrastive_loss_is_equation_17(temperature):
+    positive, negative = (torch.from_numpy(np.random.default_rng(0).uniform(-1, 1, (6, size))) for size in (5, 3))
+    expected = []
+    for p, n in zip(positive, negative, strict=True):
+        below = sum(math.exp(s / temperature) for s in [*p.tolist(), *n.tolist()])
+        expected.append(-sum(math.log(math.exp(s / temperature) / below) for s in p.tolist()) / 5)
+    torch.testing.assert_close(
+        supervised_contrastive(positive, negative, temperature), torch.tensor(expected, dtype=torch.float64)
+    )
+
+
+def test_contrastive_loss_is_finite_at_a_tiny_temperature():
+    loss = supervised_contrastive(torch.tensor([[1.0, -1.0]]), torch.tensor([[-1.0]]), 1e-3)
+    assert loss.item() == pytest.approx(1000.0)  # half of (1 - (-1)) / t
+
+
+def test_perfectly_separated_batches_reach_the_lower_bound():
+    loss = supervised_contrastive(torch.ones(2, 8), -torch.ones(2, 8), 0.01)
+    torch.testing.assert_close(loss, torch.full((2,), math.log(8)))
+
+
+def test_constant_encoder_and_zero_head_give_the_known_value():
+    sizes = {(c, p): 40 if c == p else 10 for c in range(5) for p in range(5)}
+    method = cnc("cnc", sizes)
+    method.networks["encoder"] = Constant()
+    nn.init.zeros_(method.networks["head"].weight)
+    nn.init.zeros_(method.networks["head"].bias)
+    losses = method.losses(some_anchors(method, 10), np.random.default_rng(0))
+    assert (method.sampler.num_positives, method.sampler.num_negatives) == (32, 32)
+    assert losses["contrastive"].item() == pytest.approx(2 * math.log(64), rel=1e-6)
+    assert losses["cross_entropy"].item() == pytest.approx(math.log(5), rel=1e-6)
+    assert losses["loss"].item() == pytest.approx(0.75 * 2 * math.log(64) + 0.25 * math.log(5), rel=1e-6)
+    assert round(losses["loss"].item(), 2) == 6.64
+
+
+@pytest.mark.parametrize("two_sided", [True, False])
+def test_loss_and_gradients_are_those_of_the_slow_version(two_sided):
+    method = cnc(SMALL if two_sided else f"{SMALL}+two_sided=false")
+    batch = some_anchors(method)
+    rows = method.sampler.draw(np.random.default_rng(0), batch).rows
+    loss = method.losses(batch, np.random.default_rng(0))["loss"]
+    fast = gradients(method, loss)
+    slow = slow_loss(method, rows, two_sided)
+    assert loss.item() == pytest.approx(slow.item(), rel=1e-5)
+    assert_same(fast, gradients(method, slow))
+
+
+def test_encoding_each_distinct_image_once_changes_neither_loss_nor_gradients():
+    once, every = (cnc(crop=crop, side=32) for crop in ("centre", "presentation"))  # 32 x 32: there is one window only
+    batch = some_anchors(once)
+    first, second = (method.losses(batch, np.random.default_rng(0)) for method in (once, every))
+    for name in first:
+        assert first[name].item() == pytest.approx(second[name].item(), rel=1e-5)
+    assert_same(gradients(once, first["loss"]), gradients(every, second["loss"]))
+
+
+@pytest.mark.parametrize("crop", ["centre", "image", "presentation"])
+def test_how_many_images_are_encoded(crop):
+    method = cnc(crop=crop)
+    batch = some_anchors(method)
+    rows = method.sampler.draw(np.random.default_rng(0), batch).rows
+    assert len(np.unique(rows)) < rows.size == method.presentations(batch) == 3 * 2 * (5 + 4)
+    encoded = []
+    method.networks["encoder"].register_forward_hook(lambda module, inputs, output: encoded.append(len(output)))
+    method.losses(batch, np.random.default_rng(0))
+    assert encoded == [rows.size if crop == "presentation" else len(np.unique(rows))]
+
+
+def test_lambda_zero_leaves_cross_entropy_only():
+    method = cnc(f"{SMALL}+lambda=0")
+    batch = some_anchors(method)
+    rows = method.sampler.draw(np.random.default_rng(0), batch).rows.ravel()
+    losses = method.losses(batch, np.random.default_rng(0))
+    assert losses["loss"].item() == losses["cross_entropy"].item()
+    logits = method.networks["head"](
+        method.networks["encoder"](method.task.batcher.batch(rows, np.random.default_rng(0)))
+    )
+    plain = nn.functional.cross_entropy(logits, method.task.labels[rows])
+    assert losses["loss"].item() == pytest.approx(plain.item(), rel=1e-5)
+    assert_same(gradients(method, losses["loss"]), gradients(method, plain))
+
+
+def test_lambda_one_leaves_the_contrastive_loss_only():
+    method = cnc(f"{SMALL}+lambda=1")
+    losses = method.losses(some_anchors(method), np.random.default_rng(0))
+    assert losses["loss"].item() == losses["contrastive"].item()
+    found = gradients(method, losses["loss"])
+    assert not found["head.weight"].any() and not found["head.bias"].any()
+    assert found["encoder.layers.0.weight"].abs().max() > 0
+
+
+def test_projection_takes_the_contrastive_loss_and_leaves_cross_entropy_alone():
+    plain, projected = cnc(), cnc(f"{SMALL}+projection=16")
+    for parameter in projected.networks["projection"].parameters():
+        nn.init.constant_(parameter, 0.1)  # every sample is projected onto the same ray
+    batch = some_anchors(plain)
+    first, second = (method.losses(batch, np.random.default_rng(0)) for method in (plain, projected))
+    assert second["contrastive"].item() == pytest.approx(2 * math.log(5 + 4), rel=1e-5)
+    assert abs(first["contrastive"].item() - second["contrastive"].item()) > 0.01
+    assert second["cross_entropy"].item() == pytest.approx(first["cross_entropy"].item(), rel=1e-6)
+
+
+@pytest.mark.parametrize("kept", ["accumulate", "clear"])
+def test_head_gradient_is_summed_over_an_epoch_only_where_asked(kept):
+    frozen = "learning_rate=1e-30+momentum=0+weight_decay=0"  # steps that change no weight
+    method = cnc(f"{SMALL}+head_gradient={kept}+{frozen}")
+    alone = []
+    for step, batch in enumerate(method.epoch_batches(np.random.default_rng(2))):
+        fresh = cnc(f"{SMALL}+{frozen}")
+        alone.append(gradients(fresh, fresh.losses(batch, np.random.default_rng(step))["loss"]))
+        method.step(batch, np.random.default_rng(step))
+    assert len(alone) > 1
+    grad = {name: parameter.grad.double() for name, parameter in method.networks.named_parameters()}
+    total = {name: sum(each[name] for each in alone) for name in grad}
+    heads = {name for name in grad if name.startswith("head")}
+    expected = {name: total[name] if kept == "accumulate" and name in heads else alone[-1][name] for name in grad}
+    assert_same(grad, expected)
+    next(iter(method.epoch_batches(np.random.default_rng(3))))
+    assert all(
+        parameter.grad is None for parameter in method.networks.parameters()
+    )  # an epoch starts without gradients

@@ -1,0 +1,319 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from despur.orchestration import configuration, experiments
+from despur.orchestration.configuration import check
+from despur.orchestration.experiments import (
+    Cell,
+    artifacts,
+    cells,
+    files,
+    folders,
+    label,
+    outputs,
+    papers,
+    players,
+    room,
+)
+from despur.specs.declarations import available
+from despur.specs.paths import locate
+from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
+
+REPOSITORY = Path(__file__).parents[2]
+CONFIGS = [REPOSITORY / "config.yaml", *sorted((REPOSITORY / "config").glob("*.yaml"))]
+CONFIG = {
+    "papers": ["toy"],
+    "datasets": {"cmnist": "colored_digits", "waterbirds": ["colored_digits", "cmnist"]},
+    "seeds": 7,
+}
+TOY = {
+    "datasets": ["cmnist", "waterbirds", "celeba"],
+    "methods": {"erm": "erm", "hot": "cnc+temperature=.5+lambda=0.75", "dro": "gdro"},
+    "artifacts": {
+        "table_1": {"datasets": ["cmnist", "waterbirds", "celeba"], "methods": ["erm", "hot"]},
+        "figure_1": {"datasets": ["celeba"], "methods": ["dro"]},
+        "figure_2": {"from": ["table_1"], "methods": ["hot"], "reads": ["projections"]},
+        "projections": {"from": ["figure_2", "figure_1"], "needs": ["outputs"]},
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def fresh_rooms():
+    room.cache_clear()
+    yield
+    room.cache_clear()
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    for paper in ("toy", "other"):
+        (tmp_path / paper).mkdir()
+        (tmp_path / paper / "experiments.yaml").write_text(yaml.safe_dump(TOY))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(experiments, "PAPERS", tmp_path)
+
+
+def test_a_room_is_a_folder_with_experiments(toy):
+    assert papers() == ["other", "toy"]
+    assert room("toy") == TOY
+
+
+def test_an_unknown_paper_names_the_nearest(toy):
+    with pytest.raises(SettingError, match=r"'toi'; did you mean toy\? Known: other, toy"):
+        room("toi")
+
+
+def test_who_plays_a_part():
+    assert players(CONFIG, "cmnist") == ["colored_digits"]
+    assert players(CONFIG, "waterbirds") == ["colored_digits", "cmnist"]
+    assert players(CONFIG, "celeba") == []
+
+
+def test_cells_are_every_player_and_method_of_an_artifact(toy):
+    found = [(cell.role, cell.dataset, cell.printed) for cell in cells(CONFIG, "toy", "table_1")]
+    assert found == [
+        (role, player, method)
+        for role, player in (("cmnist", "colored_digits"), ("waterbirds", "colored_digits"), ("waterbirds", "cmnist"))
+        for method in ("erm", "hot")
+    ]
+
+
+def test_an_artifact_whose_data_nobody_plays_has_no_cells(toy):
+    assert cells(CONFIG, "toy", "figure_1") == []
+
+
+def test_an_artifact_may_read_the_runs_of_others_and_have_its_own(toy, monkeypatch):
+    wider = {"from": ["table_1"], "datasets": ["cmnist"], "methods": {"first": "stage1/erm"}}
+    monkeypatch.setitem(room("toy")["artifacts"], "prose", wider)
+    monkeypatch.setitem(room("toy")["artifacts"], "claims", {"from": ["table_1"]})
+    others = cells(CONFIG, "toy", "table_1")
+    assert cells(CONFIG, "toy", "claims") == others
+    assert cells(CONFIG, "toy", "prose")[:-1] == others
+    assert cells(CONFIG, "toy", "prose")[-1].folders[0].startswith("results/stage1/colored_digits/erm/")
+
+
+def test_an_artifact_reads_its_printed_numbers_and_what_it_names(toy, monkeypatch):
+    monkeypatch.setitem(room("toy")["artifacts"], "claims", {"from": [], "reads": ["claims.yaml"]})
+    reported = experiments.PAPERS / "toy/reported"
+    reported.mkdir()
+    (reported / "table_1.csv").touch()
+    assert experiments.read_of_room(CONFIG, "toy", "table_1") == ["workflow/papers/toy/reported/table_1.csv"]
+    assert experiments.files(CONFIG, "toy", "claims") == ["workflow/papers/toy/claims.yaml"]
+
+
+def test_a_method_may_be_another_on_each_data_set_or_several(toy):
+    named = {"erm": "erm", "hot": {"cmnist": ["cnc+lambda=0.5", "cnc+temperature=0.5"], "celeba": "cnc"}}
+    config = CONFIG | {
+        "datasets": dict.fromkeys(("cmnist", "celeba", "waterbirds"), "colored_digits"),
+        "artifacts": {"toy": {"table_1": {"methods": named}}},
+    }
+    found = [(cell.role, cell.printed, locate(cell.folders[0]).name) for cell in cells(config, "toy", "table_1")]
+    assert [cell for cell in found if cell[1] == "hot"] == [
+        ("cmnist", "hot", "cnc+lambda=0.5"),
+        ("cmnist", "hot", "cnc+temperature=0.5"),
+        ("celeba", "hot", "cnc"),
+    ]
+    assert [role for role, printed, _ in found if printed == "erm"] == ["cmnist", "waterbirds", "celeba"]
+
+
+def test_only_the_methods_that_the_configuration_asks_for(toy):
+    assert {cell.printed for cell in cells(CONFIG | {"methods": ["hot", "dro"]}, "toy", "table_1")} == {"hot"}
+
+
+def test_an_artifact_may_show_some_of_the_runs_of_others(toy):
+    hot = [cell for cell in cells(CONFIG, "toy", "table_1") if cell.printed == "hot"]
+    assert cells(CONFIG, "toy", "figure_2") == cells(CONFIG, "toy", "projections") == hot
+    assert cells(CONFIG | {"datasets": {"celeba": "cmnist"}}, "toy", "projections")[-1].printed == "dro"
+
+
+def test_an_artifact_may_read_what_another_one_wrote(toy):
+    config = CONFIG | {"outputs": "results/here"}
+    assert "results/here/papers/toy/projections.parquet" in files(config, "toy", "figure_2")
+    assert {Path(file).name for file in files(config, "toy", "projections")} == {"outputs.safetensors"}
+    assert outputs(config, "toy", "projections") == ["results/here/papers/toy/projections.parquet"]
+
+
+def test_the_words_of_an_artifact_s_name_say_what_is_made(toy):
+    assert [Path(file).suffix for file in outputs(CONFIG, "toy", "figure_1")] == [".png", ".csv", ".pdf"]
+    assert [Path(file).suffix for file in outputs(CONFIG, "toy", "table_1")] == [".html", ".csv", ".md", ".tex"]
+    assert set(artifacts(CONFIG, "toy")) == {"table_1", "figure_2", "projections"}
+    assert artifacts(CONFIG | {"datasets": {}}, "toy") == ["table_1"]
+
+
+def test_the_runs_of_an_artifact_are_changed_where_they_stand(toy):
+    check(CONFIG | {"artifacts": {"toy": {"table_1": {"seeds": 1}}}})
+    with pytest.raises(SettingError, match="figure_2 shows the runs of table_1: change those"):
+        check(CONFIG | {"artifacts": {"toy": {"figure_2": {"seeds": 1}}}})
+
+
+def test_folders_are_canonical_and_cover_all_seeds(toy):
+    cell = next(cell for cell in cells(CONFIG, "toy", "table_1") if cell.printed == "hot")
+    places = [locate(folder) for folder in cell.folders]
+    assert {result.name for result in places} == {
+        resolve("methods", "cnc+temperature=0.5+lambda=0.75", "colored_digits").name
+    }
+    assert [run.seed for result in places for run in result.runs()] == list(range(7))
+
+
+def test_explicit_seeds_are_folders_of_their_own():
+    assert folders("cmnist", "erm", ["0", "3-4"]) == ("results/runs/cmnist/erm/s0", "results/runs/cmnist/erm/s3-4")
+
+
+def test_settings_of_the_player_decide_the_name():
+    default = resolve("methods", "erm", "colored_digits").points[0].value("epochs")
+    (folder,) = folders("colored_digits+draw=2", f"erm+epochs={default}", 1)
+    assert folder == "results/runs/colored_digits+draw=2/erm/s0"
+
+
+@pytest.mark.parametrize(
+    ("role", "dataset", "stand_in"),
+    [
+        ("cmnist", "colored_digits", True),
+        ("cmnist", "cmnist", False),
+        ("cmnist", "cmnist+colors=released", False),
+        ("celeba", "cmnist", True),
+        ("bios_nurse_surgeon", "bios+professions=nurse_surgeon", False),
+        ("bios_nurse_surgeon", "bios", True),
+    ],
+)
+def test_other_data_is_a_stand_in(role, dataset, stand_in):
+    assert Cell(role, dataset, "erm", ()).stand_in is stand_in
+
+
+def test_a_good_configuration_passes(toy):
+    check(CONFIG)
+    check(CONFIG | {"methods": ["erm", "dro"], "datasets": {}})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"papers": ["tooy"]}, ["'tooy'", "did you mean toy?"]),
+        ({"datasets": {"cmnits": "cmnist"}}, ["datasets", "'cmnits'", "did you mean cmnist?", "waterbirds"]),
+        ({"datasets": {"cmnist": "colored_digit"}}, ["'colored_digit'", "did you mean colored_digits?"]),
+        ({"datasets": {"cmnist": ["cmnist", "cmnist+p_cor=0.9"]}}, ["'p_cor'", "did you mean p_corr?"]),
+        ({"datasets": {"cmnist": "cmnist+p_corr=9"}}, ["p_corr=9", "at most 1"]),
+        ({"datasets": {"cmnist": "cmnist+p_corr=.9"}}, ["is called cmnist+p_corr=0.9"]),
+        ({"methods": ["emr"]}, ["methods", "'emr'", "did you mean erm?", "hot"]),
+    ],
+)
+def test_a_bad_configuration_is_refused_with_the_nearest_name(toy, change, words):
+    with pytest.raises(SettingError) as error:
+        check(CONFIG | change)
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.name)
+def test_the_configurations_that_we_ship_are_good(file):
+    check(yaml.safe_load(file.read_text()))
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_an_artifact_shows_what_its_room_holds(paper):
+    here = room(paper)
+    for name, artifact in here["artifacts"].items():
+        assert set(artifact.get("datasets", [])) <= set(here["datasets"])
+        assert set(artifact.get("from", [])) <= set(here["artifacts"])
+        if isinstance(artifact.get("methods", []), list):
+            assert set(artifact.get("methods", [])) <= set(here["methods"])
+        read = experiments.read_of_room(CONFIG, paper, name)
+        assert all((REPOSITORY / file).exists() for file in read if not file.startswith("results/"))
+        if not name.startswith("projections"):
+            assert (experiments.PAPERS / paper / "captions" / f"{name}.rst").exists()
+
+
+@pytest.mark.parametrize("dataset", available("datasets"))
+@pytest.mark.parametrize("paper", papers())
+def test_every_printed_method_has_a_specification_on_every_data_set(paper, dataset):
+    for name in room(paper)["methods"].values():
+        (folder,) = folders(dataset, name, 1)
+        assert len(locate(folder).runs()) >= 1
+
+
+def test_a_part_may_have_methods_of_its_own(toy):
+    config = CONFIG | {
+        "datasets": {"cmnist": "colored_digits", "waterbirds": {"data": "colored_digits", "methods": ["hot"]}}
+    }
+    assert [(cell.role, cell.printed) for cell in cells(config, "toy", "table_1")] == [
+        ("cmnist", "erm"),
+        ("cmnist", "hot"),
+        ("waterbirds", "hot"),
+    ]
+    config["datasets"]["waterbirds"]["methods"] = ["cold"]
+    with pytest.raises(SettingError, match=r"datasets.waterbirds: unknown method 'cold'"):
+        check(config | {"papers": ["toy"]})
+
+
+def test_an_artifact_may_have_seeds_and_data_of_its_own(toy):
+    changed = {"toy": {"table_1": {"seeds": {"hot": 1}, "data": "p_corr=0.5~0.9"}}}
+    found = cells(
+        CONFIG | {"datasets": {"cmnist": "colored_digits+p_corr=0.8"}, "artifacts": changed}, "toy", "table_1"
+    )
+    assert {cell.printed: locate(cell.folders[0]).seeds for cell in found} == {"erm": "s0-4", "hot": "s0"}
+    assert {cell.dataset for cell in found} == {"colored_digits+p_corr=0.5~0.9"}
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("table_1", "Table 1"), ("table_a12", "Table A.12"), ("figure_5", "Figure 5"), ("claims", "Claims")],
+)
+def test_labels(name, shown):
+    assert label(name) == shown
+
+
+def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "config.yaml": "papers: [cnc]\ndatasets: {cmnist: colored_digits}\n",
+        "alone.yaml": "papers: [fair_cl]\ndatasets: {}\n",
+        "change.yaml": "seeds: 5\ndatasets: {moji: scene_embeddings}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    defaults = {"seeds": 3, "artifacts": {}, "sweep": False, "outputs": "results"}
+    read = {name: configuration.read(tmp_path / name) for name in files}
+    assert read["config.yaml"] == {"papers": ["cnc"], "datasets": {"cmnist": "colored_digits"}, **defaults}
+    assert read["alone.yaml"] == {"papers": ["fair_cl"], "datasets": {}, **defaults}
+    assert read["change.yaml"] == read["config.yaml"] | {
+        "seeds": 5,
+        "datasets": {"cmnist": "colored_digits", "moji": "scene_embeddings"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("results/runs/colored_digits/cnc/0-2/metrics.csv", "SEEDS as in s0"),
+        ("results/runs/colored_digits/cnc/s2-0/metrics.csv", "SEEDS as in s0"),
+        ("results/runs/colored_digits/cnc/s2-1/metrics.csv", "the last seed must come after the first"),
+        ("results/runs/colored_digits/cnc+lambda/s0/metrics.csv", "NAME as in cnc"),
+        ("results/runs/colored_digits/cncc/s0/metrics.csv", "did you mean cnc"),
+        ("results/data/colored_digit/inputs.npy", "did you mean colored_digits"),
+        ("results/runs/colored_digits/cnc/s0-2", "cnc/s0-2/metrics.csv"),
+        ("results/papers/cnc/table_9.md", "did you mean table_1"),
+        ("results/papers/cncc/table_1.md", "did you mean cnc"),
+    ],
+)
+def test_a_path_that_nothing_makes_is_refused_with_a_reason(path, message):
+    with pytest.raises(SettingError, match=message):
+        configuration.check_target({"outputs": "results"}, Path(path))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "cnc",
+        "--cores",
+        "mine.csv",
+        "results/runs/colored_digits/cnc/s0-2/metrics.csv",
+        "results/papers/cnc/table_1.md",
+        "results/matrix.csv",
+    ],
+)
+def test_other_words_of_a_command_line_are_not_looked_at(path):
+    configuration.check_target({"outputs": "results"}, Path(path))

@@ -1,0 +1,145 @@
+"""The bill of a configuration: every job that Snakemake would start, once, and what the published one costs to look
+at."""
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from project import Project
+
+from despur.orchestration import configuration, experiments, plan, resources
+from despur.specs.paths import locate
+
+PAPER_HYPERPARAMETERS = "config/published.yaml"
+STAGES = {"data": "build_data", "stage1": "train_stage1", "groups": "infer_groups", "runs": "train_stage2",
+          "evaluate": "evaluate", "saliency": "saliency"}  # fmt: skip
+
+
+# Runs a command from a small process: what a child has used at most is no less than what its parent had when it
+# started the child.
+MEASURED = """
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[1:])
+print("peak", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, "kB")
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project.fresh(tmp_path / "project")
+
+
+def bill(config="config/published.yaml", device="gpu"):
+    """What is printed, line by line, and the numbers of each row."""
+    lines = list(plan.plan(Path(config), device))
+    table = lines[1 : next(i for i, line in enumerate(lines) if line.startswith("\n"))]
+    rows = {line[:20].strip(): [float(word.replace(",", "")) for word in line[20:].split()] for line in table}
+    return lines, rows
+
+
+def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_gigabyte(project):
+    command = [
+        sys.executable,
+        "-c",
+        MEASURED,
+        sys.executable,
+        "-m",
+        "snakemake",
+        "-n",
+        "--configfile",
+        PAPER_HYPERPARAMETERS,
+    ]
+    child = subprocess.run(command, cwd=project.root, env=project.environment, capture_output=True, text=True)
+    text = child.stdout + child.stderr
+    assert child.returncode == 0, text
+    assert float(re.findall(r"^peak (\d+) kB$", text, re.MULTILINE)[0]) < 1e6
+    counted = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
+    config = configuration.read(Path(PAPER_HYPERPARAMETERS))
+    files = [
+        f
+        for paper in config["papers"]
+        for a in experiments.artifacts(config, paper)
+        for f in experiments.files(config, paper, a)
+    ]
+    stages = Counter(STAGES[result.stage] for result in plan.behind(files))
+    assert {rule: counted[rule] for rule in STAGES.values()} == stages
+    _, rows = bill()
+    assert rows["all, shared once"][0] == counted["total"] > 1000
+
+
+def test_what_papers_share_is_paid_once():
+    _, rows = bill()
+    alone = [rows[paper] for paper in experiments.papers()]
+    assert rows["all, shared once"][1] <= sum(row[1] for row in alone)
+    assert rows["all, shared once"][5] == max(row[5] for row in alone)
+
+
+def test_jobs_behind_a_file_and_the_longest_chain():
+    jobs = plan.behind(
+        [
+            "results/runs/cmnist/jtt/s0/metrics.csv",
+            "results/runs/cmnist/gdro/s0/metrics.csv",
+            "workflow/papers/cnc/x.csv",
+        ]
+    )
+    by_stage = Counter(result.stage for result in jobs)
+    assert by_stage == {"data": 1, "stage1": 1, "groups": 2, "runs": 2, "evaluate": 2}
+    seconds, chain = plan.longest(jobs, "gpu")
+    assert [result.stage for result in chain] == ["data", "stage1", "groups", "runs", "evaluate"]
+    assert chain[-1].name == "jtt"
+    assert seconds == pytest.approx(sum(resources.seconds(result, "gpu")[0] for result in chain))
+
+
+def test_the_bill_says_what_was_measured_and_what_is_a_guess():
+    lines, _ = bill("config/mnist.yaml", "cpu")
+    measured, of = map(int, re.search(r"for (\d+) of (\d+) training jobs", "\n".join(lines)).groups())
+    assert 0 < measured <= of  # results/reference has runs on a CPU
+    assert "for 0 of" in "\n".join(bill("config/mnist.yaml", "gpu")[0])
+
+
+def test_grids_run_only_when_they_are_asked_for():
+    config = configuration.read(Path(PAPER_HYPERPARAMETERS))
+    point, grid = (
+        {
+            cell.printed: locate(cell.folders[0]).sweep
+            for cell in experiments.cells({**config, "sweep": sweep}, "domain_temperature", "figure_1")
+        }
+        for sweep in (False, True)
+    )
+    assert {name: len(sweep.points) for name, sweep in point.items()} == dict.fromkeys(grid, 1)
+    assert sum(len(sweep.points) for sweep in grid.values()) == 190  # App. D
+
+
+def test_a_configuration_s_own_methods_come_before_the_selected_ones():
+    changed = {"artifacts": {"domain_temperature": {"figure_1": {"methods": {"mmd": "cl_mmd+weight=5"}}}}}
+    config = {**configuration.read(Path(PAPER_HYPERPARAMETERS)), **changed}
+    assert {cell.printed for cell in experiments.cells(config, "domain_temperature", "figure_1")} == {"mmd"}
+
+
+def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_hours():
+    result = locate("results/stage1/imagenet/simclr/s0")
+    assert (
+        resources.elapsed(result) * 8 == resources.seconds(result)[0]
+        and resources.elapsed(result, "cpu") == resources.seconds(result, "cpu")[0]
+    )
+    assert plan.longest([result], "gpu")[0] < resources.seconds(result)[0]
+
+
+def test_a_job_that_the_profile_does_not_try_often_enough_is_said_to_fail_and_how_not_to():
+    longest, allowed = resources.metadata()["longest"], resources.retries()
+    assert list(plan.tried(longest)) == []
+    assert [line.split()[-2:] for line in plan.tried(longest * 1.5)] == [["1", "retries."]]
+    assert len(list(plan.tried(longest * (allowed + 1)))) == 1
+    minutes = longest * (allowed + 2.5)
+    _, warning = plan.tried(minutes)
+    assert f"within the {allowed} retries" in warning and f"set retries there to {allowed + 2}" in warning
+    enough = int(re.search(r"longest to ([\d,]+)", warning)[1].replace(",", ""))
+    assert enough * (allowed + 1) >= minutes > (enough - 1) * (allowed + 1)
+
+
+def test_the_published_configuration_can_finish_on_the_profile_for_slurm():
+    assert not any("CANNOT" in line for line in bill()[0])

@@ -1,0 +1,198 @@
+"""The same DAG on other machines: what the profiles ask for, and what is said where a machine does not have it."""
+
+import os
+import re
+import shutil
+import sys
+from operator import itemgetter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from project import Project, finish, pretend, tiny_project
+from snakemake_executor_plugin_slurm.submit_string import get_submit_command
+from snakemake_executor_plugin_slurm.utils import set_gres_string
+
+from despur.orchestration import resources
+from despur.specs.paths import locate
+
+RUN = "results/runs/colored_digits/erm/s0-1"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """On a machine without GPUs of its own."""
+    made = Project.fresh(tmp_path / "project")
+    made.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{pretend(tmp_path, 'nvidia-smi')}"
+    return made
+
+
+def job_resources(project, job, *arguments):
+    """The resources of a job in a dry-run, as numbers where they are."""
+    details = project.plan(*arguments)[job]
+    pairs = re.search(r"resources: (.*)", details)[1].split(", ")
+    return {key: int(value) if value.isdigit() else value for key, value in (pair.split("=", 1) for pair in pairs)}
+
+
+def gpus(project, visible, *arguments):
+    """A dry-run with the profile for GPUs on a machine that shows these."""
+    project.environment["CUDA_VISIBLE_DEVICES"] = visible
+    return finish(
+        project.start("-m", "snakemake", "-n", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv", *arguments)
+    )
+
+
+@pytest.mark.parametrize(
+    ("visible", "slots", "message"),
+    [
+        ("", "1", "a GPU is asked for, and this machine shows none"),
+        ("0,1", "3", "3 slots are asked for, but 2 GPUs (0, 1) with jobs_per_gpu=1"),
+    ],
+)
+def test_gpus_that_are_not_there_are_refused_before_anything_runs(project, visible, slots, message):
+    code, text = gpus(project, visible, "--resources", f"gpu={slots}")
+    assert code == 1 and message in text and "rule train" not in text
+
+
+def test_training_asks_for_a_gpu_where_the_profile_has_some(project):
+    project.environment["CUDA_VISIBLE_DEVICES"] = "0,1"
+    job = f"train_stage2 {RUN.removeprefix('results/runs/')}"
+    with_gpus = job_resources(
+        project, job, RUN + "/models.safetensors", "--workflow-profile", "profiles/gpu", "--resources", "gpu=2"
+    )
+    without = job_resources(project, job, RUN + "/models.safetensors")
+    assert (with_gpus["gpu"], with_gpus["jobs_per_gpu"]) == (1, 1)
+    assert (without["gpu"], without["jobs_per_gpu"]) == (0, 0)
+
+
+@pytest.mark.parametrize(("slots", "jobs_per_gpu", "expected"), [(8, 1, 8), (16, 2, 8), (8, 2, 1), (4, 1, 1)])
+def test_a_stage_1_of_imagenet_takes_eight_gpus_where_the_profile_has_them(project, slots, jobs_per_gpu, expected):
+    project.environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(8)))
+    models = "results/stage1/imagenet/simclr/s0/models.safetensors"
+    own = ("--resources", f"gpu={slots}", "--set-resources", f"train_stage1:jobs_per_gpu={jobs_per_gpu}")
+    text = project.snakemake("-n", "-p", models, "--workflow-profile", "profiles/gpu", *own)
+    command = (
+        f"python -m despur.orchestration.gpu_slots --gpus {expected} --jobs-per-gpu {jobs_per_gpu} python -m "
+        f"despur.warm -m despur.stage1 {models}"
+    )
+    assert command in " ".join(text.split())
+
+
+def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
+    job = "runs/{}/{}/s0/models.safetensors".format
+    slurm = (
+        "results/" + job("celeba", "erm"),
+        "results/" + job("moji", "inlp"),
+        "--workflow-profile",
+        "profiles/slurm",
+    )
+    trained, fitted = (
+        job_resources(project, f"train_stage2 {name}/s0", *slurm) for name in ("celeba/erm", "moji/inlp")
+    )
+    assert (trained["gpu"], trained["jobs_per_gpu"], trained["cpus_per_task"]) == (1, 0, 4)
+    assert fitted["gpu"] == 0 and fitted["mem_mb"] < trained["mem_mb"] and fitted["runtime"] < trained["runtime"]
+    assert trained["slurm_partition"] == "gpu"
+
+
+def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(project):
+    """As sbatch is told by the executor."""
+    models = "results/stage1/imagenet/simclr/s0/models.safetensors"
+    asked = job_resources(project, "train_stage1 imagenet/simclr/s0", models, "--workflow-profile", "profiles/slurm")
+    job = SimpleNamespace(resources=SimpleNamespace(**asked, get=asked.get), threads=1)
+    told = dict.fromkeys(("run_uuid", "slurm_logfile", "comment_str", "account", "partition", "workdir"), "")
+    call = get_submit_command(job, told).split()
+    assert {"--gpus=8", "--nodes=1"} <= {*call, *set_gres_string(job).split()}
+
+
+def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
+    name = "results/runs/cmnist/cnc/s0/models.safetensors"
+    asked = ("train_stage2 cmnist/cnc/s0", name, "--workflow-profile", "profiles/slurm")
+    with_gpu, without = (
+        job_resources(project, *asked),
+        job_resources(project, *asked, "--set-resources", "train_stage2:gpu=0"),
+    )
+    assert (with_gpu["gpu"], without["gpu"]) == (1, 0) and without["runtime"] > with_gpu["runtime"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "made", "expected"),
+    [
+        ("evaluate", "metrics.csv", lambda attempt: (8000 * attempt, 60 * attempt)),
+        (
+            "stage2",
+            "models.safetensors",
+            lambda attempt: itemgetter("mem_mb", "runtime")(resources.resources(locate(RUN), attempt)),
+        ),
+    ],
+)
+def test_a_job_that_failed_is_tried_again_with_more(project, rules, made, expected):
+    """The profile for SLURM, its jobs run here: each writes down what it was given and fails. Of training,
+    workflow/resources.yaml decides."""
+    asked = project.root / "asked"
+    shell = f'"echo {{resources.mem_mb}} {{resources.runtime}} >> {asked}; false"'
+    project.edit(
+        f"workflow/rules/{rules}.smk", lambda text: re.sub(r"(shell:\n\s+).*", rf"\1{shell}", text, flags=re.DOTALL)
+    )
+    data = [
+        f"results/data/colored_digits/{name}" for name in ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
+    ]
+    for file in [
+        *data,
+        *(
+            f"{RUN}/{name}"
+            for name in ("models.safetensors", "outputs.safetensors", "about.json")
+            if rules == "evaluate"
+        ),
+    ]:
+        (project.root / file).parent.mkdir(parents=True, exist_ok=True)
+        (project.root / file).touch()
+    here = (
+        "--workflow-profile",
+        "profiles/slurm",
+        "--executor",
+        "local",
+        "--cores",
+        "1",
+        "--retries",
+        "2",
+        "--latency-wait",
+        "0",
+    )
+    code, text = finish(project.start("-m", "snakemake", *here, "--", f"{RUN}/{made}"))
+    given = [tuple(map(int, line.split())) for line in asked.read_text().splitlines()]
+    assert code == 1 and given == [expected(attempt) for attempt in (1, 2, 3)] == sorted(set(given)), text
+
+
+@pytest.mark.parametrize(("arguments", "slots"), [((), 3), (("--resources", "gpu=2"), 2)])
+def test_all_gpus_of_a_workstation_are_used(project, arguments, slots):
+    project.edit("Snakefile", lambda text: f"{text}\nprint('slots', workflow.global_resources['gpu'].value)\n")
+    code, text = gpus(project, "0,1,2", *arguments)
+    assert code == 0 and f"slots {slots}\n" in text, text
+
+
+def test_without_slurm_nothing_is_started_on_it(project):
+    project.edit("workflow/rules/common.smk", lambda text: text.replace('which("sbatch")', 'which("sbatch-of-nobody")'))
+    code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv"))
+    assert code == 1 and "this machine has no sbatch" in text and "Error in rule" not in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "missing"), [((), "gpu"), (("--set-resources", "evaluate:slurm_partition=long"), "gpu, long")]
+)
+def test_nothing_is_sent_to_a_partition_that_is_not_there(project, asked, missing):
+    for program in ("sbatch", "sinfo", "squeue"):  # without squeue or sacct, the plugin refuses to be imported
+        pretend(project.root.parent, program, "batch")
+    code, text = finish(
+        project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv", *asked)
+    )
+    assert code == 1 and f"no partition {missing} (sinfo lists: batch)" in text and "Error in rule" not in text, text
+
+
+@pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="here is a GPU")
+def test_a_device_that_has_disappeared_is_an_error_and_leaves_nothing_half_written(tmp_path_factory, tmp_path):
+    project = tiny_project(tmp_path_factory).copy(tmp_path / "project")
+    shutil.rmtree(project.root / RUN)
+    project.environment["CUDA_VISIBLE_DEVICES"] = "0"
+    code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv"))
+    assert code == 1 and "error: --device cuda: this machine has no usable GPU" in text
+    assert not list((project.root / RUN).glob("*"))

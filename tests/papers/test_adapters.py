@@ -1,0 +1,387 @@
+"""The room adapters: what points of a job are called, what is derived, selected and counted."""
+
+import importlib
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
+from despur.specs.paths import locate
+from despur.storage.store import Dataset, save_arrays
+
+ROOM = experiments.PAPERS / "adapters"
+MODULES = ("named", "prose", "tables", "figures")
+FULL, FEW = "stage1.scenes=200", "stage1.scenes=60"
+COLUMNS = ["split", "selection", "metric", "group", "value"]
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    """The room's modules, as its scripts import them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOM))
+        for name in MODULES:
+            sys.modules.pop(name, None)
+        yield {name: importlib.import_module(name) for name in MODULES}
+    for name in MODULES:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def cell(tmp_path, monkeypatch):
+    """Makes a cell of made-up runs: specification -> (worst group, average, similarity, alignment) on test data."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(
+        printed,
+        points,
+        dataset="scene_digits",
+        role="waterbirds",
+        artifact="table_3",
+        seeds=(0, 1),
+        parameters=100,
+        extra=None,
+    ):
+        rows, resampled, runs = [], [], {}
+        for method, (worst, average, similarity, alignment) in points.items():
+            for seed in seeds:
+                head = {"dataset": dataset, "method": method, "seed": seed, **(extra or {})}
+                values = {
+                    "worst_group_accuracy": worst,
+                    "average_accuracy": average,
+                    "weighted_average_accuracy": average + 0.01,
+                    "cosine_similarity": similarity,
+                    "alignment_loss": alignment,
+                    "gap": 0.77,
+                }
+                for metric, value in values.items():
+                    rows += [
+                        {
+                            **head,
+                            **dict(
+                                zip(COLUMNS, (split, "best", metric, "", value - 0.1 * (split == "val")), strict=True)
+                            ),
+                        }
+                        for split in ("val", "test")
+                    ]
+                    resampled.append(
+                        {
+                            **head,
+                            "split": "test",
+                            "selection": "best",
+                            "metric": metric,
+                            "group": "",
+                            **{str(i): value + 0.001 * i for i in range(4)},
+                        }
+                    )
+                runs[f"{dataset}/{method}/s{seed}"] = {"trained_parameters": parameters}
+        folder = tmp_path / "results" / "runs" / dataset / printed / "s0-1"
+        folder.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(rows).to_csv(folder / "metrics.csv", index=False)
+        pd.DataFrame(resampled).to_parquet(folder / "resamples.parquet", index=False)
+        (folder / "about.json").write_text(json.dumps({"runs": runs}))
+        return Cell(role, dataset, printed, (str(folder.relative_to(tmp_path)),), artifact)
+
+    return make
+
+
+@pytest.fixture
+def runs(cell):
+    """Zero-shot with group prompts, WiSE-FT at three alphas, and the four variants of the contrastive adapter, on the
+    larger model."""
+    variants = {
+        f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2),
+        f"contrastive_adapter+contrastive=false+{FULL}": (0.7, 0.9, 0.8, 0.3),
+        f"contrastive_adapter+sampling=random+{FULL}": (0.75, 0.9, 0.8, 0.3),
+        f"contrastive_adapter+contrastive=false+sampling=random+{FULL}": (0.6, 0.95, 0.7, 0.4),
+    }
+    ensembles = {
+        f"wise_ft+alpha={alpha}+{FULL}": (worst, 0.9, 0.5, 0.5) for alpha, worst in ((0, 0.3), (0.4, 0.6), (1, 0.5))
+    }
+    prompts = {f"prompting+{FULL}": (0.4, 0.8, 0.5, 0.6), f"prompting+prompts=group+{FULL}": (0.45, 0.8, 0.5, 0.6)}
+    return [cell("zero_shot", prompts), cell("wise_ft", ensembles), cell("contrastive_adapter", variants)]
+
+
+def made(scripts, name, cells, tmp_path):
+    scripts["tables"].ARTIFACTS[name](cells, tmp_path / name)
+    assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
+    return pd.read_csv(tmp_path / f"{name}.csv")
+
+
+def row_of(table, **keys):
+    (row,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
+    return row
+
+
+@pytest.mark.parametrize("name", ["table_1", "table_2", "table_3", "table_4", "table_5", "table_6", "prose", "claims"])
+def test_without_runs_every_table_says_so(scripts, name, tmp_path):
+    assert set(made(scripts, name, [], tmp_path)["verdict"]) == {"not run here"}
+
+
+def test_points_of_a_job_have_the_names_of_the_paper(scripts, runs, tmp_path):
+    table = made(scripts, "table_3", runs, tmp_path)
+    worst = table[
+        (table["metric"] == "worst_group_accuracy") & (table["paper_dataset"] == "waterbirds") & (table["seeds"] > 0)
+    ]
+    found = dict(zip(worst["method"], worst["ours"].round(6), strict=True))
+    assert found == {
+        "zero_shot": 40,
+        "group_prompt": 45,
+        "linear_probe": 30,
+        "adapter": 60,
+        "wise_ft": 60,
+        "contrastive_adapter": 80,
+    }
+    assert set(worst["setting"]) == {"backbone=clip_rn50"} and set(worst["verdict"]) == {"stand-in: not compared"}
+
+
+def test_the_ablation_has_its_four_rows(scripts, runs, tmp_path):
+    table = made(scripts, "table_5", runs, tmp_path)
+    worst = table[(table["metric"] == "worst_group_accuracy") & (table["seeds"] > 0)]
+    assert worst["ours"].round(6).tolist() == [60, 70, 75, 80]
+
+
+def test_gaps_are_those_of_accuracies_and_averages_on_waterbirds_are_weighted(scripts, runs, tmp_path):
+    table = made(scripts, "table_1", runs, tmp_path)
+    mine = {"paper_dataset": "waterbirds", "method": "adapter"}
+    assert row_of(table, **mine, metric="average_accuracy")["ours"] == pytest.approx(96)
+    assert row_of(table, **mine, metric="gap")["ours"] == pytest.approx(36)
+
+
+def test_alpha_is_selected_on_validation_data_not_on_test_data(scripts, cell, monkeypatch):
+    cells = [
+        cell(
+            "wise_ft",
+            {f"wise_ft+alpha=0+{FULL}": (0.6, 0.9, 0.5, 0.5), f"wise_ft+alpha=1+{FULL}": (0.5, 0.9, 0.5, 0.5)},
+        )
+    ]
+    file = f"{cells[0].folders[0]}/metrics.csv"
+    table = pd.read_csv(file)
+    swap = (table["split"] == "val") & (table["metric"] == "worst_group_accuracy")
+    table.loc[swap, "value"] = table.loc[swap, "method"].str.contains("alpha=1").astype(float)
+    table.to_csv(file, index=False)
+    found = scripts["named"].metrics_of(cells)
+    test = found[(found["metric"] == "worst_group_accuracy") & (found["split"] == "test")]
+    assert set(test.loc[test["printed"] == "wise_ft", "value"]) == {0.5}
+    assert set(test.loc[test["printed"] == "linear_probe", "value"]) == {0.6}
+
+
+def test_models_are_told_apart(scripts):
+    identify = scripts["named"].identify
+    assert identify("zero_shot", f"prompting+{FULL}", "scene_digits")[:2] == ("zero_shot", "clip_rn50")
+    assert identify("zero_shot", f"prompting+{FEW}", "scene_digits")[:2] == ("zero_shot", "clip_rn101")
+    assert identify("zero_shot", "prompting+stage1.encoder.model=ViT-L-14", "waterbirds")[1] == "clip_vit_l14"
+    cloob = "prompting+stage1.encoder.checkpoint=cloob+stage1.encoder.model=RN50x4"
+    assert identify("zero_shot_cloob", cloob, "waterbirds")[:2] == ("zero_shot", "cloob_rn50x4")
+    assert identify("ssa", "gdro+groups=ssa", "waterbirds")[:2] == ("ssa", "imagenet_rn50")
+
+
+def test_rank_correlations_are_over_methods_and_models(scripts, runs):
+    metrics, resamples = scripts["named"].load(runs)
+    models = metrics[metrics["printed"] == "models"].groupby("metric")["value"].first()
+    assert models["similarity_tracks_error"] == pytest.approx(-1) and models["alignment_tracks_error"] == pytest.approx(
+        1
+    )
+    assert (resamples["printed"] == "models").sum() == 4  # two metrics, two seeds
+
+
+def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scripts, runs, cell, tmp_path):
+    points = {f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2)}
+    ours = cell("contrastive_adapter", points, artifact="table_6", parameters=3)
+    ssa = cell("ssa", {"gdro+groups=ssa": (0.7, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=200)
+    cim = cell(
+        "cim", {"cim": (0.6, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=900
+    )  # a network and what else it trains
+    table = made(scripts, "table_6", [ours, ssa, cim], tmp_path)
+    mine = {"method": "contrastive_adapter", "setting": "backbone=clip_rn50"}
+    assert row_of(table, **mine, metric="trained_params")["ours"] == 3
+    assert row_of(table, **mine, metric="trained_params_percent")["ours"] == pytest.approx(1.5)
+    delta = row_of(table, **mine, paper_dataset="waterbirds", metric="worst_group_accuracy_delta_vs_prior_sota")
+    assert delta["ours"] == pytest.approx(10)
+
+
+def correlations(scripts, cells):
+    """Those of similarity, one for each seed."""
+    metrics = scripts["named"].load(cells, resampled=False)[0]
+    found = metrics[metrics["metric"] == "similarity_tracks_error"]
+    assert found["seed"].is_unique
+    return found["value"]
+
+
+def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scripts, runs, cell, tmp_path):
+    model = "stage1=zero_shot+stage1.encoder=clip+stage1.encoder.checkpoint={}+stage1.encoder.model={}"
+    vit, cloob = model.format("openai", "ViT-B-32"), model.format("cloob", "RN50")
+    points = {f"prompting+{vit}": (0.2, 0.8, 0.99, 0.6), f"prompting+{cloob}": (0.1, 0.8, 0.999, 0.6)}
+    others = [cell("zero_shot_cloob", points, artifact="figure_3")]
+    error, similarity = (
+        [0.6, 0.4, 0.2, 0.8],
+        [0.5, 0.7, 0.9, 0.99],
+    )  # zero-shot, adapter, contrastive adapter; and the least robust
+    shown_twice = [*runs, replace(runs[2], artifact="table_4"), *others]
+    (found,) = {float(value) for cells in ([*runs, *others], shown_twice) for value in correlations(scripts, cells)}
+    assert found == pytest.approx(spearmanr(error, similarity).statistic)
+    table = made(scripts, "claims", [*runs, *others], tmp_path).set_index(["claim", "dataset"])
+    assert table.loc[("similarity_tracks_error", "waterbirds"), "effect"] == pytest.approx(-found)
+
+
+def of_waterbirds(cell, parameters):
+    """The contrastive adapter, zero-shot and SSA on the paper's own data, on CLIP RN-50."""
+    model = "stage1.encoder.model=RN50"
+    names = {
+        "contrastive_adapter": f"contrastive_adapter+{model}",
+        "zero_shot": f"prompting+{model}",
+        "ssa": "gdro+groups=ssa",
+    }
+    return [
+        cell(
+            name,
+            {method: (0.7, 0.9, 0.5, 0.5)},
+            "waterbirds",
+            artifact="table_6" if name == "ssa" else "table_3",
+            parameters=parameters[name],
+        )
+        for name, method in names.items()
+    ]
+
+
+def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(scripts, cell, tmp_path):
+    from torchvision.models import resnet50
+
+    assert sum(p.numel() for p in resnet50().parameters()) == scripts["named"].RESNET50
+    cells = of_waterbirds(cell, {"contrastive_adapter": 263_424, "zero_shot": 0, "ssa": 23_512_130})
+    table = made(scripts, "table_6", cells, tmp_path)
+    row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
+    assert row["ours"] == pytest.approx(1.03, abs=0.005) and row["seeds"] == 2
+    claims = made(scripts, "claims", cells, tmp_path).set_index(["claim", "dataset"])
+    assert claims.loc[("few_parameters_are_trained", "waterbirds"), "verdict"] == "holds"
+
+
+def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
+    cells = {(0, 0): 3498, (0, 1): 184, (1, 0): 56, (1, 1): 1057}
+    rows = [{"split": "train", "y": y, "a": a, "original": 0} for (y, a), count in cells.items() for _ in range(count)]
+    about = {"classes": ["landbird", "waterbird"], "attributes": ["land", "water"]}
+    birds = Dataset(np.zeros((len(rows), 1), np.float32), pd.DataFrame(rows), about)
+    assert set(scripts["tables"].group_sizes(birds)) <= {3498, 184, 56, 1057}
+    assert scripts["tables"].group_sizes(birds)[0] / scripts["tables"].group_sizes(birds)[1] == pytest.approx(
+        max(3498 / 184, 1057 / 56)
+    )
+
+
+def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypatch):
+    monkeypatch.setattr(scripts["tables"], "load_dataset", lambda *result: None)
+    monkeypatch.setattr(scripts["tables"], "group_sizes", lambda dataset: (1057, 56))
+    table = made(scripts, "table_2", runs, tmp_path)
+    found = table[table["seeds"] > 0].set_index(["method", "metric"])["ours"]
+    assert (
+        found["adapter", "improved_group_robustness"] == 1 and found["linear_probe", "improved_group_robustness"] == 0
+    )
+    assert (
+        found["data", "class_wise_group_size_largest"] == 1057 and found["data", "class_wise_group_size_balanced"] == 0
+    )
+
+
+def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
+    monkeypatch.setattr(scripts["prose"], "lipschitz", lambda cells: (1.0, 2.0))
+    monkeypatch.setattr(scripts["prose"], "smallest_share", lambda cells, role: 1.2)
+    monkeypatch.setattr(scripts["prose"], "of_foundation_models", lambda cells: [0.2])
+    table = made(scripts, "prose", runs, tmp_path)
+    gain = {"paper_dataset": "waterbirds", "method": "contrastive_adapter", "metric": "worst_group_accuracy_gain"}
+    ablation = row_of(table, **gain, setting="backbone=clip_rn50;baseline=best_single_component")
+    assert ablation["ours"] == pytest.approx(5) and ablation["reported"] == 8.5
+    assert row_of(table, **gain, setting="baseline=zero_shot;n_train=100")["reason"].endswith("with 100 samples")
+
+
+def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = locate(f"results/runs/scene_digits/contrastive_adapter+{FULL}/s0")
+    (run,), (source,) = result.runs(), result.upstream("stage1")
+    down, up = np.diag([3.0, 2.0]).astype(np.float32), np.diag([1.0, 4.0]).astype(np.float32)
+    save_arrays(
+        result.folder / "models.safetensors",
+        {f"{run.key}/best/encoder.{k}.weight": v for k, v in (("down", down), ("up", up))},
+    )
+    save_arrays(
+        source.folder / "outputs.safetensors", {f"{run.of('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)}
+    )
+    cell = Cell("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
+    assert scripts["prose"].lipschitz([cell]) == pytest.approx(
+        (8, 12)
+    )  # ReLU passes both: 2 x 4; products of norms: 3 x 4
+
+
+def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, cell, tmp_path):
+    points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
+    few = cell("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5")
+    metrics, resamples = scripts["named"].load([*runs, few])
+    for table, column in ((metrics, "value"), (resamples, "0")):
+        own = table[
+            (table["artifact"] == "figure_5")
+            & (table["printed"] == "zero_shot")
+            & (table["metric"] == "worst_group_accuracy")
+        ]
+        assert set(own.loc[own["split"] == "test", column]) == {0.4} and set(own["played"]) == {
+            "scene_digits+samples=100"
+        }
+
+
+@pytest.mark.parametrize("name", ["figure_3", "figure_4"])
+def test_figures_write_what_they_show(scripts, runs, name, tmp_path):
+    getattr(scripts["figures"], name)(runs, tmp_path / name)
+    table = pd.read_csv(tmp_path / f"{name}.csv")
+    assert len(table) and table["value"].notna().all() and (tmp_path / f"{name}.png").stat().st_size > 10_000
+    if name == "figure_4":
+        assert table.groupby("printed")["value"].mean().round(6).to_dict() == {"adapter": 20, "contrastive_adapter": 40}
+
+
+def test_a_data_set_of_a_family_plays_its_own_part():
+    assert (
+        not Cell("breeds_living17", "living17", "", ()).stand_in
+        and not Cell("waterbirds", "waterbirds+samples=100", "", ()).stand_in
+    )
+    assert (
+        Cell("breeds_living17", "scene_subclasses", "", ()).stand_in
+        and Cell("waterbirds", "scene_digits", "", ()).stand_in
+    )
+
+
+def test_claims_are_judged_on_what_was_run(scripts, runs, cell, tmp_path):
+    few = [
+        cell(
+            name,
+            {method: (worst, 0.9, 0.5, 0.5)},
+            "scene_digits+samples=100",
+            artifact="figure_5",
+            extra={"data.samples": 100},
+        )
+        for name, method, worst in (
+            ("contrastive_adapter", f"contrastive_adapter+{FULL}", 0.7),
+            ("ssa", "gdro+groups=ssa", 0.3),
+        )
+    ]
+    both = {f"prompting+{model}": (worst, 0.8, 0.5, 0.6) for model, worst in ((FULL, 0.4), (FEW, 0.35))}
+    table = made(scripts, "claims", [cell("zero_shot", both), *runs[1:], *few], tmp_path)
+    assert (table["claim"] == "with_100_samples_better_than_zero_shot").sum() == 1
+    verdicts = table[table["dataset"] == "waterbirds"].set_index("claim")["verdict"].to_dict()
+    assert verdicts["contrastive_adapter_beats_zero_shot"] == verdicts["both_parts_are_needed"] == "holds"
+    assert verdicts["training_can_hurt_when_imbalanced"] == verdicts["similarity_tracks_error"] == "holds"
+    assert (
+        verdicts["with_100_samples_better_than_zero_shot"]
+        == verdicts["with_100_samples_ssa_is_worse_than_zero_shot"]
+        == "holds"
+    )
+
+
+def test_figure_5_has_a_point_for_each_number_of_samples(scripts, runs, cell, tmp_path):
+    points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
+    few = cell(
+        "contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100}
+    )
+    scripts["figures"].figure_5([*runs, few], tmp_path / "figure_5")
+    table = pd.read_csv(tmp_path / "figure_5.csv").query("printed == 'contrastive_adapter'")
+    assert table.groupby("samples")["value"].mean().round(6).to_dict() == {0: 0.8, 100: 0.7}

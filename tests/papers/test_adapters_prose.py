@@ -1,0 +1,133 @@
+"""Sentences of the room adapters: which runs their numbers compare, checked on the paper's own tables; shares of
+foundation models."""
+
+import importlib
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
+from despur.reporting.printed import printed_settings
+from despur.specs.paths import locate
+
+ROOM = experiments.PAPERS / "adapters"
+REPORTED = ROOM / "reported"
+ACCURACIES = ["worst_group_accuracy", "average_accuracy", "gap"]
+PARTS = {("1", "0"): "adapter_contrastive_only", ("0", "1"): "adapter_hard_sampling_only"}
+
+
+@pytest.fixture(scope="module")
+def prose():
+    """The room's module, as its scripts import it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOM))
+        yield importlib.import_module("prose")
+    for name in ("prose", "named"):
+        sys.modules.pop(name, None)
+
+
+def printed(number):
+    """A table of the paper as if it were measured here."""
+    table = pd.read_csv(REPORTED / f"table_{number}.csv").query("metric in @ACCURACIES")
+    asked = [printed_settings(text) for text in table["setting"]]
+    table = table.rename(columns={"dataset": "role", "method": "printed"}).assign(
+        backbone=[each.get("backbone", "") for each in asked]
+    )
+    if number == 5:
+        table["printed"] = [
+            PARTS.get((each["contrastive_loss"], each["hard_sampling"]), "another table's") for each in asked
+        ]
+    same = {"artifact": f"table_{number}", "split": "test", "selection": "best", "group": "", "data.samples": np.nan}
+    return table.assign(value=table["mean"] / 100, **same)
+
+
+def few():
+    """Figure 5 as made up: with 100 samples, and with all, where SSA is better."""
+    rows = [
+        ("contrastive_adapter", "clip_rn50", 0.60, 100),
+        ("ssa", "imagenet_rn50", 0.19, 100),
+        ("ssa", "imagenet_rn50", 0.89, np.nan),
+    ]
+    found = pd.DataFrame(rows, columns=["printed", "backbone", "value", "data.samples"])
+    zero = pd.DataFrame([{"printed": "zero_shot", "backbone": "clip_rn50", "value": 0.366}])
+    same = {
+        "role": "waterbirds",
+        "artifact": "figure_5",
+        "metric": "worst_group_accuracy",
+        "split": "test",
+        "selection": "best",
+        "group": "",
+    }
+    return pd.concat([found, zero], ignore_index=True).assign(**same)
+
+
+@pytest.fixture(scope="module")
+def means(prose):
+    return prose.Means(pd.concat([*map(printed, (3, 4, 5, 6)), few()], ignore_index=True))
+
+
+SENTENCES = pd.read_csv(REPORTED / "prose.csv")
+OF_TABLES = SENTENCES[
+    ~SENTENCES["note"].str.contains("doubt|Fig. [45]|Sec. 1: MLPs")
+    & ~SENTENCES["metric"].str.contains("params|lipschitz|fraction")
+]
+
+
+@pytest.mark.parametrize(
+    "number", list(OF_TABLES.itertuples()), ids=lambda row: f"{row.dataset}-{row.metric}-{row.mean}"
+)
+def test_of_the_paper_s_tables_a_number_is_what_its_sentence_says(prose, means, number):
+    assert prose.ours(number, [], means)["ours"] == pytest.approx(number.mean, abs=0.051)
+
+
+@pytest.mark.parametrize(
+    ("method", "baseline", "gain"), [("contrastive_adapter", "ssa", 41), ("contrastive_adapter", "zero_shot", 23.4)]
+)
+def test_few_samples_are_compared_with_as_few(prose, means, method, baseline, gain):
+    (number,) = (
+        row
+        for row in SENTENCES.itertuples()
+        if row.method == method and row.setting == f"baseline={baseline};n_train=100"
+    )
+    assert prose.ours(number, [], means)["ours"] == pytest.approx(gain)
+
+
+def test_ssa_s_drop_is_with_100_samples(prose, means):
+    (number,) = (row for row in SENTENCES.itertuples() if row.method == "ssa")
+    assert prose.ours(number, [], means)["ours"] == pytest.approx(36.6 - 19)
+
+
+def test_a_range_is_over_all_models(prose, means):
+    (worst,) = (row for row in SENTENCES.itertuples() if row.metric == "worst_group_accuracy_min")
+    assert prose.ours(worst, [], means)["ours"] == pytest.approx(
+        4
+    )  # ViT-L/14 on Living-17: not the model that comes first
+
+
+def test_a_method_is_compared_on_its_own_model(prose, means):
+    with pytest.raises(prose.NotHere, match="not run on clip_rn50"):
+        prose.beside(pd.Series({"clip_vit_l14": 1.0}), "clip_rn50")
+
+
+def test_shares_are_of_the_foundation_model(prose, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = locate("results/runs/waterbirds/contrastive_adapter+stage1.encoder.model=RN50~ViT-L-14/s0-1")
+    (source,) = result.upstream("stage1")
+    (tmp_path / result.folder).mkdir(parents=True)
+    (tmp_path / source.folder).mkdir(parents=True)
+    trained = {run.key: {"trained_parameters": 263_424 if "ViT" not in run.key else 197_632} for run in result.runs()}
+    models = {
+        run.of("stage1"): {"trained_parameters": 0, "model_parameters": 10**8 * (1 + 3 * ("ViT" in run.key))}
+        for run in result.runs()
+    }
+    for at, runs in ((result, trained), (source, models)):
+        (at.folder / "about.json").write_text(json.dumps({"runs": runs}))
+    cell = Cell("waterbirds", "waterbirds", "contrastive_adapter", (str(result.folder),), "table_3")
+    assert sorted(set(prose.of_foundation_models([cell, replace(cell, artifact="table_4")]))) == pytest.approx(
+        [0.049408, 0.263424]
+    )

@@ -1,0 +1,577 @@
+"""The room domain_temperature: what is selected, and that every number it shows is one of metrics.csv."""
+
+import importlib
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
+from despur.specs.paths import identity, locate
+from despur.storage.store import Dataset, save_arrays, save_dataset
+
+ROOM = experiments.PAPERS / "domain_temperature"
+DATA = "domain_digits+draw=seed+sigma=25~50"
+METHODS = {
+    "standard_cl": "simclr+temperature=0.1~0.2",
+    "same_domain_negatives": "same_domain_negatives",
+    "mmd": "cl_mmd",
+    "dann": "cl_dann",
+    "domain_weighted_negatives": "domain_weighted_negatives+tau_alpha=0.05~0.125~0.5+tau_beta=0.1~1",
+    "domain_weighted_pairs": "domain_weighted_pairs+tau_alpha=0.05~0.125~0.5+tau_beta=0.1~1",
+    "color_jitter_oracle": "simclr+augment.color_jitter=2.5",
+}
+SHARES = {"8 labels": 0.01, "40 labels": 0.1, "all labels": 1.0}
+MODULES = ("tables", "figures", "beyond", "digits", "grids", "ridges", "statements", "sweep", "temperature")
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    """The room's modules, as its scripts import them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOM))
+        for name in MODULES:
+            sys.modules.pop(name, None)
+        yield {name: importlib.import_module(name) for name in MODULES}
+    for name in MODULES:
+        del sys.modules[name]
+
+
+def measured(rng):
+    """(split, metric, group, value) of one run, as the evaluation writes them; every value differs from every other."""
+    rows = [("train", "probe_accuracy_held_out_domain", share, rng.random()) for share in SHARES]
+    for split in ("val", "test_id", "test_ood"):
+        rows += [(split, "probe_accuracy", share, rng.random()) for share in SHARES]
+        rows += [(split, "samples", "3, red", 70.0), (split, "samples", "5, red", 76.0)]
+    return [*rows, ("test_id", "domain_accuracy", "", rng.random())]
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A maker of cells with made-up run folders; ``world.table`` holds all that was written."""
+
+    class World:
+        table = pd.DataFrame()
+
+        def cell(self, printed, method, artifact="figure_1", data=DATA, seeds="s0-1"):
+            folder = tmp_path / "results/runs" / data / method / seeds
+            result = locate(folder)
+            rng = np.random.default_rng(len(self.table))
+            rows = [
+                identity(result, run) | {"selection": selection, "split": s, "metric": m, "group": g, "value": v}
+                for run in result.runs()
+                for selection in ("best", "last")
+                for s, m, g, v in measured(rng)
+            ]
+            folder.mkdir(parents=True)
+            table = pd.DataFrame(rows)
+            table.to_csv(folder / "metrics.csv", index=False)
+            samples = table[
+                (table["selection"] == "best")
+                & table["split"].isin(["test_id", "test_ood"])
+                & (table["metric"] != "samples")
+            ]
+            clouds = pd.DataFrame(
+                samples[["value"]].to_numpy() + np.array([[-0.01, 0.01]]), columns=["0", "1"], index=samples.index
+            )
+            samples.drop(columns="value").join(clouds).to_parquet(folder / "resamples.parquet")
+            settings = pd.DataFrame(
+                [
+                    run.spec.settings
+                    | {
+                        "sigma": run.data.settings["sigma"],
+                        "point": run.spec.name,
+                        "seed": run.seed,
+                        "dataset": run.data.name,
+                    }
+                    for run in result.runs()
+                ]
+            )
+            known = table[table["selection"] == "best"][
+                ["dataset", "method", "seed", "split", "metric", "group", "value"]
+            ]
+            known = known.merge(settings, left_on=["dataset", "method", "seed"], right_on=["dataset", "point", "seed"])
+            self.table = pd.concat([self.table, known.assign(printed=printed)], ignore_index=True)
+            return Cell("cmnist_3v5", data, printed, (str(folder),), artifact, "domain_temperature")
+
+        def sweep(self):
+            return [self.cell(*pair) for pair in METHODS.items()]
+
+        def mean(self, printed, split, metric, group, **where):
+            """The mean over seeds of what was written for one setting."""
+            where = {"printed": printed, "split": split, "metric": metric, "group": group, **where}
+            found = self.table[np.logical_and.reduce([self.table[key] == value for key, value in where.items()])]
+            assert len(found) == 2 and found["seed"].nunique() == 2, where
+            return found["value"].mean()
+
+        def best(self, printed, sigma, split="val", metric="probe_accuracy", **where):
+            """The setting with the largest mean, found the slow way."""
+            points = self.table[(self.table["printed"] == printed) & (self.table["sigma"] == sigma)]["point"].unique()
+            return max(
+                points,
+                key=lambda point: self.mean(printed, split, metric, "8 labels", point=point, sigma=sigma, **where),
+            )
+
+    return World()
+
+
+def made(scripts, name, cells, tmp_path):
+    """A table as it is written, and as people read it; where it has several files, one below the other."""
+    names = experiments.room("domain_temperature")["artifacts"][name].get("writes", [name])
+    scripts["tables"].ARTIFACTS[name](cells, tmp_path / names[0])
+    for each in names:
+        assert {p.suffix for p in tmp_path.glob(f"{each}.*")} == {".csv", ".md", ".tex", ".html"}
+    tables = [pd.read_csv(tmp_path / f"{each}.csv", float_precision="round_trip") for each in names]
+    return pd.concat(tables, ignore_index=True), "".join((tmp_path / f"{each}.md").read_text() for each in names)
+
+
+def row_of(table, **keys):
+    (row,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
+    return row
+
+
+SPLITS = {
+    "test_ood_accuracy": ("test_ood", "probe_accuracy"),
+    "test_id_accuracy": ("test_id", "probe_accuracy"),
+    "domain_test_id_accuracy": ("test_id", "domain_accuracy"),
+    "validation_accuracy": ("val", "probe_accuracy"),
+}
+
+
+# selection
+
+
+def sweep_of(scores, **more):
+    """Made-up rows: ``scores`` of each setting are values by seed of the split that selects; on test data the order is
+    reversed."""
+    rows = []
+    for method, values in scores.items():
+        for seed, value in enumerate(values):
+            for split, own in (("val", value), ("test_ood", 1 - value), ("test_id", 1 - value)):
+                rows.append(
+                    {
+                        "method": method,
+                        "seed": seed,
+                        "split": split,
+                        "metric": "probe_accuracy",
+                        "group": "1%",
+                        "value": own,
+                    }
+                )
+                rows.append(
+                    {
+                        "method": method,
+                        "seed": seed,
+                        "split": split,
+                        "metric": "probe_accuracy",
+                        "group": "100%",
+                        "value": 1 - own,
+                    }
+                )
+            held = {"split": "train", "metric": "probe_accuracy_held_out_domain", "group": "1%", "value": value**2}
+            rows.append({"method": method, "seed": seed} | held)
+    head = {
+        "role": "cmnist_3v5",
+        "played": "x",
+        "data": "x",
+        "stand_in": True,
+        "printed": "ours",
+        "sigma": 50.0,
+        "discriminator": "",
+        "projector": "none",
+        "selection": "best",
+    }
+    return pd.DataFrame(rows).assign(**head | more)
+
+
+def test_the_best_mean_over_seeds_on_validation_data_is_selected(scripts):
+    choose = scripts["sweep"].choose
+    runs = sweep_of({"a": [0.9, 0.5], "b": [0.8, 0.7], "c": [0.1, 0.2]})  # the mean decides, not the best seed
+    found = choose(runs)
+    assert found["method"].tolist() == ["b"] and found["score"].tolist() == pytest.approx([0.75])
+    assert choose(runs, "oracle")["method"].tolist() == ["c"]
+    # squares: .81 and .25 against .64 and .49
+    assert choose(runs, "held_out_domain")["method"].tolist() == ["b"]
+    assert choose(sweep_of({"a": [0.5, 0.5], "b": [0.5, 0.5]}))["method"].tolist() == ["a"]
+
+
+def test_selection_is_for_each_sigma_method_and_discriminator(scripts):
+    first, second = {"a": [0.9], "b": [0.1]}, {"a": [0.1], "b": [0.9]}
+    runs = pd.concat(
+        [
+            sweep_of(first),
+            sweep_of(second, sigma=25.0),
+            sweep_of(second, printed="other"),
+            sweep_of(second, discriminator="batch"),
+        ]
+    )
+    assert scripts["sweep"].choose(runs)["method"].tolist() == ["a", "b", "b", "b"]
+
+
+@pytest.mark.parametrize("rule", ["validation", "held_out_domain"])
+def test_selection_never_sees_test_data_nor_other_shares_of_labels(scripts, rule):
+    runs = sweep_of({"a": [0.9, 0.5], "b": [0.8, 0.7]})
+    spoilt = runs.copy()
+    other = spoilt["split"].isin(["test_ood", "test_id"]) | (spoilt["group"] != "1%")
+    spoilt.loc[other, "value"] = np.random.default_rng(0).random(other.sum())
+    choose = scripts["sweep"].choose
+    assert choose(spoilt, rule).equals(choose(runs, rule))
+    assert choose(runs[~other], rule).equals(choose(runs, rule))
+
+
+# tables
+
+TABLES = [
+    name for name in experiments.room("domain_temperature")["artifacts"] if experiments.made(name) == experiments.TABLE
+]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_without_runs_every_table_says_so(scripts, name, tmp_path):
+    table, text = made(scripts, name, [], tmp_path)
+    assert set(table["verdict"]) == {"not run here"} and len(table)
+    assert "not run here" in text
+
+
+@pytest.mark.parametrize("name", ["table_1", "table_2"])
+def test_printed_numbers_stand_beside_those_of_the_selected_settings(scripts, world, tmp_path, name):
+    table, _ = made(scripts, name, world.sweep(), tmp_path)
+    assert len(table) == len(pd.read_csv(ROOM / f"reported/{name}.csv")) and set(table["seeds"]) == {2}
+    assert set(table["verdict"]) == {"stand-in: not compared"} and set(table["data"]) == {"domain_digits"}
+    for row in table.itertuples():
+        split, metric = SPLITS[row.metric]
+        fraction = float(row.setting.split("label_fraction=")[1])
+        (share,) = (own for own, value in SHARES.items() if value == fraction)
+        point = world.best(row.method, 50.0)
+        group = "" if metric == "domain_accuracy" else share
+        assert row.ours == pytest.approx(100 * world.mean(row.method, split, metric, group, point=point, sigma=50.0)), (
+            row
+        )
+    assert (
+        row_of(table, method="standard_cl", setting="sigma=50;label_fraction=0.01", metric="test_ood_accuracy")[
+            "reported"
+        ]
+        == 78.4
+    )
+
+
+def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_path):
+    cells = [cell for cell in world.sweep() if cell.printed.startswith("domain_weighted")]
+    table, text = made(scripts, "table_3_8", cells, tmp_path)
+    known = pd.concat([pd.read_csv(ROOM / f"reported/table_{i}.csv") for i in range(3, 9)])
+    assert len(table) == len(known) == 240 and (table["seeds"] > 0).sum() == 6 * 6
+    for row in table[table["seeds"] > 0].itertuples():
+        split, metric = SPLITS[row.metric]
+        where = {"tau_alpha": row.tau_alpha, "tau_beta": row.tau_beta, "sigma": 50.0}
+        assert row.ours == pytest.approx(100 * world.mean(row.method, split, metric, "8 labels", **where))
+    for method in ("domain_weighted_negatives", "domain_weighted_pairs"):
+        mine = table[(table["method"] == method) & table["selected"]]
+        points = world.table[(world.table["printed"] == method) & (world.table["point"] == world.best(method, 50.0))]
+        assert set(zip(mine["tau_alpha"], mine["tau_beta"], strict=True)) == set(
+            zip(points["tau_alpha"], points["tau_beta"], strict=True)
+        )
+        assert len(mine) == 3
+    assert "92.3* / " in text  # the paper's own selected cell
+
+
+def test_settings_that_the_paper_did_not_try_are_shown_too(scripts, world, tmp_path):
+    cells = [world.cell("domain_weighted_pairs", "domain_weighted_pairs+tau_alpha=0.3~0.5")]
+    table, _ = made(scripts, "table_3_8", cells, tmp_path)
+    assert len(table) == 240 + 3
+    extra = table[table["tau_alpha"] == 0.3]
+    assert extra["reported"].isna().all() and set(extra["verdict"]) == {"nothing printed"}
+    assert row_of(extra, metric="validation_accuracy")["ours"] == pytest.approx(
+        100 * world.mean("domain_weighted_pairs", "val", "probe_accuracy", "8 labels", tau_alpha=0.3, sigma=50.0)
+    )
+
+
+def test_discriminators_are_told_apart(scripts, world, tmp_path):
+    cells = world.sweep()
+    cells += [
+        world.cell(name, f"{name}+discriminator=batch", "table_9")
+        for name in METHODS
+        if name.startswith("domain_weighted")
+    ]
+    table, _ = made(scripts, "table_9", cells, tmp_path)
+    run = table[table["seeds"] > 0]
+    assert set(run["setting"].str.split(";").str[0]) == {"sigma=25", "sigma=50"} and len(run) == 2 * 2 * 2 * 3
+    for row in run[run["setting"].str.endswith("batch")].itertuples():
+        split, metric = SPLITS[row.metric]
+        group = "" if metric == "domain_accuracy" else "8 labels"
+        where = {"discriminator": "batch", "sigma": float(row.setting.split(";")[0][6:])}
+        assert row.ours == pytest.approx(100 * world.mean(row.method, split, metric, group, **where))
+
+
+def test_other_rules_of_selection(scripts, world, tmp_path):
+    table, text = made(scripts, "table_selection", world.sweep(), tmp_path)
+    assert set(table["verdict"]) == {"the paper's rule", "not in the paper", "selected on test data: no fair number"}
+    assert len(table) == 3 * 2 * 7 * 4
+    for rule, (split, metric) in scripts["sweep"].RULES.items():
+        point = world.best("domain_weighted_pairs", 25.0, split, metric)
+        row = row_of(table, sigma=25.0, printed="domain_weighted_pairs", rule=rule, metric="test_ood_accuracy")
+        assert row["method"] == point and row["seeds"] == 2
+        own = world.mean("domain_weighted_pairs", "test_ood", "probe_accuracy", "8 labels", point=point, sigma=25.0)
+        assert row["ours"] == pytest.approx(100 * own)
+    assert "no fair number" in text
+
+
+def test_open_choices_stand_side_by_side(scripts, world, tmp_path):
+    method = "domain_weighted_pairs+negatives=both_views~other_view+tau_min=0.01~0.05"
+    cell = world.cell(
+        "domain_weighted_pairs", method, "table_choices", data="domain_digits+coloring=multiply~replace+draw=seed"
+    )
+    table, text = made(scripts, "table_choices", [cell], tmp_path)
+    run = table[table["seeds"] > 0]
+    assert len(run) == 2 * 2 * 2 * 4 and table[table["seeds"] == 0]["printed"].tolist() == ["standard_cl"]
+    row = row_of(
+        run,
+        data="domain_digits+coloring=replace",
+        choices="negatives=both_views, tau_min=0.01",
+        metric="test_id_accuracy",
+    )
+    own = world.table[world.table["dataset"].str.contains("replace")]
+    known = own[
+        (own["negatives"] == "both_views")
+        & (own["tau_min"] == 0.01)
+        & (own["split"] == "test_id")
+        & (own["group"] == "8 labels")
+    ]
+    assert row["ours"] == pytest.approx(100 * known["value"].mean()) and len(known) == 2
+    assert text.count("domain_weighted_pairs") == 8
+    assert set(run["choices"]) == {
+        "defaults",
+        "negatives=both_views",
+        "tau_min=0.01",
+        "negatives=both_views, tau_min=0.01",
+    }
+
+
+def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_path):
+    cells = [
+        world.cell("standard_cl", "simclr+epochs=60", data="cmnist_3v5+draw=seed"),
+        world.cell("dann", "cl_dann", data="cmnist_3v5+draw=seed+sigma=25~50"),
+    ]
+    for cell in cells:
+        file = f"{cell.folders[0]}/metrics.csv"
+        table = pd.read_csv(file, keep_default_na=False)
+        table.assign(group=table["group"].replace({"8 labels": "1%", "40 labels": "10%", "all labels": "100%"})).to_csv(
+            file, index=False
+        )
+    table, _ = made(scripts, "table_1", cells, tmp_path)
+    assert set(table[table["method"] == "standard_cl"]["verdict"]) == {"other settings (epochs=60): not compared"}
+    assert set(table[table["method"] == "dann"]["verdict"]) <= {"agrees", "differs"}
+
+
+def data(name):
+    """Two training samples and one of each other split; inks as bright as their number."""
+    table = pd.DataFrame(
+        {"split": ["train", "train", "val", "test_id", "test_ood"] * 30, "y": 0, "a": [0, 1, 2, 0, 3] * 30}
+    )
+    table["original"] = range(len(table))
+    images = np.tile(np.arange(len(table), dtype=np.uint8)[:, None, None, None], (1, 2, 2, 3)) // np.array(
+        [1, 2, 3], np.uint8
+    )
+    about = {
+        "classes": ["3", "5"],
+        "attributes": ["red", "blue", "purple", "green"],
+        "attribute": "domain",
+        "select": "val",
+        "headline": "test_ood",
+        "label_fractions": {"8 labels": 8, "40 labels": 40, "all labels": 60},
+    }
+    return Dataset(images, table, about)
+
+
+@pytest.fixture
+def with_data(world, tmp_path):
+    """Cells whose data is there."""
+    cells = world.sweep()
+    names = [f"domain_digits{draw}+sigma={sigma}" for draw in ("", "+draw=1") for sigma in ("25", "50")]
+    canonical = {name.removesuffix("+sigma=50"): data(name) for name in names}
+    save_dataset(tmp_path / "results/data/domain_digits+draw=0~1+sigma=25~50", canonical)
+    return cells
+
+
+def test_the_numbers_of_the_text(scripts, world, with_data, tmp_path):
+    table, text = made(scripts, "prose", with_data, tmp_path)
+    assert len(table) == len(pd.read_csv(ROOM / "reported/prose.csv"))
+    ours = {row.setting: row.ours for row in table.itertuples() if row.metric in ("n_examples", "n_labelled_examples")}
+    assert ours["source=appendix_e"] == 150 and ours["split=train"] == 60 and ours["split=test_ood"] == 30
+    assert ours["split=train;label_fraction=0.1"] == 40
+    means = [
+        world.mean(name, "test_id", "probe_accuracy", "8 labels", point=point, sigma=50.0)
+        for name in METHODS
+        if name.startswith("domain_weighted")
+        for point in world.table[world.table["printed"] == name]["point"].unique()
+    ]
+    share = np.mean(np.array(means) > 0.9)
+    assert f"Test-ID {share:.0%}, of 12" in text and "often_best_ood_above_25" in text
+
+
+# claims
+
+
+def temperatures(cell, first, last):
+    """Diagnostics of every run of a folder: percentiles at a distance from tau_alpha, in the first and in the last
+    epoch."""
+    result = locate(cell.folders[0])
+    values = {
+        f"{run.key}/diagnostics/temperature": np.stack(
+            [np.full(101, run.spec.settings["tau_alpha"] - d, np.float32) for d in (first, last)]
+        )
+        for run in result.runs()
+    }
+    save_arrays(result.folder / "outputs.safetensors", values)
+
+
+def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts, world, tmp_path):
+    cells = world.sweep()
+    cells += [
+        world.cell(name, f"{name}+discriminator=batch", "table_9")
+        for name in METHODS
+        if name.startswith("domain_weighted")
+    ]
+    cells += [
+        world.cell(
+            "standard_cl",
+            "simclr+projector=linear~mlp+projector_dim=4~16",
+            "figure_5",
+            data="domain_digits+draw=seed+sigma=25",
+        )
+    ]
+    temperatures(next(cell for cell in cells if cell.printed == "domain_weighted_pairs"), 0.05, 0.01)
+    table, _ = made(scripts, "claims", cells, tmp_path)
+    assert "not run here" not in set(table["verdict"]), table[["claim", "reason"]].to_string()
+    assert set(table["data"]) == {"domain_digits+draw=seed"} and set(table["seeds"]) == {2}
+    baselines, ours = (
+        ("standard_cl", "same_domain_negatives", "mmd", "dann"),
+        ("domain_weighted_negatives", "domain_weighted_pairs"),
+    )
+
+    def chosen(name, split="test_ood", metric="probe_accuracy", group="8 labels", sigma=50.0):
+        # by seed: the worst of two minus the best of four is taken of each seed's values, and their mean is over seeds
+        where = {
+            "printed": name,
+            "point": world.best(name, sigma),
+            "split": split,
+            "metric": metric,
+            "group": group,
+            "sigma": sigma,
+        }
+        where |= {"discriminator": "global"} if name.startswith("domain_weighted") else {}
+        rows = world.table[np.logical_and.reduce([world.table[key] == value for key, value in where.items()])]
+        return rows["value"].mean()
+
+    found = row_of(table, claim="beats_baselines_on_ood")["effect"]
+    assert found == pytest.approx(min(map(chosen, ours)) - max(map(chosen, baselines)))
+    found = row_of(table, claim="lowers_domain_accuracy")["effect"]
+    domain = {name: chosen(name, "test_id", "domain_accuracy", "") for name in METHODS}
+    assert found == pytest.approx(domain["standard_cl"] - max(domain[name] for name in ours))
+    assert row_of(table, claim="temperatures_converge")["effect"] == pytest.approx(0.5 * 0.05 - 0.01)
+    rows = world.table[
+        (world.table["sigma"] == 25)
+        & (world.table["split"] == "test_id")
+        & (world.table["metric"] == "domain_accuracy")
+    ]
+    means = rows[rows["printed"] == "standard_cl"].groupby("projector")["value"].mean()
+    found = row_of(table, claim="projectors_raise_domain_accuracy")["effect"]
+    assert found == pytest.approx(min(means["linear"], means["mlp"]) - means["none"])
+    each = rows[rows["projector"] != "none"].groupby(["projector", "projector_dim"])["value"].mean().unstack()
+    found = row_of(table, claim="domain_accuracy_rises_with_projectors")["effect"]
+    assert found == pytest.approx((each[16] - each[4]).min())
+
+
+# figures
+
+
+def drawn(function, cells, output):
+    """The csv beside a figure, once the figure has been made in all its forms."""
+    function(cells, output)
+    assert output.with_suffix(".png").read_bytes()[:4] == b"\x89PNG" and output.with_suffix(".pdf").exists()
+    return pd.read_csv(output.with_suffix(".csv"), float_precision="round_trip", keep_default_na=False)
+
+
+def test_figure_1_shows_the_selected_settings(scripts, world, tmp_path):
+    shown = drawn(scripts["figures"].figure_1, world.sweep(), tmp_path / "figure_1")
+    assert len(shown[shown["metric"] != "validation_accuracy"]) == 7 * 2 * 2 * 3
+    for (method, sigma, metric), part in shown.groupby(["printed", "sigma", "metric"]):
+        split, own = SPLITS[metric]
+        group = "" if own == "domain_accuracy" else "8 labels"
+        point = world.best(method, sigma)
+        assert set(part["method"]) == {point}
+        assert part["accuracy"].mean() == pytest.approx(
+            100 * world.mean(method, split, own, group, point=point, sigma=sigma)
+        )
+
+
+def test_figure_4_shows_every_setting_and_which_is_selected(scripts, world, tmp_path):
+    shown = drawn(scripts["figures"].figure_4, world.sweep(), tmp_path / "figure_4")
+    ood = shown[shown["metric"] == "test_ood_accuracy"]
+    assert len(ood) == 2 + 1 + 1 + 1 + 6 + 6 + 1 and ood["selected"].sum() == 7
+    for row in ood.itertuples():
+        own = world.mean(row.printed, "test_ood", "probe_accuracy", "8 labels", point=row.method, sigma=50.0)
+        assert row.accuracy == pytest.approx(100 * own)
+        assert row.selected == (row.method == world.best(row.printed, 50.0))
+
+
+def test_figure_5_shows_projectors_at_ten_percent(scripts, world, tmp_path):
+    cells = [world.cell("standard_cl", METHODS["standard_cl"])]
+    sweep = "simclr+projector=linear~mlp+projector_dim=4~16+temperature=0.1~0.2"
+    cells += [world.cell("standard_cl", sweep, "figure_5", data="domain_digits+draw=seed+sigma=25")]
+    shown = drawn(scripts["figures"].figure_5, cells, tmp_path / "figure_5")
+    assert shown.groupby("head").size().to_dict() == dict.fromkeys(
+        ["none", "linear, 4", "linear, 16", "mlp, 4", "mlp, 16"], 2 * 4
+    )
+    row = row_of(shown, head="linear, 4", temperature=0.2, metric="test_id_accuracy")
+    where = {"projector": "linear", "projector_dim": 4, "temperature": 0.2, "sigma": 25.0}
+    assert row["accuracy"] == pytest.approx(
+        100 * world.mean("standard_cl", "test_id", "probe_accuracy", "40 labels", **where)
+    )
+
+
+def test_figures_6_and_7_show_the_recorded_percentiles(scripts, world, tmp_path):
+    cell = world.cell("domain_weighted_pairs", METHODS["domain_weighted_pairs"])
+    temperatures(cell, 0.05, 0.01)
+    shown = drawn(scripts["figures"].figure_6_7, [cell], tmp_path / "figure_6")
+    assert (tmp_path / "figure_7.png").stat().st_size > 5000 and pd.read_csv(tmp_path / "figure_7.csv").equals(shown)
+    assert shown["epoch"].tolist() == [1, 2, 1, 2] and set(shown["seed"]) == {0}
+    assert shown["p5"].tolist() == pytest.approx([0.075, 0.115] * 2)
+
+
+def test_without_app_h_s_temperatures_figures_6_and_7_are_empty(scripts, world, tmp_path):
+    cell = world.cell("domain_weighted_pairs", "domain_weighted_pairs")
+    assert not len(drawn(scripts["figures"].figure_6_7, [cell], tmp_path / "figure_6"))
+
+
+def test_the_heat_maps_show_printed_and_measured_grids(scripts, world, tmp_path):
+    cells = [cell for cell in world.sweep() if cell.printed.startswith("domain_weighted")]
+    shown = drawn(scripts["figures"].figure_grids, cells, tmp_path / "figure_grids")
+    mine = shown[
+        (shown["source"] == "this run")
+        & shown["metric"].isin(["validation_accuracy", "test_ood_accuracy", "test_id_accuracy"])
+    ]
+    assert (shown["source"] == "printed").sum() == 240 and len(mine) == 2 * 6 * 3
+    for row in mine.itertuples():
+        split, metric = SPLITS[row.metric]
+        own = world.mean(
+            row.printed,
+            split,
+            metric,
+            "8 labels",
+            tau_alpha=float(row.tau_alpha),
+            tau_beta=float(row.tau_beta),
+            sigma=50.0,
+        )
+        assert row.accuracy == pytest.approx(100 * own)
+
+
+def test_figures_of_the_data(scripts, with_data, tmp_path):
+    shown = drawn(scripts["figures"].figure_2, with_data[:1], tmp_path / "figure_2")
+    assert shown.groupby("split").size().to_dict() == dict.fromkeys(["train", "val", "test_id", "test_ood"], 30)
+    assert set(shown["domain"][shown["split"] == "test_ood"]) == {"green"} and set(shown["data"]) == {"domain_digits"}
+    colours = drawn(scripts["figures"].figure_3, with_data[:1], tmp_path / "figure_3")
+    assert set(colours["sigma"]) == {25.0, 50.0}
+    for row in colours.itertuples():
+        assert (row.red, row.green, row.blue) == (row.sample, row.sample // 2, row.sample // 3)

@@ -1,0 +1,253 @@
+"""The room fair_cl: what is selected, what is derived, and that every number is one of the runs'."""
+
+import importlib
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from despur.metrics.fairness import tradeoff
+from despur.orchestration import experiments
+from despur.orchestration.experiments import Cell
+from despur.storage.store import Dataset
+
+ROOM = experiments.PAPERS / "fair_cl"
+MODULES = ("chosen", "pair", "beyond", "prose", "selections", "tsne", "tables", "figures")
+DATA = "scene_embeddings"
+SHARES = ("average_accuracy", "gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear")
+CE, CON, FT = (0.70, 0.40, 0.85, 0.70, 0.9), (0.76, 0.14, 0.56, 0.55, 0.6), (0.74, 0.16, 0.58, 0.56, 0.6)
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    """The room's modules, as its scripts import them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOM))
+        for name in MODULES:
+            sys.modules.pop(name, None)
+        yield {name: importlib.import_module(name) for name in MODULES}
+    for name in MODULES:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def cell(tmp_path, monkeypatch):
+    """Makes a cell of made-up runs: ``points`` are (specification, settings, test values, validation accuracy and
+    GAP)."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(printed, points, name, role="moji", dataset=DATA, seconds=1.0, artifact="table_1"):
+        folder = tmp_path / "results/runs" / dataset / name / "s0-1"
+        folder.mkdir(parents=True, exist_ok=True)
+        rows, runs, columns = [], {}, [str(i) for i in range(5)]
+        for method, settings, values, validation in points:
+            for seed in (0, 1):
+                own = {"dataset": dataset, "method": method, **settings, "seed": seed, "selection": "best", "group": ""}
+                shift = 0.02 * seed - 0.01
+                rows += [
+                    own | {"split": "test", "metric": m, "value": v + shift}
+                    for m, v in zip(SHARES, values, strict=True)
+                ]
+                rows += [
+                    own | {"split": "val", "metric": m, "value": v} for m, v in zip(SHARES, validation, strict=False)
+                ]
+                rows.append(own | {"split": "test", "metric": "samples", "group": "a", "value": 50.0})
+                runs[f"{dataset}/{method}/s{seed}"] = {"seconds": seconds}
+        table = pd.DataFrame(rows)
+        table.to_csv(folder / "metrics.csv", index=False)
+        clouds = table[(table["split"] == "test") & (table["group"] == "")].drop(columns="value")
+        spread = np.linspace(-0.02, 0.02, 5) + table.loc[clouds.index, "value"].to_numpy()[:, None]
+        pd.concat([clouds, pd.DataFrame(spread, clouds.index, columns)], axis=1).to_parquet(
+            folder / "resamples.parquet"
+        )
+        (folder / "about.json").write_text(json.dumps({"runs": runs}))
+        return Cell(role, dataset, printed, (str(folder),), artifact)
+
+    return make
+
+
+@pytest.fixture
+def moji(cell):
+    """CE, Con-ft and a sweep of Con: ratio 1 is selected (near the best accuracy, lower GAP) though ratio .1 is better
+    on test data."""
+    con = [
+        ("con", {"parts": "both", "ratio": 1}, CON, (0.795, 0.10)),
+        ("con+ratio=0.1", {"parts": "both", "ratio": 0.1}, (0.99, 0.01, 0.5, 0.5, 0.5), (0.80, 0.20)),
+        ("con+ratio=10", {"parts": "both", "ratio": 10}, (0.99, 0.01, 0.5, 0.5, 0.5), (0.70, 0.01)),
+        ("con+parts=scl", {"parts": "scl", "ratio": 1}, (0.71, 0.5, 0.9, 0.8, 0.9), (0.7, 0.5)),
+    ]
+    return [
+        cell("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", seconds=2.0),
+        cell("con_ft", [("con_ft", {}, FT, (0.7, 0.2))], "con_ft", seconds=1.0),
+        cell("con", con, "con+parts=both~scl+ratio=0.1~1~10", seconds=3.0),
+    ]
+
+
+def made(scripts, name, cells, tmp_path):
+    scripts["tables"].ARTIFACTS[name](cells, tmp_path / name)
+    assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
+    return pd.read_csv(tmp_path / f"{name}.csv")
+
+
+def row_of(table, **keys):
+    (row,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
+    return row
+
+
+@pytest.mark.parametrize(
+    "name", ["table_1", "table_2", "table_beyond", "table_selection", "table_tuning", "prose", "claims"]
+)
+def test_without_runs_every_table_says_so(scripts, name, tmp_path):
+    assert set(made(scripts, name, [], tmp_path)["verdict"]) == {"not run here"}
+
+
+def test_validation_data_select_and_test_data_are_shown(scripts, moji, tmp_path):
+    table = made(scripts, "table_1", moji, tmp_path)
+    for metric, value in zip(("accuracy", "tpr_gap", "leakage_h", "leakage_yhat"), CON, strict=False):
+        row = row_of(table, paper_dataset="moji", method="con", metric=metric)
+        assert row["ours"] == pytest.approx(100 * value) and row["seeds"] == 2 and row["selected"] == "con"
+        assert row["ours_std"] == pytest.approx(100 * 0.02 / np.sqrt(2))
+    assert row_of(table, paper_dataset="moji", method="inlp", metric="accuracy")["verdict"] == "not run here"
+    assert set(table.loc[table["seeds"] > 0, "verdict"]) == {"stand-in: not compared"}
+
+
+def test_the_tradeoff_is_of_means_in_tables_and_seed_by_seed_in_claims(scripts, moji, cell, tmp_path):
+    baselines = [cell(name, [(name, {}, FT, (0.7, 0.2))], name) for name in ("inlp", "adv")]
+    table, claims = (made(scripts, name, [*moji, *baselines], tmp_path) for name in ("table_1", "claims"))
+    assert row_of(claims, claim="con_beats_the_paper_s_baselines", dataset="moji")["verdict"] == "holds"
+    values = np.transpose([CE, CON, FT])[:4]
+    for method, expected in zip(("ce", "con", "con_ft"), tradeoff(*values), strict=True):
+        row = row_of(table, paper_dataset="moji", method=method, metric="tradeoff")
+        by_seed = [tradeoff(*values + shift)[("ce", "con", "con_ft").index(method)] for shift in (-0.01, 0.01)]
+        assert row["ours"] == pytest.approx(expected) and row["ours_std"] == pytest.approx(np.std(by_seed, ddof=1))
+
+
+def test_without_one_of_the_five_methods_there_is_no_tradeoff(scripts, moji, tmp_path):
+    table, claims = (made(scripts, name, moji, tmp_path) for name in ("table_1", "claims"))
+    row = row_of(table, paper_dataset="moji", method="con", metric="tradeoff")
+    assert np.isnan(row["ours"]) and row["verdict"] == "not computed without inlp, adv"
+    assert row_of(table, paper_dataset="moji", method="adv", metric="tradeoff")["verdict"] == "not run here"
+    assert row_of(claims, claim="con_has_the_best_tradeoff", dataset="moji")["verdict"] == "not run here"
+
+
+def test_times_are_relative_to_ce(scripts, moji, tmp_path):
+    table = made(scripts, "table_1", moji, tmp_path)
+    times = {
+        m: row_of(table, paper_dataset="moji", method=m, metric="relative_time")["ours"]
+        for m in ("ce", "con_ft", "con")
+    }
+    assert times == pytest.approx({"ce": 1.0, "con_ft": 0.5, "con": 1.5})
+
+
+def test_on_the_paper_s_own_data_numbers_are_judged_but_not_ratios(scripts, cell, tmp_path):
+    cells = [cell("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", dataset="moji")]
+    table = made(scripts, "table_1", cells, tmp_path)
+    assert (
+        row_of(table, paper_dataset="moji", method="ce", metric="tpr_gap")["verdict"] == "agrees"
+    )  # 40.0 against 40.2
+    assert row_of(table, paper_dataset="moji", method="ce", metric="leakage_yhat")["difference"] == pytest.approx(
+        70 - 70.96
+    )
+    assert (
+        row_of(table, paper_dataset="moji", method="ce", metric="relative_time")["verdict"]
+        == "no printed deviation: not judged"
+    )
+
+
+def test_claims_read_the_selected_settings(scripts, moji, tmp_path):
+    table = made(scripts, "claims", moji, tmp_path)
+    row = row_of(table, claim="con_lowers_gap", dataset="moji")
+    assert row["effect"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"
+    assert "con_ce_fcl" in row_of(table, claim="both_parts_lower_gap", dataset="moji")["reason"]
+    assert row_of(table, claim="con_takes_about_as_long_as_ce", dataset="moji")["effect"] == pytest.approx(0.4)
+
+
+def test_with_two_classes_against_all(scripts, cell, tmp_path):
+    pair = f"{DATA}+classes=8-3"
+    points = {"ce": ("erm", CE), "con": ("con", CON)}
+    two = [
+        cell(m, [(n, {}, v, v[:2])], n, "bios_nurse_surgeon", pair, artifact="table_2") for m, (n, v) in points.items()
+    ]
+    every = [cell(m, [(n, {}, CE, CE[:2])], n, "bios", artifact="table_2") for m, (n, _) in points.items()]
+    row = row_of(made(scripts, "claims", two + every, tmp_path), claim="more_effect_with_two_classes")
+    assert row["effect"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"
+
+
+def test_metrics_on_two_of_three_classes(scripts):
+    y, a = np.array([0, 0, 2, 2, 1] * 2), np.array([0, 1, 0, 1, 0] * 2)
+    table = pd.DataFrame({"split": ["train"] * 5 + ["test"] * 5, "y": y, "a": a, "original": range(10)})
+    about = {"classes": ["x", "y", "z"], "attributes": ["p", "q"], "select": "val", "headline": "test"}
+    logits = np.eye(3)[[0, 0, 2, 2, 1, 0, 1, 2, 2, 0]]
+    z = np.where(a == 1, 1.0, -1.0)[:, None]
+    found = scripts["pair"].on_classes(Dataset(z, table, about), z, logits, ["x", "z"])
+    assert found["average_accuracy", ""] == 0.75
+    assert found["gap", ""] == pytest.approx(np.sqrt((1 + 0) / 2))
+    assert found["leakage_representations", ""] == 1.0
+    assert sum(value for (metric, _), value in found.items() if metric == "samples") == 4
+
+
+def test_tuned_baselines_and_intervals(scripts, moji, tmp_path):
+    table = made(scripts, "table_beyond", moji, tmp_path)
+    row = row_of(table, paper_dataset="moji", method="con")
+    assert row["gap"] == pytest.approx(14) and row["leakage_h_nonlinear"] == pytest.approx(60)
+    assert row["gap_low"] < 14 < row["gap_high"] and row["kind"] == "the paper's method"
+    assert row_of(table, paper_dataset="moji", method="leace")["verdict"] == "not run here"
+
+
+def test_other_rules_select_from_the_same_sweep(scripts, cell, tmp_path):
+    validation = {"0.1": (0.80, 0.18), "1": (0.795, 0.179), "10": (0.70, 0.01)}
+    sweep = [
+        (f"con+ratio={r}", {"parts": "both", "ratio": r}, (0.5, float(r) / 100, 0.5, 0.5, 0.5), v)
+        for r, v in validation.items()
+    ]
+    cells = [cell("con", sweep, "con+ratio=0.1~1~10"), cell("con_ft", [("con_ft", {}, FT, (0.99, 0.01))], "con_ft")]
+    table = made(scripts, "table_selection", cells, tmp_path)
+    picked = {
+        rule: row_of(table, paper_dataset="moji", method="con", rule=rule) for rule in scripts["selections"].RULES
+    }
+    selected = {"near_best_accuracy": "con+ratio=1", "dto": "con+ratio=10", "dto_shared": "con+ratio=0.1"}
+    assert {rule: row["selected"] for rule, row in picked.items()} == selected
+    assert all(row["on_front"] and row["settings"] == 3 and row["seeds"] == 2 for row in picked.values())
+    assert picked["dto"]["val_gap"] == pytest.approx(1) and picked["dto"]["gap"] == pytest.approx(10)
+    text = (tmp_path / "table_selection.md").read_text()
+    assert "near best accuracy" in text and "con_ft" not in text  # of which one setting was run
+
+
+def test_points_on_the_pareto_front_are_marked_method_by_method(scripts, cell):
+    values = {"0.1": (0.80, 0.1, 0.8), "1": (0.78, 0.1, 0.6), "10": (0.75, 0.1, 0.7)}  # ratio 10 is beaten by 1
+    sweep = [(f"con+ratio={r}", {"parts": "both", "ratio": r}, (*v, 0.5, 0.5), (0.7, 0.1)) for r, v in values.items()]
+    single = [("adv+discriminators=1", {"discriminators": 1, "weight": 1}, (0.1, 0.9, 0.9, 0.9, 0.9), (0.7, 0.1))]
+    table = scripts["figures"].points(
+        [cell("con", sweep, "con+ratio=0.1~1~10"), cell("adv", single, "adv+discriminators=1~3")]
+    )
+    front = table.set_index("method")["pareto"].to_dict()
+    assert front == {"con+ratio=0.1": True, "con+ratio=1": True, "con+ratio=10": False, "adv+discriminators=1": True}
+    assert set(table["printed"]) == {"con", "adv_single"} and table["average_accuracy"].max() == pytest.approx(80)
+    assert table.set_index("method")["strength"].to_dict() == {
+        "con+ratio=0.1": 0.1,
+        "con+ratio=1": 1,
+        "con+ratio=10": 10,
+        "adv+discriminators=1": 0.8,  # as stated for Moji
+    }
+
+
+def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare(scripts):
+    told = scripts["figures"].told
+    table = pd.DataFrame(
+        {
+            "role": ["moji", "moji", "bios", "bios"],
+            "played": "x",
+            "printed": ["con", "con", "con", "ce"],
+            "method": list("abca"),
+        }
+    )
+    assert [key for key, _ in told(table, ["con"], 2)] == [("moji", "x")]
+    assert len(told(table, ["con"], 3)) == 2
+
+
+def test_prose_reads_con_s_leakage(scripts, moji):
+    metrics, _ = scripts["chosen"].load(moji)
+    expected = 100 * np.mean([CON[2], CON[3], FT[2], FT[3]])
+    assert scripts["prose"].con_leakage(metrics) == pytest.approx([expected - 1, expected + 1])

@@ -1,0 +1,343 @@
+"""The room icl_msr: which run is called what, and that every number it shows is one of the runs'."""
+
+import importlib
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from project import SOURCE
+
+from despur.orchestration import configuration, experiments
+from despur.orchestration.experiments import Cell
+from despur.reporting.claims import read
+from despur.specs.paths import identity, locate
+from despur.specs.resolution import resolve
+
+ROOM = experiments.PAPERS / "icl_msr"
+MODULES = ("rows", "beyond", "statements", "tables", "figures")
+DATA = "scene_digits+classes=0-1-2-3-4-5-6-7-8-9+copies=1+foreground=true+test=skewed"
+METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
+ALL = "linear_classifier+stage1=byol~byol_msr~lmcl~lmcl_msr~ressl~ressl_msr~simclr~simclr_msr"
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    """The room's modules, as its scripts import them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOM))
+        for name in MODULES:
+            sys.modules.pop(name, None)
+        yield {name: importlib.import_module(name) for name in MODULES}
+    for name in MODULES:
+        del sys.modules[name]
+
+
+def accuracy(run, split, metric):
+    """A made-up accuracy: better with MSR, with more epochs, on what was trained on; another for each seed, metric and
+    base."""
+    base = run.spec.components["stage1"]
+    trained = run.data.settings.get("train", "full")
+    same = (trained == "foreground") == (split == "test_foreground")
+    rise = (
+        0.05 * base.base_name.endswith("_msr") + 0.01 * np.log2(base.settings["epochs"]) + 0.2 * same + 0.01 * run.seed
+    )
+    if "lambda" in base.settings:
+        rise -= 0.01 * abs(np.log10(base.settings["lambda"])) + 0.005 * abs(np.log10(base.settings["gamma"]))
+    return (
+        0.3
+        + rise
+        + 0.001 * len(base.base_name)
+        + {"average_accuracy": 0, "top5_accuracy": 0.1, "knn5_accuracy": -0.02}[metric]
+    )
+
+
+@pytest.fixture
+def cell(tmp_path, monkeypatch):
+    """Makes a cell of made-up runs, with what lies below them; ``world.table`` holds all accuracies."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(name, artifact="table_1", role="cifar10", dataset=DATA, printed="all", seeds="s0-1"):
+        folder = tmp_path / "results/runs" / dataset / name / seeds
+        result = locate(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        rows, looks = [], []
+        for run in result.runs():
+            named = identity(result, run)
+            for split in ("test", "test_foreground"):
+                own = named | {"split": split, "selection": "best", "group": ""}
+                rows += [own | {"metric": m, "value": accuracy(run, split, m)} for m in METRICS]
+                rows.append(own | {"metric": "samples", "group": "0, land", "value": 40.0})
+            for group, samples in (("0, land", 30), ("1, water", 10)):
+                inside = 0.2 + 0.1 * run.spec.components["stage1"].base_name.endswith("_msr") + 0.1 * (samples == 10)
+                looks.append(
+                    {
+                        **named,
+                        "group": group,
+                        "samples": samples,
+                        "correct": 1.0,
+                        "empty": 0.0,
+                        "inside": inside,
+                        "uniform": 0.1,
+                    }
+                )
+        table = pd.DataFrame(rows)
+        table.to_csv(folder / "metrics.csv", index=False)
+        pd.DataFrame(looks).to_csv(folder / "saliency.csv", index=False)
+        clouds = table[table["group"] == ""]
+        spread = clouds["value"].to_numpy()[:, None] + np.linspace(-0.001, 0.001, 5)
+        columns = pd.DataFrame(spread, clouds.index, [str(i) for i in range(5)])
+        clouds.drop(columns="value").join(columns).to_parquet(folder / "resamples.parquet")
+        for base in result.upstream("stage1"):
+            runs = {
+                run.key: {"seconds": run.spec.settings["epochs"] * (4.0 if "lambda" in run.spec.settings else 1.0)}
+                for run in base.runs()
+            }
+            base.folder.mkdir(parents=True, exist_ok=True)
+            (base.folder / "about.json").write_text(json.dumps({"device": "cpu", "runs": runs}))
+        return Cell(role, dataset, printed, (str(folder),), artifact)
+
+    return make
+
+
+def made(scripts, name, cells, tmp_path):
+    scripts["tables"].ARTIFACTS[name](cells, tmp_path / name)
+    assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
+    return pd.read_csv(tmp_path / f"{name}.csv", float_precision="round_trip"), (tmp_path / f"{name}.md").read_text()
+
+
+def expected(name, split="test", metric="average_accuracy", data=DATA):
+    """The mean over the two seeds of what was made up for a run, percent."""
+    result = locate(f"results/runs/{data}/{resolve('methods', name, 'scene_digits').name}/s0-1")
+    return 100 * np.mean([accuracy(run, split, metric) for run in result.runs()])
+
+
+def row_of(table, **keys):
+    (row,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
+    return row
+
+
+TABLES = [name for name in experiments.room("icl_msr")["artifacts"] if experiments.made(name) == experiments.TABLE]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_without_runs_every_table_says_so(scripts, name, tmp_path):
+    table, text = made(scripts, name, [], tmp_path)
+    known = {"table_3": {"reported only: a copied baseline"}, "prose": {"of the loader alone: not compared"}}.get(
+        name, set()
+    )
+    assert set(table["verdict"]) == {"not run here"} | known and "not run here" in text
+
+
+def test_every_printed_method_is_called_by_the_model_that_it_judges(scripts):
+    for name, text in experiments.room("icl_msr")["methods"].items():
+        assert scripts["rows"].settings("cifar10", text)["printed"] == name
+    known = {name for i in range(1, 5) for name in pd.read_csv(ROOM / f"reported/table_{i}.csv")["method"]}
+    assert known - set(experiments.room("icl_msr")["methods"]) == {"cpc", "infomin"}
+
+
+def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, cell, tmp_path):
+    table, text = made(scripts, "table_1", [cell(ALL), cell("linear_classifier+stage1=barlow_twins")], tmp_path)
+    assert len(table) == 88 + 2 * 4 and (table["seeds"] > 0).sum() == 9 * 2
+    for method in ("simclr", "byol_msr", "lmcl", "ressl_msr"):
+        for ours, printed in METRICS.items():
+            if printed != "linear_top5":
+                row = row_of(table, paper_dataset="cifar10", method=method, metric=printed)
+                assert row["ours"] == pytest.approx(expected(f"linear_classifier+stage1={method}", metric=ours))
+                assert row["verdict"] == "stand-in: not compared" and row["seeds"] == 2
+    assert row_of(table, paper_dataset="cifar10", method="simclr", metric="linear_top1")["reported"] == 91.80
+    assert (
+        row_of(table, paper_dataset="cifar10", method="barlow_twins", metric="knn5_top1")["verdict"]
+        == "nothing printed"
+    )
+    assert f"{expected('linear_classifier+stage1=byol_msr'):.2f}" in text
+
+
+def test_copied_baselines_are_marked(scripts, cell, tmp_path):
+    table, _ = made(scripts, "table_3", [cell(ALL, "table_3", "imagenet")], tmp_path)
+    copied = table[table["method"].isin(["cpc", "infomin"])]
+    assert (
+        len(copied) == 4
+        and set(copied["verdict"]) == {"reported only: a copied baseline"}
+        and copied["ours"].isna().all()
+    )
+    assert row_of(table, method="byol_msr", metric="linear_top5")["ours"] == pytest.approx(
+        expected("linear_classifier+stage1=byol_msr", metric="top5_accuracy")
+    )
+
+
+def test_few_labels_stand_beside_their_shares(scripts, cell, tmp_path):
+    name = "fine_tuning+label_fraction=0.01~0.1+stage1=byol~byol_msr~simclr~simclr_msr"
+    table, _ = made(scripts, "table_4", [cell(name, "table_4", "imagenet")], tmp_path)
+    assert len(table) == 16 and set(table["seeds"]) == {2}
+    for method in ("simclr", "byol_msr"):
+        for share in (0.01, 0.1):
+            (row,) = table[
+                (table["method"] == method)
+                & (table["metric"] == "linear_top5")
+                & table["setting"].str.contains(f"label_fraction={share}(?:$|;)")
+            ].to_dict("records")
+            assert row["ours"] == pytest.approx(
+                expected(f"fine_tuning+label_fraction={share}+stage1={method}", metric="top5_accuracy")
+            )
+
+
+def test_a_tenth_of_the_labels_is_seen_half_as_often():
+    """SimCLR's protocol: 60 epochs at 1 %, 30 at 10 %."""
+    cells = experiments.cells({"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4")
+    runs = [run.spec for cell in cells for folder in cell.folders for run in locate(folder).runs()]
+    asked = [(run.parts["stage1"].base_name, run.settings["label_fraction"], run.settings["epochs"]) for run in runs]
+    assert sorted(asked) == [
+        (base, *pair) for base in ("byol", "byol_msr", "simclr", "simclr_msr") for pair in ((0.01, 60), (0.1, 30))
+    ]
+    assert {run.parts["stage1"].settings.get("n", 14) for run in runs} == {14}
+
+
+def test_saliency_is_weighted_by_samples(scripts, cell, tmp_path):
+    table, _ = made(scripts, "table_saliency", [cell(ALL, "figure_4", "coco30")], tmp_path)
+    assert row_of(table, printed="simclr")["inside"] == pytest.approx((30 * 0.2 + 10 * 0.3) / 40)
+    assert row_of(table, printed="simclr_msr")["inside"] == pytest.approx((30 * 0.3 + 10 * 0.4) / 40)
+    assert set(table["seeds"]) == {2} and table["foreground"].to_numpy() == pytest.approx(0.1)
+
+
+def test_equal_time_is_interpolated_between_numbers_of_epochs(scripts, cell, tmp_path):
+    cells = [
+        cell("linear_classifier+stage1.epochs=4~16", "table_time"),
+        cell("linear_classifier+stage1=simclr_msr", "table_time"),
+    ]
+    msr = resolve("methods", "simclr_msr", "scene_digits").points[0].settings["epochs"]
+    table, text = made(scripts, "table_time", cells, tmp_path)
+    row = row_of(table, printed="simclr_equal_time", metric="linear_top1")
+    low, high = (expected(f"linear_classifier+stage1.epochs={epochs}") for epochs in (4, 16))
+    assert (
+        row["seconds"] == 4 * msr
+        and row["ours"] == pytest.approx(low + (4 * msr - 4) / 12 * (high - low))
+        and 4 < 4 * msr < 16
+    )
+    assert "as long as SimCLR + MSR" in text
+    outside = [cell("linear_classifier+stage1.epochs=4~5", "table_time"), cells[1]]
+    table, _ = made(scripts, "table_time", outside, tmp_path)
+    assert np.isnan(row_of(table, printed="simclr_equal_time", metric="linear_top1")["ours"])
+
+
+def test_the_numbers_of_the_text(scripts, cell, tmp_path):
+    levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=0.001~1~1000+stage1.lambda=0.001~1~1000"
+    table, _ = made(scripts, "prose", [cell(ALL), cell(levels, "figure_5")], tmp_path)
+    own = table.set_index("metric")
+    assert own.loc["best_lambda", "ours"] == own.loc["best_gamma", "ours"] == 1 and own.loc["worst_gamma", "ours"] in (
+        0.001,
+        1000,
+    )
+    gain = 100 * (0.05 + 0.001 * len("_msr") - 0.01)  # the median: of BYOL and LMCL, whose lambda is .1
+    assert own.loc["improvement_upper_bound_in_most_cases", "ours"] == pytest.approx(gain)
+    assert own.loc["n_classes", ["ours", "verdict"]].tolist() == [30, "of the loader alone: not compared"]
+
+
+# claims
+
+CLAIMS = yaml.safe_load((ROOM / "claims.yaml").read_text())
+
+
+def test_claims_are_well_formed():
+    room = experiments.room("icl_msr")
+    names = [claim["name"] for claim in CLAIMS]
+    assert len(set(names)) == len(names)
+    for claim in CLAIMS:
+        read(claim["effect"])
+        assert {claim["artifact"], *claim.get("beside", [])} <= set(room["artifacts"]) and set(
+            claim["datasets"]
+        ) <= set(room["datasets"])
+
+
+def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
+    bare = "scene_digits+classes=0-1-2-3-4-5-6-7-8-9+copies=1+foreground=true+test=skewed+train=foreground"
+    levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=0.001~1~1000+stage1.lambda=0.001~1~1000"
+    cells = [
+        cell(ALL),
+        cell(ALL, "figure_4", "coco30"),
+        cell("linear_classifier+stage1=byol~simclr", "figure_1", "coco30", bare),
+        cell("fine_tuning+label_fraction=0.01~0.1+stage1=byol~byol_msr~simclr~simclr_msr", "table_4", "imagenet"),
+        cell(levels, "figure_5"),
+        cell("linear_classifier+stage1.epochs=4~16", "table_time"),
+        cell("linear_classifier+stage1=simclr_msr", "table_time"),
+    ]
+    table, _ = made(scripts, "claims", cells, tmp_path)
+    found = table[table["verdict"] != "not run here"].set_index("claim")
+    verdicts = found["verdict"].to_dict()
+    for name in (
+        *("full_models_need_the_background", "foreground_models_need_foregrounds", "full_models_win_on_full_images"),
+        *(
+            "msr_gains_on_full_images",
+            "msr_improves_linear_classifiers",
+            "msr_improves_nearest_neighbours",
+            "msr_improves_fine_tuning",
+        ),
+        *("lambda_1_is_best", "gamma_1_is_best"),
+    ):
+        assert verdicts[name] == "holds", name
+    assert verdicts["msr_comes_level_on_foregrounds"] == "fails"  # made up: .2 behind
+    assert found.loc["msr_comes_level_on_foregrounds", "effect"] == pytest.approx(-0.2)
+    assert found.loc["foregrounds_alone_are_best", "effect"] == pytest.approx(0)
+    msr = resolve("methods", "simclr_msr", "scene_digits").points[0].settings["epochs"]
+    low, high = (expected(f"linear_classifier+stage1.epochs={epochs}") for epochs in (4, 16))
+    gain = expected("linear_classifier+stage1=simclr_msr") - (low + (4 * msr - 4) / 12 * (high - low))
+    assert found.loc["msr_gains_at_equal_time", "effect"] == pytest.approx(gain / 100)
+    assert set(table[table["dataset"].isin(["stl10", "imagenet100"])]["verdict"]) == {"not run here"}
+
+
+# the bundled run
+
+
+def bundled(cell, artifact):
+    """Made-up runs of the cells of config.yaml."""
+    asked = experiments.cells(configuration.read(SOURCE / "config.yaml"), "icl_msr", artifact)
+    places = [(each, locate(folder)) for each in asked for folder in each.folders]
+    return [
+        cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds) for each, result in places
+    ]
+
+
+def test_the_bundled_run_has_what_every_claim_asks_for(scripts, cell, tmp_path):
+    """Levels on either side of the best, two seeds where MSR is compared with its base, SimCLR before and after the
+    time of MSR."""
+    table, _ = made(scripts, "claims", bundled(cell, "claims"), tmp_path)
+    found = table[table["dataset"].isin(["cifar10", "imagenet100", "imagenet", "coco30"])].set_index("claim")
+    assert set(found.index) == {claim["name"] for claim in CLAIMS} and "not run here" not in set(found["verdict"])
+    assert (found.loc[["lambda_1_is_best", "gamma_1_is_best"], "effect"] > 0).all()
+    two = {c["name"] for c in CLAIMS if c["artifact"] in ("figure_1", "figure_4", "table_4", "table_time")}
+    assert set(found.loc[[*two, "msr_improves_linear_classifiers", "msr_improves_nearest_neighbours"], "seeds"]) == {2}
+
+
+def test_the_bundled_table_of_times_has_both_orders(scripts, cell, tmp_path):
+    table, _ = made(scripts, "table_time", bundled(cell, "table_time"), tmp_path)
+    assert set(table[table["printed"] == "simclr_msr"]["second_order"]) == {"first", "second"}
+
+
+# figures
+
+
+def test_figures_plot_what_was_measured(scripts, cell, tmp_path):
+    bare = f"{DATA}+train=foreground"
+    cells = [cell(ALL, "figure_4", "coco30"), cell("linear_classifier+stage1=byol~simclr", "figure_1", "coco30", bare)]
+    scripts["figures"].figure_1(cells, tmp_path / "figure_1")
+    scripts["figures"].figure_4(cells[:1], tmp_path / "figure_4")
+    first, fourth = (pd.read_csv(tmp_path / f"figure_{i}.csv") for i in (1, 4))
+    assert len(first) == 2 * 4 * 2 * 2 and len(fourth) == 4 * 2 * 2 * 2
+    mean = first.groupby(["printed", "train", "split", "metric"])["accuracy"].mean()
+    assert mean["byol", "foreground", "test", "knn5_top1"] == pytest.approx(
+        expected("linear_classifier+stage1=byol", metric="knn5_accuracy", data=bare)
+    )
+    levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=1~1000+stage1.lambda=0.1~1"
+    scripts["figures"].figure_5([cell(levels, "figure_5", seeds="s0")], tmp_path / "figure_5")
+    fifth = pd.read_csv(tmp_path / "figure_5.csv")
+    assert set(zip(fifth["weight"], fifth["uniformity"], strict=True)) == {
+        (0.1, 1.0),
+        (0.1, 1000.0),
+        (1.0, 1.0),
+        (1.0, 1000.0),
+    }
+    assert {p.name for p in tmp_path.glob("figure_*.p*")} == {
+        f"figure_{i}.{kind}" for i in (1, 4, 5) for kind in ("png", "pdf")
+    }

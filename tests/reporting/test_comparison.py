@@ -1,0 +1,221 @@
+"""The cross-paper matrix: which runs it takes, ranks and comparisons with known answers."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import quick
+from hypothesis import given
+from hypothesis import strategies as st
+from project import SOURCE
+
+from despur.orchestration import configuration, experiments, matrix, plan
+from despur.orchestration.experiments import Cell
+from despur.reporting import comparison
+from despur.reporting.comparison import METRICS, cell_text, compare, ranks
+from despur.reporting.evidence import DRAWS
+from despur.specs.settings import SettingError
+from despur.storage.store import write_json
+
+CONFIG = {
+    "papers": ["cnc"],
+    "seeds": 3,
+    "datasets": {"waterbirds": {"data": "scene_digits", "methods": ["erm", "cnc", "cnc_one_sided"]}},
+    "artifacts": {"cnc": {"table_a4": {"seeds": {"cnc_one_sided": 1}}}},
+}
+
+
+def names(**asked):
+    return {cell.printed: cell.folders for cell in matrix.cells(CONFIG | {"matrix": {"data": "scene_digits", **asked}})}
+
+
+def test_runs_that_papers_make_with_these_seeds_are_taken_as_they_are():
+    assert names() == {name: (f"results/runs/scene_digits/{name}/s0-2",) for name in ("erm", "cnc")}
+    assert set(names(seeds=1)) == {"cnc_one_sided"}
+
+
+def test_further_methods_come_after_and_a_run_comes_once():
+    asked = names(methods={"ce": "erm", "con": "con+ratio=0.1", "leace": "leace"})
+    assert list(asked) == ["erm", "cnc", "con", "leace"]
+    assert asked["con"] == ("results/runs/scene_digits/con+ratio=0.1/s0-2",)
+
+
+def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
+    assert matrix.cells(CONFIG) == matrix.outputs(CONFIG) == matrix.files(CONFIG) == []
+    with pytest.raises(SettingError, match="did you mean con"):
+        names(methods={"con": "con_"})
+
+
+@pytest.mark.parametrize("name", ["mnist", "published"])
+def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
+    config = configuration.read(SOURCE / f"config/{name}.yaml")
+    artifacts = [(paper, artifact) for paper in config["papers"] for artifact in experiments.artifacts(config, paper)]
+    papers = plan.behind(file for pair in artifacts for file in experiments.files(config, *pair))
+    own = plan.behind(matrix.files(config))
+    assert len(matrix.cells(config)) >= 11 and own <= papers
+
+
+def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further_processes():
+    config = configuration.read(experiments.PAPERS.parent.parent / "config.yaml")
+    found = matrix.cells(config)
+    assert len({paper for cell in found for paper in matrix.papers_of(cell)}) >= 3
+    assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {cell.printed for cell in found}
+    assert (
+        2 * len(config["matrix"]["methods"]) + 1 + 1 <= 15
+    )  # train and evaluate each, one further stage 1, the matrix
+
+
+def series(value, noise):
+    """An answer of Evidence: value, draws, seeds."""
+    return np.concatenate([[value], value + np.resize(noise, DRAWS), [value, value]])
+
+
+def test_ranks_and_their_intervals_by_hand():
+    noise = np.array([-1.0, 1.0])
+    found = {
+        "erm": series(10, 0 * noise),
+        "same": series(10.5, noise),
+        "far": series(20, noise),
+        "low": series(1, noise),
+    }
+    better = ranks(found, higher_is_better=True)
+    assert {name: row["rank"] for name, row in better.items()} == {"far": 1, "same": 2, "erm": 3, "low": 4}
+    assert (better["same"]["rank_low"], better["same"]["rank_high"]) == (2, 3)
+    assert {name: row["versus_erm"] for name, row in better.items()} == {
+        "erm": "",
+        "same": "undecided",
+        "far": "helps",
+        "low": "hurts",
+    }
+    worse = ranks(found, higher_is_better=False)
+    assert worse["low"]["rank"] == 1 and worse["far"]["versus_erm"] == "hurts"
+
+
+def test_what_varies_with_nothing_has_ranks_without_intervals_and_no_verdict():
+    assert ranks({"erm": series(900, [0]), "cnc": series(1000, [0])}, False) == {"erm": {"rank": 1}, "cnc": {"rank": 2}}
+    assert ranks({}, True) == {}
+
+
+def test_methods_that_share_their_noise_are_told_apart():
+    """The same seeds and originals for all: what moves them together does not blur their order."""
+    noise = np.random.default_rng(0).normal(0, 5, DRAWS)
+    found = ranks({"erm": series(10, noise), "cnc": series(10.1, noise)}, True)
+    assert (found["cnc"]["rank_low"], found["cnc"]["rank_high"], found["cnc"]["versus_erm"]) == (1, 1, "helps")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "resampled", "verdict"),
+    [(1, True, "undecided"), (2, True, "helps"), (4, False, "undecided"), (5, False, "helps")],
+)
+def test_a_method_helps_by_the_rule_of_claims(seeds, resampled, verdict):
+    found = {
+        name: np.concatenate([series(value, [-1.0, 1.0])[: 1 + DRAWS], [value] * seeds])
+        for name, value in (("erm", 1), ("far", 20))
+    }
+    assert ranks(found, True, resampled)["far"]["versus_erm"] == verdict
+
+
+@quick
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=6), st.booleans())
+def test_ranks_sum_to_what_they_must_and_ties_share(values, higher):
+    found = ranks({str(i): series(float(v), [-0.1, 0.1]) for i, v in enumerate(values)}, higher)
+    got = [row["rank"] for row in found.values()]
+    assert sum(got) == pytest.approx(len(values) * (len(values) + 1) / 2)
+    assert all((values[i] == values[j]) == (got[i] == got[j]) for i in range(len(values)) for j in range(i))
+
+
+def run(root, name, worst, seconds, memory=500.0, probe=False):
+    """The files of a run folder: two seeds, one metric and its bootstrap values."""
+    folder = root / f"runs/scene_digits/{name}/s0-1"
+    folder.mkdir(parents=True)
+    metric = "probe_accuracy" if probe else "worst_group_accuracy"
+    rows = pd.DataFrame(
+        [
+            {
+                "dataset": "scene_digits",
+                "method": name,
+                "seed": seed,
+                "split": "test",
+                "selection": "best",
+                "metric": metric,
+                "group": "",
+                "value": value,
+            }
+            for seed, value in enumerate(worst)
+        ]
+    )
+    rows.to_csv(folder / "metrics.csv", index=False)
+    cloud = rows["value"].to_numpy()[:, None] + np.linspace(-0.02, 0.02, 200)
+    rows.drop(columns="value").join(pd.DataFrame(cloud, columns=[str(i) for i in range(200)])).to_parquet(
+        folder / "resamples.parquet"
+    )
+    about = {
+        "seconds": 9.0,
+        "peak_memory_mb": memory,
+        "runs": {f"scene_digits/{name}/s{s}": {"seconds": seconds} for s in range(2)},
+    }
+    write_json(folder / "about.json", about)
+    return Cell("scene_digits", "scene_digits", name, (str(folder),), "matrix")
+
+
+@pytest.fixture
+def cells(tmp_path):
+    write_json(
+        tmp_path / "stage1/scene_digits/erm/s0-1/about.json",
+        {"peak_memory_mb": 800.0, "runs": {f"scene_digits/erm/s{s}": {"seconds": 4.0} for s in range(2)}},
+    )
+    write_json(tmp_path / "groups/scene_digits/oracle/s0-1/about.json", {"peak_memory_mb": 100.0, "seconds": 0.1})
+    return [
+        run(tmp_path, "erm", [0.2, 0.3], 5.0),
+        run(tmp_path, "leace", [0.7, 0.8], 1.0),
+        run(tmp_path, "simclr", [0.9, 0.9], 7.0, probe=True),
+    ]
+
+
+def test_a_row_for_each_method_and_metric(cells):
+    table = compare(cells).set_index(["method", "metric"])
+    assert len(table) == 3 * len(METRICS)
+    worst = table.xs("worst_group_accuracy", level="metric")
+    assert worst["value"].to_dict() == pytest.approx({"erm": 25, "leace": 75, "simclr": math.nan}, nan_ok=True)
+    assert worst.loc["erm", "std"] == pytest.approx(100 * np.std([0.2, 0.3], ddof=1))
+    assert worst["rank"].to_dict() == pytest.approx({"erm": 2, "leace": 1, "simclr": math.nan}, nan_ok=True)
+    assert worst.loc["leace", "versus_erm"] == "helps"
+    assert table.xs("gap", level="metric")["value"].isna().all()
+
+
+def test_costs_count_the_stages_that_a_method_reads(cells):
+    table = compare(cells).set_index(["method", "metric"])["value"]
+    assert [table[m, "seconds"] for m in ("erm", "leace", "simclr")] == [5, 1 + 4, 7]
+    assert [table[m, "peak_memory_mb"] for m in ("erm", "leace", "simclr")] == [500, 800, 500]
+
+
+def test_who_is_told_the_attribute_is_marked(cells):
+    table = compare(cells).drop_duplicates("method").set_index("method")
+    assert table["sees_attribute"].to_dict() == {"erm": False, "leace": True, "simclr": False}
+    assert table.loc["leace", "papers"] == "fair_cl"
+
+
+def test_the_command_line_writes_table_and_heat_map(cells, tmp_path, monkeypatch):
+    asked = json.dumps({"cells": [cell.plain() for cell in cells]})
+    monkeypatch.setattr("sys.argv", ["comparison", "--cells", asked, "--output", str(tmp_path / "matrix")])
+    comparison.main()
+    assert len(pd.read_csv(tmp_path / "matrix.csv")) == 3 * len(METRICS)
+    assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG") and (
+        tmp_path / "matrix.pdf"
+    ).read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ((71.25, 2, 5), "71.2\n2–5"),
+        ((1234.5, math.nan, math.nan), "1,234"),
+        ((math.nan, math.nan, math.nan), "–"),
+        ((0.5, 1, 1), "0.5\n1–1"),
+        ((0.5, 3.5, 4), "0.5\n3.5–4"),
+    ],
+)
+def test_what_a_cell_of_the_heat_map_says(cell, text):
+    assert cell_text(*cell) == text

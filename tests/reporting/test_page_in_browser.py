@@ -1,0 +1,100 @@
+"""The page in a real headless Chromium (Debian's chromium, driven by Playwright). Skipped, saying so, where there is
+none."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from page import page as make_page
+
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright is not installed: the page is not tested in a browser"
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: the page is not tested in a browser")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("page"))
+        return make_page().as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def view(browser, address):
+    """The open page; it may write nothing to the console."""
+    page, said = browser.new_page(viewport={"width": 1200, "height": 900}), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("requestfailed", lambda request: said.append(request.url))
+    page.goto(address)
+    yield page
+    page.close()
+    assert said == []
+
+
+def column(view, index):
+    return view.eval_on_selector_all("#methods tbody tr", f"rows => rows.map(row => row.cells[{index}].dataset.value)")
+
+
+def test_a_column_is_sorted_and_turned_round(view):
+    head = view.locator("#methods th button", has_text="worst-group accuracy")
+    head.click()
+    up = [float(value) for value in column(view, 2)]
+    assert up == sorted(up) and view.locator("#methods th[aria-sort=ascending]").count() == 1
+    head.click()
+    assert [float(value) for value in column(view, 2)] == up[::-1]
+
+
+def test_methods_are_sorted_by_name_and_what_is_not_measured_stays_last(view):
+    view.locator("#methods th button", has_text="method").first.click()
+    assert column(view, 0) == sorted(column(view, 0))
+    for _ in range(2):
+        view.locator("#methods th button", has_text="alignment loss").click()
+        assert column(view, 0)[-1] == "leace" and column(view, 8)[-1] == "nan"
+
+
+def test_a_link_leads_to_a_figure(view):
+    view.locator("#cnc a", has_text="Figure 5").first.click()
+    assert view.url.endswith("figure_5.png")
+    assert view.evaluate("document.images[0].naturalWidth") > 100
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1200])
+def test_no_width_needs_horizontal_scrolling(view, width):
+    view.set_viewport_size({"width": width, "height": 800})
+    for summary in view.locator("summary").all():
+        summary.click()
+    assert view.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_print_has_the_whole_matrix(view):
+    view.emulate_media(media="print")
+    view.set_viewport_size({"width": 718, "height": 1000})  # A4 without margins, at 96 dots an inch
+    assert view.evaluate("document.getElementById('methods').getBoundingClientRect().right") <= 718
+
+
+def test_within_the_report_there_are_no_dead_links(browser, address):
+    page = browser.new_page()
+    page.set_content(f'<iframe src="{data_uri(Path(address.removeprefix("file://")))}"></iframe>')
+    frame = page.frames[1]
+    frame.wait_for_selector("#methods")
+    assert frame.eval_on_selector_all(
+        "a[href]", "links => links.every(link => link.getAttribute('href').startsWith('#'))"
+    )
+    page.close()
+
+
+def data_uri(file):
+    import base64
+
+    return f"data:text/html;base64,{base64.b64encode(file.read_bytes()).decode()}"

@@ -1,0 +1,119 @@
+"""Snakemake's report and the scorecard of a real run of few artifacts: each in order, to look at and to download."""
+
+import json
+import re
+import shutil
+
+import pytest
+import yaml
+from project import tiny_project
+
+
+def only_two_artifacts(text):
+    room = yaml.safe_load(text)
+    return yaml.safe_dump(
+        room | {"artifacts": {name: room["artifacts"][name] for name in ("table_1", "figure_5")}}, sort_keys=False
+    )
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A tiny run of a paper with one table and one figure, its scorecard and its report."""
+    project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("reported") / "project")
+    project.edit("workflow/papers/cnc/experiments.yaml", only_two_artifacts)
+    assert set(project.plan()) == {"scorecard", "all"}
+    project.snakemake()
+    project.snakemake("--report", "results/report.html")
+    return project
+
+
+@pytest.fixture
+def reported(finished):
+    return finished.root / "results"
+
+
+@pytest.fixture
+def unfinished(finished, tmp_path):
+    """The same, and a further paper of which nothing is made."""
+    project = finished.copy(tmp_path / "project")
+    project.edit(
+        "config.yaml",
+        lambda text: text.replace("papers: [cnc]", "papers: [cnc, fair_cl]") + "  moji: scene_embeddings\n",
+    )
+    return project
+
+
+def entries(folder, name="report.html"):
+    """The results that the report embeds: (category, labels) by path."""
+    text = (folder / name).read_text()
+    results = json.loads(re.search(r"var results = (\{.*?\});?\n", text)[1])
+    categories = json.loads(re.search(r"var categories = (\{.*?\});?\n", text)[1])
+    return {
+        path: (name, results[path]) for name, subs in categories.items() for paths in subs.values() for path in paths
+    }
+
+
+def test_the_report_has_every_file_of_an_artifact_in_the_papers_order(reported):
+    found = {path: each for path, each in entries(reported).items() if "/papers/" in path}
+    assert {path.removeprefix("results/papers/cnc/") for path in found} == {
+        *(f"table_1.{kind}" for kind in ("html", "csv", "md", "tex")),
+        *(f"figure_5.{kind}" for kind in ("png", "csv", "pdf")),
+    }
+    assert {category.split(":")[0] for category, _ in found.values()} == {"Correct-N-Contrast"}
+    order = [
+        result["labels"]["artifact"] for _, result in sorted(found.values(), key=lambda each: each[1]["labels"]["no."])
+    ]
+    assert order == ["Table 1"] * 4 + ["Figure 5"] * 3
+    assert all(result["caption"] for _, result in found.values())
+
+
+def test_the_summary_comes_first_and_has_the_scorecard(reported):
+    found = {path: category for path, (category, _) in entries(reported).items() if "/papers/" not in path}
+    assert found == dict.fromkeys(("results/scorecard.html", "results/scorecard.csv"), "★ Summary")
+
+
+def test_the_scorecard_of_a_partial_run_says_what_is_there_and_what_it_took(reported):
+    text = (reported / "scorecard.html").read_text()
+    assert "2 of 2 tables and figures made" in text and "stand-in: not compared" in text
+    assert "badge holds" not in text and "badge agrees" not in text
+    cost = text.split('id="cost"')[1]
+    assert re.search(
+        r"build_data \d+ s → train_stage1 .* → infer_groups .* → train_stage2 .* → evaluate .* → cnc_", cost
+    )
+    assert re.search(r"<td>stage 2</td><td class=\"n\">2</td>", cost)
+
+
+def test_the_readme_s_report_of_a_part_has_that_part_though_another_paper_is_missing(unfinished):
+    unfinished.snakemake("results/papers/cnc/table_1.html", "--report", "part.html")
+    assert {path.removeprefix("results/papers/cnc/") for path in entries(unfinished.root, "part.html")} == {
+        f"table_1.{kind}" for kind in ("html", "csv", "md", "tex")
+    }
+
+
+def test_the_readme_s_scorecard_of_an_unfinished_run_says_which_paper_is_missing_and_how_to_run_it(unfinished):
+    unfinished.python(
+        "-m", "despur.reporting.scorecard", "--configfile", "config.yaml", "--output", "results/scorecard"
+    )
+    text = (unfinished.root / "results/scorecard.html").read_text()
+    ours, missing = (re.split(r' id="\w+"', text.split(f' id="{paper}"')[1])[0] for paper in ("cnc", "fair_cl"))
+    assert "2 of 2 tables and figures made" in ours
+    assert re.search(r"0 of \d+ tables and figures made", missing) and "snakemake fair_cl" in missing
+
+
+def test_the_report_opens_in_a_browser(reported):
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed: the report is not tested in a browser"
+    )
+    chromium = shutil.which("chromium") or pytest.skip("no Chromium here: the report is not tested in a browser")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page, said = browser.new_page(), []
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto((reported / "report.html").as_uri())
+        assert page.get_by_text("Start with").count()
+        page.screenshot(path=reported / "report.png")
+        page.get_by_text("Correct-N-Contrast").first.click()
+        page.get_by_text("Table 1").first.wait_for()
+        rows = page.locator("table tbody tr").all_inner_texts()
+        browser.close()
+    assert said == [] and [row.split()[0] for row in rows] == sorted(row.split()[0] for row in rows) and len(rows) == 7

@@ -1,0 +1,311 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from despur.orchestration.experiments import Cell
+from despur.reporting import tables
+from despur.reporting.tables import cells_from, compare, headline, load_metrics, shown, spread, to_markdown, write_table
+
+METRICS = ("worst_group_accuracy", "average_accuracy")
+SIZES = {"0, red": 300.0, "0, green": 100.0, "1, red": 200.0, "1, green": 400.0}
+
+
+def measured(values, sizes=SIZES, selection="best", split="test"):
+    """Rows of metrics.csv: ``values`` are (worst group, average) for each seed."""
+    rows = []
+    for seed, pair in enumerate(values):
+        found = [*((metric, "", value) for metric, value in zip(METRICS, pair, strict=True))]
+        found += [row for name, size in sizes.items() for row in (("samples", name, size), ("accuracy", name, pair[0]))]
+        rows += [
+            {"seed": seed, "split": split, "selection": selection, "metric": metric, "group": group, "value": value}
+            for metric, group, value in found
+        ]
+    return pd.DataFrame(rows)
+
+
+def printed(*rows):
+    """A reported table of (dataset, method, metric, mean, std)."""
+    table = pd.DataFrame(rows, columns=["dataset", "method", "metric", "mean", "std"])
+    return table.assign(setting="", unit="percent", note="")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Writes metrics.csv as a run folder and gives the cell that reads it."""
+
+    def write(values, role="cmnist", dataset="cmnist", method="cnc", stands=(), **keywords):
+        folder = tmp_path / role / "runs" / dataset / method / "s0-2"
+        folder.mkdir(parents=True)
+        pd.concat([measured(values, **keywords), *NOISE]).assign(dataset=dataset, method=method).to_csv(
+            folder / "metrics.csv", index=False
+        )
+        return Cell(role, dataset, method.partition("+")[0], (str(folder),), *stands)
+
+    return write
+
+
+NOISE = [measured([(0.01, 0.02)] * 3, split="val"), measured([(0.03, 0.04)] * 3, selection="last")]
+
+
+def row_of(table, **keys):
+    (row,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
+    return row
+
+
+def test_numbers_stand_beside_the_printed_ones(run):
+    reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0), ("cmnist", "cnc", METRICS[1], 90.9, 0.6))
+    table = compare(reported, load_metrics([run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)])]), 3)
+    assert table.columns.tolist() == tables.COLUMNS
+    worst = row_of(table, metric=METRICS[0])
+    assert (worst["reported"], worst["reported_std"], worst["seeds"], worst["data"]) == (77.4, 3.0, 3, "cmnist")
+    assert worst["ours"] == pytest.approx(74.0)
+    assert worst["ours_std"] == pytest.approx(4.0)
+    assert worst["difference"] == pytest.approx(-3.4)
+    average = row_of(table, metric=METRICS[1])
+    assert (average["ours"], average["ours_std"], average["difference"]) == pytest.approx((91.0, 1.0, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("metric", "reported", "verdict"),
+    [
+        # the smallest group has 100 samples: 3^2/3 + 4^2/3 + 1e4 * .74 * .26 / 100 = 27.573; two standard deviations
+        # are 10.502
+        (METRICS[0], 84.4, "agrees"),
+        (METRICS[0], 84.6, "differs"),
+        # all 1000 samples: 3^2/3 + 1^2/3 + 1e4 * .91 * .09 / 1000 = 4.152; two standard deviations are 4.075
+        (METRICS[1], 95.0, "agrees"),
+        (METRICS[1], 95.1, "differs"),
+    ],
+)
+def test_the_verdict_counts_the_samples_behind_a_number(run, metric, reported, verdict):
+    metrics = load_metrics([run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)])])
+    (row,) = compare(printed(("cmnist", "cnc", metric, reported, 3.0)), metrics, 3).to_dict("records")
+    assert row["verdict"] == verdict
+
+
+def test_a_group_without_samples_does_not_widen_the_verdict(run):
+    metrics = load_metrics([run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)], sizes=SIZES | {"2, red": 0.0})])
+    assert compare(printed(("cmnist", "cnc", METRICS[0], 84.6, 3.0)), metrics, 3)["verdict"].tolist() == ["differs"]
+
+
+def test_a_printed_number_without_deviation_counts_as_exact(run):
+    metrics = load_metrics([run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)])])
+    # 4^2/3 + 1e4 * .74 * .26 / 100 = 24.573; two standard deviations are 9.914
+    for reported, verdict in ((83.9, "agrees"), (84.0, "differs")):
+        assert compare(printed(("cmnist", "cnc", METRICS[0], reported, np.nan)), metrics, 3)["verdict"].tolist() == [
+            verdict
+        ]
+
+
+def test_one_seed_is_undecided(run):
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([run([(0.774, 0.9)])]), 3)
+    (row,) = table.to_dict("records")
+    assert (row["seeds"], row["verdict"]) == (1, "one seed: undecided")
+    assert row["difference"] == pytest.approx(0.0)
+    assert np.isnan(row["ours_std"])
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "verdict"),
+    [
+        ("cmnist+colors=released", "erm", "agrees"),  # a reading of the paper
+        ("cmnist", "erm+epochs=1", "other settings (epochs=1): not compared"),
+        ("cmnist+p_corr=0.5", "erm", "other settings (p_corr=0.5): not compared"),
+    ],
+)
+def test_numbers_are_compared_at_the_settings_of_the_room_only(run, dataset, method, verdict):
+    cell = run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)], dataset=dataset, method=method, stands=("table_1", "cnc"))
+    table = compare(printed(("cmnist", "erm", METRICS[0], 74.0, 3.0)), load_metrics([cell]), 3)
+    assert table["verdict"].tolist() == [verdict]
+    assert table["difference"].notna().tolist() == [verdict == "agrees"]
+
+
+def test_a_number_that_is_derived_of_changed_runs_is_not_compared(run):
+    metrics = load_metrics([run([(0.7, 0.9)] * 2, dataset="cmnist", method="erm+epochs=1", stands=("table_1", "cnc"))])
+    gap = metrics[metrics["metric"] == METRICS[0]].drop(columns="changed").assign(metric="gap")
+    table = compare(printed(("cmnist", "erm", "gap", 20.0, 1.0)), pd.concat([metrics, gap]), 3)
+    assert table["verdict"].tolist() == ["other settings (epochs=1): not compared"]
+
+
+def test_a_setting_that_the_printed_row_names_is_no_change(run):
+    metrics = load_metrics([run([(0.70, 0.90), (0.78, 0.92)], method="cnc+lambda=0.3", stands=("table_a5", "cnc"))])
+    row = printed(("cmnist", "cnc", METRICS[0], 74.0, 3.0))
+    assert compare(row.assign(setting="lambda=0.3"), metrics, 3)["verdict"].tolist() == ["agrees"]
+    assert compare(row, metrics, 3)["verdict"].tolist() == ["other settings (lambda=0.3): not compared"]
+
+
+def test_a_stand_in_is_shown_but_never_compared(run):
+    cell = run([(0.774, 0.9)] * 3, dataset="colored_digits")
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([cell]), 3)
+    (row,) = table.to_dict("records")
+    assert row["verdict"] == "stand-in: not compared"
+    assert np.isnan(row["difference"])
+    assert row["ours"] == pytest.approx(77.4)
+    assert row["data"] == "colored_digits"
+
+
+def test_the_papers_data_at_other_settings_is_not_compared(run):
+    reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)).assign(setting="p_corr=0.995")
+    for dataset, compared in (("cmnist+p_corr=0.9", False), ("cmnist+colors=released", True), ("cmnist", True)):
+        cell = run([(0.774, 0.9)] * 3, dataset=dataset)
+        (row,) = compare(reported, load_metrics([cell]), 3).to_dict("records")
+        assert (row["verdict"] in ("agrees", "differs")) == compared
+        assert np.isnan(row["difference"]) != compared
+
+
+def test_what_was_not_run_says_so(run):
+    reported = printed(("waterbirds", "cnc", METRICS[0], 88.5, 0.3), ("cmnist", "jtt", METRICS[0], 74.5, 2.4))
+    table = compare(reported, load_metrics([run([(0.7, 0.9)] * 3)]), 3)
+    assert table["verdict"].tolist() == ["not run here"] * 2
+    assert table["seeds"].tolist() == [0, 0]
+    assert table[["ours", "difference", "data"]].isna().all(axis=None)
+    assert table["reported"].tolist() == [88.5, 74.5]
+
+
+def test_nothing_run_at_all_is_a_table_of_printed_numbers(tmp_path):
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([]), 3)
+    assert table["verdict"].tolist() == ["not run here"]
+    write_table(tmp_path / "table_1", table)
+    assert "77.4 (3.0) | – |" in (tmp_path / "table_1.md").read_text()
+
+
+def test_a_number_lost_in_print_is_neither_agreed_with_nor_not(run):
+    (row,) = compare(
+        printed(("cmnist", "cnc", METRICS[0], np.nan, np.nan)), load_metrics([run([(0.7, 0.9)] * 3)]), 3
+    ).to_dict("records")
+    assert (row["verdict"], row["seeds"]) == ("nothing printed", 3)
+    assert row["ours"] == pytest.approx(70.0) and np.isnan(row["difference"])
+
+
+def test_a_printed_setting_picks_the_runs_that_have_it(run):
+    reported = pd.concat(
+        [
+            printed(("cmnist", "cnc", METRICS[0], 70.0, 1.0)).assign(setting=f"p_corr=0.995;lambda={x}")
+            for x in ("0.2", "0.75")
+        ]
+    )
+    alone = compare(reported, load_metrics([run([(0.7, 0.9)] * 3)]), 3)  # one run, at the default
+    assert alone["seeds"].tolist() == [0, 3]
+    cell = run([(0.6, 0.9)] * 3, role="celeba")
+    (file,) = (f"{folder}/metrics.csv" for folder in cell.folders)
+    table = pd.read_csv(file)
+    swept = [
+        table.assign(**{"lambda": x, "value": table["value"] + x, "method": f"cnc+lambda={x}"}) for x in (0.2, 0.75)
+    ]
+    pd.concat(swept).to_csv(file, index=False)
+    assert compare(reported.assign(dataset="celeba"), load_metrics([cell]), 3)["ours"].tolist() == pytest.approx(
+        [80.0, 135.0]
+    )
+
+
+def test_each_player_of_a_part_has_its_row(run):
+    played = [run([(value, 0.9)] * 3, dataset=dataset) for value, dataset in ((0.7, "cmnist"), (0.6, "colored_digits"))]
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics(played), 3)
+    assert {row["data"]: row["ours"] for row in table.to_dict("records")} == pytest.approx(
+        {"cmnist": 70.0, "colored_digits": 60.0}
+    )
+
+
+def test_methods_do_not_mix(run):
+    played = [run([(value, 0.9)] * 3, method=method) for value, method in ((0.7, "cnc"), (0.2, "jtt"))]
+    reported = printed(("cmnist", "jtt", METRICS[0], 20.0, 1.0), ("cmnist", "cnc", METRICS[0], 70.0, 1.0))
+    assert compare(reported, load_metrics(played), 3)["ours"].tolist() == pytest.approx([20.0, 70.0])
+
+
+def test_chunks_of_seeds_count_together(run, tmp_path):
+    cell = run([(0.70, 0.9), (0.74, 0.9)])
+    later = tmp_path / "runs/cmnist/cnc/s3"
+    later.mkdir(parents=True)
+    measured([(0.78, 0.9)]).assign(seed=2, dataset="cmnist", method="cnc").to_csv(later / "metrics.csv", index=False)
+    metrics = load_metrics([Cell(cell.role, cell.dataset, cell.printed, (*cell.folders, str(later)))])
+    (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), metrics, 3).to_dict("records")
+    assert (row["seeds"], row["ours"]) == (3, pytest.approx(74.0))
+
+
+def test_metrics_know_their_cell_and_their_groups(run):
+    metrics = load_metrics([run([(0.7, 0.9)], dataset="colored_digits", sizes={"NA": 3.0, "None": 4.0})])
+    assert set(metrics["role"]) == {"cmnist"}
+    assert set(metrics["data"]) == {"colored_digits"}
+    assert set(metrics["printed"]) == {"cnc"}
+    assert metrics["stand_in"].all()
+    assert {"", "NA", "None"} <= set(metrics["group"])
+
+
+def test_a_metric_that_is_not_a_number_stays_one(run):
+    metrics = load_metrics([run([(np.nan, 0.9)])])
+    worst = headline(metrics).query("metric == 'worst_group_accuracy'")
+    assert worst["value"].isna().tolist() == [True]
+
+
+def test_the_headline_is_the_best_step_on_the_test_split(run):
+    metrics = load_metrics([run([(0.7, 0.9)])])
+    assert set(headline(metrics)["split"]) == {"test"}
+    assert headline(metrics).query("metric == 'average_accuracy'")["value"].tolist() == [0.9]
+    assert headline(metrics, "last").query("metric == 'average_accuracy'")["value"].tolist() == [0.04] * 3
+
+
+def test_cells_survive_the_command_line():
+    cell = Cell("cmnist", "colored_digits+draw=1", "cnc", ("results/runs/a", "results/runs/b"))
+    assert cells_from(json.dumps({"cells": [cell.plain()]})) == [cell]
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "text"),
+    [(77.42, 3.04, "77.4 (3.0)"), (77.4, np.nan, "77.4"), (0.0, 0.0, "0.0 (0.0)"), (np.nan, np.nan, "–")],
+)
+def test_how_a_number_is_shown(mean, std, text):
+    assert spread(mean, std) == text
+
+
+@pytest.fixture
+def table(run):
+    reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0), ("celeba", "cnc", METRICS[0], 88.8, np.nan))
+    return compare(reported, load_metrics([run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)])]), 3)
+
+
+def test_a_table_as_people_read_it(table):
+    first, second = shown(table).to_dict("records")
+    assert (first["reported"], first["ours"], first["difference"], first["seeds"]) == (
+        "77.4 (3.0)",
+        "74.0 (4.0)",
+        "-3.4",
+        "3",
+    )
+    assert (first["metric"], first["data used"], first["verdict"]) == ("worst group accuracy", "cmnist", "agrees")
+    assert (second["reported"], second["ours"], second["difference"], second["data used"]) == ("88.8", "–", "", "–")
+
+
+def test_markdown_has_a_line_for_each_row():
+    assert (
+        to_markdown(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})) == "| a | b |\n| --- | --- |\n| x | 1 |\n| y | 2 |\n"
+    )
+
+
+def test_a_table_is_written_in_four_forms(table, tmp_path):
+    write_table(tmp_path / "table_1.csv", table)
+    again = pd.read_csv(tmp_path / "table_1.csv", float_precision="round_trip")
+    assert again["ours"].tolist()[0] == table["ours"].tolist()[0]
+    assert again["verdict"].tolist() == ["agrees", "not run here"]
+    for form in ("md", "tex", "html"):
+        text = (tmp_path / f"table_1.{form}").read_text()
+        line = "2 printed numbers: 1 agree, 0 differ, 0 stand-in, 1 not run here."
+        assert (line in text.splitlines()[0]) == (form != "tex")
+        for shown_text in ("77.4 (3.0)", "74.0 (4.0)", "-3.4", "agrees", "not run here"):
+            assert shown_text in text
+    assert sorted(path.suffix for path in tmp_path.glob("table_1*")) == [".csv", ".html", ".md", ".tex"]
+
+
+def test_the_command_line_makes_the_artifact_that_it_names(monkeypatch, tmp_path):
+    made = []
+    artifacts = {
+        name: lambda cells, output, name=name: made.append((name, cells, output)) for name in ("table_1", "table_2")
+    }
+    cell = Cell("cmnist", "cmnist", "erm", ("results/runs/a",))
+    monkeypatch.setattr(
+        "sys.argv",
+        ["tables.py", "table_2", "--cells", json.dumps({"cells": [cell.plain()]}), "--output", str(tmp_path / "x")],
+    )
+    tables.main(artifacts)
+    assert made == [("table_2", [cell], tmp_path / "x")]

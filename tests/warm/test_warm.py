@@ -1,0 +1,211 @@
+"""Commands that are run by forks of a server that has imported the libraries."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from despur.warm import alive, folder
+
+WHO = """
+import os, sys
+print(sys.argv[1:], os.getcwd(), os.environ.get("COLOUR"), "torch" in sys.modules, sys.path[0])
+print(sorted(name for name in sys.modules if name.startswith("despur")), file=sys.stderr)
+"""
+
+
+def command(owner, *arguments, **options):
+    environment = {**os.environ, "COLOUR": "red", **({"DESPUR_WARM": str(owner)} if owner else {})}
+    command = [sys.executable, "-m", "despur.warm", *map(str, arguments)]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+def answer(owner, *arguments, **options):
+    """Exit status, output and errors of a command."""
+    process = command(owner, *arguments, **options)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def waits(condition, seconds=20):
+    """Whether something becomes true."""
+    end = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
+
+
+@pytest.fixture(scope="module")
+def owner():
+    """A process that lives as long as these tests: the server ends after it."""
+    process = subprocess.Popen(["sleep", "600"])
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def script(tmp_path):
+    file = tmp_path / "who.py"
+    file.write_text(WHO)
+    return file
+
+
+def test_a_script_runs_as_if_started_by_hand_with_libraries_already_there(owner, script, tmp_path):
+    code, out, err = answer(owner, script, "a b", "--c", cwd=tmp_path)
+    assert code == 0
+    assert out == f"{['a b', '--c']} {tmp_path} red True {tmp_path}\n"
+    assert err == "[]\n"  # none of the code that may be edited
+
+
+def test_without_a_server_it_is_a_command_as_any_other(script, tmp_path):
+    code, out, err = answer(None, script, "a", cwd=tmp_path)
+    assert (code, out, err) == (0, f"{['a']} {tmp_path} red False {tmp_path}\n", "[]\n")
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_a_module_runs_with_its_arguments_and_ends_with_its_status(owner, served):
+    code, out, err = answer(owner if served else None, "-m", "despur.data", "nonsense")
+    assert code == 1 and out == "" and err.startswith("error: nonsense")
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "told"),
+    [
+        ("raise ValueError('no')", 1, "ValueError: no"),
+        ("import sys; sys.exit(7)", 7, ""),
+        ("import sys; sys.exit('no')", 1, "no"),
+        ("import sys; sys.exit()", 0, ""),
+        ("import os; os.kill(os.getpid(), 9)", 137, ""),
+        ("import atexit, sys; atexit.register(print, 'late', file=sys.stderr)", 0, "late"),
+    ],
+)
+def test_how_a_command_ends_is_told(owner, tmp_path, line, status, told):
+    (tmp_path / "x.py").write_text(line)
+    code, _, err = answer(owner, tmp_path / "x.py")
+    assert code == status and (err.splitlines() or [""])[-1] == told
+
+
+def test_an_edit_counts_at_once(owner, script):
+    answer(owner, script)
+    script.write_text("print('edited')")
+    assert answer(owner, script)[1] == "edited\n"
+
+
+def test_commands_at_the_same_time_have_their_own_answers(owner, script):
+    running = [command(owner, script, number) for number in range(12)]
+    assert [process.communicate(timeout=60)[0].split("'")[1] for process in running] == [
+        str(number) for number in range(12)
+    ]
+
+
+def started(owner, tmp_path):
+    """A command that goes on for long, and the process id of its child."""
+    (tmp_path / "x.py").write_text(
+        "import os, pathlib, time\npathlib.Path('child').write_text(str(os.getpid()))\ntime.sleep(600)\n"
+    )
+    process, child = command(owner, tmp_path / "x.py", cwd=tmp_path), tmp_path / "child"
+    assert waits(lambda: child.exists() and child.read_text())
+    return process, int(child.read_text())
+
+
+def test_a_command_that_is_killed_takes_its_child_along(owner, tmp_path):
+    process, child = started(owner, tmp_path)
+    process.kill()
+    process.communicate()
+    assert waits(lambda: not alive(child))
+
+
+def test_a_server_that_is_killed_takes_its_children_along_and_the_next_one_clears_up(owner, tmp_path, script):
+    with subprocess.Popen(["sleep", "600"]) as own:
+        process, child = started(own.pid, tmp_path)
+        os.kill(psutil.Process(child).ppid(), signal.SIGKILL)
+        assert process.wait(20) == 1 and "is gone" in process.communicate()[1]
+        assert waits(lambda: not psutil.pid_exists(child))
+        own.kill()
+    result = folder(own.pid)
+    with subprocess.Popen(["sleep", "600"]) as next_one:
+        assert answer(next_one.pid, script)[0] == 0 and not result.exists()
+        next_one.kill()
+
+
+def test_who_hangs_up_before_asking_does_no_harm(owner, script):
+    answer(owner, script)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(folder(owner) / "socket"))
+    assert answer(owner, script)[0] == 0
+
+
+def test_the_server_ends_with_its_owner_and_leaves_nothing(script):
+    process = subprocess.Popen(["sleep", "600"])
+    assert answer(process.pid, script)[0] == 0
+    result = folder(process.pid)
+    assert (result / "socket").exists()
+    process.kill()
+    process.wait()
+    assert waits(lambda: not result.exists())
+
+
+def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(SystemExit, match="another user"):
+        folder(1)
+    assert Path(tmp_path / "despur-12345-1").exists()
+
+
+PROJECT = """
+import hashlib, os, sys
+import numba, numpy as np, umap
+print(len(umap.umap_.smooth_knn_dist.signatures), os.getppid())
+from despur.numerics.umap import project
+z = np.random.default_rng(0).standard_normal((200, 8)).astype("float32")
+print(hashlib.md5(project(z, 0).tobytes()).hexdigest())
+"""
+
+
+def succeeded(owner, tmp_path):
+    """The process id of the successor, once it serves, and the projection that a command of its makes."""
+    (tmp_path / "project.py").write_text(PROJECT)
+
+    def served():
+        compiled, server, digest = answer(owner, tmp_path / "project.py")[1].split()
+        return int(compiled) and (int(server), digest)
+
+    return waits(served, 120)
+
+
+def test_soon_a_successor_serves_that_has_compiled_umap_and_gives_the_same_digits(owner, tmp_path):
+    def servers():
+        return [
+            p.pid
+            for p in psutil.process_iter(["cmdline"])
+            if (p.info["cmdline"] or [])[-2:] == ["despur.warm.server", str(owner)]
+        ]
+
+    server, digest = succeeded(owner, tmp_path)
+    assert waits(lambda: servers() == [server])
+    assert answer(None, tmp_path / "project.py")[1].split()[2] == digest
+
+
+def test_if_the_successor_is_killed_while_the_first_server_is_at_work_another_server_starts(tmp_path, script):
+    with subprocess.Popen(["sleep", "600"]) as own:
+        process, child = started(own.pid, tmp_path)
+        successor, _ = succeeded(own.pid, tmp_path)
+        assert successor != psutil.Process(child).ppid()
+        os.kill(successor, signal.SIGKILL)
+        assert waits(
+            lambda: not psutil.pid_exists(successor) or psutil.Process(successor).status() == psutil.STATUS_ZOMBIE
+        )
+        assert answer(own.pid, script)[0] == 0 and process.poll() is None
+        own.kill()
+        process.kill()
+        process.communicate()
