@@ -15,10 +15,17 @@ reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	$(RUN) snakemake --configfile $(CONFIG) --report $(OUTPUTS)/report.html > /dev/null
 	@echo "The verdict on one page: $(OUTPUTS)/scorecard.html; the report: $(OUTPUTS)/report.html; tables and figures: $(OUTPUTS)/papers."
 
+smoke: $(VENV)/ready ## does it work here? one method, one seed (config/smoke.yaml)
+	$(RUN) snakemake --configfile config/smoke.yaml --quiet rules reason host
+	$(RUN) python -m despur show results/runs/colored_digits/cnc/s0
+	@echo "It works. Look at results/smoke/scorecard.html and results/smoke/papers/cnc/figure_5.png. The whole bundled run: make."
+
 environment: $(VENV)/ready ## .venv with exactly the locked packages
+	@echo "The environment is ready: . $(VENV)/bin/activate"
 
 $(VENV)/ready: envs/requirements.lock pyproject.toml
 	python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14) and "despur needs Python 3.11 to 3.13")'
+	@echo "Building $(VENV) from envs/requirements.lock; downloads take some minutes."
 	test -x $(VENV)/bin/python || python3 -m venv $(VENV)
 	$(RUN) sed -n '/^uv==/,/[^\\]$$/p' envs/requirements.lock | python -m pip install -q --require-hashes -r /dev/stdin
 	$(RUN) uv pip sync -q --compile-bytecode --require-hashes envs/requirements.lock
@@ -43,4 +50,4 @@ bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, wh
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference
 	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG)
 
-.PHONY: help reproduce environment lock test test-slurm bench reference
+.PHONY: help reproduce smoke environment lock test test-slurm bench reference

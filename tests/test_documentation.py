@@ -1,9 +1,12 @@
-"""Every path of a result that the documentation names is one that can be asked for."""
+"""What the documentation says can be done: result paths resolve, commands and links exist, pages are short."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from documents import DOCUMENTS, commands, examples, paragraphs
 from project import SOURCE
 
 from despur.orchestration import experiments
@@ -13,7 +16,7 @@ from despur.specs.settings import SettingError
 
 WRITTEN = [
     SOURCE / "Snakefile",
-    *SOURCE.glob("*.md"),
+    *(page for page in DOCUMENTS if not examples(page.stem if page.parent.name == "docs" else "index")),
     *SOURCE.glob("workflow/papers/*/README.md"),
     *SOURCE.glob("workflow/despur/**/*.py"),
 ]
@@ -23,6 +26,8 @@ RESULT = re.compile(
     r"(?:results|\.\.\.)/((?:data|stage1|groups|runs)/[\w+=.~/-]*\w|(?:[a-z0-9_]+/)?papers/[\w/]+[.]\w+)(?![\w<{/])"
 )
 METHOD = re.compile(r"\.\.\./([\w+=.~-]+)/\.\.\.")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+LONGEST = {"README.md": 90}  # lines
 
 
 def resolves(path):
@@ -40,29 +45,89 @@ def named():
     return sorted(
         (str(file), path)
         for file, path in found
-        if not {"DATASET", "METHOD"} & set(path.split("/")) and path.count("/")
+        if not {"DATASET", "METHOD", "PAPER"} & set(path.split("/")) and path.count("/")
     )
 
 
+def of_documents(find):
+    """(page, found) of all pages."""
+    return [(str(page.relative_to(SOURCE)), each) for page in DOCUMENTS for each in find(page.read_text())]
+
+
 @pytest.mark.parametrize(("file", "path"), named())
-def test_a_path_that_is_written_down_can_be_asked_for(file, path):
+def test_a_path_that_is_written_down_can_be_made(file, path):
     resolves(path)
 
 
-def test_short_forms_of_the_readme_can_be_asked_for():
-    found = METHOD.findall((SOURCE / "README.md").read_text())
-    assert len(found) >= 3
-    for name in found:
-        dataset = "bring_your_own" if "encoder" in name else "colored_digits"
-        canonical("methods", name, dataset)
+def test_the_paths_of_the_pages_are_seen():
+    seen = {path for file, path in named() if file.endswith(".md")}
+    assert len(seen) >= 15 and {"runs/cmnist+p_corr=0.9/cnc/s0/metrics.csv", "mnist/papers/cnc/table_1.md"} <= seen
 
 
-def test_the_paths_of_the_readme_are_seen():
-    seen = {path for file, path in named() if file == "README.md"}
-    assert len(seen) >= 9 and {"runs/cmnist+p_corr=0.9/cnc/s0/metrics.csv", "mnist/papers/cnc/table_1.md"} <= seen
+@pytest.mark.parametrize(("page", "name"), of_documents(METHOD.findall))
+def test_a_short_form_can_be_made(page, name):
+    canonical("methods", name, "bring_your_own" if "encoder" in name else "colored_digits")
 
 
 def test_a_default_and_a_misspelling_are_refused():
     for path in ("runs/colored_digits/cnc+temperature=0.1/s0/metrics.csv", "runs/colored_digits/cnk/s0"):
         with pytest.raises(SettingError):
             resolves(path)
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in LINK.findall(page.read_text()):
+        file, _, anchor = target.partition("#")
+        if not file.startswith("http"):
+            found = (page.parent / file) if file else page
+            assert found.exists(), f"{page.name} links to {target}"
+            headings = re.findall(r"^#+ (.*)$", found.read_text(), re.MULTILINE) if anchor else []
+            assert not anchor or anchor in [heading.lower().replace(" ", "-") for heading in headings], target
+
+
+def test_every_page_is_found_and_leads_back():
+    index = SOURCE / "docs" / "index.md"
+    linked = {(index.parent / target).resolve() for target in LINK.findall(index.read_text())}
+    pages = {page for page in DOCUMENTS if page.parent.name == "docs" and page != index}
+    assert pages <= linked and all("(index.md)" in page.read_text() for page in pages)
+    assert "docs/index.md" in (SOURCE / "README.md").read_text()
+
+
+def test_make_targets_exist():
+    targets = set(re.findall(r"^([\w-]+):", (SOURCE / "Makefile").read_text(), re.MULTILINE))
+    said = {word for _, line in of_documents(commands) for word in re.findall(r"^make ([a-z-]+)", line)}
+    assert {"smoke", "test", "environment"} <= said <= targets
+
+
+def actions():
+    """The subcommands of ``python -m despur`` that pages name."""
+    return sorted(
+        {found for _, line in of_documents(commands) for found in re.findall(r"python -m despur ([a-z]+)", line)}
+    )
+
+
+def test_subcommands_of_despur_exist():
+    shown = subprocess.run([sys.executable, "-m", "despur", "--help"], capture_output=True, text=True, check=True)
+    known = re.search(r"\{([\w,]+)\}", shown.stdout)[1].split(",")
+    assert {"list", "explain", "show"} <= {*actions()} - UNMERGED <= {*known}
+
+
+UNMERGED = {"new"}  # becomes a subcommand with the interface of methods
+
+
+def test_configurations_exist():
+    found = re.compile(r"--configfile (\S+\.yaml)|CONFIG=(\S+\.yaml)|workflow-profile (\S+)")
+    own = {path for page in DOCUMENTS if page.parent.name == "docs" for path in examples(page.stem)}
+    for page, line in of_documents(commands):
+        for groups in found.findall(line):
+            file = next(filter(None, groups))
+            assert (SOURCE / file).exists() or file in own, f"{page}: {line}"
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.name)
+def test_pages_are_short_and_say_what_they_are_for(page):
+    text = page.read_text()
+    assert len(text.splitlines()) <= LONGEST.get(page.name, 250)
+    assert all(len(lines) <= 8 or lines[0].startswith(("-", "1.")) for lines in paragraphs(text))
+    assert page.name == "README.md" or paragraphs(text)[0][0].startswith("After this page you")

@@ -1,14 +1,12 @@
 """ERM, JTT, Group DRO and the training side of CNC."""
 
 import math
-import re
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from helpers import build, embedded, labels, quick, spec, task
+from helpers import build, embedded, labels, quick, task
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -411,16 +409,3 @@ def test_clipped_step_is_no_longer_than_clip_times_rate():
         ** 0.5
     )
     assert length == pytest.approx(0.01, rel=1e-3)
-
-
-def test_the_method_that_contributing_shows_is_whole(package):
-    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
-    code = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
-    package.write("methods/gce.py", code)
-    module = ModuleType("gce")
-    exec(compile(code, "gce.py", "exec"), vars(module))
-    method = blind(
-        module.GCE(task(*labels({(0, 0): 6, (1, 0): 2})), spec("gce+batch_size=8+q=0.5")), [0.0, math.log(3)]
-    )
-    expected = (6 * (1 - 0.25**0.5) + 2 * (1 - 0.75**0.5)) / 8 / 0.5
-    assert method.step(np.arange(8), RNG(0))["loss"].item() == pytest.approx(expected, rel=1e-5)

@@ -1,0 +1,89 @@
+"""The examples of docs/adding_*.md, in a copy of the project: they pass their tests, the pipeline runs them."""
+
+import shutil
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from documents import commands, examples
+from project import SOURCE, Project
+
+# The page on methods is of an interface that the package may not have yet.
+HAS_INTERFACE = "class GradientMethod" in (SOURCE / "workflow/despur/methods/base.py").read_text()
+PAGES = [
+    *(["adding_a_method"] if HAS_INTERFACE else []),
+    *("adding_a_data_set", "adding_an_encoder", "adding_an_inference", "adding_a_metric", "adding_a_paper"),
+]
+METHOD = "gce" if HAS_INTERFACE else "erm"
+RUN = f"results/runs/tumors/{METHOD}+epochs=1/s0/metrics.csv"
+GROUPS = (
+    "results/runs/colored_digits/gdro+encoder=tiny_convnet+epochs=1+groups=high_loss+stage1.epochs=1/s0/metrics.csv"
+)
+TABLE, CONFIG = "results/liu2021/papers/liu2021/table_1.csv", "config/liu2021.yaml"
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory):
+    """The project with everything that the pages add."""
+    project = Project.fresh(tmp_path_factory.mktemp("examples") / "project")
+    for file in ("pyproject.toml", "tests/conftest.py", "tests/helpers.py", "tests/project.py"):
+        (project.root / file).parent.mkdir(exist_ok=True)
+        shutil.copy2(SOURCE / file, project.root / file)
+    for page in PAGES:
+        for file, text in examples(page).items():
+            (project.root / file).parent.mkdir(parents=True, exist_ok=True)
+            (project.root / file).write_text(text)
+    project.edit("workflow/despur/metrics/rows.py", call_calibration)
+    return project
+
+
+def call_calibration(text):
+    """rows.py with the line and the import of the page on metrics."""
+    (line,) = [
+        line
+        for line in (SOURCE / "docs/adding_a_metric.md").read_text().splitlines()
+        if line.startswith('    yield "calibration_error"')
+    ]
+    text = text.replace("import alignment, bound,", "import alignment, bound, calibration,")
+    last = '        yield "top5_accuracy"'
+    start = text.index("\n", text.index(last))
+    return f"{text[:start]}\n{line}{text[start:]}"
+
+
+def written(pages=PAGES):
+    """The Python files of the examples."""
+    return [file for page in pages for file in examples(page) if file.endswith(".py")]
+
+
+def test_pages_show_a_component_and_its_test():
+    for page in PAGES[:-1]:
+        assert len(examples(page)) == 2 and sum(file.startswith("tests/") for file in examples(page)) == 1, page
+    assert len(examples("adding_a_paper")) == 5
+
+
+def test_examples_pass_their_tests(extended):
+    tests = [file for file in written() if file.startswith("tests/")]
+    extended.python("-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *tests)
+
+
+def test_examples_are_formatted(extended):
+    for command in (["check"], ["format", "--check"]):
+        subprocess.run([sys.executable, "-m", "ruff", *command, *written()], cwd=extended.root, check=True)
+
+
+def test_targets_of_the_pages_can_be_made(extended):
+    said = [line for page in PAGES for line in commands((SOURCE / f"docs/{page}.md").read_text())]
+    targets = {word for line in said for word in line.split() if word.startswith("results/runs/") and "." in word}
+    assert len(targets) >= 4
+    extended.snakemake("-n", *sorted(targets))
+
+
+def test_the_pipeline_runs_the_examples(extended):
+    extended.snakemake(RUN, GROUPS, TABLE, "--configfile", CONFIG)
+    for file in (RUN, GROUPS):
+        metrics = pd.read_csv(extended.root / file)
+        error = metrics[(metrics["metric"] == "calibration_error") & (metrics["split"] == "test")]["value"]
+        assert len(error) and error.between(0, 1).all()
+    table = pd.read_csv(extended.root / TABLE)
+    assert table["reported"].tolist() == [72.6, 97.3, 86.7, 93.3] and table["ours"].between(0, 100).all()
