@@ -18,6 +18,7 @@ if not {"papers", "datasets"} <= set(config):
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/machine.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/stage1.smk"
 include: "workflow/rules/groups.smk"
@@ -44,3 +45,5 @@ rule all:
             for artifact in experiments.list_artifacts(config, paper)
         ],
         rules.scorecard.output,
+    message:
+        f"Made all tables and figures; the verdicts are in {OUT}/scorecard.html"

@@ -1,6 +1,6 @@
-# results/runs, results/groups -> results/papers/{paper}/{artifact}: every table and figure of every room (workflow/papers/<paper>/).
-# What an artifact shows is data: experiments.yaml of its room. Tables are drawn by the room's tables.py, figures by its figures.py,
-# the maps of representations behind its figures by its projections.py.
+# results/runs, results/groups -> results/papers/{paper}/{artifact}: every table and figure of every paper.
+# What an artifact shows is data: experiments.yaml of its paper's folder, workflow/papers/<paper>. There tables.py makes
+# the tables, figures.py the figures, and projections.py the maps of representations behind figures.
 
 for paper in config["papers"]:
     for artifact in experiments.list_artifacts(config, paper):
@@ -11,7 +11,7 @@ for paper in config["papers"]:
             input:
                 experiments.list_inputs(config, paper, artifact),
             output:
-                shown(paper, artifact),
+                artifact_outputs(paper, artifact),
             log:
                 f"{OUT}/logs/papers/{paper}/{artifact}.log",
             localrule: True
@@ -19,8 +19,10 @@ for paper in config["papers"]:
                 "../../envs/despur.yaml"
             params:
                 script=f"workflow/papers/{paper}/{experiments.find_script(artifact)[0]} {artifact}",
-                cells=cells_of(paper, artifact),
-                prefix=prefix,
+                cells=jobs.serialize_artifact(config, paper, artifact),
+                prefix=path_without_suffix,
+            message:
+                f"Making {experiments.format_label(artifact)} of {paper}"
             shell:
                 "python -m despur.warm {params.script} --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
 
@@ -32,3 +34,5 @@ for paper in config["papers"]:
                 experiments.list_outputs(config, paper, artifact)
                 for artifact in experiments.list_artifacts(config, paper)
             ],
+        message:
+            f"Made all tables and figures of {paper}"

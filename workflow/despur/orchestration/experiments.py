@@ -14,7 +14,7 @@ configuration may replace ``seeds`` (for all methods, or by method), ``data`` an
 of its own, of these runs. ``any_method_name``: there its methods may have any name, as tables name runs by their
 models."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -181,18 +181,22 @@ def list_run_folders(dataset: str, method: str, seeds: int | list[str]) -> tuple
 def list_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """Every file that an artifact reads: its printed numbers, and what it needs of its cells' folders and of their
     data."""
-    here = configure_artifact(config, paper, artifact)
-    needs, found = here.get("needs", ["metrics"]), []
+    kinds = configure_artifact(config, paper, artifact).get("inputs", ["metrics"])
+    found: list[Path] = []
     for cell in list_artifact_runs(config, paper, artifact):
         for result in map(locate, cell.folders):
-            found += [
-                result.folder / FILES[kind][result.stage] for kind in needs if result.stage in FILES.get(kind, {})
-            ]
-            found += [base.folder / "about.json" for base in result.upstream("stage1") if "base_about" in needs]
-            found += (
-                [result.data.folder / "table.parquet", result.data.folder / "inputs.npy"] if "data" in needs else []
-            )
+            found += list_run_inputs(result, kinds)
     return sorted({*map(str, found), *list_paper_inputs(config, paper, artifact)})
+
+
+def list_run_inputs(result: ResultPath, kinds: Sequence[str]) -> list[Path]:
+    """The files of these kinds in one folder of results, in the folders of its stage-1 models and of its data."""
+    found = [result.folder / FILES[kind][result.stage] for kind in kinds if result.stage in FILES.get(kind, {})]
+    if "base_about" in kinds:
+        found += [base.folder / "about.json" for base in result.upstream("stage1")]
+    if "data" in kinds:
+        found += [result.data.folder / "table.parquet", result.data.folder / "inputs.npy"]
+    return found
 
 
 def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:

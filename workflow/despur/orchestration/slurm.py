@@ -7,7 +7,17 @@ from collections.abc import Iterable
 
 
 class SlurmError(RuntimeError):
-    """Something that is asked for and that the cluster does not have."""
+    """Something that is requested and that this machine or its cluster does not have."""
+
+
+def check_login_node(partitions: Iterable[str]) -> None:
+    """Refuse a machine that cannot submit jobs, and partitions that its cluster does not have."""
+    if not shutil.which("sbatch"):
+        raise SlurmError(
+            "this machine has no sbatch: start profiles/slurm on a login node of the cluster, or leave "
+            "--workflow-profile out"
+        )
+    check_partitions(partitions)
 
 
 def check_partitions(partitions: Iterable[str]) -> None:
