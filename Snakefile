@@ -18,6 +18,7 @@ if not {"papers", "datasets"} <= set(config):
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/machine.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/stage1.smk"
 include: "workflow/rules/groups.smk"
@@ -39,8 +40,10 @@ rule all:
     default_target: True
     input:
         [
-            experiments.outputs(config, paper, artifact)
+            experiments.list_outputs(config, paper, artifact)
             for paper in config["papers"]
-            for artifact in experiments.artifacts(config, paper)
+            for artifact in experiments.list_artifacts(config, paper)
         ],
         rules.scorecard.output,
+    message:
+        f"Made all tables and figures; the verdicts are in {OUT}/scorecard.html"

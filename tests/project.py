@@ -17,15 +17,16 @@ SOURCE = Path(__file__).parent.parent
 PARTS = ("Snakefile", "config.yaml", "config", "workflow", "profiles", "envs")
 CONFIGS = ["config.yaml", *sorted(str(path.relative_to(SOURCE)) for path in (SOURCE / "config").glob("*.yaml"))]
 TABLE, FIGURE = "results/papers/cnc/table_1.csv", "results/papers/cnc/figure_5.png"
+WITHOUT_MESSAGES = 'include: "Snakefile"\nfor each in workflow.rules:\n    each.message = None\n'  # details instead
 JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", re.MULTILINE)
 
 # Few samples, one or two epochs, small contrastive batches, no UMAP: what is left takes seconds.
 TINY = {
     "workflow/despur/datasets/colored_digits.py": {
-        r"PUBLISHED = \{.*?\n\}\n": 'PUBLISHED = {"*": {"epochs": 1, "learning_rate": 0.01},'
+        r"PAPER_HYPERPARAMETERS = \{.*?\n\}\n": 'PAPER_HYPERPARAMETERS = {"*": {"epochs": 1, "learning_rate": 0.01},'
         ' "cnc": {"epochs": 2, "groups": "predictions", "accumulation": 8, "num_positives": 2, "num_negatives": 2}}\n',
-        r'"val_fraction": real\(0.15': '"val_fraction": real(0.05',
-        r'"test_fraction": real\(0.25': '"test_fraction": real(0.05',
+        r'"val_fraction": float_\(0.15': '"val_fraction": float_(0.05',
+        r'"test_fraction": float_\(0.25': '"test_fraction": float_(0.05',
     },
     "config.yaml": {r".+": 'papers: [cnc]\nmethods: [erm, cnc]\nseeds: ["0-1"]\ndatasets:\n  cmnist: colored_digits\n'},
 }
@@ -82,9 +83,11 @@ class Project:
     def plan(self, *arguments: str) -> dict[str, str]:
         """The jobs of a dry-run, ``rule wildcards``, and what Snakemake says about each."""
         found = {}
-        for rule, details in JOB.findall(self.snakemake("-n", *arguments)):
+        (self.root / "Snakefile.details").write_text(WITHOUT_MESSAGES)
+        for rule, details in JOB.findall(self.snakemake("-n", "-s", "Snakefile.details", *arguments)):
             wildcards = re.search(r"^ +wildcards: (.*)$", details, re.MULTILINE)
-            values = [pair.partition("=")[2] for pair in wildcards[1].split(", ")] if wildcards else []
+            pairs = [pair.partition("=") for pair in wildcards[1].split(", ")] if wildcards else []
+            values = [f"s{value}" if key == "seeds" else value for key, _, value in pairs]
             found[f"{rule} {'/'.join(values)}".strip()] = details
         return found
 

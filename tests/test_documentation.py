@@ -11,7 +11,7 @@ from project import SOURCE
 
 from despur.orchestration import experiments
 from despur.specs.paths import locate
-from despur.specs.resolution import canonical
+from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
 
 WRITTEN = [
@@ -34,7 +34,7 @@ def resolves(path):
     """Raises SettingError for a path that nothing makes."""
     if "papers/" in path:
         paper, artifact = Path(path).parts[-2:]
-        assert Path(artifact).stem in experiments.room(paper)["artifacts"], path
+        assert Path(artifact).stem in experiments.load_experiments(paper)["artifacts"], path
     else:
         result = locate(f"results/{path}")
         assert result.datasets.points and (result.stage == "data" or result.runs())
@@ -66,7 +66,7 @@ def test_the_paths_of_the_pages_are_seen():
 
 @pytest.mark.parametrize(("page", "name"), of_documents(METHOD.findall))
 def test_a_short_form_can_be_made(page, name):
-    canonical("methods", name, "bring_your_own" if "encoder" in name else "colored_digits")
+    resolve_canonical("methods", name, "bring_your_own" if "encoder" in name else "colored_digits")
 
 
 def test_a_default_and_a_misspelling_are_refused():

@@ -50,11 +50,13 @@ def asked(project, config="config.yaml"):
 @pytest.mark.parametrize("config", CONFIGS)
 def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(project, config):
     plan, config = project.plan("--configfile", config), asked(project, config)
-    drawn = {f"{paper}_{artifact}" for paper in config["papers"] for artifact in experiments.artifacts(config, paper)}
+    drawn = {
+        f"{paper}_{artifact}" for paper in config["papers"] for artifact in experiments.list_artifacts(config, paper)
+    }
     runs = {name.removeprefix("train_stage2 ") for name in plan if name.startswith("train_stage2 ")}
-    read = {file for paper in config["papers"] for artifact in experiments.artifacts(config, paper)
-            for file in experiments.files(config, paper, artifact)}  # fmt: skip
-    read |= set(matrix.files(config))
+    read = {file for paper in config["papers"] for artifact in experiments.list_artifacts(config, paper)
+            for file in experiments.list_inputs(config, paper, artifact)}  # fmt: skip
+    read |= set(matrix.list_inputs(config))
     wanted = {str(Path(file).parent) for file in read if re.match("results/(runs|stage1|groups)/", file)}
     assert drawn | {"all", "scorecard"} <= set(plan) and ("matrix" in plan) == ("matrix" in config)
     assert {f"results/runs/{run}" for run in runs} == {
@@ -128,7 +130,7 @@ def refusal(project, *arguments):
     return error
 
 
-JOB_STARTED = re.compile(r"^(?:local)?rule \w+:|^Finished jobid", re.MULTILINE)
+JOB_STARTED = re.compile(r"^(?:local)?rule \w+:|^Job \d+:|^Finished jobid", re.MULTILINE)
 
 BAD_CONFIGS = {
     "unknown key": ("sedes: 3", "sedes", "did you mean seeds"),
@@ -249,13 +251,13 @@ def test_an_edit_of_a_method_repeats_that_method_and_what_shows_it(finished):
 
 
 def test_another_default_repeats_the_method_that_declares_it(finished):
-    finished.edit(METHOD, lambda text: text.replace('"temperature": real(0.05', '"temperature": real(0.1'))
+    finished.edit(METHOD, lambda text: text.replace('"temperature": float_(0.05', '"temperature": float_(0.1'))
     assert again(finished) == OF_CNC
 
 
 def test_swapped_values_of_two_settings_repeat_the_method(finished):
     """Snakemake compares the parameters of a job without their names."""
-    swapped = {'"temperature": real(0.05': '"temperature": real(0.75', '"lambda": real(0.75': '"lambda": real(0.05'}
+    swapped = {'"temperature": float_(0.05': '"temperature": real(0.75', '"lambda": real(0.75': '"lambda": real(0.05'}
     finished.edit(METHOD, lambda text: re.sub("|".join(map(re.escape, swapped)), lambda found: swapped[found[0]], text))
     assert again(finished) == OF_CNC
 

@@ -121,7 +121,7 @@ def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
         (
             "stage2",
             "models.safetensors",
-            lambda attempt: itemgetter("mem_mb", "runtime")(resources.resources(locate(RUN), attempt)),
+            lambda attempt: itemgetter("mem_mb", "runtime")(resources.estimate_resources(locate(RUN), attempt)),
         ),
     ],
 )
@@ -171,7 +171,10 @@ def test_all_gpus_of_a_workstation_are_used(project, arguments, slots):
 
 
 def test_without_slurm_nothing_is_started_on_it(project):
-    project.edit("workflow/rules/common.smk", lambda text: text.replace('which("sbatch")', 'which("sbatch-of-nobody")'))
+    project.edit(
+        "workflow/despur/orchestration/slurm.py",
+        lambda text: text.replace('which("sbatch")', 'which("sbatch-of-nobody")'),
+    )
     code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv"))
     assert code == 1 and "this machine has no sbatch" in text and "Error in rule" not in text
 

@@ -3,13 +3,8 @@
 
 rule build_data:
     input:
-        stage1=upstream_of("data", "stage1", "outputs.safetensors"),
-        source=clearly(
-            lambda wildcards: [
-                up.data.folder / "table.parquet"
-                for up in result_path("data", wildcards).upstream("stage1")
-            ]
-        ),
+        stage1=upstream_files("data", "stage1", "outputs.safetensors"),
+        source=for_job("data", jobs.list_source_tables),
     output:
         inputs="results/data/{dataset}/inputs.npy",
         masks="results/data/{dataset}/masks.npy",
@@ -22,9 +17,11 @@ rule build_data:
     conda:
         "../../envs/despur.yaml"
     resources:
-        mem_mb=needs_of("data", "mem_mb"),
-        runtime=needs_of("data", "runtime"),
+        mem_mb=job_resource("data", "mem_mb"),
+        runtime=job_resource("data", "runtime"),
     params:
-        question=ask("data"),
+        cache_key=job_cache_key("data"),
+    message:
+        "Building the data set {wildcards.dataset}"
     shell:
         "python -m despur.warm -m despur.data {output.inputs} > {log} 2>&1"

@@ -1,26 +1,28 @@
-# results/runs, results/groups -> results/papers/{paper}/{artifact}: every table and figure of every room (workflow/papers/<paper>/).
-# What an artifact shows is data: experiments.yaml of its room. Tables are drawn by the room's tables.py, figures by its figures.py,
-# the maps of representations behind its figures by its projections.py.
+# results/runs, results/groups -> results/papers/{paper}/{artifact}: every table and figure of every paper.
+# What an artifact shows is data: experiments.yaml of its paper's folder, workflow/papers/<paper>. There tables.py makes
+# the tables, figures.py the figures, and projections.py the maps of representations behind figures.
 
 for paper in config["papers"]:
-    for artifact in experiments.artifacts(config, paper):
+    for artifact in experiments.list_artifacts(config, paper):
 
         rule:
             name:
                 f"{paper}_{artifact}"
             input:
-                experiments.files(config, paper, artifact),
+                experiments.list_inputs(config, paper, artifact),
             output:
-                shown(paper, artifact),
+                artifact_outputs(paper, artifact),
             log:
                 f"{OUT}/logs/papers/{paper}/{artifact}.log",
             localrule: True
             conda:
                 "../../envs/despur.yaml"
             params:
-                script=f"workflow/papers/{paper}/{experiments.made(artifact)[0]} {artifact}",
-                cells=cells_of(paper, artifact),
-                prefix=prefix,
+                script=f"workflow/papers/{paper}/{experiments.find_script(artifact)[0]} {artifact}",
+                cells=jobs.serialize_artifact(config, paper, artifact),
+                prefix=path_without_suffix,
+            message:
+                f"Making {experiments.format_label(artifact)} of {paper}"
             shell:
                 "python -m despur.warm {params.script} --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
 
@@ -29,6 +31,8 @@ for paper in config["papers"]:
             paper
         input:
             [
-                experiments.outputs(config, paper, artifact)
-                for artifact in experiments.artifacts(config, paper)
+                experiments.list_outputs(config, paper, artifact)
+                for artifact in experiments.list_artifacts(config, paper)
             ],
+        message:
+            f"Made all tables and figures of {paper}"

@@ -1,13 +1,13 @@
-# All papers together -> results/matrix.* (every method on the same data) and results/scorecard.* (the verdict on one page).
+# All papers together -> results/matrix.* (every method on the same data), results/scorecard.* (verdicts on one page).
 
 if config.get("matrix"):
 
     rule matrix:
         input:
-            matrix.files(config),
+            matrix.list_inputs(config),
         output:
-            reported(
-                matrix.outputs(config),
+            report_files(
+                matrix.list_outputs(config),
                 "../report/matrix.rst",
                 SUMMARY,
                 2,
@@ -19,23 +19,26 @@ if config.get("matrix"):
         conda:
             "../../envs/despur.yaml"
         params:
-            cells=cells_of_matrix(),
-            prefix=prefix,
+            cells=jobs.serialize_matrix(config),
+            prefix=path_without_suffix,
+        message:
+            "Comparing all methods on the same data"
         shell:
-            "python -m despur.warm -m despur.reporting.comparison --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+            "python -m despur.warm -m despur.reporting.comparison"
+            " --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
 
 
 rule scorecard:
     input:
         [
-            experiments.outputs(config, paper, artifact)
+            experiments.list_outputs(config, paper, artifact)
             for paper in config["papers"]
-            for artifact in experiments.artifacts(config, paper)
+            for artifact in experiments.list_artifacts(config, paper)
         ],
-        matrix.outputs(config),
+        matrix.list_outputs(config),
         template="workflow/report/scorecard.html.jinja",
     output:
-        reported(
+        report_files(
             [f"{OUT}/scorecard.{kind}" for kind in ("html", "csv")],
             "../report/scorecard.rst",
             SUMMARY,
@@ -50,6 +53,9 @@ rule scorecard:
     params:
         config=json.dumps(config),
         code=script_digest("despur/reporting/scorecard.py"),
-        prefix=prefix,
+        prefix=path_without_suffix,
+    message:
+        "Collecting the verdicts"
     shell:
-        "python -m despur.warm -m despur.reporting.scorecard --config {params.config:q} --output {params.prefix} > {log} 2>&1"
+        "python -m despur.warm -m despur.reporting.scorecard"
+        " --config {params.config:q} --output {params.prefix} > {log} 2>&1"

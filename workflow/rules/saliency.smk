@@ -3,22 +3,24 @@
 
 rule saliency:
     input:
-        data=data_of("runs"),
-        models="results/runs/{dataset}/{method}/{seeds}/models.safetensors",
-        about="results/runs/{dataset}/{method}/{seeds}/about.json",
-        stage1=upstream_of("runs", "stage1", "models.safetensors"),
+        data=data_files("runs"),
+        models="results/runs/{dataset}/{method}/s{seeds}/models.safetensors",
+        about="results/runs/{dataset}/{method}/s{seeds}/about.json",
+        stage1=upstream_files("runs", "stage1", "models.safetensors"),
     output:
-        maps="results/runs/{dataset}/{method}/{seeds}/saliency.safetensors",
-        shares="results/runs/{dataset}/{method}/{seeds}/saliency.csv",
+        maps="results/runs/{dataset}/{method}/s{seeds}/saliency.safetensors",
+        shares="results/runs/{dataset}/{method}/s{seeds}/saliency.csv",
     log:
-        "results/logs/saliency/{dataset}/{method}/{seeds}.log",
+        "results/logs/saliency/{dataset}/{method}/s{seeds}.log",
     cache: True
     conda:
         "../../envs/despur.yaml"
     resources:
-        mem_mb=needs_of("saliency", "mem_mb"),
-        runtime=needs_of("saliency", "runtime"),
+        mem_mb=job_resource("saliency", "mem_mb"),
+        runtime=job_resource("saliency", "runtime"),
     params:
-        question=ask("saliency"),
+        cache_key=job_cache_key("saliency"),
+    message:
+        "Computing saliency maps of {wildcards.method} on {wildcards.dataset}, seeds {wildcards.seeds}"
     shell:
         "python -m despur.warm -m despur.saliency {output.maps} > {log} 2>&1"

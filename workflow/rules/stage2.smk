@@ -3,30 +3,32 @@
 
 rule train_stage2:
     input:
-        data=data_of("runs"),
-        groups=upstream_of("runs", "groups", "groups.safetensors"),
-        stage1=upstream_of("runs", "stage1", "outputs.safetensors"),
-        heads=upstream_of("runs", "stage1", "models.safetensors"),
+        data=data_files("runs"),
+        groups=upstream_files("runs", "groups", "groups.safetensors"),
+        stage1=upstream_files("runs", "stage1", "outputs.safetensors"),
+        heads=upstream_files("runs", "stage1", "models.safetensors"),
     output:
-        models="results/runs/{dataset}/{method}/{seeds}/models.safetensors",
-        outputs="results/runs/{dataset}/{method}/{seeds}/outputs.safetensors",
-        history="results/runs/{dataset}/{method}/{seeds}/history.csv",
-        about="results/runs/{dataset}/{method}/{seeds}/about.json",
+        models="results/runs/{dataset}/{method}/s{seeds}/models.safetensors",
+        outputs="results/runs/{dataset}/{method}/s{seeds}/outputs.safetensors",
+        history="results/runs/{dataset}/{method}/s{seeds}/history.csv",
+        about="results/runs/{dataset}/{method}/s{seeds}/about.json",
     log:
-        "results/logs/runs/{dataset}/{method}/{seeds}.log",
+        "results/logs/runs/{dataset}/{method}/s{seeds}.log",
     cache: True
     conda:
         "../../envs/despur.yaml"
     threads: 1
     resources:
-        gpu=needs_of("runs", "gpu"),
+        gpu=job_resource("runs", "gpu"),
         jobs_per_gpu=0,
-        mem_mb=needs_of("runs", "mem_mb"),
-        runtime=needs_of("runs", "runtime"),
-        cpus_per_task=needs_of("runs", "cpus_per_task"),
+        mem_mb=job_resource("runs", "mem_mb"),
+        runtime=job_resource("runs", "runtime"),
+        cpus_per_task=job_resource("runs", "cpus_per_task"),
         nodes=1,  # SLURM: torchrun starts processes on its own node only
     params:
-        question=ask("runs"),
+        cache_key=job_cache_key("runs"),
+    message:
+        "Training {wildcards.method} on {wildcards.dataset}, seeds {wildcards.seeds}"
     shell:
         "python -m despur.orchestration.gpu_slots --gpus {resources.gpu} --jobs-per-gpu {resources.jobs_per_gpu}"
         " python -m despur.warm -m despur.stage2 {output.models} --threads {threads} > {log} 2>&1"

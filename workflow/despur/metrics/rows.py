@@ -29,7 +29,7 @@ def accuracies(dataset: Dataset, rows: Array, logits: Array, weights: Array) -> 
     attribute; GAP; of more than five classes, how often the right one is among the first five. ``logits``: of these
     rows."""
     assert dataset.groups is not None
-    y, member, cells = dataset.y[rows], dataset.groups[rows], dataset.cells
+    y, member, cells = dataset.y[rows], dataset.groups[rows], dataset.class_attribute_groups
     predicted = logits.argmax(axis=1)
     correct = predicted == y
     each = groups.group_accuracies(correct, member, weights)

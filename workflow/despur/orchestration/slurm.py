@@ -7,10 +7,20 @@ from collections.abc import Iterable
 
 
 class SlurmError(RuntimeError):
-    """Something that is asked for and that the cluster does not have."""
+    """Something that is requested and that this machine or its cluster does not have."""
 
 
-def check(partitions: Iterable[str]) -> None:
+def check_login_node(partitions: Iterable[str]) -> None:
+    """Refuse a machine that cannot submit jobs, and partitions that its cluster does not have."""
+    if not shutil.which("sbatch"):
+        raise SlurmError(
+            "this machine has no sbatch: start profiles/slurm on a login node of the cluster, or leave "
+            "--workflow-profile out"
+        )
+    check_partitions(partitions)
+
+
+def check_partitions(partitions: Iterable[str]) -> None:
     """Refuse partitions that sinfo does not list. They are as a profile has them: quoted or not, several with commas;
     of an expression nothing is known, nor of a cluster without sinfo or whose sinfo fails."""
     names = {

@@ -1,0 +1,55 @@
+"""What the rules ask of a job: which result it makes, which files it reads, the strings that its script takes. Knows
+nothing of Snakemake."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from despur.orchestration import experiments, matrix
+from despur.specs.paths import ResultPath
+from despur.storage.digest import declarations_digest, script_digest
+
+DATA_FILES = ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
+
+
+def find_result(stage: str, wildcards: Mapping[str, str]) -> ResultPath:
+    """The result that a job of a stage makes, by the wildcards of its output: a data set; for all stages but ``data``
+    also the name of a base, inference or method, and seeds (``0-2``)."""
+    names = [wildcards[key] for key in ("base", "inference", "method") if key in wildcards.keys()]  # noqa: SIM118
+    if not names:
+        return ResultPath(experiments.RESULTS, stage, wildcards["dataset"])
+    return ResultPath(experiments.RESULTS, stage, wildcards["dataset"], names[0], f"s{wildcards['seeds']}")
+
+
+def list_data_files(result: ResultPath) -> list[Path]:
+    """The files of the data set that a job reads."""
+    return [result.data.folder / file for file in DATA_FILES]
+
+
+def list_upstream_files(result: ResultPath, component: str, file: str) -> list[Path]:
+    """A file of each folder of a component (``stage1``, ``groups``) that a job reads."""
+    return [upstream.folder / file for upstream in result.upstream(component)]
+
+
+def list_source_tables(result: ResultPath) -> list[Path]:
+    """The tables of the data sets that a data set is made from; none of one that is made from raw files."""
+    return [upstream.data.folder / "table.parquet" for upstream in result.upstream("stage1")]
+
+
+def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> str:
+    """The one string that an artifact's script takes: its runs and the digest of the code behind it, as JSON."""
+    script, _ = experiments.find_script(artifact)
+    content: dict[str, Any] = {
+        "cells": [cell.plain() for cell in experiments.list_artifact_runs(config, paper, artifact)],
+        "code": script_digest(f"papers/{paper}/{script}"),
+    }
+    if experiments.configure_artifact(config, paper, artifact).get("shows_settings"):
+        content["settings"] = declarations_digest()
+    return json.dumps(content)
+
+
+def serialize_matrix(config: Mapping[str, Any]) -> str:
+    """As :func:`serialize_artifact`, for the cross-paper matrix."""
+    cells = [cell.plain() for cell in matrix.list_artifact_runs(config)]
+    return json.dumps({"cells": cells, "code": script_digest("despur/reporting/comparison.py")})
