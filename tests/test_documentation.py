@@ -9,14 +9,15 @@ import pytest
 from documents import DOCUMENTS, commands, examples, paragraphs
 from project import SOURCE
 
-from despur.orchestration import experiments
+from despur.orchestration import configuration, experiments
 from despur.specs.paths import locate
-from despur.specs.resolution import resolve_canonical
+from despur.specs.resolution import resolve, resolve_canonical
 from despur.specs.settings import SettingError
+from despur.storage.dataset_checks import build_dataset
 
 WRITTEN = [
     SOURCE / "Snakefile",
-    *(page for page in DOCUMENTS if not examples(page.stem if page.parent.name == "docs" else "index")),
+    *(page for page in DOCUMENTS if not page.stem.startswith("adding_")),  # those: test_examples.py
     *SOURCE.glob("workflow/papers/*/README.md"),
     *SOURCE.glob("workflow/despur/**/*.py"),
 ]
@@ -114,6 +115,22 @@ def test_subcommands_of_despur_exist():
 
 
 UNMERGED = {"new"}  # becomes a subcommand with the interface of methods
+
+
+def test_the_configuration_of_the_pages_is_one(tmp_path):
+    ((_, text),) = examples("configurations").items()
+    (tmp_path / "my_run.yaml").write_text(text)
+    config = configuration.load_configuration(tmp_path / "my_run.yaml")
+    runs = experiments.list_artifact_runs(config, "cnc", "table_1")
+    assert {run.dataset for run in runs} == {"waterbirds"} and {run.printed for run in runs} == {"erm", "cnc"}
+
+
+def test_own_data_of_the_pages_is_a_data_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", (SOURCE / "docs/your_own_data.md").read_text(), re.DOTALL)
+    exec(code, {})
+    dataset = build_dataset(resolve("datasets", "bring_your_own+name=mine").points[0], tmp_path / "data")
+    assert [len(dataset.rows(split)) for split in ("train", "val", "test")] == [1000] * 3
 
 
 def test_configurations_exist():
