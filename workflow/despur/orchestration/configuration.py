@@ -40,6 +40,23 @@ def load_configuration(file: Path) -> dict[str, Any]:
         )
 
 
+def load_all_configurations() -> dict[Path, dict[str, Any]]:
+    """config.yaml and the files of config/."""
+    files = [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
+    return {file: load_configuration(file) for file in files}
+
+
+def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """(paper, artifact, folders) of all runs that a configuration shows; of the matrix, ("matrix", method, folders)."""
+    found = [
+        (paper, artifact, cell.folders)
+        for paper in config["papers"]
+        for artifact in load_experiments(paper)["artifacts"]
+        for cell in experiments.list_artifact_runs(config, paper, artifact)
+    ]
+    return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.list_artifact_runs(config))]
+
+
 def _load(file: Path) -> dict[str, Any]:
     """What a YAML file says, not checked."""
     try:
