@@ -18,7 +18,7 @@ from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 from despur.storage.store import Dataset, save_dataset
-from despur.training.runs import load_method_class
+from despur.training.inputs import load_method_class
 
 torch.set_num_threads(1)
 

@@ -16,7 +16,7 @@ def adapters(anchors: int = 480) -> list[Row]:
     from despur.numerics.neighbors import nearest
     from despur.specs.resolution import resolve
     from despur.storage.provenance import peak_memory_mb
-    from despur.training.runs import load_method_class
+    from despur.training.inputs import load_method_class
 
     torch.set_num_threads(1)
     rng, cpu = np.random.default_rng(0), torch.device("cpu")

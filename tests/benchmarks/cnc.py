@@ -45,7 +45,7 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     training = time.perf_counter() - started
     evaluate(method)
     evaluation = (time.perf_counter() - started - training) * steps / 300
-    return steps * method.presentations(batches[-2]) / (training + evaluation), peak_memory_mb()
+    return steps * method.count_images(batches[-2]) / (training + evaluation), peak_memory_mb()
 
 
 def cnc() -> list[Row]:

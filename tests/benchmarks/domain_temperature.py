@@ -15,7 +15,7 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
     from despur.compute.randomness import generator
     from despur.compute.task import InputBatcher, Task
     from despur.specs.resolution import resolve
-    from despur.training.runs import load_method_class
+    from despur.training.inputs import load_method_class
 
     torch.set_num_threads(1)
     rng, cpu = np.random.default_rng(0), torch.device("cpu")

@@ -26,7 +26,7 @@ def _fair_step(name: str, task: Any, steps: int = 8) -> float:
     import torch
 
     from despur.specs.resolution import resolve
-    from despur.training.runs import load_method_class
+    from despur.training.inputs import load_method_class
 
     torch.manual_seed(0)
     point = resolve("methods", name, "moji").points[0]
@@ -46,7 +46,7 @@ def fair_cl() -> list[Row]:
     from despur.numerics.linear import support_vectors
     from despur.specs.resolution import resolve
     from despur.storage.provenance import peak_memory_mb
-    from despur.training.runs import load_method_class
+    from despur.training.inputs import load_method_class
 
     torch.set_num_threads(1)
     task = _embeddings(100_000, 2304)

@@ -16,14 +16,14 @@ from benchmarks.common import Row, random_dataset
 from torch.utils.flop_counter import FlopCounterMode
 
 from despur.compute.compiling import MODES
-from despur.compute.machine import Machine, arithmetic, device_name
+from despur.compute.machine import Machine, device_name, set_arithmetic
 from despur.compute.randomness import generator
 from despur.compute.task import InputBatcher, Task, present
 from despur.specs.resolution import resolve
 from despur.storage.provenance import gpu_memory_mb
 from despur.storage.store import Dataset
+from despur.training.inputs import load_method_class
 from despur.training.loop import Trainer
-from despur.training.runs import load_method_class
 from despur.training.validation import Evaluator
 
 Found = dict[str, tuple[float, str]]  # by row: value and note
@@ -63,7 +63,7 @@ def at_work(
 ) -> tuple[Trainer, float]:
     """A run in the training loop, and the seconds that a step of it takes; compiling, capturing and the first steps,
     after which it is ``ready``, are not counted."""
-    arithmetic(machine.precision)
+    set_arithmetic(machine.precision)
     torch.manual_seed(0)
     point = resolve("methods", name, data).points[0]
     trainer = Trainer(
@@ -120,7 +120,7 @@ def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> 
         evaluate(trainer.method)
         look, steps = time.perf_counter() - started, steps_of(trainer)
         looks = steps // trainer.method.settings["evaluate_every"] + trainer.method.settings["epochs"]
-        shown = trainer.method.presentations(next(iter(trainer.method.epoch_batches(generator("bench")))))
+        shown = trainer.method.count_images(next(iter(trainer.method.epoch_batches(generator("bench")))))
         note = (
             f"{steps:,} steps of {1000 * step:.2f} ms ({shown / step:,.0f} images/s), {looks} evaluations of "
             f"{look:.2f} s"
@@ -160,7 +160,7 @@ def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
         for name in DIGITS if (precision, mode) in PLAIN else ("simclr", "domain_weighted_pairs"):
             trainer, step = at_work(name, "cmnist_3v5", task, Machine(device, precision, compile=mode), size)
             runs[name] = steps_of(trainer) * step
-            shown = trainer.method.presentations(next(iter(trainer.method.epoch_batches(generator("bench"))))) / 2
+            shown = trainer.method.count_images(next(iter(trainer.method.epoch_batches(generator("bench"))))) / 2
             found[f"{name}, {precision}, {mode}"] = (
                 shown / step,
                 f"batch {shown:.0f}, two views; {runs[name]:.0f} s a run of 400 epochs",
@@ -183,7 +183,7 @@ def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
         reset_peak(device)
         trainer, step = at_work("simclr", "cifar10", task, Machine(device, precision, compile=mode), size)
         batch = next(iter(trainer.method.epoch_batches(generator("bench"))))
-        views, way = trainer.method.presentations(batch) / step, f"{precision}, {mode}"
+        views, way = trainer.method.count_images(batch) / step, f"{precision}, {mode}"
         note = f"batch {len(batch)}, channels_last, augmentation on the device; {steps_of(trainer) * step:,.0f} s a run"
         found[f"simclr resnet18, {way}"] = views, note
         found[f"simclr resnet18, peak memory, {way}"] = (

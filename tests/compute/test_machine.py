@@ -62,8 +62,8 @@ def test_what_does_not_exist_is_refused(trained, environment, message):
 
 def test_cublas_is_told_before_it_starts_and_torch_refuses_what_it_cannot_repeat():
     code = (
-        "import os, torch; from argparse import Namespace; from despur.compute.machine import machine;"
-        "machine(Namespace(device='cpu', threads=1, precision='fp32', deterministic=True, "
+        "import os, torch; from argparse import Namespace; from despur.compute.machine import set_up_machine;"
+        "set_up_machine(Namespace(device='cpu', threads=1, precision='fp32', deterministic=True, "
         "checkpoint_seconds=1, compile='off'));"
         "assert os.environ['CUBLAS_WORKSPACE_CONFIG'] == ':4096:8' and torch.are_deterministic_algorithms_enabled()"
     )
@@ -73,10 +73,10 @@ def test_cublas_is_told_before_it_starts_and_torch_refuses_what_it_cannot_repeat
 @pytest.mark.parametrize(("asked", "recorded"), [("tf32", "fp32"), ("fp32", "fp32"), ("bf16", "bf16")])
 def test_a_gpus_products_are_as_exact_as_asked_and_a_cpus_in_full(asked, recorded):
     code = (
-        "import torch; from argparse import Namespace; from despur.compute.machine import machine;"
+        "import torch; from argparse import Namespace; from despur.compute.machine import set_up_machine;"
         f"asked = Namespace(device='cpu', threads=1, precision={asked!r}, deterministic=False, "
         "checkpoint_seconds=1, compile='off');"
-        "made = machine(asked);"
+        "made = set_up_machine(asked);"
         "print(torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32, made.precision)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()

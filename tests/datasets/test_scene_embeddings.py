@@ -16,7 +16,7 @@ from despur.datasets import scene_digits, scene_embeddings
 from despur.evaluate import evaluate
 from despur.specs.resolution import resolve
 from despur.storage.store import save_dataset
-from despur.training.runs import make
+from despur.training.runs import train_all
 
 PAIR = "scene_embeddings+classes=8-3+copies=1+dims=4"
 
@@ -78,10 +78,10 @@ def test_a_method_on_stage_1_is_trained_and_evaluated(pair, method, tmp_path):
     save_dataset(tmp_path / "data" / PAIR, {PAIR: pair})
     at = result(tmp_path, f"runs/{PAIR}/{method}/s0-1")
     for part in at.upstream("stage1"):
-        make(part, OPTIONS, ("best", "last"))
+        train_all(part, OPTIONS, ("best", "last"))
     for part in at.upstream("groups"):
         groups.infer(part, OPTIONS)
-    make(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS, ("best", "last"))
     evaluate(at, OPTIONS)
     metrics = pd.read_csv(at.folder / "metrics.csv").query(
         "split == 'test' and selection == 'best' and metric == 'leakage_representations'"

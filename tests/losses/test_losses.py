@@ -140,7 +140,7 @@ def test_how_many_images_are_encoded(crop):
     method = cnc(crop=crop)
     batch = some_anchors(method)
     rows = method.sampler.draw(np.random.default_rng(0), batch).rows
-    assert len(np.unique(rows)) < rows.size == method.presentations(batch) == 3 * 2 * (5 + 4)
+    assert len(np.unique(rows)) < rows.size == method.count_images(batch) == 3 * 2 * (5 + 4)
     encoded = []
     method.networks["encoder"].register_forward_hook(lambda module, inputs, output: encoded.append(len(output)))
     method.losses(batch, np.random.default_rng(0))

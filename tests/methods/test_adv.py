@@ -41,7 +41,7 @@ def test_the_discriminators_learn_the_attribute_and_no_gradient_of_theirs_reache
     of = biased()
     method = build("adv+orthogonality=0+weight=0", of)
     before = [p.detach().clone() for p in method.networks["encoder"].parameters()]
-    z, a = method.representations(RNG(0)), method.attribute.values
+    z, a = method.encode_all(RNG(0)), method.attribute.values
     values = [method.rival_step(z, a).item() for _ in range(60)]
     assert values[-1] < 0.6 * values[0]
     assert all(torch.equal(p, q) for p, q in zip(before, method.networks["encoder"].parameters(), strict=True))
@@ -74,7 +74,7 @@ def test_the_penalty_drives_discriminators_apart():
     overlaps = []
     for weight in (0, 1000):
         method = build(f"adv+orthogonality={weight}", of)
-        z, a = method.representations(RNG(0)), method.attribute.values
+        z, a = method.encode_all(RNG(0)), method.attribute.values
         for _ in range(40):
             method.rival_step(z, a)
         overlaps.append(method.adversarial(z, a)[1].item())

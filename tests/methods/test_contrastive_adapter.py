@@ -12,7 +12,7 @@ from despur.compute.task import InputBatcher, Stage1Outputs, Task
 from despur.losses.contrastive import one_positive_contrast
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
-from despur.training.runs import load_method_class
+from despur.training.inputs import load_method_class
 
 RNG = np.random.default_rng
 SMALL = "num_positives=6+num_negatives=5+num_neighbors=9+anchors_per_step=4+batch_size=8+hidden=8"

@@ -7,7 +7,6 @@ import torch
 from helpers import CPU, OPTIONS, result, save_tiny, spec
 
 from despur import groups
-from despur.compute.machine import Machine
 from despur.compute.task import InputBatcher, Stage1Outputs, Task
 from despur.evaluate import evaluate
 from despur.inference import ssa
@@ -18,7 +17,8 @@ from despur.model import load
 from despur.numerics.linear import logistic
 from despur.specs.declarations import declared
 from despur.storage.store import Container
-from despur.training.runs import RunJob, load_method_class, make
+from despur.training.inputs import RunInputs, load_method_class
+from despur.training.runs import train_all
 
 RNG = np.random.default_rng
 
@@ -54,6 +54,11 @@ def train(method, epochs=2):
     return method
 
 
+def fitted(method):
+    method.fit(RNG(0))
+    return method
+
+
 def logits(method, task):
     method.networks.eval()
     with torch.no_grad():
@@ -76,21 +81,21 @@ def test_an_adapter_trains_as_many_parameters_as_the_paper_prints(dim, parameter
 
 def test_zero_shot_predicts_the_nearest_class_prompt():
     task = embedded()
-    found = logits(train(build("prompting", task), 1), task)
+    found = logits(fitted(build("prompting", task)), task)
     np.testing.assert_allclose(found, task.stage1_outputs.logits / 0.01, rtol=1e-4, atol=1e-4)
 
 
 def test_group_prompts_predict_the_class_of_the_nearest_of_all():
     prompts = RNG(0).normal(size=(3, 4, 10)).astype(np.float32)
     task = embedded(prompts=prompts)
-    found = logits(train(build("prompting+prompts=group", task), 1), task).argmax(1)
+    found = logits(fitted(build("prompting+prompts=group", task)), task).argmax(1)
     cosines = task.batcher.inputs.numpy() @ prompts.reshape(12, 10).T
     np.testing.assert_array_equal(found, cosines.argmax(1) // 4)
 
 
 def test_group_prompts_that_do_not_exist_are_asked_for():
     with pytest.raises(ValueError, match="prompts=class works"):
-        train(build("prompting+prompts=group", embedded()), 1)
+        fitted(build("prompting+prompts=group", embedded()))
 
 
 def test_a_head_of_other_representations_is_refused():
@@ -303,7 +308,7 @@ def root(tmp_path_factory):
     """Tiny data, and an ERM model in the part of a foundation model."""
     results = tmp_path_factory.mktemp("results")
     save_tiny(results)
-    make(result(results, "stage1/colored_digits/erm+epochs=2/s0"), OPTIONS, ("best", "last"))
+    train_all(result(results, "stage1/colored_digits/erm+epochs=2/s0"), OPTIONS, ("best", "last"))
     for name in ("predictions", "ssa"):
         groups.infer(result(results, f"groups/colored_digits/{name}+stage1.epochs=2/s0"), OPTIONS)
     return results
@@ -322,7 +327,7 @@ ON_ERM = {
 @pytest.mark.parametrize("name", ON_ERM.values(), ids=ON_ERM)
 def test_it_runs_through_the_stages_and_is_loaded(name, root):
     at = result(root, f"runs/colored_digits/{name}/s0")
-    make(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS, ("best", "last"))
     evaluate(at, OPTIONS)
     outputs, dataset = Container(at.folder / "outputs.safetensors"), save_tiny(root)
     for run in at.runs():
@@ -335,10 +340,10 @@ def test_it_runs_through_the_stages_and_is_loaded(name, root):
 def test_a_task_has_what_its_stage_1_says_of_the_training_samples(root):
     at = result(root, f"runs/colored_digits/{ON_ERM['prompting']}/s0")
     (run,) = at.runs()
-    folder = RunJob(at, Machine(CPU))
-    task = folder.task(run, folder.dataset(run))
+    inputs = RunInputs(at, CPU)
+    task = inputs.build_task(run, inputs.load_dataset(run))
     (above,) = at.upstream("stage1")
-    rows = folder.dataset(run).rows("train")
+    rows = inputs.load_dataset(run).rows("train")
     np.testing.assert_array_equal(
         task.stage1_outputs.logits,
         Container(above.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/logits"][rows],

@@ -9,13 +9,14 @@ from helpers import OPTIONS, build, embedded, result, save_tiny
 
 from despur import groups
 from despur.evaluate import evaluate
-from despur.methods.dfr import equal_groups
+from despur.methods.dfr import DFR, equal_groups
 from despur.methods.inlp import extend
 from despur.methods.leace import erasure
 from despur.model import load
 from despur.numerics.linear import logistic, support_vectors
 from despur.storage.store import Container
-from despur.training.runs import make
+from despur.training.inputs import RunInputs
+from despur.training.runs import train_all
 
 RNG = np.random.default_rng
 QUICK = {"inlp": "inlp+iterations=40", "leace": "leace", "dfr": "dfr+fits=3"}
@@ -28,10 +29,9 @@ def biased(count=600, values=2, seed=0):
 
 
 def fitted(name, of):
-    """The method after its only step, and what it makes of the training representations, (N,D)."""
+    """The method after its fit, and what it makes of the training representations, (N,D)."""
     method = build(name, of)
-    (batch,) = method.epoch_batches(RNG(0))
-    assert np.isfinite(method.step(batch, RNG(0))["loss"].item())
+    method.fit(RNG(0))
     with torch.no_grad():
         return method, method.networks["encoder"](of.batcher.inputs).numpy().astype(float)
 
@@ -164,7 +164,7 @@ def root(tmp_path_factory):
     """Tiny data, a base and the true groups."""
     results = tmp_path_factory.mktemp("results")
     save_tiny(results)
-    make(result(results, "stage1/colored_digits/erm+epochs=2/s0-1"), OPTIONS, ("best", "last"))
+    train_all(result(results, "stage1/colored_digits/erm+epochs=2/s0-1"), OPTIONS, ("best", "last"))
     groups.infer(result(results, "groups/colored_digits/oracle/s0-1"), OPTIONS)
     return results
 
@@ -172,7 +172,7 @@ def root(tmp_path_factory):
 @pytest.mark.parametrize("name", QUICK.values(), ids=QUICK)
 def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loaded_with_it(name, root):
     at = result(root, f"runs/colored_digits/{name}+stage1.epochs=2/s0-1")
-    make(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS, ("best", "last"))
     evaluate(at, OPTIONS)
     (above,) = at.upstream("stage1")
     outputs, below = Container(at.folder / "outputs.safetensors"), Container(above.folder / "outputs.safetensors")
@@ -187,17 +187,43 @@ def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loade
         np.testing.assert_allclose(load(at.folder, run.seed).outputs(dataset.inputs)["z"], mapped, atol=1e-2)
 
 
-def test_a_task_with_a_stage_1_presents_its_training_representations(root):
-    from despur.compute.machine import Machine
-    from despur.training.runs import RunJob
+def test_a_killed_job_keeps_the_fits_that_are_finished(root, monkeypatch):
+    at = result(root, "runs/colored_digits/dfr+fits=2+stage1.epochs=2/s0-1")
+    train_all(at, OPTIONS, ("best", "last"))
+    about = json.loads((at.folder / "about.json").read_text())["runs"]
+    expected = [(at.folder / name).read_bytes() for name in ("models.safetensors", "history.csv")]
+    assert about[at.runs()[0].key]["samples_a_fit"] > 0 and about[at.runs()[0].key]["steps"] == 1
+    for file in at.folder.iterdir():
+        file.unlink()
+    fits, fit = [], DFR.fit
 
+    def fragile(self, rng):
+        fits.append(self)
+        if len(fits) == 2:  # of the second seed
+            raise KeyboardInterrupt
+        fit(self, rng)
+
+    monkeypatch.setattr(DFR, "fit", fragile)
+    with pytest.raises(KeyboardInterrupt):
+        train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS, ("best", "last"))
+    assert len(fits) == 3
+    assert [(at.folder / name).read_bytes() for name in ("models.safetensors", "history.csv")] == expected
+    again = json.loads((at.folder / "about.json").read_text())["runs"]
+    drop = {"seconds"}
+    assert [{k: v for k, v in run.items() if k not in drop} for run in again.values()] == [
+        {k: v for k, v in run.items() if k not in drop} for run in about.values()
+    ]
+
+
+def test_a_task_with_a_stage_1_presents_its_training_representations(root):
     at = result(root, "runs/colored_digits/leace+stage1.epochs=2/s0-1")
     run = at.runs()[1]
-    folder = RunJob(at, Machine(torch.device("cpu")))
-    task = folder.task(run, folder.dataset(run))
+    inputs = RunInputs(at, torch.device("cpu"))
+    task = inputs.build_task(run, inputs.load_dataset(run))
     z = Container(root / "stage1/colored_digits/erm+epochs=2/s0-1/outputs.safetensors")[
         "colored_digits/erm+epochs=2/s1/best/z"
     ]
-    rows = folder.dataset(run).rows("train")
+    rows = inputs.load_dataset(run).rows("train")
     np.testing.assert_array_equal(task.batcher.batch(np.arange(len(rows)), RNG(0)), z[rows].astype(np.float32))
-    assert folder.dataset(run) is folder.dataset(run)  # held in memory once
+    assert inputs.load_dataset(run) is inputs.load_dataset(run)  # held in memory once

@@ -28,7 +28,7 @@ def test_the_first_phase_comes_once_and_trains_the_last_layer_alone():
     method, task = build(PHASE, of()), of()
     encoder, head = (copied(method.networks[name]) for name in ("encoder", "head"))
     first, *others = method.epoch_batches(RNG(0))
-    assert len(first) == 0 and method.presentations(first) == 60
+    assert len(first) == 0 and method.count_images(first) == 60
     assert sorted(np.concatenate(others)) == list(range(60))
     loss = method.step(first, RNG(7))["loss"].item()
     torch.testing.assert_close(copied(method.networks["encoder"]), encoder)

@@ -21,6 +21,7 @@ from despur.samplers.labelled import label_ranks
 from despur.specs.settings import SettingError
 from despur.storage.store import Container, Dataset, save_dataset
 from despur.training import runs
+from despur.training.inputs import load_method_class
 
 RNG = np.random.default_rng
 
@@ -121,8 +122,7 @@ def test_normalised_representations_have_length_one():
 def test_the_logistic_classifier_is_scikit_learn_s():
     of = embedded(np.arange(60) % 3)
     method = build("logistic_classifier", of)
-    (batch,) = method.epoch_batches(RNG(0))
-    method.step(batch, RNG(0))
+    method.fit(RNG(0))
     z = of.batcher.inputs.numpy()
     weight, bias = logistic((z - z.mean(axis=0)) / z.std(axis=0), of.y, 3)
     logits = method.networks["head"](method.networks["encoder"](of.batcher.inputs))
@@ -133,7 +133,7 @@ def started(of, name="fine_tuning+stage1.encoder.width=4"):
     """A fine-tuned method whose task holds the weights of another encoder."""
     torch.manual_seed(5)
     of.start = (
-        runs.load_method_class("simclr")
+        load_method_class("simclr")
         .build_networks(spec("simclr+encoder.width=4"), of.batcher.shape, 2)["encoder"]
         .state_dict()
     )
@@ -195,8 +195,8 @@ def made(root, data, *names, seeds="s0"):
         where = result(root, f"runs/cifar10/{name}/{seeds}")
         for below in where.upstream("stage1"):
             if not (below.folder / "models.safetensors").exists():
-                runs.make(below, OPTIONS, ("best", "last"))
-        runs.make(where, OPTIONS, ("best", "last"))
+                runs.train_all(below, OPTIONS, ("best", "last"))
+        runs.train_all(where, OPTIONS, ("best", "last"))
         evaluate.evaluate(where, OPTIONS)
         yield (
             where,

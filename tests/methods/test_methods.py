@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from despur.methods.base import fused
+from despur.compute.optimizers import choose_fused
 from despur.methods.jtt import repeats
 from despur.samplers.contrastive import ContrastiveSampler
 
@@ -63,7 +63,7 @@ def test_the_plateau_is_torch_s_that_takes_a_loss_for_a_score():
         method.on_validation_end(-loss)
         method.set_learning_rate(number)
         assert method.optimizer.param_groups[0]["lr"] == pytest.approx(other.param_groups[0]["lr"])
-    assert method.plateau[2] == 1 / 8
+    assert method.plateau.factor == 1 / 8
 
 
 def test_sgd_steps_are_those_of_momentum_and_weight_decay():
@@ -332,7 +332,7 @@ def test_presentations_counts_the_images_of_a_batch(name):
     method.networks["encoder"].register_forward_hook(lambda module, inputs, output: encoded.append(len(output)))
     batch = next(method.epoch_batches(RNG(0)))
     method.step(batch, RNG(0))
-    assert encoded == [method.presentations(batch)]
+    assert encoded == [method.count_images(batch)]
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_an_optimiser_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, 
 )
 def test_an_optimiser_has_one_kernel_where_all_is_on_a_gpu_of_one_process(on_gpu, processes, one, monkeypatch):
     monkeypatch.setattr("despur.compute.distributed.processes", lambda: processes)
-    assert fused([SimpleNamespace(is_cuda=each) for each in on_gpu]) is one
+    assert choose_fused([SimpleNamespace(is_cuda=each) for each in on_gpu]) is one
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from helpers import build, task
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.semantic import backdoor, uniformity
 from despur.methods import swav
+from despur.methods.families.look_ahead import literal_look_ahead
 from despur.methods.families.msr import SemanticWeights
 from despur.specs.declarations import list_components
 
@@ -144,13 +145,13 @@ def looked_ahead(method, parameters, views, images):
     weights = torch.func.functional_call(method.networks["msr"], parameters, (images,)).detach()
     learned = [p for p in method.networks.parameters() if p.requires_grad]
     before = [p.detach().clone() for p in learned]
-    torch.manual_seed(method.draw)
+    torch.manual_seed(method.step_seed)
     contrast, msr = method.objectives(views, weights)
     slopes = torch.autograd.grad(contrast + s["lambda"] * msr, learned)
     with torch.no_grad():
         for p, slope in zip(learned, slopes, strict=True):
             p.sub_(s["alpha"] * slope)
-        torch.manual_seed(method.draw)
+        torch.manual_seed(method.step_seed)
         value = method.objectives(views)[0] + s["gamma"] * uniformity(weights, s["t"])
         for p, old in zip(learned, before, strict=True):
             p.copy_(old)
@@ -165,7 +166,7 @@ def test_meta_gradient_against_finite_differences(name, monkeypatch):
     monkeypatch.setattr(swav, "sinkhorn", lambda *given: codes.append(assign(*given)) or codes[-1])
     method = small(name, "+alpha=0.5+gamma=0+lambda=2+msr_width=2+n=2")
     method.networks.double()
-    method.draw = 3
+    method.step_seed = 3
     images = method.task.batcher.batch(BATCH, RNG(0)).double()
     views = method.views(images.float(), RNG(0))
     views = (views[0].double(), views[1].double()) if views[0] is not views[1] else (views[0].double(),) * 2
@@ -186,11 +187,27 @@ def test_meta_gradient_against_finite_differences(name, monkeypatch):
         assert (found[0] - found[1]) / 2e-6 == pytest.approx(slopes[key][where].item(), rel=1e-4)
 
 
+@pytest.mark.parametrize("name", WEARERS)
+def test_the_look_ahead_is_eq_5_to_8_as_they_are_written(name):
+    method = small(name, "+alpha=0.5+lambda=2+msr_width=2+n=2")
+    method.networks.double()
+    images = method.task.batcher.batch(BATCH, RNG(0))
+    anchors, positives = method.views(images, RNG(0))
+    views = (anchors.double(), positives.double())
+    found = []
+    for look_ahead in (method.look_ahead, lambda *given: literal_look_ahead(method, *given)):
+        weights = generated(N, 2, method.channels).abs().requires_grad_()
+        value = look_ahead(views, weights)
+        found.append((value, torch.autograd.grad(value, weights)[0]))
+    assert found[1][1].abs().max() > 1e-8
+    torch.testing.assert_close(found[0], found[1])
+
+
 def test_uniformity_reaches_f_msr_with_its_weight():
     slopes = []
     for gamma in (0, 1, 3):
         method = small("simclr_msr", f"+alpha=0.5+gamma={gamma}")
-        method.draw, images = 0, method.task.batcher.batch(BATCH, RNG(0))
+        method.step_seed, images = 0, method.task.batcher.batch(BATCH, RNG(0))
         bias = method.networks["msr"].layers[8].bias
         parameters = {key: p.detach().requires_grad_() for key, p in method.networks["msr"].named_parameters()}
         loss = method.meta_loss(parameters, method.views(images, RNG(0)), images)["loss"]
@@ -206,7 +223,7 @@ def test_in_sums_gamma_weighs_2n_times_less_and_the_look_ahead_goes_2n_times_as_
     for own in ("+alpha=1.2+gamma=3", f"+alpha={1.2 / (2 * N)}+gamma={3 * 2 * N}+reduction=sum"):
         method = small("simclr_msr", own)
         method.networks.double()
-        method.draw, images = 0, method.task.batcher.batch(BATCH, RNG(0))
+        method.step_seed, images = 0, method.task.batcher.batch(BATCH, RNG(0))
         parameters = {key: p.detach().requires_grad_() for key, p in method.networks["msr"].named_parameters()}
         views = method.views(images, RNG(0))[0].double()
         loss = method.meta_loss(parameters, (views, views), images.double())["loss"]
@@ -217,7 +234,7 @@ def test_in_sums_gamma_weighs_2n_times_less_and_the_look_ahead_goes_2n_times_as_
 
 def test_first_order_is_the_gradient_of_l_msr_where_encoder_and_head_are():
     method = small("simclr_msr", "+gamma=0+second_order=false")
-    method.draw, images = 0, method.task.batcher.batch(BATCH, RNG(0))
+    method.step_seed, images = 0, method.task.batcher.batch(BATCH, RNG(0))
     views = method.views(images, RNG(0))
     parameters = {key: p.detach().requires_grad_() for key, p in method.networks["msr"].named_parameters()}
     slope = torch.autograd.grad(method.meta_loss(parameters, views, images)["loss"], parameters["layers.8.bias"])[0]

@@ -77,7 +77,7 @@ def test_balanced_batches_contrast_environments_and_classes():
     method = build("pgi+num_negatives=3+num_positives=4", task(y, environment))
     batches = list(method.epoch_batches(RNG(0)))
     assert len(batches) == -(-len(y) // 14) and all(len(batch) == 14 for batch in batches)
-    assert method.presentations(batches[0]) == 14
+    assert method.count_images(batches[0]) == 14
     for batch in batches:
         anchors, positives, negatives, reverse = np.split(batch, [4, 8, 11])
         label, result = y[batch[0]], environment[batch[0]]

@@ -195,7 +195,7 @@ def test_same_domain_pairs_are_colder():
     with torch.no_grad():
         method.networks["encoder"].values[:, 0] = torch.from_numpy(np.tile(6.0 * DOMAIN - 3, 2))
     z, domain = shown(method)
-    method.fit(z.detach(), domain)
+    method.fit_discriminator(z.detach(), domain)
     tau = method.temperature(z, domain, torch.arange(2 * len(BATCH)).roll(len(BATCH)))
     same = domain[:, None] == domain
     negative = ~torch.eye(len(BATCH), dtype=torch.bool).repeat(2, 2)
@@ -265,7 +265,7 @@ def run(root, name, dataset, seeds="s0"):
     truth = dataset.table["a"].to_numpy()[dataset.rows("train")].astype(np.int16)
     save_file({"domain_digits/oracle/s0": truth}, groups / "groups.safetensors")
     where = result(root, f"runs/domain_digits/{name}/{seeds}")
-    runs.make(where, OPTIONS, ("best", "last"))
+    runs.train_all(where, OPTIONS, ("best", "last"))
     evaluate.evaluate(where, OPTIONS)
     return where, pd.read_csv(where.folder / "metrics.csv", keep_default_na=False)
 

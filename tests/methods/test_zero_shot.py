@@ -18,7 +18,6 @@ from transformers import BertConfig, BertModel
 
 from despur import groups, model, stage1
 from despur.compute.embed_dataset import allocated, embed
-from despur.compute.machine import Machine
 from despur.compute.task import InputBatcher
 from despur.datasets.sources import prompts
 from despur.encoders import clip, sentence
@@ -28,6 +27,7 @@ from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.store import Container, InputError, load_dataset, save_dataset
 from despur.training import runs
+from despur.training.inputs import RunInputs
 
 TINY = {
     "embed_dim": 16,
@@ -436,7 +436,7 @@ def test_a_model_fitted_on_a_base_takes_images_again(root, monkeypatch):
     save_file({"colored_digits/oracle/s1": torch.arange(60) % 5}, root / "groups.safetensors")
     (root / "groups/colored_digits/oracle/s1").mkdir(parents=True)
     (root / "groups.safetensors").rename(root / "groups/colored_digits/oracle/s1/groups.safetensors")
-    runs.make(at, OPTIONS, ("best", "last"))
+    runs.train_all(at, OPTIONS, ("best", "last"))
     dataset = load_dataset(root / "data/colored_digits", "colored_digits")
     kept = Container(at.folder / "outputs.safetensors")[f"{at.runs()[0].key}/best/logits"]
     np.testing.assert_allclose(model.load(at.folder).outputs(dataset.inputs)["logits"], kept, atol=0.05)
@@ -544,8 +544,8 @@ def test_a_base_keeps_how_long_embeddings_were_and_methods_are_told(tmp_path):
     z, _, name = bring(tmp_path, class_embeddings=RNG(1).normal(size=(2, 6)))
     base_of(tmp_path, f"stage1/{name}/zero_shot/s0")
     at = result(tmp_path, f"runs/{name}/linear_probe/s0")
-    folder, (run,) = runs.RunJob(at, Machine(torch.device("cpu"))), at.runs()
-    told = folder.task(run, folder.dataset(run)).stage1_outputs.length
+    inputs, (run,) = RunInputs(at, torch.device("cpu")), at.runs()
+    told = inputs.build_task(run, inputs.load_dataset(run)).stage1_outputs.length
     assert told == pytest.approx(np.sqrt((z[:20] ** 2).sum(axis=1).mean()), rel=1e-5)
 
 

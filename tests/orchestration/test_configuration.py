@@ -194,7 +194,7 @@ def test_a_configuration_includes_files_and_replaces_what_they_say(tmp_path, mon
     assert "include" not in read and read["artifacts"] == {"cnc": {"table_a5": {"seeds": 2, "methods": []}}}
     assert read["datasets"] == {"cmnist": "colored_digits", "waterbirds": "scene_digits"}
     Path("own.yaml").write_text("include: [c.yaml]\n")
-    with pytest.raises(SettingError, match="config key include: c.yaml cannot be read"):
+    with pytest.raises(SettingError, match=r"config key include: c\.yaml cannot be read"):
         configuration.load_configuration(Path("own.yaml"))
 
 

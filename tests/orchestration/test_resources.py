@@ -10,7 +10,7 @@ from project import SOURCE
 from despur.orchestration import resources
 from despur.specs.declarations import list_components
 from despur.specs.paths import locate
-from despur.training.runs import load_method_class
+from despur.training.inputs import load_method_class
 
 PAPER_HYPERPARAMETERS = {"results/runs/waterbirds/erm/s0": (4_795 * 300, 4_795 * 300 / 128)}
 

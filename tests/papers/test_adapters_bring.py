@@ -11,7 +11,7 @@ from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
 from despur.specs.resolution import resolve
 from despur.storage.store import Container, InputError, save_dataset
-from despur.training.runs import make
+from despur.training.runs import train_all
 
 DATA = "bring_your_own+name=mine"
 METHODS = {
@@ -60,7 +60,7 @@ def test_embeddings_reach_every_adapter_method(brought, name):
     for part, stage in (("stage1", stage1.train), ("groups", groups.infer)):
         for above in at.upstream(part):
             stage(above, OPTIONS)
-    make(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS, ("best", "last"))
     evaluate(at, OPTIONS)
     measured = pd.read_csv(at.folder / "metrics.csv").query("split == 'test' and selection == 'best' and group.isna()")
     assert measured.set_index("metric")["value"]["worst_group_accuracy"] > 0.6

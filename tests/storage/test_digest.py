@@ -23,7 +23,7 @@ TOY = '''
 """A method of these tests."""
 
 from despur.losses.toy import penalty
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.samplers.toy import order
 from despur.specs.settings import part, real
 from despur.specs.hyperparameters import sgd
@@ -36,7 +36,7 @@ SETTINGS = {
 }
 
 
-class Toy(Method):
+class Toy(GradientMethod):
     """Nothing."""
 
     def losses(self, batch, rng) -> Losses:

@@ -10,8 +10,8 @@ from helpers import CPU, build, labels, task
 from torch import nn
 
 from despur.compute.machine import Machine
+from despur.compute.optimizers import load_optimizer
 from despur.compute.task import encode
-from despur.methods.base import restore
 from despur.training.loop import Trainer, TrainingError
 
 FIRST = {(0, 0): 12, (0, 1): 6, (1, 1): 11, (1, 0): 7}
@@ -31,7 +31,7 @@ class Scripted:
         self.networks.register_buffer("steps", torch.zeros(()))
         self.script, self.length, self.calls, self.found = list(losses), steps, 0, []
 
-    def epoch(self, rng):
+    def epoch_batches(self, rng):
         return iter(np.arange(self.length * 2).reshape(self.length, 2))
 
     def step(self, batch, rng):
@@ -42,13 +42,13 @@ class Scripted:
     def set_learning_rate(self, epoch):
         pass
 
-    def settle(self, rng):
+    def before_eval(self, rng):
         pass
 
-    def evaluated(self, criterion):
+    def on_validation_end(self, criterion):
         self.found.append(criterion)
 
-    def presentations(self, batch):
+    def count_images(self, batch):
         return 10
 
     def state(self):
@@ -202,7 +202,7 @@ def test_no_step_reads_a_value_from_the_device(tmp_path):
     step = method.step
     method.step = lambda batch, rng: {name: loss.to("meta") for name, loss in step(batch, rng).items()}
     trainer = Trainer(method, "key", constant, Machine(CPU), tmp_path / "checkpoint.pt")
-    trainer.share = 0.25
+    trainer.epochs_per_step = 0.25
     for batch in method.epoch_batches(None):
         trainer.step(batch)
     assert trainer.progress.counts == {"loss": 4, "part": 4} and trainer.progress.totals["loss"].dtype == torch.float64
@@ -379,7 +379,7 @@ def test_an_optimiser_steps_as_it_was_built_wherever_its_state_was_saved(one):
     for optimizer in (built, saved):
         optimizer.param_groups[0]["params"][0].grad = torch.ones(2)
         optimizer.step()
-    restore(built, saved.state_dict())
+    load_optimizer(built, saved.state_dict())
     (group,) = built.param_groups
     assert group["fused"] is one and built.state[group["params"][0]]["step"].device == CPU
     built.step()

@@ -12,14 +12,15 @@ from helpers import OPTIONS, result, save_tiny
 from safetensors.numpy import save_file
 
 from despur import evaluate, stage1
-from despur.compute.machine import Machine
+from despur.compute.machine import Machine, set_up_machine
 from despur.compute.task import encode, present
 from despur.methods import con_ft
 from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
 from despur.metrics.groups import worst_group_accuracy
-from despur.storage.store import Container
+from despur.storage.store import Container, load_dataset
 from despur.training import runs
+from despur.training.inputs import RunInputs, load_method_class
 from despur.training.validation import Evaluator
 
 ERM_NAME = "erm+batch_size=8+epochs=4"
@@ -30,7 +31,7 @@ DIM = 84  # of LeNet's representations
 def make(root, path, selections=("best", "last")):
     """Train what a path asks for."""
     where = result(root, path)
-    runs.make(where, OPTIONS, selections)
+    runs.train_all(where, OPTIONS, selections)
     return where
 
 
@@ -65,7 +66,7 @@ def root(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def dataset(root):
-    return runs.load_dataset(root / "data/colored_digits", "colored_digits")
+    return load_dataset(root / "data/colored_digits", "colored_digits")
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +102,9 @@ def test_outputs_hold_every_sample_of_the_data_set(erm, dataset):
 def test_outputs_are_those_of_the_kept_weights(erm, dataset):
     models, outputs = (Container(erm.folder / f"{name}.safetensors") for name in ("models", "outputs"))
     run = erm.runs()[1]
-    encoder = runs.load_method_class("erm")(
-        runs.RunJob(erm, Machine(torch.device("cpu"))).task(run, dataset), run.spec
-    ).networks["encoder"]
+    encoder = load_method_class("erm")(RunInputs(erm, torch.device("cpu")).build_task(run, dataset), run.spec).networks[
+        "encoder"
+    ]
     pixels = torch.from_numpy(dataset.inputs[:, 2:34, 2:34].copy()).permute(0, 3, 1, 2) / 127.5 - 1
     for selection in ("best", "last"):
         weights = {name: torch.from_numpy(value) for name, value in models.under(f"{run.key}/{selection}").items()}
@@ -117,8 +118,8 @@ def test_outputs_are_those_of_the_kept_weights(erm, dataset):
 
 
 def test_what_is_best_and_last_is_encoded_once(root, monkeypatch):
-    encoded, outputs = [], runs.outputs
-    monkeypatch.setattr(runs, "outputs", lambda method, *rest: encoded.append(method) or outputs(method, *rest))
+    encoded, outputs = [], runs.compute_outputs
+    monkeypatch.setattr(runs, "compute_outputs", lambda method, *rest: encoded.append(method) or outputs(method, *rest))
     where = make(root, "runs/colored_digits/erm+criterion=last+epochs=1/s0-1")
     kept = Container(where.folder / "outputs.safetensors")
     assert len(encoded) == 2
@@ -150,14 +151,14 @@ def test_con_ft_fits_its_classifier_once_for_each_model_that_is_kept(root, monke
 def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
     torch.manual_seed(0)
     run = result(root, f"runs/colored_digits/{FT}/s0-1").runs()[0]
-    folder = runs.RunJob(result(root, f"runs/colored_digits/{FT}/s0-1"), Machine(torch.device("cpu")))
-    method = con_ft.ConFT(folder.task(run, dataset), run.spec)
+    inputs = RunInputs(result(root, f"runs/colored_digits/{FT}/s0-1"), torch.device("cpu"))
+    method = con_ft.ConFT(inputs.build_task(run, dataset), run.spec)
     val = dataset.rows("val")
     method.settings = {**method.settings, "batch_size": len(val)}
     shown = present(dataset, val, "centre", torch.device("cpu"))
     z = torch.from_numpy(encode(method.networks["encoder"], None, shown, np.random.default_rng(0))["z"]).float()
     y, a = (torch.from_numpy(dataset.table[name].to_numpy()[val]) for name in ("y", "a"))
-    scores = Evaluator(dataset, folder.machine, "key", "objective")(method)
+    scores = Evaluator(dataset, Machine(torch.device("cpu")), "key", "objective")(method)
     assert scores == {"val_objective": pytest.approx(-method.contrast(z, y, a)["loss"].item(), rel=1e-4)}
 
 
@@ -357,29 +358,28 @@ def test_a_killed_job_goes_on_where_it_was(root, monkeypatch):
 
 def test_a_method_is_given_the_groups_inferred_for_its_run(root, dataset):
     truth = dataset.table["a"].to_numpy()[dataset.rows("train")]
-    facts = Machine(torch.device("cpu"))
     for name, one in (("jtt", 0), ("jtt+stage1.epochs=1", 1)):
-        folder = runs.RunJob(result(root, f"runs/colored_digits/{name}/s0-1"), facts)
-        for run in folder.result.runs():
-            task = folder.task(run, dataset)
+        at = result(root, f"runs/colored_digits/{name}/s0-1")
+        for run in at.runs():
+            task = RunInputs(at, torch.device("cpu")).build_task(run, dataset)
             assert (task.inferred_attribute == (truth + run.seed + 2 * one) % 5).all()
             assert (task.y == dataset.y[dataset.rows("train")]).all() and task.num_classes == 5
             assert task.batcher.crop == "image" and task.batcher.shape == (3, 32, 32)
-    erm_folder = runs.RunJob(result(root, "runs/colored_digits/erm/s0"), facts)
-    assert erm_folder.task(erm_folder.result.runs()[0], dataset).inferred_attribute is None
+    erm = result(root, "runs/colored_digits/erm/s0")
+    assert RunInputs(erm, torch.device("cpu")).build_task(erm.runs()[0], dataset).inferred_attribute is None
 
 
 def test_a_method_file_gives_its_method():
-    assert runs.load_method_class("erm") is ERM and runs.load_method_class("cnc") is CNC
+    assert load_method_class("erm") is ERM and load_method_class("cnc") is CNC
 
 
 def test_asking_for_a_gpu_that_is_not_there_ends_with_a_message(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(OPTIONS, "device", "cuda")
     with pytest.raises(SystemExit, match="--device cuda: this machine has no usable GPU"):
-        runs.machine(OPTIONS)
+        set_up_machine(OPTIONS)
     monkeypatch.setattr(OPTIONS, "device", "auto")
-    assert runs.machine(OPTIONS).device.type == "cpu"
+    assert set_up_machine(OPTIONS).device.type == "cpu"
 
 
 def test_metrics_are_those_of_the_kept_outputs(erm, dataset):

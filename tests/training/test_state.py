@@ -11,7 +11,7 @@ from despur.compute.task import encode
 from despur.model import load
 from despur.storage.store import Container
 from despur.training.loop import Trainer
-from despur.training.runs import make
+from despur.training.runs import train_all
 
 SMALL = "+accumulation=2+num_negatives=3+num_positives=3"
 NARROW = "+batch_size=8+encoder.width=4"
@@ -143,7 +143,7 @@ def test_a_batch_presents_the_images_that_are_counted(name):
         int(name.startswith("head_first"))
     ]  # whose first step trains no encoder
     of.step(batch, np.random.default_rng(0))
-    assert encoded == [of.presentations(batch)]
+    assert encoded == [of.count_images(batch)]
 
 
 @pytest.mark.parametrize("name", ["irm", "eiil+weight_decay=0"])
@@ -189,7 +189,7 @@ LOADED = [
 def test_a_finished_run_with_more_than_encoder_and_head_can_be_loaded(name, tmp_path):
     data = save_tiny(tmp_path)
     at = result(tmp_path, f"runs/colored_digits/{name}/s0")
-    make(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS, ("best", "last"))
     kept = Container(at.folder / "outputs.safetensors")[f"colored_digits/{name}/s0/last/logits"]
     found = load(at.folder, selection="last").outputs(data.inputs)["logits"]
     np.testing.assert_allclose(found, kept, atol=1e-3)

@@ -14,7 +14,7 @@ from despur.specs.paths import ResultPath, Run, locate
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage.store import Array, Container, require_file
-from despur.training.runs import load_method_class
+from despur.training.inputs import load_method_class
 
 
 class Model:

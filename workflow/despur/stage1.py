@@ -1,5 +1,5 @@
-"""Stage 1: train a base (ERM, few epochs) into results/stage1/DATASET/BASE/SEEDS: representations and logits of every
-sample.
+"""Stage 1: train a stage-1 model (ERM, few epochs) into results/stage1/DATASET/MODEL/SEEDS: representations and logits
+of every sample.
 
 python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
 """
@@ -9,13 +9,13 @@ import argparse
 from despur.compute.machine import OPTIONS
 from despur.specs.paths import ResultPath
 from despur.storage.provenance import entry_point
-from despur.training.runs import make
+from despur.training.runs import train_all
 
 
 def train(result: ResultPath, arguments: argparse.Namespace) -> None:
     """The last step is kept, which groups are inferred from (no selection among epochs: App. E.2.2 of Zhang et al.
     2022), and the best on validation, for methods that are fitted on its representations."""
-    make(result, arguments, ("best", "last"))
+    train_all(result, arguments, ("best", "last"))
 
 
 if __name__ == "__main__":

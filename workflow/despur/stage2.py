@@ -8,12 +8,12 @@ import argparse
 from despur.compute.machine import OPTIONS
 from despur.specs.paths import ResultPath
 from despur.storage.provenance import entry_point
-from despur.training.runs import make
+from despur.training.runs import train_all
 
 
 def train(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Two selection rules are kept: the best on validation, and the last step."""
-    make(result, arguments, ("best", "last"))
+    train_all(result, arguments, ("best", "last"))
 
 
 if __name__ == "__main__":

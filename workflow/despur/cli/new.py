@@ -1,4 +1,4 @@
-"""``python -m despur new method NAME``: a file that runs, and its test, to start from. Templates: despur/cli/templates."""
+"""``python -m despur new method NAME``: a file that runs, and its test, to start from (despur/cli/templates)."""
 
 import re
 from collections.abc import Iterator
@@ -18,9 +18,7 @@ def create(kind: str, name: str) -> Iterator[str]:
     """a file that runs, and its test, for a new method, dataset, encoder, inference or paper. Raises SettingError for
     a name that cannot be, or that exists."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise SettingError(
-            f"{name!r} cannot be a name: lower-case letters, digits and _, a letter first, such as my_{kind}"
-        )
+        raise SettingError(f"{name!r} cannot be a name: use lower-case letters, digits and _, such as my_{kind}")
     files = list_files(kind, name)
     for file in files:
         if file.exists():

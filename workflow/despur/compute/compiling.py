@@ -1,22 +1,21 @@
-"""Compiled steps, by torch.compile, where the machine is asked for them (--compile, DESPUR_COMPILE).
+"""Compiled steps, by torch.compile, with the option --compile or DESPUR_COMPILE.
 
-Compiled are the networks that a method's steps spend their time in (``Method.costly``), in place: names of parameters
-stay, so that a checkpoint goes on either way. What evaluates stays eager, and dropout draws what it draws there:
-digits differ by rounding alone."""
+The networks that a method names (``compilable_modules``) are compiled in place. Names of parameters stay, so a
+checkpoint can be resumed compiled or not. Evaluations are not compiled. Dropout draws the same numbers, so digits
+differ by rounding alone."""
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import torch
+from torch import nn
 
 from despur.compute import distributed
+from despur.specs.spec import Spec
 
-if TYPE_CHECKING:
-    from despur.methods.base import Method
-
-# Options of torch's inductor. reduce-overhead captures CUDA graphs, but not of batches whose size varies (CNC's do):
-# one for each size.
+# Options of torch's inductor. reduce-overhead captures CUDA graphs, one for each size of a batch. A network whose
+# batches vary in size, as CNC's do, is not captured.
 DRAWS: dict[str, Any] = {"fallback_random": True}
 MODES: dict[str, dict[str, Any]] = {
     "default": DRAWS,
@@ -24,30 +23,38 @@ MODES: dict[str, dict[str, Any]] = {
 }
 
 
-def mode_of(method: "Method", asked: str) -> str:
-    """How a method's steps are run where this is asked for: uncompiled if it names no network for that, or if several
+class Compilable(Protocol):
+    """What compiling needs of a method."""
+
+    spec: Spec
+
+    def compilable_modules(self) -> list[nn.Module]:
+        """The networks to compile, as steps call them."""
+
+
+def mode_of(method: Compilable, option: str) -> str:
+    """The mode in which a method's steps run under this option: "off" if the method names no network, or if several
     processes share its batches."""
-    return asked if asked != "off" and distributed.processes() == 1 and method.compilable_modules() else "off"
+    return option if option != "off" and distributed.processes() == 1 and method.compilable_modules() else "off"
 
 
-def compile_steps(method: "Method", asked: str, key: str) -> str:
-    """Compile a run's networks, from nothing, so that its digits do not depend on the runs before it; how its steps
-    are run."""
-    mode = mode_of(method, asked)
+def compile_steps(method: Compilable, option: str, key: str) -> str:
+    """Compile a run's networks and return the mode. Nothing is reused from earlier runs, so that digits do not depend
+    on them."""
+    mode = mode_of(method, option)
     if mode != "off":
         torch.compiler.reset()
         torch.compiler.set_stance("force_eager")  # outside of steps
         for network in method.compilable_modules():
             network.compile(options=MODES[mode])
-    elif asked != "off":
+    elif option != "off":
         why = "several processes share it" if distributed.processes() > 1 else "it names no network to compile"
         print(f"{key}: steps of {method.spec.base_name} are not compiled: {why}", file=sys.stderr, flush=True)
     return mode
 
 
 def step(mode: str) -> AbstractContextManager[Any]:
-    """Around one step. What a captured network returns may be overwritten from the next step on, not by another call
-    within this one."""
+    """Around one step. From the next step on, outputs of a captured network may be overwritten."""
     if mode == "off":
         return nullcontext()
     torch.compiler.cudagraph_mark_step_begin()
@@ -55,9 +62,9 @@ def step(mode: str) -> AbstractContextManager[Any]:
 
 
 def eager() -> AbstractContextManager[Any]:
-    """Around passes over all samples within a step: compiled, they would be graphs of their own, and captured outputs
-    would pile up.
+    """Around passes over all samples within a step, which are not compiled: they would be further graphs, and captured
+    outputs would pile up.
 
-    Where torch's compiler was not imported, nothing is compiled; to be told so, it would be imported.
+    Without torch's compiler nothing is compiled, so it is not imported for this.
     """
     return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()

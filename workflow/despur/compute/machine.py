@@ -75,8 +75,8 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def machine(arguments: argparse.Namespace) -> Machine:
-    """Set up device and threads. Raises SystemExit if a GPU is asked for that is not there."""
+def set_up_machine(arguments: argparse.Namespace) -> Machine:
+    """Set up device, threads and arithmetic as the options say. Exits with a message if there is no such GPU."""
     torch.set_num_threads(arguments.threads)
     if arguments.deterministic:
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # cuBLAS reads it when it starts
@@ -89,12 +89,12 @@ def machine(arguments: argparse.Namespace) -> Machine:
     if name.startswith("cuda") and not torch.cuda.is_available():
         sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
     precision = "fp32" if name == "cpu" and arguments.precision == "tf32" else arguments.precision
-    arithmetic(arguments.precision)
+    set_arithmetic(arguments.precision)
     return Machine(torch.device(distributed.join(name)), precision, arguments.checkpoint_seconds, arguments.compile)
 
 
-def arithmetic(precision: str) -> None:
-    """How a GPU multiplies single precision: in full, but for convolutions in TF32 unless fp32 is asked for."""
+def set_arithmetic(precision: str) -> None:
+    """How a GPU multiplies in single precision: convolutions in TF32 unless the precision is fp32, all else in full."""
     torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = False, precision != "fp32"
 
 
@@ -109,5 +109,5 @@ def spare_compiler() -> None:
         kind.step = torch.no_grad()(inspect.unwrap(kind.step))  # type: ignore[method-assign]
 
 
-def device_name(facts: Machine) -> str:
-    return torch.cuda.get_device_name(facts.device) if facts.device.type == "cuda" else "cpu"
+def device_name(machine: Machine) -> str:
+    return torch.cuda.get_device_name(machine.device) if machine.device.type == "cuda" else "cpu"

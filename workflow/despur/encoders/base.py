@@ -1,6 +1,18 @@
-"""What encoders share: the error for samples that one does not take."""
+"""Encoders by name, and the error for samples that an encoder does not take."""
+
+from importlib import import_module
+
+from torch import nn
 
 from despur.specs.settings import SettingError
+from despur.specs.spec import Spec
+
+
+def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
+    """The encoder that a specification names, for samples of this shape; ``dim`` is the size of its
+    representations."""
+    encoder = spec.components["encoder"]
+    return import_module(f"despur.encoders.{encoder.base_name}").build(encoder.settings, shape)
 
 
 def misfit(

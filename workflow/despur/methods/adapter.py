@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from torch import nn
 
-from despur.methods.base import Method
-from despur.methods.families.embeddings import Bottleneck, base_of, freeze
+from despur.methods.base import GradientMethod
+from despur.methods.families.embeddings import Bottleneck, freeze, stage1_outputs
 from despur.specs.hyperparameters import on_embeddings
 from despur.specs.settings import bool_, float_, int_
 from despur.specs.spec import Spec
@@ -22,7 +22,7 @@ SETTINGS = {
 }
 
 
-class Adapter(Method):
+class Adapter(GradientMethod):
     """Eq. 4, then the zero-shot classifier, W^T f(u) / tau, on cross-entropy (Eq. 5). The class embeddings W stay as
     they are."""
 
@@ -33,7 +33,7 @@ class Adapter(Method):
         return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(dim, num_classes, bias=False)})
 
     def setup(self) -> None:
-        freeze(self.networks["head"], base_of(self.task).head / self.settings["temperature"])
+        freeze(self.networks["head"], stage1_outputs(self.task).head / self.settings["temperature"])
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """Shuffled samples in mini-batches as equal as possible: batch norm cannot take one sample alone."""

@@ -12,9 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.compute.optimizers import choose_fused, load_optimizer
 from despur.compute.transfer import to_device
 from despur.losses.adversarial import reverse_gradient
-from despur.methods.base import Losses, Method, fused, restore
+from despur.methods.base import GradientMethod, Losses
 from despur.samplers.domains import domains
 from despur.specs.hyperparameters import adam
 from despur.specs.settings import component, float_, int_
@@ -65,7 +66,7 @@ def orthogonality(hidden: list[Tensor]) -> Tensor:
     return torch.stack(pairs).mean() if pairs else hidden[0].new_zeros(())
 
 
-class Adv(Method):
+class Adv(GradientMethod):
     """Encoder and head minimise cross-entropy less ``weight`` times the discriminators' mean; discriminators minimise
     theirs."""
 
@@ -76,8 +77,8 @@ class Adv(Method):
         self.attribute = self.task.per_sample(rows)
         sizes = self.dim, s["hidden"], int(rows.max()) + 1
         self.adversary = nn.ModuleList(Discriminator(*sizes) for _ in range(s["discriminators"])).to(self.task.device)
-        parameters = list(self.adversary.parameters())
-        self.rival = torch.optim.Adam(parameters, s["learning_rate"] * s["discriminator_rate"], fused=fused(parameters))
+        parameters, rate = list(self.adversary.parameters()), s["learning_rate"] * s["discriminator_rate"]
+        self.rival = torch.optim.Adam(parameters, rate, fused=choose_fused(parameters))
 
     def build_optimizer(self) -> torch.optim.Optimizer:
         """Of encoder and head; the discriminators, which are added below it, have their own."""
@@ -113,7 +114,7 @@ class Adv(Method):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Of encoder and head. The discriminators learn first, so that they are never a step behind."""
-        z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
+        z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         if not self.settings["discriminator_epochs"]:
             self.rival_step(z.detach(), self.attribute[batch])
@@ -128,7 +129,7 @@ class Adv(Method):
     def refit(self, rng: np.random.Generator) -> Tensor:
         """Released code: the discriminators alone, until their loss no longer falls. Representations stay, so they are
         computed once."""
-        s, z = self.settings, self.representations(rng)
+        s, z = self.settings, self.encode_all(rng)
         best, stale = torch.tensor(torch.inf), 0
         for _ in range(s["discriminator_epochs"]):
             order = to_device(rng.permutation(len(z)), z.device)
@@ -139,7 +140,7 @@ class Adv(Method):
                 break
         return best
 
-    def presentations(self, batch: Array) -> int:
+    def count_images(self, batch: Array) -> int:
         return len(batch) or len(self.task)
 
     def state(self) -> dict[str, Any]:
@@ -147,4 +148,4 @@ class Adv(Method):
 
     def load(self, state: dict[str, Any]) -> None:
         super().load(state)
-        restore(self.rival, state["rival"])
+        load_optimizer(self.rival, state["rival"])

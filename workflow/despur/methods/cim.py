@@ -10,14 +10,13 @@ Where the text is silent: network (below), margin, latent size, triplets (drawn 
 up. As a sum over the latent, it bounds what the latent can tell of the class, so that with beta above 1 the best that
 can be done is to ignore the image: not the 36.8 % average accuracy of Table 1. Hence the mean."""
 
-from importlib import import_module
-
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.encoders.base import build_encoder
 from despur.losses.similarity import smallest_side, structural_distance, triplets
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import SettingError, choice, float_, int_
 from despur.specs.spec import Spec
@@ -90,7 +89,7 @@ def kl_to_standard_normal(mean: Tensor, deviation: Tensor) -> Tensor:
     return (mean.square() + deviation.square() - 1) / 2 - deviation.log()
 
 
-class CIM(Method):
+class CIM(GradientMethod):
     """Cross-entropy + beta x KL + lambda x triplet loss with the distance 1 - MS-SSIM."""
 
     def setup(self) -> None:
@@ -109,8 +108,7 @@ class CIM(Method):
             raise SettingError(
                 f"cim changes images; inputs of shape {shape} are not images: choose another method or data set"
             )
-        s, encoder = spec.settings, spec.components["encoder"]
-        backbone = import_module(f"despur.encoders.{encoder.base_name}").build(encoder.settings, shape)
+        s, backbone = spec.settings, build_encoder(spec, shape)
         bottleneck = Bottleneck(Transformation(shape[0], s["width"]), backbone, s["latent"])
         return nn.ModuleDict({"encoder": bottleneck, "head": nn.Linear(s["latent"], num_classes)})
 

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from despur.augment.base import lab
 from despur.compute.transfer import to_device
-from despur.methods.base import build_encoder
+from despur.encoders.base import build_encoder
 from despur.methods.families.pairs import rowwise
 from despur.methods.simclr import SimCLR
 from despur.specs.hyperparameters import contrast, siamese
@@ -78,5 +78,5 @@ class CMC(SimCLR):
             [rowwise(network, half) for network, half in zip(networks, h.chunk(2, dim=-2), strict=True)], dim=-2
         )
 
-    def presentations(self, batch: Array) -> int:
+    def count_images(self, batch: Array) -> int:
         return batch.size

@@ -103,7 +103,7 @@ class CNC(KeepsHeadGradient):
         rows = self.sampler.draw(rng, batch).rows
         samples, where = distinct(rows, self.task.batcher.once_per_step)
         with torch.set_grad_enabled(not self.finetuning):
-            z = self.networks["encoder"](self.task.batcher.batch(samples, rng))
+            z = self.encode(samples, rng)
             index = to_device(where, self.task.device)
             similar = self.similarity_loss(z, *index.split([m, m, n, n], dim=1))
         weight = to_device(
@@ -138,5 +138,5 @@ class CNC(KeepsHeadGradient):
             self.networks["encoder"].eval()
         return super().step(batch, rng)
 
-    def presentations(self, batch: Array) -> int:
+    def count_images(self, batch: Array) -> int:
         return len(batch) * 2 * (self.sampler.num_positives + self.sampler.num_negatives)

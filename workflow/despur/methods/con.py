@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.losses.fair_contrastive import fair_contrast
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.samplers.domains import domains
 from despur.specs.hyperparameters import adam
 from despur.specs.settings import bool_, choice, component, float_
@@ -39,7 +39,7 @@ SETTINGS = {
 }
 
 
-class Con(Method):
+class Con(GradientMethod):
     """Eq. 3 with alpha + beta = 1: w L_ce + (1 - w) (L_scl - L_fcl), w = 1 / (1 + beta / alpha)."""
 
     def setup(self) -> None:
@@ -62,7 +62,7 @@ class Con(Method):
         }
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
+        z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         found = self.contrast(z, self.task.labels[batch], self.attribute[batch])
         contrast, w = found["loss"], 1 / (1 + self.settings["ratio"])

@@ -31,7 +31,7 @@ class ConFT(Con):
     validation data."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
+        z = self.encode(batch, rng)
         return self.contrast(z, self.task.labels[batch], self.attribute[batch])
 
     def objective(self, z: Tensor, y: Tensor, a: Tensor) -> Tensor:

@@ -172,13 +172,13 @@ class ContrastiveAdapter(Adapter):
         if len(anchors):
             found["contrastive_loss"] = self.contrast(anchors, rng)
         if len(samples):
-            logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(samples, rng)))
+            logits = self.forward(samples, rng)
             cross = cross_entropy(logits, self.task.labels[samples])
             cross.backward()
             found["cross_entropy"] = cross.detach()
         self.optimizer_step()
         return {"loss": torch.stack(list(found.values())).sum(), **found}
 
-    def presentations(self, batch: Any) -> int:
+    def count_images(self, batch: Any) -> int:
         anchors, samples = batch
         return len(anchors) * (1 + self.settings["num_positives"] + self.settings["num_negatives"]) + len(samples)

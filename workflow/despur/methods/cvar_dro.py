@@ -5,7 +5,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import float_
 from despur.storage.store import Array
@@ -35,10 +35,10 @@ def cvar(losses: Tensor, alpha: float) -> Tensor:
     return (weights * losses.sort(descending=True).values).sum()
 
 
-class CVaRDRO(Method):
+class CVaRDRO(GradientMethod):
     """Minimises the CVaR of each mini-batch."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))
+        logits = self.forward(batch, rng)
         each = nn.functional.cross_entropy(logits.float(), self.task.labels[batch], reduction="none")
         return {"loss": cvar(each, self.settings["alpha"]), "mean_loss": each.mean().detach()}

@@ -12,7 +12,7 @@ import numpy as np
 from torch import nn
 
 from despur.losses.adversarial import ramp, reverse_gradient
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.samplers.domains import balanced, domains
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_, int_
@@ -42,7 +42,7 @@ SETTINGS = {
 }
 
 
-class DANN(Method):
+class DANN(GradientMethod):
     """Cross-entropy of classes plus cross-entropy of domains, whose gradient is reversed on its way into the
     encoder."""
 
@@ -69,7 +69,7 @@ class DANN(Method):
         return float(s["weight"] * ramp(self.steps_done / total, s["ramp"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
+        z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         logits = self.networks["domain"](reverse_gradient(z, self.strength())).float()
         domain = nn.functional.cross_entropy(logits, self.domain[batch])

@@ -6,7 +6,7 @@ here."""
 
 import numpy as np
 
-from despur.methods.families.fitted import Affine, Fitted
+from despur.methods.families.fitted import Affine, AffineMethod
 from despur.numerics.linear import logistic
 from despur.specs.hyperparameters import on_stage1
 from despur.specs.settings import choice, component, float_, int_
@@ -30,14 +30,14 @@ def equal_groups(group: Array, rng: np.random.Generator, resample: str = "subsam
     return np.concatenate([np.resize(rows, size) for rows in members])
 
 
-class DFR(Fitted):
+class DFR(AffineMethod):
     """The map is the identity; the head the mean of ``fits`` logistic regressions on standardised representations."""
 
     def cells(self, y: Array, groups: Array) -> Array:
         """The groups that are made equally large, (N,)."""
         return y * (int(groups.max()) + 1) + groups
 
-    def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
+    def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
         s = self.settings
         assert self.task.inferred_attribute is not None
         mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)

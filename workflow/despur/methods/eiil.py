@@ -86,7 +86,7 @@ class EIIL(GroupDRO):
             return super().losses(batch, rng)
         s = self.settings
         weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
-        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng))).float()
+        logits = self.forward(batch, rng).float()
         found = irm(logits, self.task.labels[batch], self.environment[batch], 2, weight)
         squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()
         return found | {"loss": found["loss"] + s["weight_decay"] * squares / max(weight, 1.0)}

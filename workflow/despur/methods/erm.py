@@ -1,6 +1,6 @@
 """Empirical risk minimisation: cross-entropy on shuffled mini-batches (Eq. 2 of Zhang et al. 2022)."""
 
-from despur.methods.base import Method
+from despur.methods.base import GradientMethod
 from despur.specs.hyperparameters import sgd
 
 SETTINGS = {
@@ -15,5 +15,5 @@ SETTINGS = {
 }
 
 
-class ERM(Method):
+class ERM(GradientMethod):
     """Nothing to add."""

@@ -11,7 +11,8 @@ import numpy as np
 from torch import nn
 
 from despur.compute.randomness import generator
-from despur.methods.base import Losses, Method, build_encoder
+from despur.encoders.base import build_encoder
+from despur.methods.base import GradientMethod, Losses
 from despur.samplers.labelled import label_ranks
 from despur.specs.hyperparameters import criterion, from_stage1, sgd
 from despur.specs.settings import component, float_, without
@@ -39,7 +40,7 @@ SETTINGS = {
 }
 
 
-class FineTuning(Method):
+class FineTuning(GradientMethod):
     """Cross-entropy on the samples that come first in the data set's order of labelling, at least one of each class."""
 
     @staticmethod

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from despur.losses.groups import group_means
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
@@ -32,7 +32,7 @@ SETTINGS = {
 }
 
 
-class GroupDRO(Method):
+class GroupDRO(GradientMethod):
     """Minimises the q-weighted sum of group losses, q raised on groups with high loss."""
 
     def setup(self) -> None:
@@ -60,7 +60,7 @@ class GroupDRO(Method):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Alg. 1 of Sagawa et al.: group means, q update, weighted sum."""
-        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))
+        logits = self.forward(batch, rng)
         each = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
         q = self.networks.get_buffer("q")
         mean, share = group_means(each, self.group[batch], len(q))

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.compute.optimizers import choose_fused
 from despur.compute.transfer import to_device
-from despur.methods.base import Losses, Method, fused
+from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import adam
 from despur.specs.settings import component, float_, int_
 from despur.storage.store import Array
@@ -24,7 +25,7 @@ SETTINGS = {
 }
 
 
-class HeadFirst(Method):
+class HeadFirst(GradientMethod):
     """Cross-entropy in both phases. The first is one step before the others: its encoder is fixed, so each sample is
     encoded once."""
 
@@ -40,8 +41,8 @@ class HeadFirst(Method):
     def fit_head(self, rng: np.random.Generator) -> Tensor:
         """The first phase, by Adam; the mean loss of its last epoch."""
         s, head, mean = self.settings, self.networks["head"], torch.zeros(())
-        z = self.representations(rng)
-        optimizer = torch.optim.Adam(head.parameters(), s["head_learning_rate"], fused=fused(list(head.parameters())))
+        z, parameters = self.encode_all(rng), list(head.parameters())
+        optimizer = torch.optim.Adam(parameters, s["head_learning_rate"], fused=choose_fused(parameters))
         for _ in range(s["head_epochs"]):
             losses = []
             for rows in to_device(rng.permutation(len(z)), z.device).split(s["head_batch_size"]):
@@ -53,5 +54,5 @@ class HeadFirst(Method):
             mean = torch.stack(losses).sum() / len(z)
         return mean
 
-    def presentations(self, batch: Array) -> int:
+    def count_images(self, batch: Array) -> int:
         return len(batch) or len(self.task)

@@ -3,7 +3,7 @@ classifier after the other, the directions that tell an attribute."""
 
 import numpy as np
 
-from despur.methods.families.fitted import Affine, Fitted
+from despur.methods.families.fitted import Affine, AffineMethod
 from despur.numerics.linear import logistic, support_vectors
 from despur.specs.hyperparameters import on_stage1
 from despur.specs.settings import bool_, component, float_, int_
@@ -29,10 +29,10 @@ def balanced_accuracy(predicted: Array, truth: Array) -> float:
     return float(np.mean([(predicted[truth == value] == value).mean() for value in np.unique(truth)]))
 
 
-class INLP(Fitted):
+class INLP(AffineMethod):
     """Project onto the intersection of the null spaces of all classifiers, then fit the last layer anew."""
 
-    def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
+    def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
         basis = self.removed(z, y, rng)
         projection = np.eye(z.shape[1]) - basis @ basis.T
         self.found = {"removed_directions": basis.shape[1]}

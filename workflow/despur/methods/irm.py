@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from despur.losses.invariance import annealed, irm
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.samplers.domains import balanced, domains
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_, int_
@@ -33,7 +33,7 @@ SETTINGS = {
 }
 
 
-class IRM(Method):
+class IRM(GradientMethod):
     """Mean cross-entropy of the environments, plus the mean of their penalties."""
 
     def setup(self) -> None:
@@ -48,5 +48,5 @@ class IRM(Method):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         s = self.settings
         weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
-        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng))).float()
+        logits = self.forward(batch, rng).float()
         return irm(logits, self.task.labels[batch], self.environment[batch], int(self.rows.max()) + 1, weight)

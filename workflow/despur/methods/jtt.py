@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from despur.methods.base import Method
+from despur.methods.base import GradientMethod
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
@@ -43,7 +43,7 @@ def repeats(y: Array, predicted: Array, upsampling: str, factor: float) -> Array
     return np.where(wrong, np.maximum(1.0, right / sizes[cell]), 1.0)
 
 
-class JTT(Method):
+class JTT(GradientMethod):
     """ERM over a multiset of training rows."""
 
     def setup(self) -> None:

@@ -8,7 +8,7 @@ January 2024, and by default gives another map: of a shrunk covariance, without 
 
 import numpy as np
 
-from despur.methods.families.fitted import Affine, Fitted
+from despur.methods.families.fitted import Affine, AffineMethod
 from despur.numerics.linear import logistic
 from despur.specs.hyperparameters import on_stage1
 from despur.specs.settings import component, float_
@@ -38,10 +38,10 @@ def erasure(x: Array, a: Array) -> Affine:
     return np.eye(len(mean)) - change, change @ mean
 
 
-class LEACE(Fitted):
+class LEACE(AffineMethod):
     """Erase the attribute from representations, then fit the last layer anew."""
 
-    def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
+    def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
         assert self.task.inferred_attribute is not None
         weight, bias = erasure(z, self.task.inferred_attribute)
         return (weight, bias), logistic(z @ weight.T + bias, y, self.task.num_classes, self.settings["strength"])

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.compute.transfer import to_device
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, float_
 from despur.specs.spec import Spec
@@ -39,14 +39,14 @@ def class_maxima(values: Tensor, labels: Tensor, count: int) -> Tensor:
     return values.new_zeros(count).scatter_reduce(0, labels, values, "amax")
 
 
-class LfF(Method):
+class LfF(GradientMethod):
     """Alg. 1 of Nam et al.: both networks learn at once, the debiased one (encoder and head) with weights of relative
     difficulty."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
-        networks = Method.build_networks(spec, shape, num_classes)
-        networks["biased"] = nn.Sequential(*Method.build_networks(spec, shape, num_classes).values())
+        networks = GradientMethod.build_networks(spec, shape, num_classes)
+        networks["biased"] = nn.Sequential(*GradientMethod.build_networks(spec, shape, num_classes).values())
         return networks
 
     def setup(self) -> None:

@@ -3,7 +3,7 @@ a frozen encoder."""
 
 from torch import Tensor, nn
 
-from despur.methods.base import Method
+from despur.methods.base import GradientMethod
 from despur.specs.hyperparameters import adam, criterion, on_stage1
 from despur.specs.settings import bool_, float_, int_, without
 from despur.specs.spec import Spec
@@ -44,7 +44,7 @@ class Given(nn.Module):
         return nn.functional.normalize(z) if self.normalise else z
 
 
-class LinearClassifier(Method):
+class LinearClassifier(GradientMethod):
     """Cross-entropy on the labelled training samples."""
 
     @staticmethod

@@ -5,15 +5,15 @@ On embeddings of the length that the model gives them, as the released code: one
 
 from torch import nn
 
-from despur.methods.base import Method
-from despur.methods.families.embeddings import Probe, Unchanged, base_of
+from despur.methods.base import GradientMethod
+from despur.methods.families.embeddings import Probe, Unchanged, stage1_outputs
 from despur.specs.hyperparameters import on_embeddings
 from despur.specs.spec import Spec
 
 SETTINGS = {**on_embeddings("released code; the paper's appendix is missing")}
 
 
-class LinearProbe(Method):
+class LinearProbe(GradientMethod):
     """f(u) = W u + b, on cross-entropy."""
 
     @staticmethod
@@ -22,4 +22,4 @@ class LinearProbe(Method):
         return nn.ModuleDict({"encoder": Unchanged(dim), "head": Probe(dim, num_classes)})
 
     def setup(self) -> None:
-        self.networks["head"].get_buffer("length").fill_(base_of(self.task).length)
+        self.networks["head"].get_buffer("length").fill_(stage1_outputs(self.task).length)

@@ -6,7 +6,7 @@ Sec. 6.2 of Qiang et al. 2022 trains the layer by Adam; this is for where that w
 
 import numpy as np
 
-from despur.methods.families.fitted import Affine, Fitted
+from despur.methods.families.fitted import Affine, AffineMethod
 from despur.numerics.linear import logistic
 from despur.specs.hyperparameters import criterion, on_stage1
 from despur.specs.settings import float_, int_
@@ -22,10 +22,10 @@ SETTINGS = {
 }
 
 
-class LogisticClassifier(Fitted):
+class LogisticClassifier(AffineMethod):
     """The map is the identity; the head is fitted to standardised representations."""
 
-    def fit(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
+    def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
         mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)
         weight, bias = logistic((z - mean) / scale, y, self.task.num_classes, self.settings["strength"])
         return (np.eye(z.shape[1]), np.zeros(z.shape[1])), (weight / scale, bias - weight / scale @ mean)

@@ -11,7 +11,7 @@ import numpy as np
 from torch import nn
 
 from despur.losses.discrepancy import mmd
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.samplers.domains import balanced, domains
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_, int_
@@ -36,7 +36,7 @@ SETTINGS = {
 }
 
 
-class MMD(Method):
+class MMD(GradientMethod):
     """Cross-entropy plus ``weight`` times the mean squared discrepancy between pairs of domains in a mini-batch."""
 
     def setup(self) -> None:
@@ -52,7 +52,7 @@ class MMD(Method):
         return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        z = self.networks["encoder"](self.task.batcher.batch(batch, rng))
+        z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         discrepancy = mmd(z, self.domain[batch], int(self.rows.max()) + 1, self.settings["kernels"])
         return {

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.losses.groups import group_means
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_, int_
@@ -56,7 +56,7 @@ def group_divergence(logits: Tensor, labels: Tensor, environment: Tensor) -> Ten
     return (both[:, None] * hard * (hard.log() - easy.log())).sum()
 
 
-class PGI(Method):
+class PGI(GradientMethod):
     """Cross-entropy + lambda x the divergence between environments, both on the samples of one batch."""
 
     def setup(self) -> None:
@@ -83,7 +83,7 @@ class PGI(Method):
         yield from self.sampler.draw(rng, anchors).rows
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))
+        logits = self.forward(batch, rng)
         labels = self.task.labels[batch]
         cross = nn.functional.cross_entropy(logits, labels)
         divergence = group_divergence(logits, labels, self.environment[batch])

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 
-from despur.methods.base import Losses
-from despur.methods.families.embeddings import Unchanged, base_of
-from despur.methods.families.fitted import Fitted
+from despur.methods.base import FittedMethod
+from despur.methods.families.embeddings import Unchanged, stage1_outputs
 from despur.specs.hyperparameters import on_stage1
 from despur.specs.settings import SettingError, choice, float_
 from despur.specs.spec import Spec
-from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("zero_shot", "last", "Sec. 3.2: a foundation model's embeddings of samples and class prompts"),
@@ -44,7 +41,7 @@ class NearestPrompt(nn.Module):
         super()._load_from_state_dict(state, prefix, *others)
 
 
-class Prompting(Fitted):
+class Prompting(FittedMethod):
     """Embeddings as they are; the prompts are the classifier."""
 
     @staticmethod
@@ -52,14 +49,12 @@ class Prompting(Fitted):
         (dim,) = shape
         return nn.ModuleDict({"encoder": Unchanged(dim), "head": NearestPrompt(spec.settings["temperature"])})
 
-    def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        base = base_of(self.task)
-        prompts = base.head[:, None] if self.settings["prompts"] == "class" else base.group_prompts
+    def fit(self, rng: np.random.Generator) -> None:
+        stage1 = stage1_outputs(self.task)
+        prompts = stage1.head[:, None] if self.settings["prompts"] == "class" else stage1.group_prompts
         if prompts is None:
             raise SettingError(
                 "prompts=group: this stage 1 has no prompts that name the attribute; prompts=class works"
             )
         self.networks["head"].load_state_dict({"prompts": torch.from_numpy(prompts)})
         self.networks.to(self.task.device)
-        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng)))
-        return {"loss": cross_entropy(logits, self.task.labels[batch])}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from despur.methods.base import Method
+from despur.methods.base import GradientMethod
 from despur.samplers.domains import balanced
 from despur.specs.hyperparameters import sgd
 from despur.storage.store import Array
@@ -21,7 +21,7 @@ SETTINGS = {
 }
 
 
-class RWY(Method):
+class RWY(GradientMethod):
     """Weights of sampling, one over the size of a class: as in their code, not of the loss."""
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:

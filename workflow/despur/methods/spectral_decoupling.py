@@ -7,7 +7,7 @@ Zhang et al. name it (App. D.1) and do not run it.
 import numpy as np
 from torch import nn
 
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import float_
 from despur.storage.store import Array
@@ -27,11 +27,11 @@ SETTINGS = {
 }
 
 
-class SpectralDecoupling(Method):
+class SpectralDecoupling(GradientMethod):
     """ERM with lambda / 2 times the squared norm of the logits."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        logits = self.networks["head"](self.networks["encoder"](self.task.batcher.batch(batch, rng))).float()
+        logits = self.forward(batch, rng).float()
         cross = nn.functional.cross_entropy(logits, self.task.labels[batch])
         penalty = logits.square().sum(dim=1).mean() / 2
         return {

@@ -15,8 +15,9 @@ from torch.nn.functional import normalize
 from despur.compute.task import InputBatcher, PerSample
 from despur.datasets.sources import text
 from despur.datasets.sources.captions import LONGEST, VOCABULARY, captioned_scenes
+from despur.encoders.base import build_encoder
 from despur.losses.image_text import image_text_contrast
-from despur.methods.base import Losses, Method, build_encoder
+from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.prompted import Unit, cosine_head, hold_prompts
 from despur.specs.hyperparameters import adam
 from despur.specs.settings import SettingError, component, float_, int_
@@ -66,7 +67,7 @@ class Tower(nn.Module):
         return self.layers(images)
 
 
-class TwoTower(Method):
+class TwoTower(GradientMethod):
     """Images and captions that belong together are pulled together; prompts of the task's classes then classify its
     images."""
 

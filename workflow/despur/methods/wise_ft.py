@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.methods.base import Losses, Method
-from despur.methods.families.embeddings import Probe, Unchanged, base_of, freeze
+from despur.methods.base import GradientMethod, Losses
+from despur.methods.families.embeddings import Probe, Unchanged, freeze, stage1_outputs
 from despur.specs.declarations import declared
 from despur.specs.settings import choice, float_
 from despur.specs.spec import Spec
@@ -43,7 +43,7 @@ class Ensemble(nn.Module):
         return torch.log((1 - self.alpha) * probe.softmax(1) + self.alpha * zero_shot.softmax(1))
 
 
-class WiSEFT(Method):
+class WiSEFT(GradientMethod):
     """ERM trains the probe alone; the ensemble predicts."""
 
     @staticmethod
@@ -58,9 +58,9 @@ class WiSEFT(Method):
         return head
 
     def setup(self) -> None:
-        base = base_of(self.task)
-        freeze(self.ensemble.zero_shot, base.head / self.settings["temperature"])
-        self.ensemble.probe.length.fill_(base.length)  # type: ignore[operator]
+        stage1 = stage1_outputs(self.task)
+        freeze(self.ensemble.zero_shot, stage1.head / self.settings["temperature"])
+        self.ensemble.probe.length.fill_(stage1.length)  # type: ignore[operator]
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits = self.ensemble.probe(self.task.batcher.batch(batch, rng))

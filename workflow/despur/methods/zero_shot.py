@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from despur.compute.embed_dataset import embed
 from despur.compute.task import InputBatcher, Task, encode
-from despur.methods.base import Method, build_encoder
+from despur.encoders.base import build_encoder
+from despur.methods.base import Method
 from despur.methods.families.prompted import Unit, cosine_head, hold, hold_prompts
 from despur.specs.settings import SettingError, choice, component
 from despur.specs.spec import Spec
@@ -64,9 +65,7 @@ class ZeroShot(Method):
     """The nearest class embedding says the class (Eq. 3)."""
 
     def __init__(self, task: Task, spec: Spec) -> None:
-        self.task, self.spec = task, spec
-        self.settings = {"epochs": 0, "criterion": "average_accuracy", **spec.settings}
-        self.networks = self.build_networks(spec, task.batcher.shape, task.num_classes).to(task.device)
+        super().__init__(task, spec)
         self.networks.register_buffer("length", self.length())
         {"prompts": self.from_prompts, "given": self.from_data, "means": self.from_means}[spec.settings["classes"]]()
 
@@ -123,9 +122,3 @@ class ZeroShot(Method):
         z = embed(self.networks["encoder"], shown, checkpoint, rng)
         head = self.networks["head"].weight.detach().cpu().numpy().T  # type: ignore[operator]
         return {"z": z, "logits": (z.astype(np.float32) @ head).astype(np.float16)}
-
-    def state(self) -> dict[str, Any]:
-        return {"networks": self.networks.state_dict()}
-
-    def load(self, state: dict[str, Any]) -> None:
-        self.networks.load_state_dict(state["networks"])

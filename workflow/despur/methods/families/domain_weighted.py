@@ -36,7 +36,7 @@ class DomainWeighted(WithDomains):
         """w_ij (B,B) from each sample's probabilities of domains ``p`` (B,N_D) and its true domain (B,)."""
         raise NotImplementedError
 
-    def fit(self, z: Tensor, domain: Tensor) -> None:
+    def fit_discriminator(self, z: Tensor, domain: Tensor) -> None:
         """A new discriminator for these embeddings (App. C): to the optimum, from nothing."""
         weight, bias = logistic.fit(z, domain, self.num_domains, self.settings["penalty"])
         discriminator = self.networks["discriminator"]
@@ -49,7 +49,7 @@ class DomainWeighted(WithDomains):
         self.networks.eval()
         with eager():
             z = torch.cat([self.embed(images).float() for images in self.task.batcher.batches(256, rng)])
-        self.fit(z, self.domain.values)
+        self.fit_discriminator(z, self.domain.values)
 
     def temperature(self, z: Tensor, domain: Tensor, positive: Tensor) -> Tensor:
         """tau_ij (2N,2N), tau_alpha for the positives."""
@@ -62,7 +62,7 @@ class DomainWeighted(WithDomains):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z, domain = self.two_views(batch, rng), self.domains_of(batch)
         if self.settings["discriminator"] == "batch":
-            self.fit(z.detach().float(), domain)
+            self.fit_discriminator(z.detach().float(), domain)
         positive = positives(len(batch), z.device)
         allowed = candidates(len(batch), self.settings["negatives"], z.device)
         tau = self.temperature(z, domain, positive)

@@ -64,7 +64,7 @@ class Bottleneck(nn.Module):
             return (mapped[1:] @ active[0]) / (lengths[1:] * lengths[0])
 
 
-def base_of(task: Task) -> Stage1Outputs:
+def stage1_outputs(task: Task) -> Stage1Outputs:
     """What the foundation model says. Raises SettingError where the base's head does not lie in the space of the
     representations."""
     assert task.stage1_outputs is not None

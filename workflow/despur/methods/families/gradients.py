@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from despur.methods.base import Losses, Method
+from despur.methods.base import GradientMethod, Losses
 from despur.storage.store import Array
 
 
-class KeepsHeadGradient(Method):
+class KeepsHeadGradient(GradientMethod):
     """With head_gradient=accumulate, the head's gradient is cleared once an epoch instead of once a step: a resumed
     run needs it."""
 

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.encoders.base import build_encoder
 from despur.losses.infonce import candidates, two_view_contrast
-from despur.methods.base import Method, build_encoder
+from despur.methods.base import GradientMethod
 from despur.samplers.domains import domains
 from despur.specs.spec import Spec
 from despur.storage.store import Array
@@ -28,7 +29,7 @@ def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
     )
 
 
-class SelfSupervised(Method):
+class SelfSupervised(GradientMethod):
     """An encoder without a head. Nothing selects among its epochs: the last one counts. ``done``: epochs so far."""
 
     done = 0.0
@@ -94,7 +95,7 @@ class SelfSupervised(Method):
         allowed = candidates(len(z) // 2, self.settings["negatives"], z.device)
         return two_view_contrast(z, allowed, self.settings["temperature"])
 
-    def presentations(self, batch: Array) -> int:
+    def count_images(self, batch: Array) -> int:
         return 2 * batch.size
 
 

@@ -1,0 +1,45 @@
+"""Runs of methods that are fitted at once, without gradients."""
+
+import copy
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from despur.compute.machine import Machine
+from despur.compute.randomness import generator, number, seed_torch
+from despur.methods.base import FittedMethod
+from despur.training.progress import Progress, Score, TrainingError, load_checkpoint, save_checkpoint
+
+
+def fit_once(method: FittedMethod, key: str, score: Score, machine: Machine, checkpoint: Path) -> Progress:
+    """Fit a method: one step, one epoch, one evaluation. A checkpoint of a finished fit is taken as it is."""
+    progress = load_checkpoint(checkpoint, method, machine.device, key)
+    if progress.finished:
+        return progress
+    started = time.perf_counter()
+    seed_torch(number(key, 0, 0))
+    with machine.autocast:
+        method.fit(rng := generator(key, 0, 0))
+        loss = mean_loss(method, rng)
+    if not math.isfinite(loss):
+        raise TrainingError(f"{key}: mean loss is {loss} after the fit; settings {dict(method.settings)}")
+    scores = score(method)
+    best = copy.deepcopy(method.networks.state_dict())
+    progress = Progress(epoch=1, step=1, images=len(method.task), best=best, best_step=1, finished=True)
+    progress.best_score = tuple(scores.values()) or (1.0,)
+    progress.add_scores({"loss": loss, **scores})
+    progress.seconds = time.perf_counter() - started
+    save_checkpoint(checkpoint, method, progress)
+    return progress
+
+
+@torch.no_grad()
+def mean_loss(method: FittedMethod, rng: np.random.Generator) -> float:
+    """Cross-entropy of all training samples."""
+    rows = np.arange(len(method.task))
+    logits = method.forward(rows, rng)
+    return float(nn.functional.cross_entropy(logits, method.task.labels[rows]))

@@ -1,0 +1,108 @@
+"""What the runs of a result path are trained on: data sets, and results of stage 1 and of group inference."""
+
+import dataclasses
+from functools import cache, lru_cache, partial
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from despur.compute.task import Stage1Outputs, Task, present
+from despur.methods.base import Method
+from despur.specs.paths import ResultPath, Run
+from despur.storage.store import Array, Container, Dataset, load_dataset
+
+
+def load_method_class(name: str) -> type[Method]:
+    """The method that a file of methods/ defines."""
+    module = import_module(f"despur.methods.{name}")
+    return next(
+        c
+        for c in vars(module).values()
+        if isinstance(c, type) and issubclass(c, Method) and c.__module__ == module.__name__
+    )
+
+
+class RunInputs:
+    """Reads the inputs of the runs of one result path; what several runs share is read once."""
+
+    def __init__(self, result: ResultPath, device: torch.device) -> None:
+        self.result, self.device = result, device
+        self.load_stored = cache(partial(load_dataset, result.data.folder))
+        self.load_represented = lru_cache(maxsize=1)(self.replace_inputs)
+
+    def load_dataset(self, run: Run) -> Dataset:
+        """The data set that a run is trained and evaluated on. If the method declares ``stage1_selection``, its inputs
+        are the stage-1 model's representations."""
+        if "stage1_selection" not in run.spec.settings:
+            return self.load_stored(run.data.name)
+        stage1 = run.spec.components["stage1"].base_name
+        return self.load_represented(run.data.name, stage1, f"{self.stage1_key(run)}/z")
+
+    def replace_inputs(self, data: str, stage1: str, key: str) -> Dataset:
+        """A data set with stage-1 representations, float32 (N,D), in the place of its inputs."""
+        z = Container(self.find_folder("stage1", stage1) / "outputs.safetensors")[key].astype(np.float32)
+        return dataclasses.replace(self.load_stored(data), inputs=z)
+
+    def find_folder(self, component: str, base_name: str) -> Path:
+        """The folder of a component's results (``stage1``, ``groups``)."""
+        return next(p.folder for p in self.result.upstream(component) if p.sweep.base_name == base_name)
+
+    def stage1_key(self, run: Run) -> str:
+        """The key of a run's stage-1 model, at the step that the method reads."""
+        return f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}"
+
+    def load_stage1_outputs(self, run: Run, rows: Array) -> Stage1Outputs | None:
+        """Outputs of the stage-1 model for the samples at these rows. None if the method reads none, or if that model
+        has no logits."""
+        if "stage1_selection" not in run.spec.settings:
+            return None
+        folder = self.find_folder("stage1", run.spec.components["stage1"].base_name)
+        key = self.stage1_key(run)
+        outputs, weights = (
+            Container(folder / "outputs.safetensors"),
+            Container(folder / "models.safetensors").under(key),
+        )
+        if f"{key}/logits" not in outputs.keys:
+            return None
+        return Stage1Outputs(
+            outputs[f"{key}/logits"][rows],
+            weights["head.weight"],
+            weights.get("group_prompts"),
+            weights.get("length", np.ones(1)).item(),
+        )
+
+    def load_stage1_encoder(self, run: Run) -> dict[str, torch.Tensor] | None:
+        """The weights of the stage-1 encoder, if the method starts from them."""
+        if "stage1_weights" not in run.spec.settings:
+            return None
+        folder = self.find_folder("stage1", run.spec.components["stage1"].base_name)
+        key = f"{run.of('stage1')}/{run.spec.settings['stage1_weights']}"
+        weights = Container(folder / "models.safetensors").under(key)
+        return {k.removeprefix("encoder."): torch.from_numpy(v) for k, v in weights.items() if k.startswith("encoder.")}
+
+    def load_inferred_attribute(self, run: Run) -> Array | None:
+        """The inferred attribute of the training samples, if the method reads one."""
+        if "groups" not in run.spec.components:
+            return None
+        folder = self.find_folder("groups", run.spec.components["groups"].base_name)
+        return Container(folder / "groups.safetensors")[run.of("groups")].astype(int)
+
+    def build_task(self, run: Run, dataset: Dataset) -> Task:
+        """The training samples of a run, and all that its method may know about them."""
+        splits = load_method_class(run.spec.base_name).TRAINED_ON
+        rows = np.flatnonzero(dataset.table["split"].isin(splits))
+        return Task(
+            present(dataset, rows, dataset.about.get("train_crop", "centre"), self.device),
+            dataset.y[rows],
+            len(dataset.about["classes"]),
+            self.device,
+            self.load_inferred_attribute(run),
+            about={"dataset": run.data.base_name, **dataset.about},
+            originals=dataset.table["original"].to_numpy()[rows],
+            class_embeddings=dataset.class_embeddings,
+            stage1_outputs=self.load_stage1_outputs(run, rows),
+            label_rank=dataset.table["label_rank"].to_numpy()[rows] if "label_rank" in dataset.table else None,
+            start=self.load_stage1_encoder(run),
+        )

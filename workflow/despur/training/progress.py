@@ -1,0 +1,68 @@
+"""The state of a run in training, and its checkpoint."""
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from despur.compute import distributed
+from despur.methods.base import Method
+from despur.storage.store import atomic
+
+State = dict[str, torch.Tensor]
+Score = Callable[[Method], dict[str, float]]  # validation scores by name
+
+
+class TrainingError(RuntimeError):
+    """A loss that is not a number; the message names the steps and the settings."""
+
+
+@dataclass
+class Progress:
+    """How far a run is, and its results so far: all that a checkpoint holds besides the method's state."""
+
+    epoch: int = 0
+    step: int = 0
+    step_in_epoch: int = 0
+    images: int = 0  # views that steps have used
+    seconds: float = 0.0
+    best: State = field(default_factory=dict)  # the networks at the best step
+    best_score: tuple[float, ...] = (-math.inf,)
+    best_step: int = 0
+    evals_without_improvement: int = 0
+    finished: bool = False
+    totals: State = field(default_factory=dict)  # of each scalar loss since the last evaluation
+    counts: dict[str, int] = field(default_factory=dict)  # and of how many steps
+    arrays: State = field(default_factory=dict)  # of the latest step that returned them
+    diagnostics: dict[str, list[torch.Tensor]] = field(default_factory=dict)  # arrays of each epoch's last step
+    steps_since_eval: int = 0
+    history: list[dict[str, Any]] = field(default_factory=list)
+    snapshots: dict[str, State] = field(default_factory=dict)
+
+    def add_scores(self, values: dict[str, float]) -> None:
+        """Add values of the present step to the history."""
+        self.history += [
+            {"epoch": self.epoch, "step": self.step, "name": name, "value": value} for name, value in values.items()
+        ]
+
+
+def save_checkpoint(path: Path, method: Method, progress: Progress) -> None:
+    """Write a checkpoint atomically. Of several processes, which all have the same state, the first does."""
+    if distributed.rank() == 0:
+        with atomic(path) as temporary:
+            torch.save({"method": method.state(), "progress": vars(progress)}, temporary)
+
+
+def load_checkpoint(path: Path, method: Method, device: torch.device, key: str) -> Progress:
+    """Load a checkpoint into a method. Without a checkpoint: a new start."""
+    if not path.exists():
+        return Progress()
+    saved = torch.load(path, map_location=device, weights_only=True)
+    method.load(saved["method"])
+    progress = Progress(**saved["progress"])
+    print(f"{key}: resumes at step {progress.step}", file=sys.stderr, flush=True)
+    return progress
