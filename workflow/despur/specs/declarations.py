@@ -2,6 +2,7 @@
 run, so that names resolve in milliseconds, without torch."""
 
 import ast
+import textwrap
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,16 @@ DECLARATIONS = {
 def list_components(kind: str) -> list[str]:
     """Names in a folder of the package (datasets, encoders, inference, methods): the folder is the registry."""
     return sorted(p.stem for p in (PACKAGE / kind).glob("*.py") if p.stem not in ("__init__", "base"))
+
+
+def read_docstring(kind: str, name: str) -> str:
+    """The docstring of a component's file, which is not run."""
+    return ast.get_docstring(ast.parse((PACKAGE / kind / f"{name}.py").read_text())) or ""
+
+
+def summarize(kind: str, name: str) -> str:
+    """The first paragraph of a component's docstring, in at most 130 characters."""
+    return textwrap.shorten(read_docstring(kind, name).partition("\n\n")[0], 130, placeholder=" ...")
 
 
 @cache
