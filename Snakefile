@@ -39,8 +39,8 @@ rule all:
     default_target: True
     input:
         [
-            experiments.outputs(config, paper, artifact)
+            experiments.list_outputs(config, paper, artifact)
             for paper in config["papers"]
-            for artifact in experiments.artifacts(config, paper)
+            for artifact in experiments.list_artifacts(config, paper)
         ],
         rules.scorecard.output,

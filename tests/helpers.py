@@ -91,8 +91,8 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     (point,) = resolve("datasets", name).points
     OPENED.clear()
     made = import_module(f"despur.datasets.{point.base_name}").build(point.settings, root)
-    found = {pattern: raw_files.present(pattern, root) for pattern in raw_files.needed(point)}
-    assert raw_files.downloaded(point.base_name) or all(found.values()), (
+    found = {pattern: raw_files.find_files(pattern, root) for pattern in raw_files.list_patterns(point)}
+    assert raw_files.is_downloaded(point.base_name) or all(found.values()), (
         f"{name}: nothing matches {[p for p in found if not found[p]]}"
     )
     many, one = (

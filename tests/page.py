@@ -26,7 +26,7 @@ CONFIG: dict[str, Any] = {
 
 def table_file(config: dict[str, Any], paper: str, artifact: str) -> Path:
     """Where a table's numbers are."""
-    return Path(experiments.outputs(config, paper, artifact)[0]).with_suffix(".csv")
+    return Path(experiments.list_outputs(config, paper, artifact)[0]).with_suffix(".csv")
 
 
 def table_1() -> pd.DataFrame:
@@ -89,16 +89,16 @@ def claims() -> pd.DataFrame:
 def results(config: dict[str, Any]) -> None:
     """Table 1, Figure 5, the claims and the matrix, in the working directory."""
     for artifact, table in (("table_1", table_1()), ("claims", claims())):
-        for file in map(Path, experiments.outputs(config, "cnc", artifact)):
+        for file in map(Path, experiments.list_outputs(config, "cnc", artifact)):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"<h1>{artifact}</h1>")
         write_csv(table_file(config, "cnc", artifact), table)
     write_csv(table_file(config, "cnc", "figure_5"), table_1())
-    write_figure(Path(experiments.outputs(config, "cnc", "figure_5")[0]).with_suffix(""), panels(1)[0])
-    for cell in experiments.cells(config, "cnc", "table_1"):
+    write_figure(Path(experiments.list_outputs(config, "cnc", "figure_5")[0]).with_suffix(""), panels(1)[0])
+    for cell in experiments.list_artifact_runs(config, "cnc", "table_1"):
         write_json(Path(cell.folders[0]) / "about.json", {"seconds": 1.0, "peak_memory_mb": 500.0})
-    prefix = Path(matrix.outputs(config)[0]).with_suffix("")
-    write_csv(prefix.with_suffix(".csv"), compared(matrix.cells(config)))
+    prefix = Path(matrix.list_outputs(config)[0]).with_suffix("")
+    write_csv(prefix.with_suffix(".csv"), compared(matrix.list_artifact_runs(config)))
     comparison.draw(pd.read_csv(prefix.with_suffix(".csv")), prefix)
 
 
@@ -112,7 +112,7 @@ def compared(cells: list[Any]) -> pd.DataFrame:
             rows.append(
                 {
                     "method": method,
-                    "papers": " ".join(matrix.papers_of(cell)),
+                    "papers": " ".join(matrix.list_papers(cell)),
                     "data": "scene_digits",
                     "sees_attribute": method == "con",
                     "metric": metric.name,

@@ -8,7 +8,7 @@ from project import SOURCE
 
 from despur.orchestration import experiments
 from despur.specs.paths import locate
-from despur.specs.resolution import canonical
+from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
 
 WRITTEN = [
@@ -29,7 +29,7 @@ def resolves(path):
     """Raises SettingError for a path that nothing makes."""
     if "papers/" in path:
         paper, artifact = Path(path).parts[-2:]
-        assert Path(artifact).stem in experiments.room(paper)["artifacts"], path
+        assert Path(artifact).stem in experiments.load_experiments(paper)["artifacts"], path
     else:
         result = locate(f"results/{path}")
         assert result.datasets.points and (result.stage == "data" or result.runs())
@@ -54,7 +54,7 @@ def test_short_forms_of_the_readme_can_be_asked_for():
     assert len(found) >= 3
     for name in found:
         dataset = "bring_your_own" if "encoder" in name else "colored_digits"
-        canonical("methods", name, dataset)
+        resolve_canonical("methods", name, dataset)
 
 
 def test_the_paths_of_the_readme_are_seen():

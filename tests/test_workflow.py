@@ -50,11 +50,13 @@ def asked(project, config="config.yaml"):
 @pytest.mark.parametrize("config", CONFIGS)
 def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(project, config):
     plan, config = project.plan("--configfile", config), asked(project, config)
-    drawn = {f"{paper}_{artifact}" for paper in config["papers"] for artifact in experiments.artifacts(config, paper)}
+    drawn = {
+        f"{paper}_{artifact}" for paper in config["papers"] for artifact in experiments.list_artifacts(config, paper)
+    }
     runs = {name.removeprefix("train_stage2 ") for name in plan if name.startswith("train_stage2 ")}
-    read = {file for paper in config["papers"] for artifact in experiments.artifacts(config, paper)
-            for file in experiments.files(config, paper, artifact)}  # fmt: skip
-    read |= set(matrix.files(config))
+    read = {file for paper in config["papers"] for artifact in experiments.list_artifacts(config, paper)
+            for file in experiments.list_inputs(config, paper, artifact)}  # fmt: skip
+    read |= set(matrix.list_inputs(config))
     wanted = {str(Path(file).parent) for file in read if re.match("results/(runs|stage1|groups)/", file)}
     assert drawn | {"all", "scorecard"} <= set(plan) and ("matrix" in plan) == ("matrix" in config)
     assert {f"results/runs/{run}" for run in runs} == {

@@ -91,17 +91,18 @@ def scorecard(seeds: int = 220) -> list[Row]:
         root = Path(temporary)
         (root / "many.yaml").write_text(yaml.safe_dump(config))
         found = {
-            artifact: experiments.cells(config, "cnc", artifact) for artifact in experiments.artifacts(config, "cnc")
+            artifact: experiments.list_artifact_runs(config, "cnc", artifact)
+            for artifact in experiments.list_artifacts(config, "cnc")
         }
         folders = {folder for cells in found.values() for cell in cells for folder in cell.folders}
         for folder in folders:
             _run_folder(root, folder)
         for artifact in found:
-            files = experiments.outputs(config, "cnc", artifact)
+            files = experiments.list_outputs(config, "cnc", artifact)
             for file in files:
-                _record(root, file, f"cnc_{artifact}", experiments.files(config, "cnc", artifact))
+                _record(root, file, f"cnc_{artifact}", experiments.list_inputs(config, "cnc", artifact))
             table = tally.printed("cnc").query(f"artifact == '{artifact}'").drop(columns="artifact")
-            if experiments.made(artifact) == experiments.TABLE:
+            if experiments.find_script(artifact) == experiments.TABLE:
                 table.assign(
                     claim="none", dataset="none", ours=1.0, difference=1.0, seeds=2, data="cmnist", verdict="differs"
                 ).to_csv(root / files[1], index=False)

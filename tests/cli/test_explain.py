@@ -14,7 +14,7 @@ from despur.cli import explain
 from despur.cli.check import LICENCE, SOURCE, check, stated
 from despur.datasets import waterbirds
 from despur.orchestration import configuration, experiments
-from despur.specs.declarations import available
+from despur.specs.declarations import list_components
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import raw_files
@@ -137,18 +137,18 @@ def test_a_check_decodes_images_of_each_split(monkeypatch):
         list(check("waterbirds"))
 
 
-@pytest.mark.parametrize("dataset", available("datasets"))
+@pytest.mark.parametrize("dataset", list_components("datasets"))
 def test_the_licence_of_a_data_set_is_known_without_its_files(dataset):
     known = {"cifar10", "cifar100", "cifar10_001", "cifar10_02", "stl10"}  # whose authors state none
     assert stated(dataset, LICENCE).startswith("not stated") == (dataset in known)
 
 
-@pytest.mark.parametrize("dataset", available("datasets"))
+@pytest.mark.parametrize("dataset", list_components("datasets"))
 def test_the_table_of_raw_files_has_the_data_sets_that_cannot_be_made_without(dataset, here, monkeypatch):
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
     (point,) = resolve("datasets", dataset).points
     raw = point.source or point
-    needed = raw_files.needed(raw)
+    needed = raw_files.list_patterns(raw)
     try:
         list(check(dataset))
         lacking = False
@@ -188,7 +188,12 @@ def test_a_bundled_configuration_needs_no_raw_data_and_one_of_both_is_asked_for(
 
 def test_what_no_configuration_asks_for_is_listed_and_kept(here):
     kept = [
-        *(cell.folders[0] for cell in experiments.cells(configuration.read(Path("config.yaml")), "cnc", "table_1")),
+        *(
+            cell.folders[0]
+            for cell in experiments.list_artifact_runs(
+                configuration.load_configuration(Path("config.yaml")), "cnc", "table_1"
+            )
+        ),
         RUN,
         "results/runs/colored_digits/con/s0-2",
         "results/groups/colored_digits/oracle/s0-2",

@@ -12,7 +12,7 @@ from PIL import Image
 from tests.datasets.test_loaders import picture
 
 from despur.datasets import amazon, cifar10
-from despur.datasets.sources import breeds, objects, prompts, rawfiles
+from despur.datasets.sources import breeds, image_files, objects, prompts
 from despur.storage.store import InputError, Lazy, load_dataset, save_dataset
 
 RNG = np.random.default_rng
@@ -30,7 +30,7 @@ def kept(name, dataset, root):
     save_dataset(root / "out", {name: dataset})
     found = load_dataset(root / "out", name)
     pd.testing.assert_frame_equal(found.table, dataset.table)
-    assert (found.cells.sum(axis=1) == 1).all() and len(found.inputs) == len(found.table)
+    assert (found.class_attribute_groups.sum(axis=1) == 1).all() and len(found.inputs) == len(found.table)
     assert found.table.groupby("original")["split"].nunique().eq(1).all()
     assert set(found.splits) == {"train", "val", "test"}
     return found
@@ -135,9 +135,9 @@ def test_images_are_seen_as_clip_sees_them():
             np.uint8
         )
     )
-    found = np.asarray(rawfiles.as_clip(wide, 20))
+    found = np.asarray(image_files.as_clip(wide, 20))
     assert found.shape == (20, 20, 3) and (found == 200).all()
-    assert rawfiles.as_clip(wide.transpose(Image.Transpose.ROTATE_90), 33).size == (33, 33)
+    assert image_files.as_clip(wide.transpose(Image.Transpose.ROTATE_90), 33).size == (33, 33)
 
 
 # CIFAR-10 and others

@@ -9,7 +9,7 @@ import torch
 
 from despur.inference import eiil
 from despur.inference.base import Evidence
-from despur.specs.declarations import available, declared
+from despur.specs.declarations import declared, list_components
 from despur.specs.resolution import resolve
 
 DEFAULTS = {key: setting.default for key, setting in declared("inference", "eiil")["SETTINGS"].items()}
@@ -108,7 +108,7 @@ def test_environment_1_may_be_empty():
     assert found.tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("dataset", available("datasets"))
+@pytest.mark.parametrize("dataset", list_components("datasets"))
 def test_a_data_sets_learning_rate_is_not_the_inferences(dataset):
     inference = resolve("methods", "eiil", dataset).points[0].components["groups"]
     assert (inference.base, inference.settings["ascent_rate"], inference.settings["steps"]) == ("eiil", 1e-3, 10_000)

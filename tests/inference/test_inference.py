@@ -17,7 +17,7 @@ from despur import groups
 from despur.inference import clusters, oracle, predictions
 from despur.inference.base import Evidence, match_labels
 from despur.numerics.umap import draw
-from despur.specs.declarations import available, declared
+from despur.specs.declarations import declared, list_components
 from despur.specs.resolution import resolve
 from despur.storage.store import Container
 
@@ -124,7 +124,7 @@ def root(tmp_path_factory):
     return results, dataset, arrays
 
 
-@pytest.mark.parametrize("name", available("inference"))
+@pytest.mark.parametrize("name", list_components("inference"))
 def test_only_an_inference_that_declares_it_is_given_true_attributes(name, root):
     results, dataset, arrays = root
     from_stage1 = "stage1" in declared("inference", name)["SETTINGS"]
@@ -147,7 +147,7 @@ def test_only_an_inference_that_declares_it_is_given_true_attributes(name, root)
 
 
 def test_oracle_alone_declares_that_it_reads_true_groups():
-    assert [name for name in available("inference") if declared("inference", name).get("READS_TRUE_GROUPS")] == [
+    assert [name for name in list_components("inference") if declared("inference", name).get("READS_TRUE_GROUPS")] == [
         "oracle"
     ]
 

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 from despur.compute.task import InputBatcher, Task, encode
 from despur.losses import similarity
 from despur.methods import cim
-from despur.specs.declarations import available
+from despur.specs.declarations import list_components
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 
@@ -211,6 +211,6 @@ def test_scales_and_window_must_fit(name):
 def test_a_finished_model_can_be_built_without_its_task(method):
     fresh = cim.CIM.build_networks(resolve("methods", "cim+latent=16").points[0], (3, 32, 32), 3)
     fresh.load_state_dict(method.networks.state_dict())
-    assert "cim" in available("methods")
+    assert "cim" in list_components("methods")
     shown = InputBatcher(torch.from_numpy(images(5)), 32)
     assert (encode(fresh["encoder"], fresh["head"], shown, RNG(0))["logits"] != 0).any()

@@ -11,12 +11,12 @@ from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.semantic import backdoor, uniformity
 from despur.methods import swav
 from despur.methods.families.msr import SemanticWeights
-from despur.specs.declarations import available
+from despur.specs.declarations import list_components
 
 RNG = np.random.default_rng
 N = 6
 BATCH = np.arange(N)
-WEARERS = [name for name in available("methods") if name.endswith("_msr")]
+WEARERS = [name for name in list_components("methods") if name.endswith("_msr")]
 SMALL = "+augment.blur=0+encoder.dim=3+encoder.width=2+projector_dim=3+projector_width=5+warmup=0"
 OWN = {"ressl_msr": "+queue=9", "swav_msr": "+prototypes=4"}
 

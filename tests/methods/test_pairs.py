@@ -17,7 +17,7 @@ from despur.compute.task import encode
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.whitening import whiten
 from despur.orchestration import experiments
-from despur.specs.declarations import available, declared
+from despur.specs.declarations import declared, list_components
 from despur.specs.resolution import resolve
 from despur.training.loop import Trainer
 
@@ -65,7 +65,9 @@ def test_a_schedule_without_warm_up_is_as_before():
 
 
 QIANG = [
-    name for name in available("methods") if "warmup" in declared("methods", name)["SETTINGS"] and name.endswith("_msr")
+    name
+    for name in list_components("methods")
+    if "warmup" in declared("methods", name)["SETTINGS"] and name.endswith("_msr")
 ]
 
 
@@ -85,7 +87,7 @@ def test_every_method_has_the_settings_of_sec_6_2(name):
     assert stated.items() <= found.items()
 
 
-@pytest.mark.parametrize("dataset", [*experiments.room("icl_msr")["datasets"], "scene_digits"])
+@pytest.mark.parametrize("dataset", [*experiments.load_experiments("icl_msr")["datasets"], "scene_digits"])
 @pytest.mark.parametrize("name", QIANG)
 def test_msr_and_its_base_differ_in_msr_alone(name, dataset):
     """What both have is the same wherever both are run, parts such as the encoder too."""
@@ -118,7 +120,7 @@ def test_lambda_and_gamma_are_those_of_sec_6_3(name, weights):
     )
 
 
-@pytest.mark.parametrize("dataset", [*experiments.room("icl_msr")["datasets"], "scene_digits"])
+@pytest.mark.parametrize("dataset", [*experiments.load_experiments("icl_msr")["datasets"], "scene_digits"])
 def test_simclrs_embedding_alone_has_batch_norm(dataset):
     """W-MSE's released code, its bn_last."""
     found = {

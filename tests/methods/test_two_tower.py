@@ -144,9 +144,9 @@ def test_a_base_holds_unit_embeddings_cosines_and_prompts(base):
 
 def test_zero_shot_is_good_on_average_and_poor_on_the_worst_group(base):
     name, dataset, arrays = base
-    rows, sizes = dataset.rows("val"), dataset.cells[dataset.rows("train")].sum(axis=0)
+    rows, sizes = dataset.rows("val"), dataset.class_attribute_groups[dataset.rows("train")].sum(axis=0)
     correct = arrays["logits"][rows].argmax(axis=1) == dataset.y[rows]
-    average = weighted_average(correct, dataset.cells[rows], sizes)
+    average = weighted_average(correct, dataset.class_attribute_groups[rows], sizes)
     worst = worst_group_accuracy(correct, dataset.groups[rows])
     assert average > (0.9 if name == "scene_digits" else 0.7)
     assert worst < average - 0.25

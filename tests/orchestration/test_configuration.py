@@ -10,7 +10,7 @@ import yaml
 from project import SOURCE
 
 from despur.orchestration import configuration
-from despur.orchestration.configuration import complete
+from despur.orchestration.configuration import complete_configuration
 from despur.specs.settings import SettingError
 
 CONFIG = yaml.safe_load("""
@@ -99,7 +99,7 @@ MISSPELT = list(misspelt())
 
 
 def test_what_is_misspelt_here_is_right():
-    assert complete(CONFIG) == CONFIG and len(MISSPELT) > 90
+    assert complete_configuration(CONFIG) == CONFIG and len(MISSPELT) > 90
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_what_is_misspelt_here_is_right():
 )
 def test_what_is_misspelt_is_refused_with_the_nearest_name(config, wrong, right):
     with pytest.raises(SettingError) as error:
-        complete(config)
+        complete_configuration(config)
     assert f"{wrong!r}; did you mean {right}?" in str(error.value)
     assert "config key" in str(error.value)
 
@@ -117,7 +117,7 @@ def test_a_value_of_the_wrong_kind_is_refused(value):
     for at, _ in nodes(CONFIG):
         if (at, value) != (("sweep",), True):
             with pytest.raises(SettingError, match="config key"):
-                complete(replaced(at, at[-1], value))
+                complete_configuration(replaced(at, at[-1], value))
                 pytest.fail(f"{at} may be {value}")
 
 
@@ -130,7 +130,7 @@ def test_seeds_that_cannot_be_are_refused_wherever_they_stand(seeds):
         ("matrix", "seeds"),
     ]:
         with pytest.raises(SettingError, match="config key"):
-            complete(replaced(at, at[-1], seeds))
+            complete_configuration(replaced(at, at[-1], seeds))
 
 
 LONG = "~".join(f"0.{i:03}" for i in range(50))
@@ -153,14 +153,16 @@ WRONG = [
 @pytest.mark.parametrize(("change", "message"), WRONG, ids=lambda text: text[:50])
 def test_the_message_names_the_key(change, message):
     with pytest.raises(SettingError) as error:
-        complete({key: value for key, value in CONFIG.items() if key != "methods"} | yaml.safe_load(change))
+        complete_configuration(
+            {key: value for key, value in CONFIG.items() if key != "methods"} | yaml.safe_load(change)
+        )
     assert str(error.value).startswith("config key") and message in str(error.value)
 
 
 def test_a_configuration_of_few_papers_may_keep_the_data_sets_of_others(tmp_path, monkeypatch):
     monkeypatch.chdir(SOURCE)
     (tmp_path / "own.yaml").write_text("papers: [fair_cl]\n")
-    assert "cmnist" in configuration.read(tmp_path / "own.yaml")["datasets"]
+    assert "cmnist" in configuration.load_configuration(tmp_path / "own.yaml")["datasets"]
 
 
 @pytest.mark.parametrize(
@@ -178,5 +180,5 @@ def test_the_message_names_the_file(tmp_path, monkeypatch, text, message):
     if text is not None:
         Path("own.yaml").write_text(text)
     with pytest.raises(SettingError) as error:
-        configuration.read(Path("own.yaml"))
+        configuration.load_configuration(Path("own.yaml"))
     assert str(error.value).startswith(message)

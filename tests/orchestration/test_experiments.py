@@ -4,20 +4,20 @@ import pytest
 import yaml
 
 from despur.orchestration import configuration, experiments
-from despur.orchestration.configuration import check
+from despur.orchestration.configuration import check_configuration
 from despur.orchestration.experiments import (
     Cell,
-    artifacts,
-    cells,
-    files,
-    folders,
-    label,
-    outputs,
-    papers,
-    players,
-    room,
+    format_label,
+    list_artifact_runs,
+    list_artifacts,
+    list_inputs,
+    list_outputs,
+    list_papers,
+    list_run_folders,
+    list_substitutes,
+    load_experiments,
 )
-from despur.specs.declarations import available
+from despur.specs.declarations import list_components
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
@@ -36,16 +36,16 @@ TOY = {
         "table_1": {"datasets": ["cmnist", "waterbirds", "celeba"], "methods": ["erm", "hot"]},
         "figure_1": {"datasets": ["celeba"], "methods": ["dro"]},
         "figure_2": {"from": ["table_1"], "methods": ["hot"], "reads": ["projections"]},
-        "projections": {"from": ["figure_2", "figure_1"], "needs": ["outputs"]},
+        "projections": {"from": ["figure_2", "figure_1"], "inputs": ["outputs"]},
     },
 }
 
 
 @pytest.fixture(autouse=True)
 def fresh_rooms():
-    room.cache_clear()
+    load_experiments.cache_clear()
     yield
-    room.cache_clear()
+    load_experiments.cache_clear()
 
 
 @pytest.fixture
@@ -58,23 +58,23 @@ def toy(tmp_path, monkeypatch):
 
 
 def test_a_room_is_a_folder_with_experiments(toy):
-    assert papers() == ["other", "toy"]
-    assert room("toy") == TOY
+    assert list_papers() == ["other", "toy"]
+    assert load_experiments("toy") == TOY
 
 
 def test_an_unknown_paper_names_the_nearest(toy):
     with pytest.raises(SettingError, match=r"'toi'; did you mean toy\? Known: other, toy"):
-        room("toi")
+        load_experiments("toi")
 
 
 def test_who_plays_a_part():
-    assert players(CONFIG, "cmnist") == ["colored_digits"]
-    assert players(CONFIG, "waterbirds") == ["colored_digits", "cmnist"]
-    assert players(CONFIG, "celeba") == []
+    assert list_substitutes(CONFIG, "cmnist") == ["colored_digits"]
+    assert list_substitutes(CONFIG, "waterbirds") == ["colored_digits", "cmnist"]
+    assert list_substitutes(CONFIG, "celeba") == []
 
 
 def test_cells_are_every_player_and_method_of_an_artifact(toy):
-    found = [(cell.role, cell.dataset, cell.printed) for cell in cells(CONFIG, "toy", "table_1")]
+    found = [(cell.role, cell.dataset, cell.printed) for cell in list_artifact_runs(CONFIG, "toy", "table_1")]
     assert found == [
         (role, player, method)
         for role, player in (("cmnist", "colored_digits"), ("waterbirds", "colored_digits"), ("waterbirds", "cmnist"))
@@ -83,26 +83,26 @@ def test_cells_are_every_player_and_method_of_an_artifact(toy):
 
 
 def test_an_artifact_whose_data_nobody_plays_has_no_cells(toy):
-    assert cells(CONFIG, "toy", "figure_1") == []
+    assert list_artifact_runs(CONFIG, "toy", "figure_1") == []
 
 
 def test_an_artifact_may_read_the_runs_of_others_and_have_its_own(toy, monkeypatch):
     wider = {"from": ["table_1"], "datasets": ["cmnist"], "methods": {"first": "stage1/erm"}}
-    monkeypatch.setitem(room("toy")["artifacts"], "prose", wider)
-    monkeypatch.setitem(room("toy")["artifacts"], "claims", {"from": ["table_1"]})
-    others = cells(CONFIG, "toy", "table_1")
-    assert cells(CONFIG, "toy", "claims") == others
-    assert cells(CONFIG, "toy", "prose")[:-1] == others
-    assert cells(CONFIG, "toy", "prose")[-1].folders[0].startswith("results/stage1/colored_digits/erm/")
+    monkeypatch.setitem(load_experiments("toy")["artifacts"], "prose", wider)
+    monkeypatch.setitem(load_experiments("toy")["artifacts"], "claims", {"from": ["table_1"]})
+    others = list_artifact_runs(CONFIG, "toy", "table_1")
+    assert list_artifact_runs(CONFIG, "toy", "claims") == others
+    assert list_artifact_runs(CONFIG, "toy", "prose")[:-1] == others
+    assert list_artifact_runs(CONFIG, "toy", "prose")[-1].folders[0].startswith("results/stage1/colored_digits/erm/")
 
 
 def test_an_artifact_reads_its_printed_numbers_and_what_it_names(toy, monkeypatch):
-    monkeypatch.setitem(room("toy")["artifacts"], "claims", {"from": [], "reads": ["claims.yaml"]})
+    monkeypatch.setitem(load_experiments("toy")["artifacts"], "claims", {"from": [], "reads": ["claims.yaml"]})
     reported = experiments.PAPERS / "toy/reported"
     reported.mkdir()
     (reported / "table_1.csv").touch()
-    assert experiments.read_of_room(CONFIG, "toy", "table_1") == ["workflow/papers/toy/reported/table_1.csv"]
-    assert experiments.files(CONFIG, "toy", "claims") == ["workflow/papers/toy/claims.yaml"]
+    assert experiments.list_paper_inputs(CONFIG, "toy", "table_1") == ["workflow/papers/toy/reported/table_1.csv"]
+    assert experiments.list_inputs(CONFIG, "toy", "claims") == ["workflow/papers/toy/claims.yaml"]
 
 
 def test_a_method_may_be_another_on_each_data_set_or_several(toy):
@@ -111,7 +111,9 @@ def test_a_method_may_be_another_on_each_data_set_or_several(toy):
         "datasets": dict.fromkeys(("cmnist", "celeba", "waterbirds"), "colored_digits"),
         "artifacts": {"toy": {"table_1": {"methods": named}}},
     }
-    found = [(cell.role, cell.printed, locate(cell.folders[0]).name) for cell in cells(config, "toy", "table_1")]
+    found = [
+        (cell.role, cell.printed, locate(cell.folders[0]).name) for cell in list_artifact_runs(config, "toy", "table_1")
+    ]
     assert [cell for cell in found if cell[1] == "hot"] == [
         ("cmnist", "hot", "cnc+lambda=0.5"),
         ("cmnist", "hot", "cnc+temperature=0.5"),
@@ -121,37 +123,39 @@ def test_a_method_may_be_another_on_each_data_set_or_several(toy):
 
 
 def test_only_the_methods_that_the_configuration_asks_for(toy):
-    assert {cell.printed for cell in cells(CONFIG | {"methods": ["hot", "dro"]}, "toy", "table_1")} == {"hot"}
+    assert {cell.printed for cell in list_artifact_runs(CONFIG | {"methods": ["hot", "dro"]}, "toy", "table_1")} == {
+        "hot"
+    }
 
 
 def test_an_artifact_may_show_some_of_the_runs_of_others(toy):
-    hot = [cell for cell in cells(CONFIG, "toy", "table_1") if cell.printed == "hot"]
-    assert cells(CONFIG, "toy", "figure_2") == cells(CONFIG, "toy", "projections") == hot
-    assert cells(CONFIG | {"datasets": {"celeba": "cmnist"}}, "toy", "projections")[-1].printed == "dro"
+    hot = [cell for cell in list_artifact_runs(CONFIG, "toy", "table_1") if cell.printed == "hot"]
+    assert list_artifact_runs(CONFIG, "toy", "figure_2") == list_artifact_runs(CONFIG, "toy", "projections") == hot
+    assert list_artifact_runs(CONFIG | {"datasets": {"celeba": "cmnist"}}, "toy", "projections")[-1].printed == "dro"
 
 
 def test_an_artifact_may_read_what_another_one_wrote(toy):
     config = CONFIG | {"outputs": "results/here"}
-    assert "results/here/papers/toy/projections.parquet" in files(config, "toy", "figure_2")
-    assert {Path(file).name for file in files(config, "toy", "projections")} == {"outputs.safetensors"}
-    assert outputs(config, "toy", "projections") == ["results/here/papers/toy/projections.parquet"]
+    assert "results/here/papers/toy/projections.parquet" in list_inputs(config, "toy", "figure_2")
+    assert {Path(file).name for file in list_inputs(config, "toy", "projections")} == {"outputs.safetensors"}
+    assert list_outputs(config, "toy", "projections") == ["results/here/papers/toy/projections.parquet"]
 
 
 def test_the_words_of_an_artifact_s_name_say_what_is_made(toy):
-    assert [Path(file).suffix for file in outputs(CONFIG, "toy", "figure_1")] == [".png", ".csv", ".pdf"]
-    assert [Path(file).suffix for file in outputs(CONFIG, "toy", "table_1")] == [".html", ".csv", ".md", ".tex"]
-    assert set(artifacts(CONFIG, "toy")) == {"table_1", "figure_2", "projections"}
-    assert artifacts(CONFIG | {"datasets": {}}, "toy") == ["table_1"]
+    assert [Path(file).suffix for file in list_outputs(CONFIG, "toy", "figure_1")] == [".png", ".csv", ".pdf"]
+    assert [Path(file).suffix for file in list_outputs(CONFIG, "toy", "table_1")] == [".html", ".csv", ".md", ".tex"]
+    assert set(list_artifacts(CONFIG, "toy")) == {"table_1", "figure_2", "projections"}
+    assert list_artifacts(CONFIG | {"datasets": {}}, "toy") == ["table_1"]
 
 
 def test_the_runs_of_an_artifact_are_changed_where_they_stand(toy):
-    check(CONFIG | {"artifacts": {"toy": {"table_1": {"seeds": 1}}}})
+    check_configuration(CONFIG | {"artifacts": {"toy": {"table_1": {"seeds": 1}}}})
     with pytest.raises(SettingError, match="figure_2 shows the runs of table_1: change those"):
-        check(CONFIG | {"artifacts": {"toy": {"figure_2": {"seeds": 1}}}})
+        check_configuration(CONFIG | {"artifacts": {"toy": {"figure_2": {"seeds": 1}}}})
 
 
 def test_folders_are_canonical_and_cover_all_seeds(toy):
-    cell = next(cell for cell in cells(CONFIG, "toy", "table_1") if cell.printed == "hot")
+    cell = next(cell for cell in list_artifact_runs(CONFIG, "toy", "table_1") if cell.printed == "hot")
     places = [locate(folder) for folder in cell.folders]
     assert {result.name for result in places} == {
         resolve("methods", "cnc+temperature=0.5+lambda=0.75", "colored_digits").name
@@ -160,12 +164,15 @@ def test_folders_are_canonical_and_cover_all_seeds(toy):
 
 
 def test_explicit_seeds_are_folders_of_their_own():
-    assert folders("cmnist", "erm", ["0", "3-4"]) == ("results/runs/cmnist/erm/s0", "results/runs/cmnist/erm/s3-4")
+    assert list_run_folders("cmnist", "erm", ["0", "3-4"]) == (
+        "results/runs/cmnist/erm/s0",
+        "results/runs/cmnist/erm/s3-4",
+    )
 
 
 def test_settings_of_the_player_decide_the_name():
     default = resolve("methods", "erm", "colored_digits").points[0].value("epochs")
-    (folder,) = folders("colored_digits+draw=2", f"erm+epochs={default}", 1)
+    (folder,) = list_run_folders("colored_digits+draw=2", f"erm+epochs={default}", 1)
     assert folder == "results/runs/colored_digits+draw=2/erm/s0"
 
 
@@ -185,8 +192,8 @@ def test_other_data_is_a_stand_in(role, dataset, stand_in):
 
 
 def test_a_good_configuration_passes(toy):
-    check(CONFIG)
-    check(CONFIG | {"methods": ["erm", "dro"], "datasets": {}})
+    check_configuration(CONFIG)
+    check_configuration(CONFIG | {"methods": ["erm", "dro"], "datasets": {}})
 
 
 @pytest.mark.parametrize(
@@ -203,35 +210,35 @@ def test_a_good_configuration_passes(toy):
 )
 def test_a_bad_configuration_is_refused_with_the_nearest_name(toy, change, words):
     with pytest.raises(SettingError) as error:
-        check(CONFIG | change)
+        check_configuration(CONFIG | change)
     for word in words:
         assert word in str(error.value)
 
 
 @pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.name)
 def test_the_configurations_that_we_ship_are_good(file):
-    check(yaml.safe_load(file.read_text()))
+    check_configuration(yaml.safe_load(file.read_text()))
 
 
-@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("paper", list_papers())
 def test_an_artifact_shows_what_its_room_holds(paper):
-    here = room(paper)
+    here = load_experiments(paper)
     for name, artifact in here["artifacts"].items():
         assert set(artifact.get("datasets", [])) <= set(here["datasets"])
         assert set(artifact.get("from", [])) <= set(here["artifacts"])
         if isinstance(artifact.get("methods", []), list):
             assert set(artifact.get("methods", [])) <= set(here["methods"])
-        read = experiments.read_of_room(CONFIG, paper, name)
+        read = experiments.list_paper_inputs(CONFIG, paper, name)
         assert all((REPOSITORY / file).exists() for file in read if not file.startswith("results/"))
         if not name.startswith("projections"):
             assert (experiments.PAPERS / paper / "captions" / f"{name}.rst").exists()
 
 
-@pytest.mark.parametrize("dataset", available("datasets"))
-@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("dataset", list_components("datasets"))
+@pytest.mark.parametrize("paper", list_papers())
 def test_every_printed_method_has_a_specification_on_every_data_set(paper, dataset):
-    for name in room(paper)["methods"].values():
-        (folder,) = folders(dataset, name, 1)
+    for name in load_experiments(paper)["methods"].values():
+        (folder,) = list_run_folders(dataset, name, 1)
         assert len(locate(folder).runs()) >= 1
 
 
@@ -239,19 +246,19 @@ def test_a_part_may_have_methods_of_its_own(toy):
     config = CONFIG | {
         "datasets": {"cmnist": "colored_digits", "waterbirds": {"data": "colored_digits", "methods": ["hot"]}}
     }
-    assert [(cell.role, cell.printed) for cell in cells(config, "toy", "table_1")] == [
+    assert [(cell.role, cell.printed) for cell in list_artifact_runs(config, "toy", "table_1")] == [
         ("cmnist", "erm"),
         ("cmnist", "hot"),
         ("waterbirds", "hot"),
     ]
     config["datasets"]["waterbirds"]["methods"] = ["cold"]
     with pytest.raises(SettingError, match=r"datasets.waterbirds: unknown method 'cold'"):
-        check(config | {"papers": ["toy"]})
+        check_configuration(config | {"papers": ["toy"]})
 
 
 def test_an_artifact_may_have_seeds_and_data_of_its_own(toy):
     changed = {"toy": {"table_1": {"seeds": {"hot": 1}, "data": "p_corr=0.5~0.9"}}}
-    found = cells(
+    found = list_artifact_runs(
         CONFIG | {"datasets": {"cmnist": "colored_digits+p_corr=0.8"}, "artifacts": changed}, "toy", "table_1"
     )
     assert {cell.printed: locate(cell.folders[0]).seeds for cell in found} == {"erm": "s0-4", "hot": "s0"}
@@ -263,7 +270,7 @@ def test_an_artifact_may_have_seeds_and_data_of_its_own(toy):
     [("table_1", "Table 1"), ("table_a12", "Table A.12"), ("figure_5", "Figure 5"), ("claims", "Claims")],
 )
 def test_labels(name, shown):
-    assert label(name) == shown
+    assert format_label(name) == shown
 
 
 def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypatch):
@@ -276,7 +283,7 @@ def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypat
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     defaults = {"seeds": 3, "artifacts": {}, "sweep": False, "outputs": "results"}
-    read = {name: configuration.read(tmp_path / name) for name in files}
+    read = {name: configuration.load_configuration(tmp_path / name) for name in files}
     assert read["config.yaml"] == {"papers": ["cnc"], "datasets": {"cmnist": "colored_digits"}, **defaults}
     assert read["alone.yaml"] == {"papers": ["fair_cl"], "datasets": {}, **defaults}
     assert read["change.yaml"] == read["config.yaml"] | {

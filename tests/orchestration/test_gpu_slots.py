@@ -28,7 +28,7 @@ def work(seed, rounds, names, jobs_per_gpu, count, folder, log):
     gpu_slots.WAIT = 0.001
     rng = random.Random(seed)
     for _ in range(rounds):
-        taken = gpu_slots.take(names, count, jobs_per_gpu, folder)
+        taken = gpu_slots.take_slots(names, count, jobs_per_gpu, folder)
         for name in taken:
             write(log, name, 1)
         time.sleep(rng.random() / 1000)
@@ -90,21 +90,21 @@ def test_slots_of_killed_holders_are_free_again_and_never_shared_before(tmp_path
         killed.append((when, worker.pid))
     most, taken = overlaps(log, killed)
     assert set(most.values()) == {1} and taken > 100
-    assert len(gpu_slots.take(["0", "1"], 2, 1, tmp_path)) == 2
+    assert len(gpu_slots.take_slots(["0", "1"], 2, 1, tmp_path)) == 2
 
 
 def test_an_idle_device_is_taken_before_a_second_slot_of_another(tmp_path):
-    held = [gpu_slots.take(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
+    held = [gpu_slots.take_slots(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
     assert [next(iter(taken)) for taken in held] == ["0", "1", "0", "1"]
 
 
 def test_the_emptiest_device_is_taken_whichever_of_its_slots_are_held(tmp_path):
-    held = [gpu_slots.take(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
+    held = [gpu_slots.take_slots(["0", "1"], 1, 2, tmp_path) for _ in range(4)]
     for first in (held[0], held[1], held[3]):
         for handle in first.values():
             handle.close()
-    assert list(gpu_slots.take(["0", "1"], 1, 2, tmp_path)) == ["1"]  # of 0, the second slot is held
-    assert list(gpu_slots.take(["0", "1", "2"], 2, 2, tmp_path)) == ["1", "2"]
+    assert list(gpu_slots.take_slots(["0", "1"], 1, 2, tmp_path)) == ["1"]  # of 0, the second slot is held
+    assert list(gpu_slots.take_slots(["0", "1", "2"], 2, 2, tmp_path)) == ["1", "2"]
 
 
 # the command line
@@ -201,28 +201,28 @@ def test_more_gpus_than_there_are(tmp_path):
 )
 def test_more_slots_than_devices_have_are_refused(slots, jobs_per_gpu, names, fits):
     if fits:
-        gpu_slots.check(slots, jobs_per_gpu, names)
+        gpu_slots.check_slots(slots, jobs_per_gpu, names)
     else:
         with pytest.raises(gpu_slots.DeviceError, match=f"{slots} slots"):
-            gpu_slots.check(slots, jobs_per_gpu, names)
+            gpu_slots.check_slots(slots, jobs_per_gpu, names)
 
 
 @pytest.mark.parametrize(("asked", "jobs_per_gpu", "found"), [(None, 1, 4), (None, 3, 12), (2, 3, 2), (0, 1, 0)])
 def test_all_devices_are_used_unless_fewer_are_asked_for(asked, jobs_per_gpu, found):
-    assert gpu_slots.slots(asked, jobs_per_gpu, "abcd") == found
+    assert gpu_slots.count_slots(asked, jobs_per_gpu, "abcd") == found
 
 
 def test_without_devices_there_are_no_slots():
     with pytest.raises(gpu_slots.DeviceError, match="this machine shows none"):
-        gpu_slots.slots(None, 1, [])
+        gpu_slots.count_slots(None, 1, [])
 
 
 def test_the_devices_of_a_machine_are_those_that_nvidia_smi_lists(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", nvidia_smi(tmp_path, "GPU-aa-01", "GPU-bb-02"))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert gpu_slots.visible() == ["GPU-aa-01", "GPU-bb-02"]
+    assert gpu_slots.list_visible_gpus() == ["GPU-aa-01", "GPU-bb-02"]
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-    assert gpu_slots.visible() == []
+    assert gpu_slots.list_visible_gpus() == []
 
 
 @pytest.mark.parametrize(
@@ -237,9 +237,9 @@ def test_the_devices_of_a_machine_are_those_that_nvidia_smi_lists(tmp_path, monk
 def test_devices_that_are_named_otherwise_have_their_lasting_names(tmp_path, monkeypatch, names, found):
     monkeypatch.setenv("PATH", nvidia_smi(tmp_path, "GPU-aa-01", "GPU-bb-02"))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", names)
-    assert gpu_slots.visible() == found
+    assert gpu_slots.list_visible_gpus() == found
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-    assert gpu_slots.visible() == [name.strip() for name in names.split(",") if name != "-1"]
+    assert gpu_slots.list_visible_gpus() == [name.strip() for name in names.split(",") if name != "-1"]
 
 
 def test_a_device_that_is_named_otherwise_is_not_taken_twice(tmp_path):

@@ -5,7 +5,7 @@ import platform
 import pytest
 from project import Project, finish
 
-from despur.orchestration.locks import clear_stale
+from despur.orchestration.locks import clear_stale_locks
 
 
 def held(folder):
@@ -17,17 +17,17 @@ def held(folder):
 
 def test_locks_of_a_dead_snakemake_are_removed(tmp_path):
     lock = held(tmp_path / ".snakemake")
-    with clear_stale(tmp_path / ".snakemake"):
+    with clear_stale_locks(tmp_path / ".snakemake"):
         assert not lock.exists()
 
 
 def test_locks_of_a_live_snakemake_stay_also_when_a_third_one_comes(tmp_path):
-    with clear_stale(tmp_path / ".snakemake"):
+    with clear_stale_locks(tmp_path / ".snakemake"):
         lock = held(tmp_path / ".snakemake")
         for _ in range(2):
-            with clear_stale(tmp_path / ".snakemake"):
+            with clear_stale_locks(tmp_path / ".snakemake"):
                 assert lock.exists()
-    clear_stale(tmp_path / ".snakemake").close()
+    clear_stale_locks(tmp_path / ".snakemake").close()
     assert not lock.exists()
 
 
@@ -37,28 +37,28 @@ def test_without_locks_of_the_operating_system_those_of_snakemake_stay(tmp_path,
 
     lock = held(tmp_path / ".snakemake")
     monkeypatch.setattr(fcntl, "flock", unsupported)
-    assert clear_stale(tmp_path / ".snakemake") is None and lock.exists()
+    assert clear_stale_locks(tmp_path / ".snakemake") is None and lock.exists()
 
 
 def test_locks_of_another_host_stay_where_those_of_the_operating_system_do_not_reach_it(tmp_path, monkeypatch, capsys):
     folder = tmp_path / ".snakemake"
     monkeypatch.setattr(fcntl, "flock", lambda *_: None)  # every host believes to be alone
     monkeypatch.setattr(platform, "node", lambda: "login1")
-    clear_stale(folder).close()
+    clear_stale_locks(folder).close()
     lock = held(folder)
     monkeypatch.setattr(platform, "node", lambda: "login2")
     for _ in range(2):
-        clear_stale(folder).close()
+        clear_stale_locks(folder).close()
         text = capsys.readouterr().err
         assert lock.exists() and "Snakemake on login1, and stay" in text and "--unlock" in text
     monkeypatch.setattr(platform, "node", lambda: "login1")
-    clear_stale(folder).close()
+    clear_stale_locks(folder).close()
     assert lock.exists() and "Snakemake on login2" in capsys.readouterr().err
 
     lock.unlink()  # snakemake --unlock
-    clear_stale(folder).close()
+    clear_stale_locks(folder).close()
     held(folder)
-    clear_stale(folder).close()
+    clear_stale_locks(folder).close()
     assert not lock.exists() and not capsys.readouterr().err
 
 

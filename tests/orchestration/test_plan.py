@@ -58,14 +58,14 @@ def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_g
     assert child.returncode == 0, text
     assert float(re.findall(r"^peak (\d+) kB$", text, re.MULTILINE)[0]) < 1e6
     counted = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
-    config = configuration.read(Path(PAPER_HYPERPARAMETERS))
+    config = configuration.load_configuration(Path(PAPER_HYPERPARAMETERS))
     files = [
         f
         for paper in config["papers"]
-        for a in experiments.artifacts(config, paper)
-        for f in experiments.files(config, paper, a)
+        for a in experiments.list_artifacts(config, paper)
+        for f in experiments.list_inputs(config, paper, a)
     ]
-    stages = Counter(STAGES[result.stage] for result in plan.behind(files))
+    stages = Counter(STAGES[result.stage] for result in plan.list_jobs_behind(files))
     assert {rule: counted[rule] for rule in STAGES.values()} == stages
     _, rows = bill()
     assert rows["all, shared once"][0] == counted["total"] > 1000
@@ -73,13 +73,13 @@ def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_g
 
 def test_what_papers_share_is_paid_once():
     _, rows = bill()
-    alone = [rows[paper] for paper in experiments.papers()]
+    alone = [rows[paper] for paper in experiments.list_papers()]
     assert rows["all, shared once"][1] <= sum(row[1] for row in alone)
     assert rows["all, shared once"][5] == max(row[5] for row in alone)
 
 
 def test_jobs_behind_a_file_and_the_longest_chain():
-    jobs = plan.behind(
+    jobs = plan.list_jobs_behind(
         [
             "results/runs/cmnist/jtt/s0/metrics.csv",
             "results/runs/cmnist/gdro/s0/metrics.csv",
@@ -88,10 +88,10 @@ def test_jobs_behind_a_file_and_the_longest_chain():
     )
     by_stage = Counter(result.stage for result in jobs)
     assert by_stage == {"data": 1, "stage1": 1, "groups": 2, "runs": 2, "evaluate": 2}
-    seconds, chain = plan.longest(jobs, "gpu")
+    seconds, chain = plan.find_longest_chain(jobs, "gpu")
     assert [result.stage for result in chain] == ["data", "stage1", "groups", "runs", "evaluate"]
     assert chain[-1].name == "jtt"
-    assert seconds == pytest.approx(sum(resources.seconds(result, "gpu")[0] for result in chain))
+    assert seconds == pytest.approx(sum(resources.estimate_seconds(result, "gpu")[0] for result in chain))
 
 
 def test_the_bill_says_what_was_measured_and_what_is_a_guess():
@@ -102,11 +102,11 @@ def test_the_bill_says_what_was_measured_and_what_is_a_guess():
 
 
 def test_grids_run_only_when_they_are_asked_for():
-    config = configuration.read(Path(PAPER_HYPERPARAMETERS))
+    config = configuration.load_configuration(Path(PAPER_HYPERPARAMETERS))
     point, grid = (
         {
             cell.printed: locate(cell.folders[0]).sweep
-            for cell in experiments.cells({**config, "sweep": sweep}, "domain_temperature", "figure_1")
+            for cell in experiments.list_artifact_runs({**config, "sweep": sweep}, "domain_temperature", "figure_1")
         }
         for sweep in (False, True)
     )
@@ -116,26 +116,28 @@ def test_grids_run_only_when_they_are_asked_for():
 
 def test_a_configuration_s_own_methods_come_before_the_selected_ones():
     changed = {"artifacts": {"domain_temperature": {"figure_1": {"methods": {"mmd": "cl_mmd+weight=5"}}}}}
-    config = {**configuration.read(Path(PAPER_HYPERPARAMETERS)), **changed}
-    assert {cell.printed for cell in experiments.cells(config, "domain_temperature", "figure_1")} == {"mmd"}
+    config = {**configuration.load_configuration(Path(PAPER_HYPERPARAMETERS)), **changed}
+    assert {cell.printed for cell in experiments.list_artifact_runs(config, "domain_temperature", "figure_1")} == {
+        "mmd"
+    }
 
 
 def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_hours():
     result = locate("results/stage1/imagenet/simclr/s0")
     assert (
-        resources.elapsed(result) * 8 == resources.seconds(result)[0]
-        and resources.elapsed(result, "cpu") == resources.seconds(result, "cpu")[0]
+        resources.estimate_elapsed_seconds(result) * 8 == resources.estimate_seconds(result)[0]
+        and resources.estimate_elapsed_seconds(result, "cpu") == resources.estimate_seconds(result, "cpu")[0]
     )
-    assert plan.longest([result], "gpu")[0] < resources.seconds(result)[0]
+    assert plan.find_longest_chain([result], "gpu")[0] < resources.estimate_seconds(result)[0]
 
 
 def test_a_job_that_the_profile_does_not_try_often_enough_is_said_to_fail_and_how_not_to():
-    longest, allowed = resources.metadata()["longest"], resources.retries()
-    assert list(plan.tried(longest)) == []
-    assert [line.split()[-2:] for line in plan.tried(longest * 1.5)] == [["1", "retries."]]
-    assert len(list(plan.tried(longest * (allowed + 1)))) == 1
+    longest, allowed = resources.load_estimates()["longest"], resources.load_retries()
+    assert list(plan.explain_retries(longest)) == []
+    assert [line.split()[-2:] for line in plan.explain_retries(longest * 1.5)] == [["1", "retries."]]
+    assert len(list(plan.explain_retries(longest * (allowed + 1)))) == 1
     minutes = longest * (allowed + 2.5)
-    _, warning = plan.tried(minutes)
+    _, warning = plan.explain_retries(minutes)
     assert f"within the {allowed} retries" in warning and f"set retries there to {allowed + 2}" in warning
     enough = int(re.search(r"longest to ([\d,]+)", warning)[1].replace(",", ""))
     assert enough * (allowed + 1) >= minutes > (enough - 1) * (allowed + 1)

@@ -121,7 +121,7 @@ def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
         (
             "stage2",
             "models.safetensors",
-            lambda attempt: itemgetter("mem_mb", "runtime")(resources.resources(locate(RUN), attempt)),
+            lambda attempt: itemgetter("mem_mb", "runtime")(resources.estimate_resources(locate(RUN), attempt)),
         ),
     ],
 )

@@ -8,7 +8,7 @@ import yaml
 from project import SOURCE
 
 from despur.orchestration import resources
-from despur.specs.declarations import available
+from despur.specs.declarations import list_components
 from despur.specs.paths import locate
 from despur.training.runs import load_method_class
 
@@ -16,17 +16,17 @@ PAPER_HYPERPARAMETERS = {"results/runs/waterbirds/erm/s0": (4_795 * 300, 4_795 *
 
 
 def asked(path, attempt=1):
-    return resources.resources(locate(f"results/{path}"), attempt)
+    return resources.estimate_resources(locate(f"results/{path}"), attempt)
 
 
 @pytest.fixture
 def reference(tmp_path, monkeypatch):
     """A folder for records, empty."""
-    read = resources.recorded.__wrapped__
-    monkeypatch.setattr(resources, "recorded", lambda: read(tmp_path))
-    resources.seconds.cache_clear()
+    read = resources.load_measured_speeds.__wrapped__
+    monkeypatch.setattr(resources, "load_measured_speeds", lambda: read(tmp_path))
+    resources.estimate_seconds.cache_clear()
     yield tmp_path
-    resources.seconds.cache_clear()
+    resources.estimate_seconds.cache_clear()
 
 
 def record(folder, path, device, images, seconds, **facts):
@@ -38,7 +38,7 @@ def record(folder, path, device, images, seconds, **facts):
 def test_every_named_data_set_and_encoder_exists():
     facts = yaml.safe_load(resources.FACTS.read_text())
     for kind in ("datasets", "encoders"):
-        assert set(facts[kind]) - {"*"} <= set(available(kind))
+        assert set(facts[kind]) - {"*"} <= set(list_components(kind))
 
 
 def test_only_what_takes_gradient_steps_asks_for_a_gpu():
@@ -48,18 +48,18 @@ def test_only_what_takes_gradient_steps_asks_for_a_gpu():
 
 
 def test_the_methods_that_share_their_batches_are_those_that_can():
-    assert set(resources.metadata()["processes"]["methods"]) == {
-        name for name in available("methods") if load_method_class(name).PARALLEL
+    assert set(resources.load_estimates()["processes"]["methods"]) == {
+        name for name in list_components("methods") if load_method_class(name).PARALLEL
     }
 
 
 @pytest.fixture
 def without_limit(monkeypatch):
     """A cluster whose jobs may take as long as they like."""
-    monkeypatch.setitem(resources.metadata(), "longest", 1e9)
-    resources.resources.cache_clear()
+    monkeypatch.setitem(resources.load_estimates(), "longest", 1e9)
+    resources.estimate_resources.cache_clear()
     yield
-    resources.resources.cache_clear()
+    resources.estimate_resources.cache_clear()
 
 
 def test_a_job_asks_for_several_gpus_where_its_methods_share_and_the_machine_has_them(without_limit):
@@ -72,7 +72,9 @@ def test_a_job_asks_for_several_gpus_where_its_methods_share_and_the_machine_has
         "runs/imagenet/linear_classifier/s0",
     ):
         assert asked(path)["gpu"] == 1
-    few, one = (resources.resources(locate("results/stage1/imagenet/simclr_msr/s0"), 1, gpus) for gpus in (7, 1))
+    few, one = (
+        resources.estimate_resources(locate("results/stage1/imagenet/simclr_msr/s0"), 1, gpus) for gpus in (7, 1)
+    )
     assert few == one and one["gpu"] == 1 and one["runtime"] == pytest.approx(8 * shared["runtime"], rel=0.01)
 
 
@@ -84,7 +86,7 @@ def test_larger_data_networks_and_sweeps_ask_for_more():
         and large["cpus_per_task"] > small["cpus_per_task"]
     )
     point, sweep = (
-        resources.seconds(locate(f"results/runs/cmnist/cnc{s}/s0"))[0] for s in ("", "+lambda=0.2~0.4~0.6~0.8")
+        resources.estimate_seconds(locate(f"results/runs/cmnist/cnc{s}/s0"))[0] for s in ("", "+lambda=0.2~0.4~0.6~0.8")
     )
     assert sweep == pytest.approx(4 * point - 3 * 15)  # one start
 
@@ -96,17 +98,17 @@ def test_each_attempt_asks_for_more_memory_and_minutes():
 
 
 def test_no_job_asks_for_more_minutes_than_a_partition_gives_however_often_it_is_tried():
-    path, longest = "stage1/imagenet/simclr/s0", resources.metadata()["longest"]
+    path, longest = "stage1/imagenet/simclr/s0", resources.load_estimates()["longest"]
     assert [asked(path, attempt)["runtime"] for attempt in (1, 10)] == [longest] * 2
     assert asked(path, 10)["mem_mb"] == asked(path, 3)["mem_mb"]  # it is tried again for its minutes
 
 
 def test_a_job_without_a_gpu_asks_for_the_minutes_of_a_cpu():
     result = locate("results/runs/cmnist/cnc/s0")
-    gpu, cpu = resources.resources(result), resources.resources(result, 1, 0)
+    gpu, cpu = resources.estimate_resources(result), resources.estimate_resources(result, 1, 0)
     assert (gpu["gpu"], cpu["gpu"]) == (1, 0)
     assert (
-        cpu["runtime"] == pytest.approx(resources.seconds(result, "cpu")[0] * 3 / 60, abs=1)
+        cpu["runtime"] == pytest.approx(resources.estimate_seconds(result, "cpu")[0] * 3 / 60, abs=1)
         and cpu["runtime"] > gpu["runtime"]
     )
 
@@ -114,7 +116,7 @@ def test_a_job_without_a_gpu_asks_for_the_minutes_of_a_cpu():
 @pytest.mark.parametrize(("path", "expected"), PAPER_HYPERPARAMETERS.items())
 def test_images_and_steps_of_a_run(path, expected):
     result = locate(path)
-    assert resources.presented(result.sweep.points[0], result.dataset) == expected
+    assert resources.count_images_and_steps(result.sweep.points[0], result.dataset) == expected
 
 
 def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
@@ -123,38 +125,38 @@ def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
     counted = kept["results/runs/cmnist+colors=released/cnc/s0"]["runs"]["cmnist+colors=released/cnc/s0"][
         "training_images"
     ]
-    images, steps = resources.presented(locate("results/runs/cmnist/cnc/s0").sweep.points[0], "cmnist")
+    images, steps = resources.count_images_and_steps(locate("results/runs/cmnist/cnc/s0").sweep.points[0], "cmnist")
     assert 0.9 < counted / images < 1
     assert steps == pytest.approx(4218, rel=0.1)
 
 
 def test_a_measured_speed_comes_before_the_guess_on_its_device_only(reference):
     result = locate("results/runs/cmnist/erm/s0")
-    guess, known = resources.seconds(result)
+    guess, known = resources.estimate_seconds(result)
     assert not known
     record(reference, "results/runs/cmnist+colors=released/erm/s0", "NVIDIA H200", 1000, 10.0)  # 100 images a second
-    resources.seconds.cache_clear()
-    assert resources.seconds(result) == (pytest.approx(48_000 * 100 / 100 + 15 + 70 * 0.05), True)
-    assert not resources.seconds(result, "cpu")[1]
-    assert guess < resources.seconds(result)[0]
+    resources.estimate_seconds.cache_clear()
+    assert resources.estimate_seconds(result) == (pytest.approx(48_000 * 100 / 100 + 15 + 70 * 0.05), True)
+    assert not resources.estimate_seconds(result, "cpu")[1]
+    assert guess < resources.estimate_seconds(result)[0]
 
 
 def test_the_speed_of_a_shared_run_is_that_of_each_of_its_gpus(reference):
     path = "results/stage1/imagenet/simclr/s0"
     record(reference, path, "NVIDIA H200", 8000, 10.0, processes=8)
-    assert list(resources.recorded().values()) == [100.0]
+    assert list(resources.load_measured_speeds().values()) == [100.0]
     result = locate(path)
-    assert resources.elapsed(result) == resources.seconds(result)[0] / 8
+    assert resources.estimate_elapsed_seconds(result) == resources.estimate_seconds(result)[0] / 8
 
 
 def test_records_of_runs_that_are_called_otherwise_today_are_left_out(reference):
     record(reference, "results/runs/cmnist/erm+depth=3/s0", "cpu", 1000, 10.0)
-    assert resources.recorded() == {}
+    assert resources.load_measured_speeds() == {}
 
 
 def test_a_run_writes_weights_and_representations_of_every_sample_twice():
-    own = resources.megabytes(locate("results/runs/waterbirds/erm/s0"))
+    own = resources.estimate_megabytes(locate("results/runs/waterbirds/erm/s0"))
     assert own == pytest.approx(2 * (23.5 * 4 + 11_788 * 2_048 * 2 / 1e6))
-    assert resources.megabytes(locate("results/runs/cmnist/erm+snapshots=20/s0-4")) == pytest.approx(
+    assert resources.estimate_megabytes(locate("results/runs/cmnist/erm+snapshots=20/s0-4")) == pytest.approx(
         5 * (2 + 5) * (0.1 * 4 + 70_000 * 84 * 2 / 1e6)
     )

@@ -17,7 +17,7 @@ from despur.specs.paths import locate
 from despur.specs.resolution import resolve
 
 CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
-ROOM = experiments.room("adapters")
+ROOM = experiments.load_experiments("adapters")
 PLAYED = {role: parse(CONFIG["datasets"][role])[0] for role in ROOM["datasets"]}
 
 
@@ -50,14 +50,14 @@ def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(role, 
 
 def test_alone_the_paper_can_have_waterbirds_as_clip_sees_them():
     config = CONFIG | {"papers": ["adapters"], "datasets": {"waterbirds": "waterbirds+fit=clip"}}
-    cells = experiments.of_papers(config)
+    cells = experiments.list_runs_of_papers(config)
     assert {cell.role for cell in cells} == {"waterbirds"} and not any(cell.stand_in for cell in cells)
     assert {resolve("datasets", cell.dataset).points[0].settings["fit"] for cell in cells} == {"clip"}
 
 
 def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):
     found = set()
-    for cell in experiments.cells(CONFIG, "adapters", "figure_3"):
+    for cell in experiments.list_artifact_runs(CONFIG, "adapters", "figure_3"):
         for point in locate(cell.folders[0]).sweep.points:
             found.add((cell.role, *named.identify(cell.printed, point.name, cell.dataset)[:2]))
     asked = itertools.product(
@@ -84,7 +84,7 @@ def ran(named, claim, role):
     every = {
         cell
         for name in (claim["artifact"], *claim.get("beside", []))
-        for cell in experiments.cells(CONFIG, "adapters", name)
+        for cell in experiments.list_artifact_runs(CONFIG, "adapters", name)
     }
     for cell in (
         cell for cell in every if cell.role == role and cell.artifact in (claim["artifact"], *claim.get("beside", []))
@@ -112,23 +112,25 @@ def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
         for role in claim["datasets"]
     }
     assert judged == set(ROOM["datasets"])
-    assert {cell.role for cell in experiments.cells(CONFIG, "adapters", "prose")} == judged
+    assert {cell.role for cell in experiments.list_artifact_runs(CONFIG, "adapters", "prose")} == judged
 
 
 def test_in_the_bundled_run_table_6_and_figure_3_cost_nothing():
-    bundled = configuration.read(Path("config.yaml"))
+    bundled = configuration.load_configuration(Path("config.yaml"))
     own = {
         (cell.printed, cell.role)
-        for cell in experiments.cells(bundled, "adapters", "table_6")
+        for cell in experiments.list_artifact_runs(bundled, "adapters", "table_6")
         if cell.artifact == "table_6"
     }
     assert own == {("jtt", "waterbirds"), ("cnc", "waterbirds"), ("jtt", "celeba"), ("cnc", "celeba")}
-    others = {folder for cell in experiments.cells(bundled, "cnc", "table_1") for folder in cell.folders}
+    others = {folder for cell in experiments.list_artifact_runs(bundled, "cnc", "table_1") for folder in cell.folders}
     others |= {
         folder
         for name in ("table_3", "figure_5")
-        for cell in experiments.cells(bundled, "adapters", name)
+        for cell in experiments.list_artifact_runs(bundled, "adapters", name)
         for folder in cell.folders
     }
     for name in ("table_6", "figure_3"):
-        assert {folder for cell in experiments.cells(bundled, "adapters", name) for folder in cell.folders} <= others
+        assert {
+            folder for cell in experiments.list_artifact_runs(bundled, "adapters", name) for folder in cell.folders
+        } <= others

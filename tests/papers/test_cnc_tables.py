@@ -107,7 +107,11 @@ def row_of(table, **keys):
     return row
 
 
-TABLES = [name for name in experiments.room("cnc")["artifacts"] if experiments.made(name) == experiments.TABLE]
+TABLES = [
+    name
+    for name in experiments.load_experiments("cnc")["artifacts"]
+    if experiments.find_script(name) == experiments.TABLE
+]
 
 
 @pytest.mark.parametrize(
@@ -220,12 +224,12 @@ def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(scripts, pa
 
 
 def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts):
-    config = configuration.read(experiments.PAPERS.parents[1] / "config/published.yaml")
+    config = configuration.load_configuration(experiments.PAPERS.parents[1] / "config/published.yaml")
 
     def grids(sweep):
         return [
             cell
-            for cell in experiments.cells({**config, "sweep": sweep}, "cnc", "table_a7_a11")
+            for cell in experiments.list_artifact_runs({**config, "sweep": sweep}, "cnc", "table_a7_a11")
             if cell.artifact == "table_a7_a11"
         ]
 

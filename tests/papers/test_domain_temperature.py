@@ -9,7 +9,7 @@ import pytest
 
 from despur.orchestration import experiments
 from despur.orchestration.experiments import Cell
-from despur.specs.paths import identity, locate
+from despur.specs.paths import identify_run, locate
 from despur.storage.store import Dataset, save_arrays, save_dataset
 
 ROOM = experiments.PAPERS / "domain_temperature"
@@ -60,7 +60,7 @@ def world(tmp_path):
             result = locate(folder)
             rng = np.random.default_rng(len(self.table))
             rows = [
-                identity(result, run) | {"selection": selection, "split": s, "metric": m, "group": g, "value": v}
+                identify_run(result, run) | {"selection": selection, "split": s, "metric": m, "group": g, "value": v}
                 for run in result.runs()
                 for selection in ("best", "last")
                 for s, m, g, v in measured(rng)
@@ -119,7 +119,7 @@ def world(tmp_path):
 
 def made(scripts, name, cells, tmp_path):
     """A table as it is written, and as people read it; where it has several files, one below the other."""
-    names = experiments.room("domain_temperature")["artifacts"][name].get("writes", [name])
+    names = experiments.load_experiments("domain_temperature")["artifacts"][name].get("writes", [name])
     scripts["tables"].ARTIFACTS[name](cells, tmp_path / names[0])
     for each in names:
         assert {p.suffix for p in tmp_path.glob(f"{each}.*")} == {".csv", ".md", ".tex", ".html"}
@@ -224,7 +224,9 @@ def test_selection_never_sees_test_data_nor_other_shares_of_labels(scripts, rule
 # tables
 
 TABLES = [
-    name for name in experiments.room("domain_temperature")["artifacts"] if experiments.made(name) == experiments.TABLE
+    name
+    for name in experiments.load_experiments("domain_temperature")["artifacts"]
+    if experiments.find_script(name) == experiments.TABLE
 ]
 
 

@@ -13,7 +13,7 @@ from project import SOURCE
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import Cell
 from despur.reporting.claims import read
-from despur.specs.paths import identity, locate
+from despur.specs.paths import identify_run, locate
 from despur.specs.resolution import resolve
 
 ROOM = experiments.PAPERS / "icl_msr"
@@ -65,7 +65,7 @@ def cell(tmp_path, monkeypatch):
         folder.mkdir(parents=True, exist_ok=True)
         rows, looks = [], []
         for run in result.runs():
-            named = identity(result, run)
+            named = identify_run(result, run)
             for split in ("test", "test_foreground"):
                 own = named | {"split": split, "selection": "best", "group": ""}
                 rows += [own | {"metric": m, "value": accuracy(run, split, m)} for m in METRICS]
@@ -119,7 +119,11 @@ def row_of(table, **keys):
     return row
 
 
-TABLES = [name for name in experiments.room("icl_msr")["artifacts"] if experiments.made(name) == experiments.TABLE]
+TABLES = [
+    name
+    for name in experiments.load_experiments("icl_msr")["artifacts"]
+    if experiments.find_script(name) == experiments.TABLE
+]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -132,10 +136,10 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
 
 
 def test_every_printed_method_is_called_by_the_model_that_it_judges(scripts):
-    for name, text in experiments.room("icl_msr")["methods"].items():
+    for name, text in experiments.load_experiments("icl_msr")["methods"].items():
         assert scripts["rows"].settings("cifar10", text)["printed"] == name
     known = {name for i in range(1, 5) for name in pd.read_csv(ROOM / f"reported/table_{i}.csv")["method"]}
-    assert known - set(experiments.room("icl_msr")["methods"]) == {"cpc", "infomin"}
+    assert known - set(experiments.load_experiments("icl_msr")["methods"]) == {"cpc", "infomin"}
 
 
 def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, cell, tmp_path):
@@ -186,7 +190,7 @@ def test_few_labels_stand_beside_their_shares(scripts, cell, tmp_path):
 
 def test_a_tenth_of_the_labels_is_seen_half_as_often():
     """SimCLR's protocol: 60 epochs at 1 %, 30 at 10 %."""
-    cells = experiments.cells({"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4")
+    cells = experiments.list_artifact_runs({"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4")
     runs = [run.spec for cell in cells for folder in cell.folders for run in locate(folder).runs()]
     asked = [(run.parts["stage1"].base_name, run.settings["label_fraction"], run.settings["epochs"]) for run in runs]
     assert sorted(asked) == [
@@ -241,7 +245,7 @@ CLAIMS = yaml.safe_load((ROOM / "claims.yaml").read_text())
 
 
 def test_claims_are_well_formed():
-    room = experiments.room("icl_msr")
+    room = experiments.load_experiments("icl_msr")
     names = [claim["name"] for claim in CLAIMS]
     assert len(set(names)) == len(names)
     for claim in CLAIMS:
@@ -292,7 +296,9 @@ def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
 
 def bundled(cell, artifact):
     """Made-up runs of the cells of config.yaml."""
-    asked = experiments.cells(configuration.read(SOURCE / "config.yaml"), "icl_msr", artifact)
+    asked = experiments.list_artifact_runs(
+        configuration.load_configuration(SOURCE / "config.yaml"), "icl_msr", artifact
+    )
     places = [(each, locate(folder)) for each in asked for folder in each.folders]
     return [
         cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds) for each, result in places

@@ -308,12 +308,12 @@ def test_a_row_for_each_claim_and_player(written, tmp_path):
     ]  # what was judged comes first
 
 
-ROOMS = [paper for paper in experiments.papers() if (experiments.PAPERS / paper / "claims.yaml").exists()]
+ROOMS = [paper for paper in experiments.list_papers() if (experiments.PAPERS / paper / "claims.yaml").exists()]
 
 
 @pytest.mark.parametrize("paper", ROOMS)
 def test_the_claims_of_a_room_can_be_read(paper):
-    known = experiments.room(paper)
+    known = experiments.load_experiments(paper)
     every = yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text())
     assert len({claim["name"] for claim in every}) == len(every)
     for claim in every:

@@ -28,7 +28,10 @@ CONFIG = {
 
 
 def names(**asked):
-    return {cell.printed: cell.folders for cell in matrix.cells(CONFIG | {"matrix": {"data": "scene_digits", **asked}})}
+    return {
+        cell.printed: cell.folders
+        for cell in matrix.list_artifact_runs(CONFIG | {"matrix": {"data": "scene_digits", **asked}})
+    }
 
 
 def test_runs_that_papers_make_with_these_seeds_are_taken_as_they_are():
@@ -43,24 +46,26 @@ def test_further_methods_come_after_and_a_run_comes_once():
 
 
 def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
-    assert matrix.cells(CONFIG) == matrix.outputs(CONFIG) == matrix.files(CONFIG) == []
+    assert matrix.list_artifact_runs(CONFIG) == matrix.list_outputs(CONFIG) == matrix.list_inputs(CONFIG) == []
     with pytest.raises(SettingError, match="did you mean con"):
         names(methods={"con": "con_"})
 
 
 @pytest.mark.parametrize("name", ["mnist", "published"])
 def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
-    config = configuration.read(SOURCE / f"config/{name}.yaml")
-    artifacts = [(paper, artifact) for paper in config["papers"] for artifact in experiments.artifacts(config, paper)]
-    papers = plan.behind(file for pair in artifacts for file in experiments.files(config, *pair))
-    own = plan.behind(matrix.files(config))
-    assert len(matrix.cells(config)) >= 11 and own <= papers
+    config = configuration.load_configuration(SOURCE / f"config/{name}.yaml")
+    artifacts = [
+        (paper, artifact) for paper in config["papers"] for artifact in experiments.list_artifacts(config, paper)
+    ]
+    papers = plan.list_jobs_behind(file for pair in artifacts for file in experiments.list_inputs(config, *pair))
+    own = plan.list_jobs_behind(matrix.list_inputs(config))
+    assert len(matrix.list_artifact_runs(config)) >= 11 and own <= papers
 
 
 def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further_processes():
-    config = configuration.read(experiments.PAPERS.parent.parent / "config.yaml")
-    found = matrix.cells(config)
-    assert len({paper for cell in found for paper in matrix.papers_of(cell)}) >= 3
+    config = configuration.load_configuration(experiments.PAPERS.parent.parent / "config.yaml")
+    found = matrix.list_artifact_runs(config)
+    assert len({paper for cell in found for paper in matrix.list_papers(cell)}) >= 3
     assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {cell.printed for cell in found}
     assert (
         2 * len(config["matrix"]["methods"]) + 1 + 1 <= 15

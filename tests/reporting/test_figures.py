@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from helpers import tiny_dataset
 
-from despur.orchestration.experiments import PAPERS, Cell, papers, room
+from despur.orchestration.experiments import PAPERS, Cell, list_papers, load_experiments
 from despur.reporting.figures import COLORS, NAMES, data_name
 from despur.reporting.projections import load_projections, write_projections
 from despur.specs.paths import locate
@@ -286,9 +286,9 @@ def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agre
         assert shown[f"{kind}_match"].tolist() == [0.5 + 0.1 * i] * 20
 
 
-@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("paper", list_papers())
 def test_every_printed_method_has_a_name_and_a_color(paper):
-    assert set(room(paper)["methods"]) <= set(NAMES)
+    assert set(load_experiments(paper)["methods"]) <= set(NAMES)
     assert set(COLORS) == set(NAMES)
 
 

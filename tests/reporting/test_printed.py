@@ -62,9 +62,9 @@ def test_what_differs_from_the_room_is_named(where, data, method, found):
 @pytest.mark.parametrize("sweep", [False, True])
 def test_the_published_configuration_changes_nothing(sweep, monkeypatch):
     monkeypatch.chdir(SOURCE)
-    config = configuration.read(Path("config/published.yaml")) | {"sweep": sweep}
+    config = configuration.load_configuration(Path("config/published.yaml")) | {"sweep": sweep}
     cells = [
-        cell for cell in experiments.of_papers(config) if cell.artifact != "figure_1" or not sweep
+        cell for cell in experiments.list_runs_of_papers(config) if cell.artifact != "figure_1" or not sweep
     ]  # 190 settings: asked above
     runs = [(cell, run) for cell in cells for run in locate(cell.folders[0]).runs()]
     assert not any(cell.stand_in for cell in cells)

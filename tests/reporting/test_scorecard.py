@@ -73,7 +73,7 @@ def test_missing_papers_are_shown_with_the_command_that_runs_them(text):
     assert "make CONFIG=config/fair_cl.yaml" in text.split('id="fair_cl"')[1][:1500]
     assert "make, with domain_temperature among the papers of config.yaml" in text
     assert "snakemake cnc" in text
-    for paper in experiments.papers():
+    for paper in experiments.list_papers():
         assert f'id="{paper}"' in text
 
 
@@ -87,7 +87,7 @@ def test_claims_show_verdict_effect_and_what_would_settle_them(text):
 def test_the_table_has_every_number_and_claim_once(made):
     table = pd.read_csv(made / "scorecard.csv")
     numbers, claims = table[table["kind_of_row"] == "number"], table[table["kind_of_row"] == "claim"]
-    assert len(numbers) == sum(len(tally.printed(paper)) for paper in experiments.papers())
+    assert len(numbers) == sum(len(tally.printed(paper)) for paper in experiments.list_papers())
     assert not numbers.duplicated(["paper", *tally.KEY]).any() and numbers[["unit", "place"]].notna().all(axis=None)
     assert set(claims["verdict"]) == {"holds", "fails", "undecided", "not run here"}
     assert (table.loc[table["paper"] != "cnc", "verdict"] == "not run here").all()
@@ -105,7 +105,7 @@ def test_the_matrix_says_who_helps_on_whose_metric(text):
 
 
 def test_every_run_folder_behind_a_number_is_linked(made, text):
-    folders = experiments.cells(CONFIG | {"seeds": ["0", "1"]}, "cnc", "table_1")[0].folders
+    folders = experiments.list_artifact_runs(CONFIG | {"seeds": ["0", "1"]}, "cnc", "table_1")[0].folders
     for folder in folders:
         (made.parent / folder).mkdir(parents=True)
     with pytest.MonkeyPatch.context() as patch:

@@ -16,7 +16,7 @@ from despur.orchestration import experiments
 from despur.reporting import tally, verdicts
 from despur.reporting.claims import holm
 
-PAPERS = experiments.papers()
+PAPERS = experiments.list_papers()
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def outputs(tmp_path, monkeypatch):
 
 def finish(config, artifact, table):
     """Write a table, and empty files where its other forms would be."""
-    for file in map(tally.Path, experiments.outputs(config, "cnc", artifact)):
+    for file in map(tally.Path, experiments.list_outputs(config, "cnc", artifact)):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     table.to_csv(table_file(config, "cnc", artifact), index=False)
@@ -67,7 +67,7 @@ def test_every_printed_number_appears_once_with_a_unit_and_a_place(paper):
     assert len(table)
     assert not table.duplicated(tally.KEY).any(), table[table.duplicated(tally.KEY, keep=False)]
     assert table[["unit", "place", "metric", "paper_dataset"]].notna().all(axis=None)
-    assert set(table["artifact"]) <= set(experiments.room(paper)["artifacts"])
+    assert set(table["artifact"]) <= set(experiments.load_experiments(paper)["artifacts"])
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -101,7 +101,7 @@ def test_tables_of_papers_that_the_configuration_leaves_out_do_not_count(outputs
 
 def test_a_half_finished_artifact_does_not_count(outputs):
     finish(outputs, "table_a4", beside(ROWS))
-    tally.Path(experiments.outputs(outputs, "cnc", "table_a4")[-1]).unlink()
+    tally.Path(experiments.list_outputs(outputs, "cnc", "table_a4")[-1]).unlink()
     assert set(tally.numbers(outputs, "cnc")["verdict"]) == {"not run here"}
 
 
@@ -116,7 +116,7 @@ def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
     row = row.assign(
         ours=70.0, ours_std=1.0, difference=math.nan, seeds=5, data="domain_digits", verdict="stand-in: not compared"
     )
-    for file in map(tally.Path, experiments.outputs(config, "domain_temperature", "table_1")):
+    for file in map(tally.Path, experiments.list_outputs(config, "domain_temperature", "table_1")):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     row.to_csv(table_file(config, "domain_temperature", "table_1"), index=False)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from despur.specs.declarations import declared
-from despur.specs.paths import ResultPath, chunk_size, chunks, locate, seed_list
-from despur.specs.resolution import canonical, resolve
+from despur.specs.paths import ResultPath, chunk_seeds, chunk_size, locate, parse_seeds
+from despur.specs.resolution import resolve, resolve_canonical
 from despur.specs.settings import SettingError
 
 quick = settings(deadline=None, derandomize=True, database=None)
@@ -71,34 +71,34 @@ def test_other_paths_are_refused_by_name(path):
 
 @pytest.mark.parametrize(("text", "seeds"), [("s0-2", [0, 1, 2]), ("s4", [4]), ("s10-11", [10, 11])])
 def test_seeds(text, seeds):
-    assert seed_list(text) == seeds
+    assert parse_seeds(text) == seeds
 
 
 @pytest.mark.parametrize("text", ["s3-3", "s3-2"])
 def test_one_seed_has_one_spelling_and_ranges_run_forwards(text):
     with pytest.raises(SettingError, match=text):
-        seed_list(text)
+        parse_seeds(text)
 
 
 def test_chunks_that_name_a_seed_twice_are_refused():
     with pytest.raises(SettingError, match="twice"):
-        chunks(["0-2", "2-4"], 5)
+        chunk_seeds(["0-2", "2-4"], 5)
 
 
 def test_a_base_that_reads_another_stage_is_refused():
     with pytest.raises(SettingError, match="gdro"):
-        canonical("methods", "cnc+stage1=gdro")
+        resolve_canonical("methods", "cnc+stage1=gdro")
 
 
 def test_seeds_that_run_backwards_are_refused():
     with pytest.raises(SettingError, match="s5-3"):
-        seed_list("s5-3")
+        parse_seeds("s5-3")
 
 
 @quick
 @given(st.integers(1, 60), st.integers(1, 12))
 def test_chunks_hold_every_seed_once_and_are_aligned(seeds, size):
-    found = [seed_list(text) for text in chunks(seeds, size)]
+    found = [parse_seeds(text) for text in chunk_seeds(seeds, size)]
     assert list(chain(*found)) == list(range(seeds))
     assert all(part[0] % size == 0 and len(part) == size for part in found[:-1])
     assert found[-1][0] % size == 0
@@ -108,11 +108,11 @@ def test_chunks_hold_every_seed_once_and_are_aligned(seeds, size):
 @given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 12))
 def test_more_seeds_keep_the_chunks_that_are_full(few, more, size):
     full = few // size
-    assert chunks(few, size)[:full] == chunks(few + more, size)[:full]
+    assert chunk_seeds(few, size)[:full] == chunk_seeds(few + more, size)[:full]
 
 
 def test_explicit_chunks_are_taken_as_they_are():
-    assert chunks(["0-2", "3-9", "12"], 5) == ["s0-2", "s3-9", "s12"]
+    assert chunk_seeds(["0-2", "3-9", "12"], 5) == ["s0-2", "s3-9", "s12"]
 
 
 @pytest.mark.parametrize("method", ["erm", "cnc+temperature=0.1", "jtt+stage1.epochs=1"])
@@ -212,7 +212,7 @@ def test_a_fixed_draw_gives_every_seed_the_same_data():
 )
 def test_the_data_of_a_place_holds_the_data_of_its_runs(dataset):
     result = locate(f"results/runs/{dataset}/erm/s0-1")
-    held = {point.name for point in canonical("datasets", result.data.dataset).points}
+    held = {point.name for point in resolve_canonical("datasets", result.data.dataset).points}
     assert {run.data.name for run in result.runs()} == held
 
 

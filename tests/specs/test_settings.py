@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from despur.specs.declarations import available, declared
+from despur.specs.declarations import declared, list_components
 from despur.specs.hyperparameters import sgd
 from despur.specs.paths import NAME
 from despur.specs.settings import SettingError, bool_, choice, component, draw, float_, int_, spell
@@ -14,7 +14,7 @@ from despur.specs.settings import SettingError, bool_, choice, component, draw, 
 DECLARED = [
     pytest.param(key, setting, id=f"{kind}/{name}.{key}")
     for kind in ("datasets", "encoders", "inference", "methods")
-    for name in available(kind)
+    for name in list_components(kind)
     for key, setting in declared(kind, name)["SETTINGS"].items()
 ]
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from despur.specs.declarations import available, declared, paper_hyperparameters
+from despur.specs.declarations import declared, list_components, paper_hyperparameters
 from despur.specs.names import join, parse
 from despur.specs.paths import locate
-from despur.specs.resolution import at_seeds, canonical, resolve
+from despur.specs.resolution import draw_for_seeds, resolve, resolve_canonical
 from despur.specs.settings import SettingError, spell
 
 quick = settings(deadline=None, max_examples=60, derandomize=True, database=None)
 
-DATASETS = available("datasets")
-BASES = [(kind, base) for kind in ("datasets", "inference", "methods") for base in available(kind)]
+DATASETS = list_components("datasets")
+BASES = [(kind, base) for kind in ("datasets", "inference", "methods") for base in list_components(kind)]
 
 TOY_METHOD = """
 from despur.specs.settings import part, real
@@ -125,7 +125,7 @@ def reads(dataset, name):
 def test_a_canonical_name_is_a_fixed_point_that_means_the_same(cache_key):
     kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
-    again = canonical(kind, sweep.name, dataset)
+    again = resolve_canonical(kind, sweep.name, dataset)
     assert again.name == sweep.name
     assert resolved(again) == resolved(sweep)
 
@@ -177,7 +177,7 @@ def test_what_a_run_reads_is_what_its_upstream_makes(cache_key):
                 assert made[run.of(part)] == run.spec.components[part].resolved()
 
 
-@pytest.mark.parametrize("dataset", ["", *available("datasets")])
+@pytest.mark.parametrize("dataset", ["", *list_components("datasets")])
 @pytest.mark.parametrize(("kind", "base"), BASES)
 def test_defaults_are_dropped(kind, base, dataset):
     dataset = dataset if kind != "datasets" else ""
@@ -204,7 +204,7 @@ def test_a_name_that_is_not_canonical_is_refused_with_the_right_one():
     with pytest.raises(
         SettingError, match=r"cnc\+temperature=\.1\+lambda=0\.50 is called cnc\+lambda=0\.5\+temperature=0\.1 "
     ):
-        canonical("methods", "cnc+temperature=.1+lambda=0.50")
+        resolve_canonical("methods", "cnc+temperature=.1+lambda=0.50")
 
 
 def test_dotted_keys_reach_parts():
@@ -232,7 +232,7 @@ def test_dotted_keys_reach_the_encoder_of_each_stage(package):
         "name": "toy",
         "width": 2,
     }
-    assert canonical("methods", found.name).points == [found]
+    assert resolve_canonical("methods", found.name).points == [found]
 
 
 def test_stage1_is_reached_with_or_without_groups():
@@ -257,7 +257,7 @@ def test_a_setting_that_is_the_default_of_only_some_swept_parts_is_kept(package)
     for values in epochs.values():
         for order in ("erm~toy", "toy~erm"):
             sweep = resolve("methods", f"jtt+stage1={order}+stage1.epochs={values}")
-            assert {p.value("stage1.epochs") for p in canonical("methods", sweep.name).points} == {values}
+            assert {p.value("stage1.epochs") for p in resolve_canonical("methods", sweep.name).points} == {values}
 
 
 def test_a_data_set_states_settings_for_all_for_one_and_for_one_in_a_role(package):
@@ -296,7 +296,7 @@ def test_a_data_set_states_the_stage_1_of_a_method(package):
     for asked, name, value in (("9", "jtt", 9), ("3", "jtt+stage1.epochs=3", 3), ("2~9", "jtt+stage1.epochs=2~9", 2)):
         sweep = resolve("methods", f"jtt+stage1.epochs={asked}", "toy")
         assert (sweep.name, sweep.points[0].value("stage1.epochs")) == (name, value)
-        assert canonical("methods", name, "toy").points == sweep.points
+        assert resolve_canonical("methods", name, "toy").points == sweep.points
         (inference,) = sweep.subsweeps("groups")
         assert [p.name for p in inference.points] == [p.components["groups"].name for p in sweep.points]
     assert resolve("methods", "jtt+groups=oracle", "toy").name == "jtt+groups=oracle"  # it has none
@@ -350,14 +350,14 @@ def refused(dataset):
     """What a data set's file states in vain: layer and key of settings that nobody has, or that may not have this
     value."""
     kinds = ("methods", "inference", "encoders", "augment")
-    known = {key for kind in kinds for base in available(kind) for key in declared(kind, base)["SETTINGS"]}
+    known = {key for kind in kinds for base in list_components(kind) for key in declared(kind, base)["SETTINGS"]}
     found = []
     for layer, values in declared("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}).items():
         role, _, base = layer.rpartition("/")
         if layer == "*":
             found += [(layer, key) for key in values if key.removeprefix("stage1.") not in known]
             continue
-        kind = next(kind for kind in kinds if base in available(kind))
+        kind = next(kind for kind in kinds if base in list_components(kind))
         for key, value in values.items():
             try:
                 if resolve(kind, base, dataset, role).points[0].value(key) != value:
@@ -367,7 +367,7 @@ def refused(dataset):
     return found
 
 
-@pytest.mark.parametrize("dataset", available("datasets"))
+@pytest.mark.parametrize("dataset", list_components("datasets"))
 def test_published_settings_exist_and_are_allowed(dataset):
     assert refused(dataset) == []
 
@@ -401,17 +401,17 @@ PUBLISHED = {
 
 
 def test_a_draw_per_seed():
-    assert at_seeds("colored_digits+draw=seed", [0, 1, 2]) == "colored_digits+draw=0~1~2"
-    assert at_seeds("colored_digits+draw=seed", [4]) == "colored_digits+draw=4"
-    assert at_seeds("colored_digits+draw=seed", [0]) == "colored_digits"
-    assert at_seeds("colored_digits+draw=seed+p_corr=0.77", [1]) == "colored_digits+draw=1+p_corr=0.77"
+    assert draw_for_seeds("colored_digits+draw=seed", [0, 1, 2]) == "colored_digits+draw=0~1~2"
+    assert draw_for_seeds("colored_digits+draw=seed", [4]) == "colored_digits+draw=4"
+    assert draw_for_seeds("colored_digits+draw=seed", [0]) == "colored_digits"
+    assert draw_for_seeds("colored_digits+draw=seed+p_corr=0.77", [1]) == "colored_digits+draw=1+p_corr=0.77"
 
 
 @pytest.mark.parametrize(
     "name", ["colored_digits", "colored_digits+draw=3", "colored_digits+draw=0~3", "cmnist+p_corr=0.9"]
 )
 def test_a_fixed_draw_is_the_same_for_every_seed(name):
-    assert at_seeds(name, [0, 1]) == name
+    assert draw_for_seeds(name, [0, 1]) == name
 
 
 @pytest.mark.parametrize(
@@ -475,7 +475,7 @@ def test_only_files_of_the_folder_are_names(name):
 
 def test_a_new_file_is_a_new_name(package):
     package.write("methods/toy.py", TOY_METHOD)
-    assert "toy" in available("methods")
+    assert "toy" in list_components("methods")
     assert point("toy+strength=2").settings["strength"] == 2.0
 
 

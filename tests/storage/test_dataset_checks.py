@@ -11,8 +11,8 @@ from helpers import result, tiny_dataset
 
 from despur import data
 from despur.datasets import colored_digits
-from despur.datasets.sources import raw
-from despur.storage.dataset_checks import checked
+from despur.datasets.sources import embedding_files
+from despur.storage.dataset_checks import validate
 from despur.storage.store import Dataset, InputError, Lazy
 
 HERE = Path("mine.py")
@@ -72,25 +72,25 @@ def test_what_no_stage_could_use_is_refused_by_name():
     }
     for words, changes in faulty.items():
         with pytest.raises(InputError, match=rf"^mine\.py: .*{words}"):
-            checked(HERE, changed(**changes))
+            validate(HERE, changed(**changes))
 
 
 def test_a_size_of_none_is_refused():
     given = changed()
     given.about["size"] = None
     with pytest.raises(InputError, match=r"about\['size'\] is None; it must be a whole number"):
-        checked(HERE, given)
+        validate(HERE, given)
 
 
 @pytest.mark.filterwarnings("error")
 def test_raw_splits_may_be_categories_and_a_table_without_them_is_refused_by_name():
     given = tiny_dataset()
     table = given.table.assign(split=given.table["split"].replace("val", "Dev").astype("category"))
-    found = raw.dataset(HERE, given.inputs, table, given.about)
+    found = embedding_files.dataset(HERE, given.inputs, table, given.about)
     assert found.table["split"].tolist() == given.table["split"].tolist() and found.table["split"].dtype == object
     for column in ("split", "y"):
         with pytest.raises(InputError, match=rf"^mine\.py: the table has no column {column}:"):
-            raw.dataset(HERE, given.inputs, table.drop(columns=column), given.about)
+            embedding_files.dataset(HERE, given.inputs, table.drop(columns=column), given.about)
 
 
 def test_what_stages_can_use_is_not_refused():
@@ -114,7 +114,7 @@ def test_what_stages_can_use_is_not_refused():
     }
     for name, changes in every.items():
         dataset = changed(**changes)
-        assert checked(HERE, dataset) is dataset, name
+        assert validate(HERE, dataset) is dataset, name
 
 
 def test_a_data_set_is_checked_before_anything_is_written(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 from despur.specs.paths import locate
 from despur.specs.settings import SettingError
 from despur.storage.digest import cache_key
-from despur.storage.provenance import entry_point, peak_memory_mb, versions, write_about
+from despur.storage.provenance import entry_point, list_versions, peak_memory_mb, write_about
 from despur.storage.store import InputError
 
 STATUS = Path("/proc/self/status")
@@ -85,4 +85,4 @@ def test_the_memory_of_a_gpu_is_kept_where_one_was_used(tmp_path, monkeypatch):
 def test_versions_are_those_installed():
     import numpy
 
-    assert versions()["numpy"] == numpy.__version__
+    assert list_versions()["numpy"] == numpy.__version__

@@ -262,5 +262,7 @@ def test_inputs_are_written_as_numpy_writes_them(tmp_path, monkeypatch):
 def test_cells_are_disjoint_also_where_groups_are_not():
     images = made_up(6)
     dataset = Dataset(images.inputs, images.table, {**images.about, "groups": ["all"]}, np.ones((6, 1), bool))
-    assert dataset.cells.argmax(axis=1).tolist() == (3 * images.table["y"] + images.table["a"]).tolist()
-    assert (dataset.cells.sum(axis=1) == 1).all()
+    assert (
+        dataset.class_attribute_groups.argmax(axis=1).tolist() == (3 * images.table["y"] + images.table["a"]).tolist()
+    )
+    assert (dataset.class_attribute_groups.sum(axis=1) == 1).all()

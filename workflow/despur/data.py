@@ -13,7 +13,7 @@ import numpy as np
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.spec import Spec
 from despur.storage import raw_files
-from despur.storage.dataset_checks import built, checked, source_of
+from despur.storage.dataset_checks import build_dataset, find_source, validate
 from despur.storage.provenance import entry_point
 from despur.storage.store import Container, Dataset, load_dataset, save_dataset
 
@@ -25,11 +25,11 @@ def build(result: ResultPath, arguments: argparse.Namespace) -> None:
     sweep = result.datasets
     points: dict[str, Dataset] = {}
     for point in sweep.points:
-        raw = raw_files.versions(point, arguments.data_root)
+        raw = raw_files.identify_files(point, arguments.data_root)
         made = (
-            checked(source_of(point), embedded(result, point.source))
+            validate(find_source(point), embedded(result, point.source))
             if point.source
-            else built(point, arguments.data_root)
+            else build_dataset(point, arguments.data_root)
         )
         made.about["raw"] = raw
         points[point.name] = made

@@ -20,7 +20,7 @@ import pandas as pd
 from despur.compute.randomness import generator
 from despur.metrics import probes
 from despur.metrics.rows import Row, accuracies, leakage, neighbour_accuracy, representations, sizes, theorem
-from despur.specs.paths import ResultPath, Run, identity
+from despur.specs.paths import ResultPath, Run, identify_run
 from despur.storage.provenance import entry_point
 from despur.storage.store import Array, Container, Dataset, atomic, load_dataset, write_csv
 
@@ -105,7 +105,7 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     known: Known = {}
     rows, resampled = [], []
     for run in result.runs():
-        named, same = identity(result, run), about[run.key]["best_step"] == about[run.key]["steps"]
+        named, same = identify_run(result, run), about[run.key]["best_step"] == about[run.key]["steps"]
         for selection, found in by_selection(stored(run.data.name), run, container, models, same, known):
             for split, (metric, group, value) in found:
                 values = np.atleast_1d(value)

@@ -13,7 +13,7 @@ from despur.compute.task import InputBatcher, encode, head_of
 from despur.specs.paths import ResultPath, Run, locate
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
-from despur.storage.store import Array, Container, made
+from despur.storage.store import Array, Container, require_file
 from despur.training.runs import load_method_class
 
 
@@ -84,7 +84,7 @@ def load(
 
 def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     """The model of one run of a folder."""
-    about = json.loads(made(result.folder / "about.json").read_text())["data"][run.data.name]
+    about = json.loads(require_file(result.folder / "about.json").read_text())["data"][run.data.name]
     networks = load_method_class(run.spec.base_name).build_networks(
         without_pretrained(run.spec), tuple(about["shape"]), len(about["classes"])
     )

@@ -23,7 +23,7 @@ from despur.compute.randomness import generator
 from despur.compute.task import InputBatcher
 from despur.metrics.saliency import share_inside
 from despur.model import Model, model_of
-from despur.specs.paths import ResultPath, identity
+from despur.specs.paths import ResultPath, identify_run
 from despur.specs.settings import SettingError
 from despur.storage.provenance import entry_point
 from despur.storage.store import Array, Dataset, InputError, load_dataset, save_arrays, write_csv
@@ -105,7 +105,7 @@ def explain(result: ResultPath, arguments: argparse.Namespace) -> None:
     kept: dict[str, Array] = {}
     table, stored = [], cache(partial(load_dataset, result.data.folder))
     for run in result.runs():
-        dataset, model, named = stored(run.data.name), model_of(result, run), identity(result, run)
+        dataset, model, named = stored(run.data.name), model_of(result, run), identify_run(result, run)
         if dataset.inputs.dtype != np.uint8:
             raise InputError(
                 f"{result.data.folder}/inputs.npy holds no images: Grad-CAM needs them; ask for another data set"

@@ -31,7 +31,7 @@ def refuse(error):
 
 
 try:
-    config.update(configuration.complete(config))
+    config.update(configuration.complete_configuration(config))
     # A workflow does not see its targets before it has been read. Values of these options look like targets, and may have old names.
     if not {"--report", "--archive", "--cleanup-metadata"} & set(sys.argv):
         for word in sys.argv[1:]:
@@ -42,7 +42,7 @@ except SettingError as error:
 OUT = config["outputs"]
 SUMMARY = "★ Summary"  # the report sorts categories: this one comes first
 # After a kill -9, go on without --unlock. A cluster's jobs read this file, too, on nodes that cannot see who holds the lock.
-ALIVE = locks.clear_stale() if workflow.is_main_process else None
+ALIVE = locks.clear_stale_locks() if workflow.is_main_process else None
 # Jobs that this Snakemake runs itself need not import libraries (despur/warm); those on other machines have no server.
 os.environ.pop("DESPUR_WARM", None)
 if workflow.is_main_process:
@@ -64,10 +64,10 @@ JOBS_PER_GPU = min(of_profile("jobs_per_gpu").values(), default=0)
 # A profile that shares GPUs says how many jobs run on one device (jobs_per_gpu), and perhaps how many run at once (gpu): else all that fit.
 if JOBS_PER_GPU:
     try:
-        AT_ONCE = gpu_slots.slots(
+        AT_ONCE = gpu_slots.count_slots(
             AT_ONCE,
             JOBS_PER_GPU,
-            gpu_slots.visible(),
+            gpu_slots.list_visible_gpus(),
         )
     except gpu_slots.DeviceError as error:
         refuse(error)
@@ -84,7 +84,7 @@ def refuse_without_slurm():
             "this machine has no sbatch: start profiles/slurm on a login node of the cluster, or leave --workflow-profile out"
         )
     try:
-        slurm.check(partitions())
+        slurm.check_partitions(partitions())
     except slurm.SlurmError as error:
         refuse(error)
 
@@ -165,7 +165,7 @@ def needs_of(stage, resource):
     gpus = 0 if of_profile("gpu").get(name) == 0 else GPUS
 
     def asked(wildcards, attempt):
-        return resources.resources(result_path(stage, wildcards), attempt, gpus)[
+        return resources.estimate_resources(result_path(stage, wildcards), attempt, gpus)[
             resource
         ]
 
@@ -174,17 +174,17 @@ def needs_of(stage, resource):
 
 def cells_of(paper, artifact):
     """The one string that an artifact's script takes: its cells, and the digest of the code behind it."""
-    cells = [cell.plain() for cell in experiments.cells(config, paper, artifact)]
-    script, _ = experiments.made(artifact)
+    cells = [cell.plain() for cell in experiments.list_artifact_runs(config, paper, artifact)]
+    script, _ = experiments.find_script(artifact)
     asked = {"cells": cells, "code": script_digest(f"papers/{paper}/{script}")}
-    if experiments.asked(config, paper, artifact).get("shows_settings"):
+    if experiments.configure_artifact(config, paper, artifact).get("shows_settings"):
         asked["settings"] = declarations_digest()
     return json.dumps(asked)
 
 
 def cells_of_matrix():
     """As ``cells_of``, for the cross-paper matrix."""
-    asked = [cell.plain() for cell in matrix.cells(config)]
+    asked = [cell.plain() for cell in matrix.list_artifact_runs(config)]
     return json.dumps(
         {"cells": asked, "code": script_digest("despur/reporting/comparison.py")}
     )
@@ -197,12 +197,12 @@ def prefix(wildcards, output):
 
 def shown(paper, artifact):
     """The files that the rule of an artifact writes. The report has each to look at or to download, unless it is not for people."""
-    files = experiments.outputs(config, paper, artifact)
+    files = experiments.list_outputs(config, paper, artifact)
     if files[0].endswith(".parquet"):
         return files
-    order = list(experiments.room(paper)["artifacts"]).index(artifact) + 1
+    order = list(experiments.load_experiments(paper)["artifacts"]).index(artifact) + 1
     caption = f"../papers/{paper}/captions/{artifact}.rst"
-    return reported(files, caption, experiments.room(paper)["title"], order)
+    return reported(files, caption, experiments.load_experiments(paper)["title"], order)
 
 
 def reported(files, caption, category, order, label=""):
@@ -211,7 +211,7 @@ def reported(files, caption, category, order, label=""):
     def flagged(file):
         labels = {
             "no.": f"{order:02}",
-            "artifact": label or experiments.label(Path(file).stem),
+            "artifact": label or experiments.format_label(Path(file).stem),
             "file": Path(file).suffix[1:],
         }
         return report(file, caption=caption, category=category, labels=labels)

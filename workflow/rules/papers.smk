@@ -3,13 +3,13 @@
 # the maps of representations behind its figures by its projections.py.
 
 for paper in config["papers"]:
-    for artifact in experiments.artifacts(config, paper):
+    for artifact in experiments.list_artifacts(config, paper):
 
         rule:
             name:
                 f"{paper}_{artifact}"
             input:
-                experiments.files(config, paper, artifact),
+                experiments.list_inputs(config, paper, artifact),
             output:
                 shown(paper, artifact),
             log:
@@ -18,7 +18,7 @@ for paper in config["papers"]:
             conda:
                 "../../envs/despur.yaml"
             params:
-                script=f"workflow/papers/{paper}/{experiments.made(artifact)[0]} {artifact}",
+                script=f"workflow/papers/{paper}/{experiments.find_script(artifact)[0]} {artifact}",
                 cells=cells_of(paper, artifact),
                 prefix=prefix,
             shell:
@@ -29,6 +29,6 @@ for paper in config["papers"]:
             paper
         input:
             [
-                experiments.outputs(config, paper, artifact)
-                for artifact in experiments.artifacts(config, paper)
+                experiments.list_outputs(config, paper, artifact)
+                for artifact in experiments.list_artifacts(config, paper)
             ],

@@ -4,10 +4,10 @@ if config.get("matrix"):
 
     rule matrix:
         input:
-            matrix.files(config),
+            matrix.list_inputs(config),
         output:
             reported(
-                matrix.outputs(config),
+                matrix.list_outputs(config),
                 "../report/matrix.rst",
                 SUMMARY,
                 2,
@@ -28,11 +28,11 @@ if config.get("matrix"):
 rule scorecard:
     input:
         [
-            experiments.outputs(config, paper, artifact)
+            experiments.list_outputs(config, paper, artifact)
             for paper in config["papers"]
-            for artifact in experiments.artifacts(config, paper)
+            for artifact in experiments.list_artifacts(config, paper)
         ],
-        matrix.outputs(config),
+        matrix.list_outputs(config),
         template="workflow/report/scorecard.html.jinja",
     output:
         reported(

@@ -13,7 +13,7 @@ from despur.specs.paths import ResultPath, data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import raw_files
-from despur.storage.dataset_checks import built
+from despur.storage.dataset_checks import build_dataset
 
 LICENCE = r"""licence"?[=:] ?"([^"]+)"""
 SOURCE = r"""(?:^SOURCE|^URL|"source")(?: = |: )"(http[^"]+)"""
@@ -39,16 +39,16 @@ def here(configfile: Path) -> Iterator[str]:
         "Pretrained weights: README.\n"
     )
     needed: dict[tuple[str, tuple[str, ...]], list[ResultPath]] = {}
-    for result in set().union(*plan.jobs_of(configuration.read(configfile)).values()):
+    for result in set().union(*plan.list_jobs(configuration.load_configuration(configfile)).values()):
         for point in result.datasets.points if result.stage == "data" else ():
             raw = point.source or point
-            needed.setdefault((raw.base_name, raw_files.needed(raw)), []).append(result)
+            needed.setdefault((raw.base_name, raw_files.list_patterns(raw)), []).append(result)
     lost = []
     for (name, patterns), places in sorted(needed.items()):
-        missing = [each for each in patterns if not raw_files.present(each, root)]
+        missing = [each for each in patterns if not raw_files.find_files(each, root)]
         made = all((result.folder / "about.json").exists() for result in places)
         state = "bundled" if not patterns else "present" if not missing else "made" if made else "missing"
-        if state == "missing" and raw_files.downloaded(name):
+        if state == "missing" and raw_files.is_downloaded(name):
             state = "download"
         lost += [name] if state == "missing" else []
         yield f"{state:<10}{name}" + (
@@ -68,7 +68,7 @@ def right(dataset: str) -> Iterator[str]:
     for point in sweep.points:
         raw = point.source or point
         with patch("pooch.retrieve", side_effect=RuntimeError("this check downloads nothing; the run will")):
-            made = built(raw, root)
+            made = build_dataset(raw, root)
         sizes = ", ".join(f"{len(made.rows(split)):,} {split}" for split in made.splits)
         for rows in map(made.rows, made.splits):
             for row in rows[:: 1 + len(rows) // 4]:

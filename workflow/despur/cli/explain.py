@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from despur.orchestration import configuration, experiments, matrix
-from despur.specs.declarations import PACKAGE, available, declared, paper_hyperparameters
+from despur.specs.declarations import PACKAGE, declared, list_components, paper_hyperparameters
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate
 from despur.specs.settings import SettingError, spell
@@ -28,13 +28,15 @@ MEANING = {
 def list_(what: str) -> Iterator[str]:
     """what there is: methods, datasets, encoders, inference, papers or claims"""
     if what == "papers":
-        yield from (f"{paper:<20} {experiments.room(paper)['title']}" for paper in experiments.papers())
+        yield from (
+            f"{paper:<20} {experiments.load_experiments(paper)['title']}" for paper in experiments.list_papers()
+        )
     elif what == "claims":
-        for paper in experiments.papers():
+        for paper in experiments.list_papers():
             for claim in yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text()):
                 yield f"{paper:<20} {claim['name']}: {claim['statement']} ({claim['result']})"
     else:
-        yield from (f"{name:<28} {summary(what, name)}" for name in available(what))
+        yield from (f"{name:<28} {summary(what, name)}" for name in list_components(what))
 
 
 def summary(kind: str, name: str) -> str:
@@ -123,19 +125,19 @@ def settings(
 def explain_artifact(path: Path) -> Iterator[str]:
     """A table or figure of a paper: what it shows, and the runs behind it in each configuration that makes it."""
     paper, artifact = path.parent.name, path.stem
-    if artifact not in experiments.room(paper)["artifacts"]:
+    if artifact not in experiments.load_experiments(paper)["artifacts"]:
         raise SettingError(
-            f"{path}: {paper} has no {artifact}; it has {', '.join(experiments.room(paper)['artifacts'])}"
+            f"{path}: {paper} has no {artifact}; it has {', '.join(experiments.load_experiments(paper)['artifacts'])}"
         )
-    script = f"papers/{paper}/{experiments.made(artifact)[0]}"
-    yield f"{path}: {experiments.label(artifact)} of {experiments.room(paper)['title']}, made by {script}"
+    script, title = experiments.find_script(artifact)[0], experiments.load_experiments(paper)["title"]
+    yield f"{path}: {experiments.format_label(artifact)} of {title}, made by papers/{paper}/{script}"
     for file, config in configurations().items():
         if paper in config["papers"]:
-            yield f"\n{file}: {experiments.outputs(config, paper, artifact)[0]}"
+            yield f"\n{file}: {experiments.list_outputs(config, paper, artifact)[0]}"
             changed = config.get("artifacts", {}).get(paper, {}).get(artifact)
             if changed:
                 yield f"  this configuration sets {changed}"
-            for cell in experiments.cells(config, paper, artifact):
+            for cell in experiments.list_artifact_runs(config, paper, artifact):
                 part = f" in the part of {cell.role}" if cell.stand_in else ""
                 yield f"  {cell.printed} on {cell.dataset}{part}: {', '.join(cell.folders)}"
 
@@ -159,7 +161,7 @@ def unused() -> Iterator[str]:
 def configurations() -> dict[Path, dict[str, Any]]:
     """Every configuration here."""
     files = [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
-    return {file: configuration.read(file) for file in files}
+    return {file: configuration.load_configuration(file) for file in files}
 
 
 def asked(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -167,7 +169,7 @@ def asked(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
     found = [
         (paper, artifact, cell.folders)
         for paper in config["papers"]
-        for artifact in experiments.room(paper)["artifacts"]
-        for cell in experiments.cells(config, paper, artifact)
+        for artifact in experiments.load_experiments(paper)["artifacts"]
+        for cell in experiments.list_artifact_runs(config, paper, artifact)
     ]
-    return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.cells(config))]
+    return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.list_artifact_runs(config))]

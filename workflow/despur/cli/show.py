@@ -160,6 +160,6 @@ def headline(path: Path) -> str:
 
 def of_result(path: Path, name: str) -> Path:
     """A file of the folder of a result. Raises InputError where it is not made."""
-    from despur.storage.store import made
+    from despur.storage.store import require_file
 
-    return made(locate(path).folder / name)
+    return require_file(locate(path).folder / name)

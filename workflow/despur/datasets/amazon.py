@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.civilcomments import tokenise
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import metadata_tables
 from despur.specs.settings import Settings, choice, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
@@ -45,23 +45,23 @@ STARS = ["one star", "two stars", "three stars", "four stars", "five stars"]
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Every review is an original of its own."""
-    folder = rawfiles.find(data_root, FOLDERS, REMEDY)
+    folder = metadata_tables.find(data_root, FOLDERS, REMEDY)
     path, split_path = (
-        rawfiles.find(folder, [name], REMEDY) for name in ("reviews.csv", f"splits/{settings['split']}.csv")
+        metadata_tables.find(folder, [name], REMEDY) for name in ("reviews.csv", f"splits/{settings['split']}.csv")
     )
-    raw = rawfiles.read_table(path, ["reviewText", "overall", "category"], REMEDY, keep_default_na=False)
-    split = rawfiles.read_table(split_path, ["split"], REMEDY)["split"]
+    raw = metadata_tables.read_table(path, ["reviewText", "overall", "category"], REMEDY, keep_default_na=False)
+    split = metadata_tables.read_table(split_path, ["split"], REMEDY)["split"]
     if len(split) != len(raw):
         raise InputError(f"{split_path} has {len(split)} rows, but {path} {len(raw)}. {REMEDY}")
     meaning = SPLITS[settings["split"]]
     kept = split.isin(list(meaning)).to_numpy()
     raw = raw[kept].reset_index(drop=True)
     categories = sorted(raw["category"].unique())
-    y = rawfiles.decode(path, raw["overall"].astype(float), {float(i + 1): i for i in range(5)}, REMEDY).astype(
+    y = metadata_tables.decode(path, raw["overall"].astype(float), {float(i + 1): i for i in range(5)}, REMEDY).astype(
         np.int64
     )
     a = raw["category"].map(categories.index).to_numpy()
-    names = rawfiles.decode_splits(split_path, split[kept].reset_index(drop=True), meaning, REMEDY)
+    names = metadata_tables.decode_splits(split_path, split[kept].reset_index(drop=True), meaning, REMEDY)
     table = pd.DataFrame({"split": names, "y": y, "a": a, "original": np.arange(len(raw))})
     about = {
         **{

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import raw, text
+from despur.datasets.sources import embedding_files, text
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, choice, int_
 from despur.storage.store import Array, Dataset, InputError
@@ -83,10 +83,10 @@ NAMES = {"p": "profession", "g": "gender", "hard_text": "text"}
 
 def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
     """A split's table with profession, gender and, where there is one, text."""
-    path = raw.found(
+    path = embedding_files.found(
         folder, f"{split}.parquet", f"{split}.pickle", remedy=f"Download the three pickles of {SOURCE} there"
     )
-    table = raw.read_table(path, ())
+    table = embedding_files.read_table(path, ())
     table = table.rename(columns={old: new for old, new in NAMES.items() if new not in table})
     missing = {"profession", "gender"} - set(table)
     if missing:
@@ -100,8 +100,8 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
 
 
 def vectors(folder: Path, split: str, count: int) -> tuple[Path, Array]:
-    path = raw.found(folder, f"{split}_cls.npy", remedy=f"{VECTORS} has them; or ask for features=tokens")
-    found = raw.read_vectors(path)
+    path = embedding_files.found(folder, f"{split}_cls.npy", remedy=f"{VECTORS} has them; or ask for features=tokens")
+    found = embedding_files.read_vectors(path)
     if len(found) != count:
         raise InputError(f"{path} has {len(found)} rows, but there are {count} biographies")
     return path, found
@@ -122,15 +122,22 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             inputs.append(np.asarray(found[kept], np.float32))
         table = table.iloc[kept].reset_index(drop=True)
         names = [PROFESSIONS[p] if not isinstance(p, str) else p for p in table["profession"]]
-        y, a = raw.coded(names, classes, "profession", path), raw.coded(table["gender"], GENDERS, "gender", path)
+        y, a = (
+            embedding_files.coded(names, classes, "profession", path),
+            embedding_files.coded(table["gender"], GENDERS, "gender", path),
+        )
         tables.append(pd.DataFrame({"split": split, "y": y, "a": a, "text": table["text"]}))
     table = pd.concat(tables, ignore_index=True)
     about = {
         **{"input": "embedding", "classes": classes, "attributes": GENDERS, "attribute": "gender"},
-        **{"source": SOURCE, "licence": "Common Crawl; see De-Arteaga et al. 2019", "sha256": raw.sha256(*files)},
+        **{
+            "source": SOURCE,
+            "licence": "Common Crawl; see De-Arteaga et al. 2019",
+            "sha256": embedding_files.sha256(*files),
+        },
     }
     if settings["features"] == "tokens":
         known = text.vocabulary(table["text"][table["split"] == "train"], settings["words"])
         inputs = [text.tokens(list(table["text"]), known, settings["length"])]
         about |= {"input": "tokens", "words": known}
-    return raw.dataset(folder, np.concatenate(inputs), table.drop(columns="text"), about)
+    return embedding_files.dataset(folder, np.concatenate(inputs), table.drop(columns="text"), about)

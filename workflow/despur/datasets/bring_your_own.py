@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import raw
+from despur.datasets.sources import embedding_files
 from despur.specs.settings import Settings, int_, name
 from despur.storage.store import Array, Dataset, InputError
 
@@ -45,7 +45,7 @@ def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
 
 def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
     """A column features of lists; or every other column, of numbers, is one feature."""
-    table = raw.read_table(path, COLUMNS)
+    table = embedding_files.read_table(path, COLUMNS)
     kept = [name for name in (*COLUMNS, "original") if name in table]
     if "class_embeddings" in table:
         raise InputError(
@@ -77,9 +77,14 @@ def numbered(column: pd.Series) -> tuple[Array, list[str]]:
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Classes and attribute values are numbered in sorted order; floats become float32."""
     folder, name = data_root / "bring_your_own", settings["name"]
-    path = raw.found(folder, f"{name}.parquet", f"{name}.npz", remedy="See 'Your own data' in the README")
+    path = embedding_files.found(folder, f"{name}.parquet", f"{name}.npz", remedy="See 'Your own data' in the README")
     features, table, of_classes = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
-    about: dict[str, Any] = {"attribute": "a", "source": str(path.name), "licence": "yours", "sha256": raw.sha256(path)}
+    about: dict[str, Any] = {
+        "attribute": "a",
+        "source": str(path.name),
+        "licence": "yours",
+        "sha256": embedding_files.sha256(path),
+    }
     if features.dtype == np.uint8 and (
         features.ndim == 3 or features.shape[3:] == (1,)
     ):  # grey: all encoders of images take colours
@@ -99,4 +104,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         features if image else features.astype(np.float32),
         None if of_classes is None else of_classes.astype(np.float32),
     )
-    return raw.dataset(path, inputs, table, {"input": "embedding", **about}, given)
+    return embedding_files.dataset(path, inputs, table, {"input": "embedding", **about}, given)

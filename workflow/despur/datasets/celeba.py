@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import image_files, metadata_tables
 from despur.specs.settings import Settings, for_each, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
@@ -113,7 +113,7 @@ def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
 
     ``.csv``: commas. ``.txt``: blanks; the attributes' has a line with the number of images and a header that does not
     name the first column, the splits' has neither."""
-    path = rawfiles.find(
+    path = metadata_tables.find(
         folder, [f"{sub}{name}.{kind}" for kind in ("txt", "csv") for sub in ("", "Anno/", "Eval/")], REMEDY
     )
     with path.open(encoding="utf-8-sig") as file:
@@ -131,12 +131,12 @@ def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
         "skiprows": counted + named,
         "sep": "," if "," in lines[-1] else r"\s+",
     }
-    return path, rawfiles.read_table(path, ["image", column], REMEDY, **options).set_index("image")[column]
+    return path, metadata_tables.read_table(path, ["image", column], REMEDY, **options).set_index("image")[column]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits; every image is an original of its own. No augmentation (released code)."""
-    folder, size = rawfiles.find(data_root, FOLDERS, REMEDY), settings["size"]
+    folder, size = metadata_tables.find(data_root, FOLDERS, REMEDY), settings["size"]
     lists = [
         read_list(folder, *what)
         for what in (
@@ -152,9 +152,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     signs = {1: 1, -1: 0, 0: 0}
     table = pd.DataFrame(
         {
-            "split": rawfiles.decode_splits(split_path, split.loc[blond.index], rawfiles.SPLITS, REMEDY),
-            "y": rawfiles.decode(path, blond, signs, REMEDY).astype(np.int64),
-            "a": rawfiles.decode(path, male, signs, REMEDY).astype(np.int64),
+            "split": metadata_tables.decode_splits(split_path, split.loc[blond.index], metadata_tables.SPLITS, REMEDY),
+            "y": metadata_tables.decode(path, blond, signs, REMEDY).astype(np.int64),
+            "a": metadata_tables.decode(path, male, signs, REMEDY).astype(np.int64),
             "original": np.arange(len(blond)),
         }
     )
@@ -170,9 +170,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "licence": "non-commercial research",
         "sha256": {file.name: sha256(file) for file in (path, split_path)},
     }
-    nest = rawfiles.find(folder, [f"{sub}/{blond.index[0]}" for sub in IMAGES], REMEDY).parent
+    nest = metadata_tables.find(folder, [f"{sub}/{blond.index[0]}" for sub in IMAGES], REMEDY).parent
     return Dataset(
-        rawfiles.images([nest / name for name in blond.index], size, partial(prepare, size=size), REMEDY), table, about
+        image_files.images([nest / name for name in blond.index], size, partial(prepare, size=size), REMEDY),
+        table,
+        about,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.cifar_sources import checked, per_class, together
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, int_
@@ -50,7 +50,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """What of CIFAR-10.1 is not drawn for training is its test split."""
     folders = ("cifar-10.1", "CIFAR-10.1/datasets", "CIFAR-10.1-master/datasets")
     files = [
-        rawfiles.find(data_root, [f"{f}/cifar10.1_v6_{what}.npy" for f in folders], REMEDY)
+        metadata_tables.find(data_root, [f"{f}/cifar10.1_v6_{what}.npy" for f in folders], REMEDY)
         for what in ("data", "labels")
     ]
     try:

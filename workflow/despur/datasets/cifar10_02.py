@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.cifar_sources import checked, per_class, together
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, int_
@@ -42,7 +42,7 @@ REMEDY = f"Put the two files of {SOURCE} into cifar-10.2/ in the folder that DES
 
 
 def read(data_root: Path, part: str) -> tuple[Array, Array]:
-    path = rawfiles.find(
+    path = metadata_tables.find(
         data_root, [f"{folder}/cifar102_{part}.npz" for folder in ("cifar-10.2", "cifar-10.2-master")], REMEDY
     )
     try:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import metadata_tables
 from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.pretrained import BERT, fetch, remedy
 from despur.storage.raw_files import sha256
@@ -121,7 +121,7 @@ def shares(path: Path, column: pd.Series) -> Array:
     value = pd.to_numeric(column, errors="coerce")
     wrong = np.flatnonzero(~value.between(0, 1))
     if len(wrong):
-        raise rawfiles.fault(path, column, int(wrong[0]), f"expected: from 0 to 1. {REMEDY}")
+        raise metadata_tables.fault(path, column, int(wrong[0]), f"expected: from 0 to 1. {REMEDY}")
     return value.to_numpy() >= 0.5
 
 
@@ -145,10 +145,10 @@ def tokenise(texts: list[str], length: int) -> Lazy:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """WILDS's splits; every comment is an original of its own."""
-    path = rawfiles.find(data_root, (CSV,), REMEDY)
+    path = metadata_tables.find(data_root, (CSV,), REMEDY)
     columns = ["comment_text", "split", "toxicity", *IDENTITIES]
-    raw = rawfiles.read_table(path, columns, REMEDY, keep_default_na=False)  # "NA" is a comment
-    split = rawfiles.decode_splits(path, raw["split"], SPLITS, REMEDY)
+    raw = metadata_tables.read_table(path, columns, REMEDY, keep_default_na=False)  # "NA" is a comment
+    split = metadata_tables.decode_splits(path, raw["split"], SPLITS, REMEDY)
     y = shares(path, raw["toxicity"]).astype(np.int64)
     mentioned = np.stack([shares(path, raw[name]) for name in IDENTITIES], axis=1)
     for name in SPLITS:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import dataset
 from despur.datasets.sources.scenes import without_background
 from despur.specs.hyperparameters import NT_XENT
@@ -79,7 +79,7 @@ REMEDY = f"Get train2017, val2017 and their annotations from {SOURCE} into the f
 def objects(folder: Path, part: str) -> pd.DataFrame:
     """Images with exactly one annotated object, if it is of the 30 categories: ``file``, ``y``, and the box in shares
     of the sides, ``left``, ``top``, ``right``, ``bottom``."""
-    path = rawfiles.find(folder, [f"annotations/instances_{part}2017.json"], REMEDY)
+    path = metadata_tables.find(folder, [f"annotations/instances_{part}2017.json"], REMEDY)
     found = json.loads(path.read_text())
     try:
         names = {c["id"]: c["name"] for c in found["categories"]}
@@ -133,7 +133,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     bare = (
         (table["split"] == "test_foreground") | ((table["split"] == "train") & (settings["train"] == "foreground"))
     ).to_numpy()
-    full = rawfiles.images(
+    full = image_files.images(
         list(table["file"]), size, lambda image: image.resize((size, size), Image.Resampling.BILINEAR), REMEDY
     )
 

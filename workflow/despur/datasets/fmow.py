@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import image_files, metadata_tables
 from despur.specs.settings import Settings, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Array, Dataset, InputError
@@ -34,7 +34,7 @@ def splits(path: Path, table: pd.DataFrame) -> Array:
     """WILDS's official split of each row, (N,): "" for what it sets aside."""
     year = pd.to_datetime(table["timestamp"], utc=True, errors="coerce", format="ISO8601").dt.year
     if year.isna().any():
-        raise rawfiles.fault(path, table["timestamp"], int(np.flatnonzero(year.isna())[0]), REMEDY)
+        raise metadata_tables.fault(path, table["timestamp"], int(np.flatnonzero(year.isna())[0]), REMEDY)
     found = np.full(len(table), "", dtype=object)
     for split, (first, end) in YEARS.items():
         found[(table["split"] == split) & year.between(first, end - 1)] = split
@@ -46,10 +46,11 @@ def splits(path: Path, table: pd.DataFrame) -> Array:
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Every image is an original of its own; image i is that of row i of the metadata."""
     path, countries = (
-        rawfiles.find(data_root / FOLDER, [name], REMEDY) for name in ("rgb_metadata.csv", "country_code_mapping.csv")
+        metadata_tables.find(data_root / FOLDER, [name], REMEDY)
+        for name in ("rgb_metadata.csv", "country_code_mapping.csv")
     )
-    raw = rawfiles.read_table(path, ["split", "category", "country_code", "timestamp"], REMEDY)
-    mapping = rawfiles.read_table(countries, ["alpha-3", "region"], REMEDY)
+    raw = metadata_tables.read_table(path, ["split", "category", "country_code", "timestamp"], REMEDY)
+    mapping = metadata_tables.read_table(countries, ["alpha-3", "region"], REMEDY)
     region = raw["country_code"].map(mapping.dropna().set_index("alpha-3")["region"]).fillna(OTHER)
     split = splits(path, raw)
     rows = np.flatnonzero(split != "")
@@ -69,5 +70,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         **{"source": SOURCE, "licence": "FMoW Challenge Public License", "sha256": {path.name: sha256(path)}},
     }
     files = [data_root / FOLDER / f"images/rgb_img_{row}.png" for row in rows]
-    images = rawfiles.images(files, settings["size"], partial(rawfiles.as_clip, size=settings["size"]), REMEDY)
+    images = image_files.images(files, settings["size"], partial(image_files.as_clip, size=settings["size"]), REMEDY)
     return Dataset(images, table, about, a[:, None] == np.arange(len(regions) - 1))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.hate_speech_tweets import tweets
-from despur.datasets.sources import raw
+from despur.datasets.sources import embedding_files
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Dataset, InputError
@@ -44,12 +44,14 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table, about = tweets(folder)
     inputs = []
     for split, own in table.groupby("split", sort=False):
-        vectors = raw.read_vectors(
-            raw.found(folder, f"{split}.npy", remedy="Encode the tweets, or ask for features=embedded")
+        vectors = embedding_files.read_vectors(
+            embedding_files.found(folder, f"{split}.npy", remedy="Encode the tweets, or ask for features=embedded")
         )
         if len(vectors) != own["rows"].iloc[0]:
             raise InputError(
                 f"{folder / str(split)}.npy has {len(vectors)} rows, but {split}.tsv has {own['rows'].iloc[0]}"
             )
         inputs.append(np.asarray(vectors[own["row"]], np.float32))
-    return raw.dataset(folder, np.concatenate(inputs), table[["split", "y", "a"]], {"input": "embedding", **about})
+    return embedding_files.dataset(
+        folder, np.concatenate(inputs), table[["split", "y", "a"]], {"input": "embedding", **about}
+    )

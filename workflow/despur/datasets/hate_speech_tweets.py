@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import raw, text
+from despur.datasets.sources import embedding_files, text
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
@@ -57,11 +57,11 @@ def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     what is known."""
     tables = []
     paths = {
-        split: raw.found(folder, f"{split}.tsv", remedy=f"Ask the authors of {SOURCE} for it")
+        split: embedding_files.found(folder, f"{split}.tsv", remedy=f"Ask the authors of {SOURCE} for it")
         for split in ("train", "valid", "test")
     }
     for split, path in paths.items():
-        table = raw.read_table(path, ("text", "age", "label"))
+        table = embedding_files.read_table(path, ("text", "age", "label"))
         table["row"], table["rows"] = np.arange(len(table)), len(table)
         table = table[table["age"].astype(str) != "x"]
         y = (~table["label"].astype(str).isin(HARMLESS)).to_numpy().astype(np.int64)
@@ -69,7 +69,11 @@ def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         tables.append(pd.DataFrame({"split": split, "y": y, "a": younger(table["age"], path), **kept}))
     about = {
         **{"classes": ["harmless", "hate"], "attributes": ["> 29", "<= 29"], "attribute": "age"},
-        **{"source": SOURCE, "licence": "on request; see Huang et al. 2020", "sha256": raw.sha256(*paths.values())},
+        **{
+            "source": SOURCE,
+            "licence": "on request; see Huang et al. 2020",
+            "sha256": embedding_files.sha256(*paths.values()),
+        },
     }
     return pd.concat(tables, ignore_index=True), about
 
@@ -80,4 +84,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table, about = tweets(folder)
     words = text.vocabulary(table["text"][table["split"] == "train"], settings["words"])
     inputs = text.tokens(list(table["text"]), words, settings["length"])
-    return raw.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "tokens", "words": words, **about})
+    return embedding_files.dataset(
+        folder, inputs, table[["split", "y", "a"]], {"input": "tokens", "words": words, **about}
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import class_folders, dataset, images_in, squared
 from despur.specs.hyperparameters import NT_XENT
 from despur.specs.settings import Settings, choice, int_
@@ -66,7 +66,9 @@ def ranks(paths: Sequence[Path], data_root: Path) -> Array:
     result = {path.name: i for i, path in enumerate(paths)}
     count = 0
     for name in ("1percent.txt", "10percent.txt"):
-        file = rawfiles.find(data_root, [f"imagenet_subsets/{name}"], f"Get it from {LISTS}, or ask for labels=drawn")
+        file = metadata_tables.find(
+            data_root, [f"imagenet_subsets/{name}"], f"Get it from {LISTS}, or ask for labels=drawn"
+        )
         for image in file.read_text().split():
             if image not in result:
                 raise InputError(
@@ -79,7 +81,7 @@ def ranks(paths: Sequence[Path], data_root: Path) -> Array:
 
 def built(settings: Settings, data_root: Path, synsets: Sequence[str] | None = None) -> tuple[Dataset, list[Path]]:
     """ImageNet or the part of it that some synsets are; and the training images."""
-    folder = rawfiles.find(data_root, ROOTS, REMEDY)
+    folder = metadata_tables.find(data_root, ROOTS, REMEDY)
     for part in ("train", "val"):
         if not (folder / part).is_dir() or images_in(folder / part):
             raise InputError(
@@ -88,7 +90,7 @@ def built(settings: Settings, data_root: Path, synsets: Sequence[str] | None = N
     names = list(synsets or sorted(path.name for path in (folder / "train").iterdir() if path.is_dir()))
     train, test = (class_folders(folder / part, names, REMEDY) for part in ("train", "val"))
     files, size = [*train, *test], settings["size"]
-    inputs = rawfiles.images([path for path, _ in files], size, partial(squared, size=size), REMEDY)
+    inputs = image_files.images([path for path, _ in files], size, partial(squared, size=size), REMEDY)
     split = ["train"] * len(train) + ["test"] * len(test)
     about = {"source": SOURCE, "licence": "ImageNet: non-commercial research"}
     return dataset(inputs, split, [y for _, y in files], names, **about), [path for path, _ in train]

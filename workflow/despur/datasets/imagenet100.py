@@ -6,7 +6,7 @@ From ImageNet's folders (imagenet.py); which classes is a list of synsets, one a
 from pathlib import Path
 
 from despur.datasets.imagenet import built
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import metadata_tables
 from despur.specs.declarations import declared
 from despur.specs.hyperparameters import NT_XENT
 from despur.specs.settings import Settings, int_, name
@@ -39,7 +39,7 @@ REMEDY = "Get https://github.com/HobbitLong/CMC/blob/master/imagenet100.txt, or 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The listed classes, in the order of the list."""
-    path = rawfiles.find(data_root, [settings["synsets"]], REMEDY)
+    path = metadata_tables.find(data_root, [settings["synsets"]], REMEDY)
     synsets = path.read_text().split()
     wrong = [text for text in synsets if not (text[:1] == "n" and text[1:].isdecimal())]
     if wrong or len(synsets) < 2 or len(set(synsets)) < len(synsets):

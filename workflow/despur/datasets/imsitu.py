@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.imsitu_images import SPLITS, photographs
-from despur.datasets.sources import raw
+from despur.datasets.sources import embedding_files
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Dataset
@@ -41,9 +41,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Vectors of your own; those of a ResNet-50 that is fine-tuned here are put in place by the data stage."""
     folder = data_root / "imsitu"
     arrays = [
-        raw.found(folder, f"{split}.npy", remedy="Encode the photographs, or ask for features=embedded")
+        embedding_files.found(folder, f"{split}.npy", remedy="Encode the photographs, or ask for features=embedded")
         for split in SPLITS
     ]
     table, about = photographs(folder, *arrays)
-    inputs = np.concatenate([np.asarray(raw.read_vectors(path), np.float32) for path in arrays])
-    return raw.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "embedding", **about})
+    inputs = np.concatenate([np.asarray(embedding_files.read_vectors(path), np.float32) for path in arrays])
+    return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "embedding", **about})

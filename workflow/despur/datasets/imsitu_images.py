@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import raw
+from despur.datasets.sources import embedding_files
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
@@ -43,8 +43,10 @@ SPLITS = ("train", "dev", "test")
 def labels(folder: Path, tables: list[pd.DataFrame], source: Path) -> list[str]:
     """Gives each table its class, and returns the names of all."""
     if any("class" not in table for table in tables):
-        path = raw.found(folder, "classes.csv", remedy="It says which class each verb belongs to: columns verb, class")
-        of = raw.read_table(path, ("verb", "class")).set_index("verb")["class"]
+        path = embedding_files.found(
+            folder, "classes.csv", remedy="It says which class each verb belongs to: columns verb, class"
+        )
+        of = embedding_files.read_table(path, ("verb", "class")).set_index("verb")["class"]
         for table in tables:
             unknown = set(table.get("verb", ["(no column verb)"])) - set(of.index)
             if unknown:
@@ -57,19 +59,23 @@ def photographs(folder: Path, *further: Path) -> tuple[pd.DataFrame, dict[str, A
     """All three splits one after the other, as they are given: split, y, a, image; and what is known of them and of
     ``further`` files."""
     remedy = "It lists the photographs: columns image, gender, and class or verb"
-    files = [raw.found(folder, f"{split}.parquet", f"{split}.csv", remedy=remedy) for split in SPLITS]
-    tables = [raw.read_table(path, ("image", "gender")) for path in files]
+    files = [embedding_files.found(folder, f"{split}.parquet", f"{split}.csv", remedy=remedy) for split in SPLITS]
+    tables = [embedding_files.read_table(path, ("image", "gender")) for path in files]
     classes = labels(folder, tables, files[0])
     joined = pd.concat(
         [table.assign(split=split) for split, table in zip(SPLITS, tables, strict=True)], ignore_index=True
     )
     y, a = (
-        raw.coded(joined[column].astype(str), names, column, folder)
+        embedding_files.coded(joined[column].astype(str), names, column, folder)
         for column, names in (("class", classes), ("gender", GENDERS))
     )
     about = {
         **{"classes": classes, "attributes": GENDERS, "attribute": "gender"},
-        **{"source": "http://imsitu.org", "licence": "see imsitu.org", "sha256": raw.sha256(*files, *further)},
+        **{
+            "source": "http://imsitu.org",
+            "licence": "see imsitu.org",
+            "sha256": embedding_files.sha256(*files, *further),
+        },
     }
     return pd.DataFrame({"split": joined["split"], "y": y, "a": a, "image": joined["image"]}), about
 
@@ -92,6 +98,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     inputs = np.empty((len(table), size, size, 3), np.uint8)
     for row, name in zip(inputs, table["image"], strict=True):
         row[:] = photograph(folder / "images" / name, size)
-    return raw.dataset(
+    return embedding_files.dataset(
         folder, inputs, table[["split", "y", "a"]], {"input": "image", "size": size, "train_crop": "centre", **about}
     )

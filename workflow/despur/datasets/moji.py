@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import generator
-from despur.datasets.sources import raw
+from despur.datasets.sources import embedding_files
 from despur.specs.settings import Settings, draw, float_, int_
 from despur.storage.store import Dataset, InputError
 
@@ -50,9 +50,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Draw each cell's rows; only those are read from the files."""
     folder = data_root / "moji"
     paths = {
-        name: raw.found(folder, f"{name}.npy", remedy=f"Download the four files of {SOURCE} there") for name in CELLS
+        name: embedding_files.found(folder, f"{name}.npy", remedy=f"Download the four files of {SOURCE} there")
+        for name in CELLS
     }
-    files = {name: raw.read_vectors(path) for name, path in paths.items()}
+    files = {name: embedding_files.read_vectors(path) for name, path in paths.items()}
     dims = {vectors.shape[1] for vectors in files.values()}
     if len(dims) > 1:
         raise InputError(f"{folder}: the four files have vectors of {sorted(dims)} dimensions; they must agree")
@@ -77,7 +78,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         **{
             "source": SOURCE,
             "licence": "derived from tweets; see Blodgett et al. 2016",
-            "sha256": raw.sha256(*paths.values()),
+            "sha256": embedding_files.sha256(*paths.values()),
         },
     }
-    return raw.dataset(folder, inputs, pd.concat(tables), about)
+    return embedding_files.dataset(folder, inputs, pd.concat(tables), about)

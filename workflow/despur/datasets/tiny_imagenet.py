@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import Files, class_folders, dataset, images_in
 from despur.specs.hyperparameters import NT_XENT
 from despur.specs.settings import Settings
@@ -69,16 +69,16 @@ def prepare(image: Image.Image) -> Image.Image:
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Training and validation images; the latter are the test split."""
     folder = data_root / "tiny-imagenet-200"
-    synsets = rawfiles.find(folder, ["wnids.txt"], REMEDY).read_text().split()
+    synsets = metadata_tables.find(folder, ["wnids.txt"], REMEDY).read_text().split()
     named = dict(
         line.split("\t")[:2]
-        for line in rawfiles.find(folder, ["words.txt"], REMEDY).read_text().splitlines()
+        for line in metadata_tables.find(folder, ["words.txt"], REMEDY).read_text().splitlines()
         if "\t" in line
     )
     train, test = class_folders(folder / "train", synsets, REMEDY), validation(folder / "val", synsets)
     files = [*train, *test]
     return dataset(
-        rawfiles.images([path for path, _ in files], SIZE, prepare, REMEDY),
+        image_files.images([path for path, _ in files], SIZE, prepare, REMEDY),
         ["train"] * len(train) + ["test"] * len(test),
         [y for _, y in files],
         [named.get(synset, synset) for synset in synsets],

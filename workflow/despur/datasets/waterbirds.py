@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.subsets import fewer
 from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.raw_files import sha256
@@ -111,12 +111,12 @@ def prepare(image: Image.Image, size: int) -> Image.Image:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits; every image is an original of its own. No augmentation (released code)."""
-    path, size = rawfiles.find(data_root, [f"{name}/metadata.csv" for name in NAMES], REMEDY), settings["size"]
-    raw = rawfiles.read_table(path, ["img_filename", "y", "place", "split"], REMEDY)
+    path, size = metadata_tables.find(data_root, [f"{name}/metadata.csv" for name in NAMES], REMEDY), settings["size"]
+    raw = metadata_tables.read_table(path, ["img_filename", "y", "place", "split"], REMEDY)
     classes, places = {0: "landbird", 1: "waterbird"}, {0: "land", 1: "water"}
     for column, meaning in (("y", classes), ("place", places)):
-        rawfiles.decode(path, raw[column], meaning, REMEDY)
-    split = rawfiles.decode_splits(path, raw["split"], rawfiles.SPLITS, REMEDY)
+        metadata_tables.decode(path, raw[column], meaning, REMEDY)
+    split = metadata_tables.decode_splits(path, raw["split"], metadata_tables.SPLITS, REMEDY)
     table = pd.DataFrame(
         {
             "split": split,
@@ -140,5 +140,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     }
     files = [path.parent / name for name in raw["img_filename"].iloc[kept]]
     shown = table.iloc[kept].reset_index(drop=True)
-    fit = prepare if settings["fit"] == "stretch" else rawfiles.as_clip
-    return Dataset(rawfiles.images(files, size, partial(fit, size=size), REMEDY), shown, about)
+    fit = prepare if settings["fit"] == "stretch" else image_files.as_clip
+    return Dataset(image_files.images(files, size, partial(fit, size=size), REMEDY), shown, about)

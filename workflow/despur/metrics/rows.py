@@ -29,7 +29,7 @@ def accuracies(dataset: Dataset, rows: Array, logits: Array, weights: Array) -> 
     ``logits``: of these rows. The weighted average has the training sizes of the class x attribute groups as
     weights."""
     assert dataset.groups is not None
-    y, member, class_attribute_groups = dataset.y[rows], dataset.groups[rows], dataset.cells
+    y, member, class_attribute_groups = dataset.y[rows], dataset.groups[rows], dataset.class_attribute_groups
     predicted = logits.argmax(axis=1)
     correct = predicted == y
     each = groups.group_accuracies(correct, member, weights)

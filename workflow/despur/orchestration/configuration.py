@@ -10,11 +10,11 @@ from jsonschema import Draft4Validator, Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
 from despur.orchestration import experiments, matrix
-from despur.orchestration.experiments import room
+from despur.orchestration.experiments import load_experiments
 from despur.specs.declarations import PACKAGE, declared
 from despur.specs.names import parse, unknown
-from despur.specs.paths import KINDS, chunks, locate, staged
-from despur.specs.resolution import canonical
+from despur.specs.paths import KINDS, chunk_seeds, locate, split_stage
+from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
 
 SCHEMA = PACKAGE.parent / "schemas/config.schema.yaml"
@@ -30,12 +30,14 @@ def _within(where: str) -> Iterator[None]:
         raise SettingError(f"{where}: {error}") from None
 
 
-def read(file: Path) -> dict[str, Any]:
+def load_configuration(file: Path) -> dict[str, Any]:
     """A configuration as Snakemake takes it, checked: one that names papers and data sets stands alone, any other
     changes config.yaml."""
     own = _load(file)
     with _within(str(file)):
-        return complete(own if {"papers", "datasets"} <= set(own) else _merged(_load(Path("config.yaml")), own))
+        return complete_configuration(
+            own if {"papers", "datasets"} <= set(own) else _merged(_load(Path("config.yaml")), own)
+        )
 
 
 def _load(file: Path) -> dict[str, Any]:
@@ -59,7 +61,7 @@ def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, An
     return {**first, **second, **both}
 
 
-def complete(config: Mapping[str, Any]) -> dict[str, Any]:
+def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration with the defaults of the schema. Raises SettingError for a key, a value or a name that cannot
     be."""
     schema = yaml.safe_load(SCHEMA.read_text())
@@ -68,7 +70,7 @@ def complete(config: Mapping[str, Any]) -> dict[str, Any]:
         raise _described(error, schema["properties"])
     defaults = {key: setting["default"] for key, setting in schema["properties"].items() if "default" in setting}
     full = {**config, **{key: default for key, default in defaults.items() if key not in config}}
-    check(full)
+    check_configuration(full)
     return full
 
 
@@ -91,7 +93,9 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
     paper = path.parent.name
     if path.parent.parent == Path(config["outputs"]) / "papers":
         known = {
-            Path(file).stem for name in room(paper)["artifacts"] for file in experiments.outputs(config, paper, name)
+            Path(file).stem
+            for name in load_experiments(paper)["artifacts"]
+            for file in experiments.list_outputs(config, paper, name)
         }
         if path.stem not in known:
             raise unknown(f"artifact of {paper}", path.stem, known)
@@ -102,17 +106,17 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
             raise SettingError(f"{path} is a folder: ask for a file in it, {path / made}")
 
 
-def check(config: Mapping[str, Any]) -> None:
+def check_configuration(config: Mapping[str, Any]) -> None:
     """Refuse names, settings and seeds that cannot be, wherever they stand; the message names the key and the nearest
     name that can."""
     with _within("config key papers"):
-        known = {name for paper in config["papers"] for name in method_names(paper, config)}
+        known = {name for paper in config["papers"] for name in list_method_names(paper, config)}
     with _within("config key seeds"):
-        chunks(config["seeds"], 1)
+        chunk_seeds(config["seeds"], 1)
     _check_datasets(config)
     for paper, changed in config.get("artifacts", {}).items():
         with _within("config key artifacts"):
-            known_artifacts = room(paper)["artifacts"]
+            known_artifacts = load_experiments(paper)["artifacts"]
         with _within(f"config key artifacts.{paper}"):
             _refuse_unknown("artifact", changed, known_artifacts)
         for artifact, own in changed.items():
@@ -122,15 +126,15 @@ def check(config: Mapping[str, Any]) -> None:
     _check_runs(config)
 
 
-def method_names(paper: str, config: Mapping[str, Any] | None = None) -> set[str]:
+def list_method_names(paper: str, config: Mapping[str, Any] | None = None) -> set[str]:
     """The names of methods in a paper's experiments.yaml, and in the artifacts of that paper in a configuration."""
     own = config.get("artifacts", {}).get(paper, {}) if config else {}
     named = [
         each.get(key, ())
-        for each in (*room(paper)["artifacts"].values(), *own.values())
+        for each in (*load_experiments(paper)["artifacts"].values(), *own.values())
         for key in ("methods", "selected")
     ]
-    return {*room(paper)["methods"], *(name for names in named for name in names)}
+    return {*load_experiments(paper)["methods"], *(name for names in named for name in names)}
 
 
 def _refuse_unknown(what: str, names: Iterable[Any], known: Iterable[str]) -> None:
@@ -142,34 +146,34 @@ def _refuse_unknown(what: str, names: Iterable[Any], known: Iterable[str]) -> No
 def _check_datasets(config: Mapping[str, Any]) -> None:
     """Data sets of all papers are known: a configuration of other papers keeps those of config.yaml."""
     methods_on: dict[str, set[str]] = {}
-    for paper in experiments.papers():
-        for name in room(paper)["datasets"]:
-            methods_on.setdefault(name, set()).update(method_names(paper, config))
+    for paper in experiments.list_papers():
+        for name in load_experiments(paper)["datasets"]:
+            methods_on.setdefault(name, set()).update(list_method_names(paper, config))
     with _within("config key datasets"):
         _refuse_unknown("data set of a paper", config["datasets"], methods_on)
     for name, own in config["datasets"].items():
         with _within(f"config key datasets.{name}"):
-            for data in experiments.players(config, name):
-                canonical("datasets", data)
+            for data in experiments.list_substitutes(config, name):
+                resolve_canonical("datasets", data)
             _refuse_unknown("method", own.get("methods", ()) if isinstance(own, Mapping) else (), methods_on[name])
 
 
 def _check_artifact(key: str, paper: str, artifact: str, own: Mapping[str, Any]) -> None:
     """What a configuration changes of an artifact. An artifact that shows the runs of others has nothing to change."""
-    here = room(paper)
+    here = load_experiments(paper)
     known = here["artifacts"][artifact]
     if "datasets" not in known:
         raise SettingError(f"{key}: {artifact} shows the runs of {', '.join(known['from'])}: change those")
     methods, seeds = own.get("methods", ()), own.get("seeds", 1)
     with _within(f"{key}.methods"):
         if isinstance(methods, Mapping):
-            _check_specifications(here, methods, methods if here.get("any_method_name") else method_names(paper))
+            _check_specifications(here, methods, methods if here.get("any_method_name") else list_method_names(paper))
         else:
             _refuse_unknown("method", methods, here["methods"])
     with _within(f"{key}.seeds"):
-        _refuse_unknown("method", seeds if isinstance(seeds, Mapping) else (), {*methods, *method_names(paper)})
+        _refuse_unknown("method", seeds if isinstance(seeds, Mapping) else (), {*methods, *list_method_names(paper)})
         for each in seeds.values() if isinstance(seeds, Mapping) else (seeds,):
-            chunks(each, 1)
+            chunk_seeds(each, 1)
 
 
 def _check_specifications(here: Mapping[str, Any], methods: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -178,17 +182,17 @@ def _check_specifications(here: Mapping[str, Any], methods: Mapping[str, Any], k
     for stated in methods.values():
         datasets = stated if isinstance(stated, Mapping) else ()
         _refuse_unknown("data set of a paper", datasets, here["datasets"])
-        for text in (text for name in datasets or ("",) for text in experiments.specifications(stated, name)):
-            stage, name = staged(text)
+        for text in (text for name in datasets or ("",) for text in experiments.list_specifications(stated, name)):
+            stage, name = split_stage(text)
             declared(KINDS[stage], parse(name)[0])
 
 
 def _check_runs(config: Mapping[str, Any]) -> None:
     """Every run of the configuration, to its last setting."""
     for paper in config["papers"]:
-        for artifact in room(paper)["artifacts"]:
+        for artifact in load_experiments(paper)["artifacts"]:
             with _within(f"config key artifacts.{paper}.{artifact}"):
-                experiments.own_cells(config, paper, artifact)
+                experiments.list_own_runs(config, paper, artifact)
     with _within("config key matrix"):
-        chunks(config.get("matrix", {}).get("seeds", 1), 1)
-        matrix.cells(config)
+        chunk_seeds(config.get("matrix", {}).get("seeds", 1), 1)
+        matrix.list_artifact_runs(config)

@@ -23,8 +23,8 @@ from typing import Any
 import yaml
 
 from despur.specs.names import parse, unknown
-from despur.specs.paths import KINDS, ResultPath, chunk_size, chunks, locate, staged
-from despur.specs.resolution import resolve, short, varied
+from despur.specs.paths import KINDS, ResultPath, chunk_seeds, chunk_size, locate, split_stage
+from despur.specs.resolution import change_settings, check_length, resolve
 
 PAPERS = Path(__file__).parents[2] / "papers"
 RESULTS = Path("results")
@@ -73,33 +73,33 @@ class Cell:
         return asdict(self)
 
 
-def papers() -> list[str]:
+def list_papers() -> list[str]:
     return sorted(p.parent.name for p in PAPERS.glob("*/experiments.yaml"))
 
 
 @cache
-def room(paper: str) -> dict[str, Any]:
+def load_experiments(paper: str) -> dict[str, Any]:
     """A paper's experiments.yaml. Raises SettingError for a paper that has no room."""
-    if paper not in papers():
-        raise unknown("paper", paper, papers())
+    if paper not in list_papers():
+        raise unknown("paper", paper, list_papers())
     return yaml.safe_load((PAPERS / paper / "experiments.yaml").read_text())
 
 
-def players(config: Mapping[str, Any], role: str) -> list[str]:
+def list_substitutes(config: Mapping[str, Any], role: str) -> list[str]:
     """What the configuration lets play a data set's part; none: not run."""
     cast = config["datasets"].get(role, [])
     cast = cast["data"] if isinstance(cast, Mapping) else cast
     return [cast] if isinstance(cast, str) else list(cast)
 
 
-def specifications(stated: Any, role: str) -> list[str]:
+def list_specifications(stated: Any, role: str) -> list[str]:
     """The specifications of a printed method on a data set of the paper: one for all data sets; or one, several or
     none for each."""
     here = stated.get(role, []) if isinstance(stated, Mapping) else stated
     return [here] if isinstance(here, str) else list(here)
 
 
-def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, Any]) -> list[str]:
+def select_methods(config: Mapping[str, Any], role: str, methods: Mapping[str, Any]) -> list[str]:
     """Which of these printed methods the configuration runs on a data set of the paper, which may list some of the
     runs."""
     cast = config["datasets"].get(role)
@@ -108,49 +108,56 @@ def allowed(config: Mapping[str, Any], role: str, methods: Mapping[str, Any]) ->
     return [method for method, name in methods.items() if method in chosen and (method in here or "/" in name)]
 
 
-def asked(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
+def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
     """What an artifact shows: as its paper's room says (of a grid only what is selected, unless the configuration
     sweeps), changed as the configuration says."""
-    here = room(paper)["artifacts"][artifact]
+    here = load_experiments(paper)["artifacts"][artifact]
     selected = {} if config.get("sweep") else {"methods": here["selected"]} if "selected" in here else {}
     return {**here, **selected, **config.get("artifacts", {}).get(paper, {}).get(artifact, {})}
 
 
-def cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
+def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     """Every cell of an artifact that this configuration runs."""
-    here = asked(config, paper, artifact)
-    others = list(dict.fromkeys(cell for name in here.get("from", []) for cell in cells(config, paper, name)))
+    here = configure_artifact(config, paper, artifact)
+    others = list(
+        dict.fromkeys(cell for name in here.get("from", []) for cell in list_artifact_runs(config, paper, name))
+    )
     if "datasets" not in here:
         return [cell for cell in others if cell.printed in here.get("methods", [cell.printed])]
-    return others + own_cells(config, paper, artifact)
+    return others + list_own_runs(config, paper, artifact)
 
 
-def own_cells(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
+def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
     """The cells of an artifact that are not those of others."""
-    here = {"datasets": [], "methods": {}} | asked(config, paper, artifact)
+    here = {"datasets": [], "methods": {}} | configure_artifact(config, paper, artifact)
     named = (
         here["methods"]
         if isinstance(here["methods"], Mapping)
-        else {m: room(paper)["methods"][m] for m in here["methods"]}
+        else {m: load_experiments(paper)["methods"][m] for m in here["methods"]}
     )
     return [
         Cell(
-            role, dataset, printed, folders(dataset, name, _seeds(config, here.get("seeds"), printed)), artifact, paper
+            role,
+            dataset,
+            printed,
+            list_run_folders(dataset, name, _seeds(config, here.get("seeds"), printed)),
+            artifact,
+            paper,
         )
         for role in here["datasets"]
-        for dataset in (varied(player, here.get("data", "")) for player in players(config, role))
-        for printed in allowed(config, role, named)
-        for name in specifications(named[printed], role)
+        for dataset in (change_settings(player, here.get("data", "")) for player in list_substitutes(config, role))
+        for printed in select_methods(config, role, named)
+        for name in list_specifications(named[printed], role)
     ]
 
 
-def of_papers(config: Mapping[str, Any]) -> list[Cell]:
+def list_runs_of_papers(config: Mapping[str, Any]) -> list[Cell]:
     """Every cell of every artifact of the papers that this configuration runs, in their order."""
     return [
         cell
         for paper in config["papers"]
-        for artifact in room(paper)["artifacts"]
-        for cell in cells(config, paper, artifact)
+        for artifact in load_experiments(paper)["artifacts"]
+        for cell in list_artifact_runs(config, paper, artifact)
     ]
 
 
@@ -161,20 +168,22 @@ def _seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
     return config["seeds"] if found is None else found
 
 
-def folders(dataset: str, method: str, seeds: int | list[str]) -> tuple[str, ...]:
+def list_run_folders(dataset: str, method: str, seeds: int | list[str]) -> tuple[str, ...]:
     """The folders of a method (or ``stage1/BASE``, ``groups/INFERENCE``) on a data set, one for each chunk of seeds."""
-    stage, text = staged(method)
-    name = short(resolve(KINDS[stage], text, parse(dataset)[0], "" if stage == "runs" else stage).name)
+    stage, text = split_stage(method)
+    name = check_length(resolve(KINDS[stage], text, parse(dataset)[0], "" if stage == "runs" else stage).name)
     result = ResultPath(RESULTS, stage, dataset, name)
-    return tuple(str(ResultPath(RESULTS, stage, dataset, name, s).folder) for s in chunks(seeds, chunk_size(result)))
+    return tuple(
+        str(ResultPath(RESULTS, stage, dataset, name, s).folder) for s in chunk_seeds(seeds, chunk_size(result))
+    )
 
 
-def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
+def list_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """Every file that an artifact reads: its printed numbers, and what it needs of its cells' folders and of their
     data."""
-    here = asked(config, paper, artifact)
+    here = configure_artifact(config, paper, artifact)
     needs, found = here.get("needs", ["metrics"]), []
-    for cell in cells(config, paper, artifact):
+    for cell in list_artifact_runs(config, paper, artifact):
         for result in map(locate, cell.folders):
             found += [
                 result.folder / FILES[kind][result.stage] for kind in needs if result.stage in FILES.get(kind, {})
@@ -183,40 +192,46 @@ def files(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
             found += (
                 [result.data.folder / "table.parquet", result.data.folder / "inputs.npy"] if "data" in needs else []
             )
-    return sorted({*map(str, found), *read_of_room(config, paper, artifact)})
+    return sorted({*map(str, found), *list_paper_inputs(config, paper, artifact)})
 
 
-def outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
+def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """The files of an artifact, by name; what the report shows comes first of each."""
-    names = room(paper)["artifacts"].get(artifact, {}).get("writes", [artifact])
+    names = load_experiments(paper)["artifacts"].get(artifact, {}).get("writes", [artifact])
     return [
-        f"{config.get('outputs', RESULTS)}/papers/{paper}/{name}.{kind}" for name in names for kind in made(artifact)[1]
+        f"{config.get('outputs', RESULTS)}/papers/{paper}/{name}.{kind}"
+        for name in names
+        for kind in find_script(artifact)[1]
     ]
 
 
-def read_of_room(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
+def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """What else an artifact reads: its printed numbers (none for most figures), files of its room and other artifacts
     that it names."""
-    here, folder = room(paper)["artifacts"], Path("workflow/papers") / paper
+    here, folder = load_experiments(paper)["artifacts"], Path("workflow/papers") / paper
     own = f"reported/{artifact}.csv"
     found = [str(folder / own)] if (PAPERS / paper / own).exists() else []
     for name in here[artifact].get("reads", []):
-        found += outputs(config, paper, name) if name in here else [str(folder / name)]
+        found += list_outputs(config, paper, name) if name in here else [str(folder / name)]
     return found
 
 
-def artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
+def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
     """What this configuration makes of a paper, in its room's order: all tables, and what else there is something to
     draw of."""
-    return [name for name in room(paper)["artifacts"] if made(name) == TABLE or cells(config, paper, name)]
+    return [
+        name
+        for name in load_experiments(paper)["artifacts"]
+        if find_script(name) == TABLE or list_artifact_runs(config, paper, name)
+    ]
 
 
-def made(artifact: str) -> tuple[str, tuple[str, ...]]:
+def find_script(artifact: str) -> tuple[str, tuple[str, ...]]:
     """The file of its room that makes an artifact, and the kinds of files that it writes."""
     return MADE.get(artifact.split("_")[0], TABLE)
 
 
-def label(artifact: str) -> str:
+def format_label(artifact: str) -> str:
     """``table_a1`` -> ``Table A.1``."""
     words = [f"A.{word[1:]}" if word[:1] == "a" and word[1:].isdigit() else word for word in artifact.split("_")]
     return (

@@ -29,7 +29,7 @@ class DeviceError(RuntimeError):
     """Devices that are asked for and not there."""
 
 
-def visible() -> list[str]:
+def list_visible_gpus() -> list[str]:
     """The GPUs that this process may use: by their lasting names all that nvidia-smi lists, or what
     CUDA_VISIBLE_DEVICES names.
 
@@ -55,15 +55,15 @@ def _listed() -> dict[str, str]:
     return dict(re.findall(r"^GPU (\d+): .*\(UUID: (GPU-[\w-]+)\)", found.stdout, re.MULTILINE))
 
 
-def slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
+def count_slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
     """How many jobs run at once: as many as are asked for, or as the devices have room for. Raises DeviceError for
     more."""
     found = max(len(devices) * jobs_per_gpu, 1) if asked is None else asked
-    check(found, jobs_per_gpu, devices)
+    check_slots(found, jobs_per_gpu, devices)
     return found
 
 
-def check(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
+def check_slots(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
     """Refuse more slots (jobs at once, each on a GPU) than there are."""
     if slots and not devices:
         raise DeviceError(
@@ -110,10 +110,10 @@ def _try(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) ->
     return taken
 
 
-def take(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
+def take_slots(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
     """Wait for a slot on each of ``count`` devices, held as long as the returned files are open, in this process or
     its children."""
-    check(count, 1, devices)
+    check_slots(count, 1, devices)
     told = False
     while not (taken := _try(devices, count, jobs_per_gpu, folder)):
         if not told:
@@ -127,7 +127,7 @@ def take(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) ->
     return taken
 
 
-def several(command: Sequence[str], count: int) -> list[str]:
+def start_processes(command: Sequence[str], count: int) -> list[str]:
     """``python -m despur.stage1 ...`` in so many processes, each with a GPU (despur/compute/distributed.py); one needs
     no torchrun."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
@@ -148,15 +148,15 @@ def main() -> None:
     command = asked.command
     try:
         if asked.gpus:
-            devices = visible()
-            check(asked.gpus, 1, devices)
-            command = [*several(command, asked.gpus), "--device", "cuda"]
+            devices = list_visible_gpus()
+            check_slots(asked.gpus, 1, devices)
+            command = [*start_processes(command, asked.gpus), "--device", "cuda"]
             if asked.gpus > 1:
                 os.environ.pop("DESPUR_WARM", None)  # torchrun's processes are its own
         elif asked.jobs_per_gpu:
             os.environ["CUDA_VISIBLE_DEVICES"] = ""  # all devices are given to others
         if asked.gpus and asked.jobs_per_gpu:
-            taken = take(devices, asked.gpus, asked.jobs_per_gpu, locks_folder())
+            taken = take_slots(devices, asked.gpus, asked.jobs_per_gpu, locks_folder())
             os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(taken)
             for handle in taken.values():
                 os.set_inheritable(handle.fileno(), True)  # the lock lives on in the command

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 
-def clear_stale(folder: Path = Path(".snakemake")) -> IO[str] | None:
+def clear_stale_locks(folder: Path = Path(".snakemake")) -> IO[str] | None:
     """Remove Snakemake's locks if no live Snakemake holds ``folder``; keep the returned file open as long as this one
     lives.
 

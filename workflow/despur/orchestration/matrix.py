@@ -10,49 +10,49 @@ from typing import Any
 from despur.orchestration import experiments
 from despur.orchestration.experiments import RESULTS, Cell
 from despur.specs.paths import locate
-from despur.specs.resolution import canonical
+from despur.specs.resolution import resolve_canonical
 
 KINDS = ("png", "csv", "pdf")
 FILES = ("metrics.csv", "resamples.parquet", "about.json")
 
 
-def cells(config: Mapping[str, Any]) -> list[Cell]:
+def list_artifact_runs(config: Mapping[str, Any]) -> list[Cell]:
     """A cell for each method: those that papers run, in their order, then the further ones; none without a ``matrix``.
 
     Of several names of one run, and of several runs of one name, the first stays; a sweep of several points is no
     method."""
     if not (asked := config.get("matrix")):
         return []
-    data, seeds = canonical("datasets", asked["data"]).name, asked.get("seeds", config["seeds"])
+    data, seeds = resolve_canonical("datasets", asked["data"]).name, asked.get("seeds", config["seeds"])
     found: dict[tuple[str, ...], str] = {}
-    for cell in experiments.of_papers(config):
+    for cell in experiments.list_runs_of_papers(config):
         result = locate(cell.folders[0])
         one_run = cell.dataset == data and result.stage == "runs" and "~" not in result.name
-        if one_run and cell.folders == experiments.folders(data, result.name, seeds):
+        if one_run and cell.folders == experiments.list_run_folders(data, result.name, seeds):
             found.setdefault(cell.folders, cell.printed)
     for printed, name in asked.get("methods", {}).items():
-        found.setdefault(experiments.folders(data, name, seeds), printed)
+        found.setdefault(experiments.list_run_folders(data, name, seeds), printed)
     methods: dict[str, tuple[str, ...]] = {}
     for folders, printed in found.items():
         methods.setdefault(printed, folders)
     return [Cell(data, data, printed, folders, "matrix") for printed, folders in methods.items()]
 
 
-def files(config: Mapping[str, Any]) -> list[str]:
+def list_inputs(config: Mapping[str, Any]) -> list[str]:
     """Every file that the matrix reads."""
-    return [f"{folder}/{file}" for cell in cells(config) for folder in cell.folders for file in FILES]
+    return [f"{folder}/{file}" for cell in list_artifact_runs(config) for folder in cell.folders for file in FILES]
 
 
-def outputs(config: Mapping[str, Any]) -> list[str]:
+def list_outputs(config: Mapping[str, Any]) -> list[str]:
     """The files of the matrix; what the report shows comes first. None without a ``matrix``."""
     return [f"{config.get('outputs', RESULTS)}/matrix.{kind}" for kind in KINDS] if config.get("matrix") else []
 
 
-def papers_of(cell: Cell) -> list[str]:
+def list_papers(cell: Cell) -> list[str]:
     """The rooms whose paper prints a method, by its name or as the same runs."""
     name = locate(cell.folders[0]).name
     return [
         paper
-        for paper in experiments.papers()
-        if (own := experiments.room(paper)["methods"]).keys() & {cell.printed} or name in own.values()
+        for paper in experiments.list_papers()
+        if (own := experiments.load_experiments(paper)["methods"]).keys() & {cell.printed} or name in own.values()
     ]

@@ -21,7 +21,7 @@ EVALUATED = {
 }
 
 
-def job(file: str) -> ResultPath | None:
+def find_job(file: str) -> ResultPath | None:
     """The job that makes a file of results/; none for files of the repository, tables and figures."""
     if not file.startswith(("results/data/", "results/stage1/", "results/groups/", "results/runs/")):
         return None
@@ -31,7 +31,7 @@ def job(file: str) -> ResultPath | None:
 
 
 @cache
-def before(result: ResultPath) -> tuple[ResultPath, ...]:
+def list_upstream_jobs(result: ResultPath) -> tuple[ResultPath, ...]:
     """The jobs that a job waits for."""
     if result.stage == "data":
         return tuple(result.upstream("stage1"))
@@ -50,61 +50,64 @@ def before(result: ResultPath) -> tuple[ResultPath, ...]:
     return (result.data, *runs, *(up for part in parts for up in result.upstream(part)))
 
 
-def behind(files: Iterable[str]) -> set[ResultPath]:
+def list_jobs_behind(files: Iterable[str]) -> set[ResultPath]:
     """Every job that files come from."""
     found: set[ResultPath] = set()
-    queue = [result for result in map(job, files) if result]
+    queue = [result for result in map(find_job, files) if result]
     while queue:
         result = queue.pop()
         if result not in found:
             found.add(result)
-            queue += before(result)
+            queue += list_upstream_jobs(result)
     return found
 
 
-def jobs_of(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
+def list_jobs(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
     """Every job behind the artifacts of each paper of a configuration, and behind its matrix."""
     files = {
         paper: [
-            file for name in experiments.artifacts(config, paper) for file in experiments.files(config, paper, name)
+            file
+            for name in experiments.list_artifacts(config, paper)
+            for file in experiments.list_inputs(config, paper, name)
         ]
         for paper in config["papers"]
     }
-    return {paper: behind(own) for paper, own in files.items()} | (
-        {"matrix": behind(matrix.files(config))} if config.get("matrix") else {}
+    return {paper: list_jobs_behind(own) for paper, own in files.items()} | (
+        {"matrix": list_jobs_behind(matrix.list_inputs(config))} if config.get("matrix") else {}
     )
 
 
-def longest(jobs: Iterable[ResultPath], device: str) -> tuple[float, list[ResultPath]]:
+def find_longest_chain(jobs: Iterable[ResultPath], device: str) -> tuple[float, list[ResultPath]]:
     """Seconds of the chain of jobs that takes longest, each on all GPUs that it can use, and its jobs: no number of
     machines is faster."""
 
     @cache
     def chain(result: ResultPath) -> tuple[float, tuple[ResultPath, ...]]:
-        seconds, path = max(map(chain, before(result)), key=lambda each: each[0], default=(0.0, ()))
-        return seconds + resources.elapsed(result, device), (*path, result)
+        seconds, path = max(map(chain, list_upstream_jobs(result)), key=lambda each: each[0], default=(0.0, ()))
+        return seconds + resources.estimate_elapsed_seconds(result, device), (*path, result)
 
     seconds, path = max(map(chain, jobs), key=lambda each: each[0], default=(0.0, ()))
     return seconds, list(path)
 
 
-def row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> str:
+def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> str:
     """Jobs, hours of training jobs, hours of the others, disk, hours of the longest chain."""
-    training = {result for result in jobs if resources.resources(result)["gpu"]}
+    training = {result for result in jobs if resources.estimate_resources(result)["gpu"]}
     hours = [
-        sum(resources.seconds(result, device)[0] for result in some) / 3600 for some in (training, jobs - training)
+        sum(resources.estimate_seconds(result, device)[0] for result in some) / 3600
+        for some in (training, jobs - training)
     ]
-    disk = sum(map(resources.megabytes, jobs)) / 1000
+    disk = sum(map(resources.estimate_megabytes, jobs)) / 1000
     return (
         f"{name:<20}{len(jobs) + artifacts:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}"
-        + (f"{longest(jobs, device)[0] / 3600:>12,.1f}")
+        + (f"{find_longest_chain(jobs, device)[0] / 3600:>12,.1f}")
     )
 
 
-def tried(minutes: float) -> Iterator[str]:
+def explain_retries(minutes: float) -> Iterator[str]:
     """Of the longest job, which takes so many minutes, more than a job may ask for: whether the profile tries it often
     enough."""
-    longest, allowed = resources.facts()["longest"], resources.retries()
+    longest, allowed = resources.load_estimates()["longest"], resources.load_retries()
     asked = math.ceil(minutes / longest) - 1
     if asked > 0:
         yield (
@@ -123,27 +126,31 @@ def tried(minutes: float) -> Iterator[str]:
 
 def plan(configfile: Path, device: str) -> Iterator[str]:
     """what a configuration costs before it runs: jobs, hours, disk and the longest chain of jobs, by paper"""
-    config: Mapping[str, Any] = configuration.read(configfile)
-    jobs = jobs_of(config)
+    config: Mapping[str, Any] = configuration.load_configuration(configfile)
+    jobs = list_jobs(config)
     every = set().union(*jobs.values())
     yield (
         f"{'':<20}{'jobs':>8}{'training':>10}{f'{device.upper()} hours':>16}{'other hours':>13}{'GB':>10}"
         f"{'longest (h)':>12}"
     )
-    counts = {paper: len(experiments.artifacts(config, paper)) if paper in config["papers"] else 1 for paper in jobs}
+    counts = {
+        paper: len(experiments.list_artifacts(config, paper)) if paper in config["papers"] else 1 for paper in jobs
+    }
     for paper, own in jobs.items():
-        yield row(paper, own, counts[paper], device)
-    yield row("all, shared once", every, sum(counts.values()) + 2, device)  # the scorecard, and `all`
-    training = [result for result in every if resources.resources(result)["gpu"]]
-    measured = sum(resources.seconds(result, device)[1] for result in training)
+        yield format_row(paper, own, counts[paper], device)
+    yield format_row("all, shared once", every, sum(counts.values()) + 2, device)  # the scorecard, and `all`
+    training = [result for result in every if resources.estimate_resources(result)["gpu"]]
+    measured = sum(resources.estimate_seconds(result, device)[1] for result in training)
     yield (
         f"\nSpeeds are measured (results/reference) for {measured} of {len(training)} training jobs, else guessed "
         "(workflow/resources.yaml)."
     )
-    yield from tried(max((resources.elapsed(result, device) for result in every), default=0.0) / 60)
+    yield from explain_retries(
+        max((resources.estimate_elapsed_seconds(result, device) for result in every), default=0.0) / 60
+    )
     yield "Times are at most: nothing is known of early stopping. The longest chain:"
-    for result in longest(every, device)[1]:
+    for result in find_longest_chain(every, device)[1]:
         yield (
-            f"  {resources.elapsed(result, device) / 3600:>10,.2f} h  {result.stage:<9} "
+            f"  {resources.estimate_elapsed_seconds(result, device) / 3600:>10,.2f} h  {result.stage:<9} "
             f"{result.folder.relative_to(result.root)}"
         )

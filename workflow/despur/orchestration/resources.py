@@ -25,16 +25,16 @@ TRAINED = ("stage1", "runs")
 
 
 @cache
-def facts() -> dict[str, Any]:
+def load_estimates() -> dict[str, Any]:
     return yaml.safe_load(FACTS.read_text())
 
 
-def fact(kind: str, name: str) -> Mapping[str, float]:
+def find_estimate(kind: str, name: str) -> Mapping[str, float]:
     """What the table says of a data set or an encoder; of one that it does not name, the row ``*``."""
-    return facts()[kind].get(name, facts()[kind]["*"])
+    return load_estimates()[kind].get(name, load_estimates()[kind]["*"])
 
 
-def encoder(spec: Spec) -> str:
+def find_encoder(spec: Spec) -> str:
     """The encoder whose representations a method writes: its own, or that of its stage-1 model; ``mlp`` if neither has
     one."""
     while "encoder" not in spec.components:
@@ -44,26 +44,29 @@ def encoder(spec: Spec) -> str:
     return spec.components["encoder"].base_name
 
 
-def network(spec: Spec) -> str:
+def find_network(spec: Spec) -> str:
     """What the steps of a method run: the encoder (fine-tuning goes on with that of stage 1), or a layer on
     representations."""
-    return encoder(spec) if {"encoder", "augment"} & set(spec.components) else "mlp"
+    return find_encoder(spec) if {"encoder", "augment"} & set(spec.components) else "mlp"
 
 
-def on_gpu(spec: Spec) -> bool:
+def uses_gpu(spec: Spec) -> bool:
     """Whether a method takes gradient steps or applies an encoder; one that is fitted in closed form has no use for a
     GPU."""
     return "learning_rate" in spec.settings or "encoder" in spec.components
 
 
-def presented(spec: Spec, dataset: str) -> tuple[float, float]:
+def count_images_and_steps(spec: Spec, dataset: str) -> tuple[float, float]:
     """Images that a run shows its network, in costs of a training step, and its steps, at most: nothing is known of
     early stopping."""
     s = spec.settings
     if "epochs" not in s:  # an encoder is applied, forward only: a third
-        return fact("datasets", dataset)["samples"] / 3, 0
+        return find_estimate("datasets", dataset)["samples"] / 3, 0
     samples = (
-        s["epochs"] * fact("datasets", dataset)["train"] * s.get("anchor_fraction", 1.0) * s.get("label_fraction", 1.0)
+        s["epochs"]
+        * find_estimate("datasets", dataset)["train"]
+        * s.get("anchor_fraction", 1.0)
+        * s.get("label_fraction", 1.0)
     )
     contrasts = "anchor_fraction" in s and "encoder" in spec.components  # a batch for each anchor, from both sides
     views = (
@@ -74,11 +77,11 @@ def presented(spec: Spec, dataset: str) -> tuple[float, float]:
         else 1
     )
     steps = samples / (s.get("accumulation", 1) if contrasts else s.get("batch_size", 32))
-    return samples * views * (facts()["second_order"] if s.get("second_order") else 1), steps
+    return samples * views * (load_estimates()["second_order"] if s.get("second_order") else 1), steps
 
 
 @cache
-def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
+def load_measured_speeds(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
     """Measured images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that
     were kept."""
     total: dict[tuple[str, str, str], list[float]] = {}
@@ -89,7 +92,7 @@ def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
             except SettingError:  # of a version that called it otherwise
                 continue
             for run in about.get("runs", {}).values():
-                key = ("cpu" if about["device"] == "cpu" else "gpu", network(spec), spec.base_name)
+                key = ("cpu" if about["device"] == "cpu" else "gpu", find_network(spec), spec.base_name)
                 sums = total.setdefault(key, [0.0, 0.0])
                 sums[0], sums[1] = (
                     sums[0] + run["training_images"] / about.get("processes", 1),
@@ -98,89 +101,101 @@ def recorded(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
     return {key: images / seconds for key, (images, seconds) in total.items() if seconds}
 
 
-def training_seconds(spec: Spec, dataset: str, device: str) -> tuple[float, bool]:
+def estimate_training_seconds(spec: Spec, dataset: str, device: str) -> tuple[float, bool]:
     """Seconds of a run's steps, and whether its speed was measured."""
-    if not on_gpu(spec):
+    if not uses_gpu(spec):
         return 0.0, True
-    images, steps = presented(spec, dataset)
-    measured = recorded().get((device, network(spec), spec.base_name))
+    images, steps = count_images_and_steps(spec, dataset)
+    measured = load_measured_speeds().get((device, find_network(spec), spec.base_name))
     if measured:
         return images / measured, True
-    return max(images / fact("encoders", network(spec))[device], steps * facts()["step"][device]), False
+    return max(
+        images / find_estimate("encoders", find_network(spec))[device], steps * load_estimates()["step"][device]
+    ), False
 
 
 @cache
-def seconds(result: ResultPath, device: str = "gpu") -> tuple[float, bool]:
+def estimate_seconds(result: ResultPath, device: str = "gpu") -> tuple[float, bool]:
     """Seconds that a job takes at most, and whether the speed of its training steps was measured."""
-    name, stage = parse(result.dataset)[0], facts()["stages"][result.stage]
-    each = stage["per_thousand"] * fact("datasets", name)["samples"] / 1000
+    name, stage = parse(result.dataset)[0], load_estimates()["stages"][result.stage]
+    each = stage["per_thousand"] * find_estimate("datasets", name)["samples"] / 1000
     if result.stage not in TRAINED:
-        return stage["start"] + runs(result) * each, True
-    found = [training_seconds(point, name, device) for point in result.sweep.points]
-    repeats = runs(result) / len(found)
-    return stage["start"] + runs(result) * each + repeats * sum(s for s, _ in found), all(known for _, known in found)
+        return stage["start"] + count_runs(result) * each, True
+    found = [estimate_training_seconds(point, name, device) for point in result.sweep.points]
+    repeats = count_runs(result) / len(found)
+    return stage["start"] + count_runs(result) * each + repeats * sum(s for s, _ in found), all(
+        known for _, known in found
+    )
 
 
 @cache
-def runs(result: ResultPath) -> int:
+def count_runs(result: ResultPath) -> int:
     """How many runs travel in a job; of data, how many draws."""
     return len(result.datasets.points) if result.stage == "data" else len(result.runs())
 
 
 @cache
-def megabytes(result: ResultPath) -> float:
+def estimate_megabytes(result: ResultPath) -> float:
     """What a job writes under results/, in MB: arrays; weights (float32) and representations (float16) for two
     selection rules."""
-    data = fact("datasets", parse(result.dataset)[0])
+    data = find_estimate("datasets", parse(result.dataset)[0])
     if result.stage == "data":
         return data["mb"] * len(result.datasets.points)
     if result.stage not in TRAINED:
         return 0.0
-    size = fact("encoders", encoder(result.sweep.points[0]))
+    size = find_estimate("encoders", find_encoder(result.sweep.points[0]))
     kept = 2 + max(
         p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0 for p in result.sweep.points
     )
-    return runs(result) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
+    return count_runs(result) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
 
 
-def processes(result: ResultPath) -> int:
+def count_processes(result: ResultPath) -> int:
     """GPUs that a stage-1 job shares its batches out to: what the table says, where all its methods can, evenly."""
     if result.stage != "stage1":
         return 1
-    known, points = facts()["processes"], result.sweep.points
-    count = min(known["gpus"].get(parse(result.dataset)[0], {}).get(encoder(p), 1) for p in points)
+    known, points = load_estimates()["processes"], result.sweep.points
+    count = min(known["gpus"].get(parse(result.dataset)[0], {}).get(find_encoder(p), 1) for p in points)
     return (
         count if all(p.base_name in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
     )
 
 
-def elapsed(result: ResultPath, device: str = "gpu") -> float:
+def estimate_elapsed_seconds(result: ResultPath, device: str = "gpu") -> float:
     """Seconds until a job is done that has all the GPUs that it shares its batches out to."""
-    return seconds(result, device)[0] / (processes(result) if device == "gpu" else 1)
+    return estimate_seconds(result, device)[0] / (count_processes(result) if device == "gpu" else 1)
 
 
-def retries() -> int:
+def load_retries() -> int:
     """How often profiles/slurm tries a job again."""
     return yaml.safe_load(PROFILE.read_text()).get("retries", 0)
 
 
 @cache
-def resources(result: ResultPath, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
+def estimate_resources(result: ResultPath, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
     """What a job asks for where there are so many GPUs: none, one, or all that it shares its batches out to. Each
     attempt asks for more, as the one before may have had too little."""
-    gpu = gpus > 0 and result.stage in TRAINED and any(map(on_gpu, result.sweep.points))
-    shared = processes(result) if processes(result) <= gpus else 1
-    data = fact("datasets", parse(result.dataset)[0])["mb"]
-    own = fact("encoders", encoder(result.sweep.points[0])) if result.stage in (*TRAINED, "saliency") else {}
-    arrays = min(data, 16_000) + (megabytes(result) if result.stage in TRAINED else 0)  # larger ones stay on disk
-    expected = seconds(result, "gpu" if gpus else "cpu")[0] / shared
-    minutes = math.ceil(max(10.0, expected * facts()["margin"] / 60)) * attempt
+    gpu = gpus > 0 and result.stage in TRAINED and any(map(uses_gpu, result.sweep.points))
+    shared = count_processes(result) if count_processes(result) <= gpus else 1
+    data = find_estimate("datasets", parse(result.dataset)[0])["mb"]
+    own = (
+        find_estimate("encoders", find_encoder(result.sweep.points[0]))
+        if result.stage in (*TRAINED, "saliency")
+        else {}
+    )
+    arrays = min(data, 16_000) + (
+        estimate_megabytes(result) if result.stage in TRAINED else 0
+    )  # larger ones stay on disk
+    expected = estimate_seconds(result, "gpu" if gpus else "cpu")[0] / shared
+    minutes = math.ceil(max(10.0, expected * load_estimates()["margin"] / 60)) * attempt
     return {
         "gpu": int(gpu) * shared,
         "mem_mb": math.ceil(
-            ((facts()["memory_mb"] + own.get("mb", 0)) * shared + arrays) * min(attempt, facts()["grows"]) / 100
+            ((load_estimates()["memory_mb"] + own.get("mb", 0)) * shared + arrays)
+            * min(attempt, load_estimates()["grows"])
+            / 100
         )
         * 100,
-        "runtime": min(minutes, facts()["longest"]),
+        "runtime": min(minutes, load_estimates()["longest"]),
         "cpus_per_task": int(own.get("cpus", 1)) * shared if gpu else 1,
     }

@@ -10,7 +10,7 @@ class SlurmError(RuntimeError):
     """Something that is asked for and that the cluster does not have."""
 
 
-def check(partitions: Iterable[str]) -> None:
+def check_partitions(partitions: Iterable[str]) -> None:
     """Refuse partitions that sinfo does not list. They are as a profile has them: quoted or not, several with commas;
     of an expression nothing is known, nor of a cluster without sinfo or whose sinfo fails."""
     names = {

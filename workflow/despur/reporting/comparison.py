@@ -23,7 +23,7 @@ from scipy.stats import rankdata
 
 from despur.compute.randomness import generator
 from despur.orchestration.experiments import Cell
-from despur.orchestration.matrix import papers_of
+from despur.orchestration.matrix import list_papers
 from despur.reporting.evidence import DRAWS, Evidence, Missing, decide
 from despur.reporting.tables import cells_from, load_metrics, load_resamples
 from despur.specs.declarations import declared
@@ -110,7 +110,7 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
         for cell in cells:
             fixed = {
                 "method": cell.printed,
-                "papers": " ".join(papers_of(cell)),
+                "papers": " ".join(list_papers(cell)),
                 "data": cell.dataset,
                 "metric": metric.name,
                 "sees_attribute": sees_attribute(cell),

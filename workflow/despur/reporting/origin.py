@@ -9,7 +9,7 @@ from typing import Any
 
 from despur.orchestration import experiments, matrix
 from despur.specs.paths import ResultPath, locate
-from despur.storage.provenance import versions
+from despur.storage.provenance import list_versions
 from despur.storage.raw_files import sha256
 
 LARGEST = 256 * 2**20  # bytes: larger inputs have the checksums of their raw files only
@@ -27,7 +27,7 @@ def code() -> dict[str, Any]:
     """Commit, whether tracked files were changed since, versions, machine."""
     clean = git("status", "--porcelain", "--untracked-files=no") == ""
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    return {"commit": git("rev-parse", "HEAD"), "clean": clean, "versions": versions(), "machine": machine}
+    return {"commit": git("rev-parse", "HEAD"), "clean": clean, "versions": list_versions(), "machine": machine}
 
 
 def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -35,7 +35,7 @@ def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     made."""
     places = {
         locate(folder).data
-        for cell in [*experiments.of_papers(config), *matrix.cells(config)]
+        for cell in [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
         for folder in cell.folders
     }
     made = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.orchestration.experiments import Cell, room, specifications
+from despur.orchestration.experiments import Cell, list_specifications, load_experiments
 from despur.specs.declarations import declared
 from despur.specs.names import parse
 from despur.specs.paths import KINDS, locate
@@ -101,13 +101,17 @@ def changed(cell: Cell, data: str, method: str) -> str:
         default=[],
     )
     items = [*_changed_data(cell, data), *(f"{key}={own[key]}" for key in nearest)]
-    return ";".join(item for item in items if item not in room(cell.paper).get("readings", []))
+    return ";".join(item for item in items if item not in load_experiments(cell.paper).get("accepted_variants", []))
 
 
 def _changed_data(cell: Cell, data: str) -> list[str]:
     """Settings of a data set that are neither its default, nor varied by the room's artifact, nor what the paper calls
     it by."""
-    varied = parse(f"data+{text}")[1] if (text := room(cell.paper)["artifacts"][cell.artifact].get("data")) else {}
+    varied = (
+        parse(f"data+{text}")[1]
+        if (text := load_experiments(cell.paper)["artifacts"][cell.artifact].get("data"))
+        else {}
+    )
     (point,) = resolve("datasets", data).points
     return [
         f"{key}={value}"
@@ -119,11 +123,11 @@ def _changed_data(cell: Cell, data: str) -> list[str]:
 def stated(cell: Cell) -> list[str]:
     """What the room says that a cell's method is; of a name that it has not (one job for several of its methods): all
     that it has."""
-    here = room(cell.paper)
+    here = load_experiments(cell.paper)
     own = here["artifacts"][cell.artifact].get("methods", [])
     named = own if isinstance(own, dict) else here["methods"]
     known = [named[cell.printed]] if cell.printed in named else [*here["methods"].values(), *named.values()]
-    texts = [text for one in known for text in specifications(one, cell.role)]
+    texts = [text for one in known for text in list_specifications(one, cell.role)]
     return [
         text.rpartition("/")[2]
         for text in texts

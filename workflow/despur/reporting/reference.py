@@ -21,8 +21,9 @@ from despur.storage.store import write_csv, write_json
 def folders(config: dict[str, Any], paper: str) -> list[Path]:
     """The finished folders behind all artifacts of a paper; some artifacts show data alone, of which nothing was
     trained."""
-    named = {folder for artifact in experiments.room(paper)["artifacts"]
-             for cell in experiments.cells(config, paper, artifact) for folder in cell.folders}  # fmt: skip
+    artifacts = experiments.load_experiments(paper)["artifacts"]
+    cells = [cell for artifact in artifacts for cell in experiments.list_artifact_runs(config, paper, artifact)]
+    named = {folder for cell in cells for folder in cell.folders}
     return sorted(Path(folder) for folder in named if (Path(folder) / "about.json").exists())
 
 
@@ -38,7 +39,7 @@ def shown(folder: Path) -> list[Path]:
 def keep(configfile: Path) -> None:
     """Copy each paper's tables and figures that were made. Beside them: what made them (of each run specification,
     code digest, seconds, device, memory), and training histories."""
-    config = configuration.read(configfile)
+    config = configuration.load_configuration(configfile)
     made_by = {**origin.code(), "config": config}  # before this writes into the tree
     for paper in config["papers"]:
         source, target = Path(config["outputs"]) / "papers" / paper, Path("results/reference") / configfile.stem / paper

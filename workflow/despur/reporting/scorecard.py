@@ -61,7 +61,7 @@ class Page:
 
     def __init__(self, config: Mapping[str, Any], target: Path) -> None:
         self.config, self.folder = config, target.parent
-        self.papers = [self.paper(name) for name in experiments.papers()]
+        self.papers = [self.paper(name) for name in experiments.list_papers()]
 
     def link(self, path: str | Path) -> str:
         """The address of a result, from the page; empty where it is not there."""
@@ -69,25 +69,27 @@ class Page:
 
     def paper(self, name: str) -> dict[str, Any]:
         """What was made of a paper and what it says."""
-        room, done = experiments.room(name), tally.made(self.config, name)
+        room, done = experiments.load_experiments(name), tally.made(self.config, name)
         numbers, claims = tally.numbers(self.config, name), tally.claims(self.config, name)
         runs = self.runs(name)
         numbers["link"] = [
-            self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in numbers["artifact"]
+            self.link(experiments.list_outputs(self.config, name, artifact)[0]) for artifact in numbers["artifact"]
         ]
         numbers["runs"] = [runs.get((r.artifact, r.paper_dataset, r.method), []) for r in numbers.itertuples()]
         claims["link"] = [
-            self.link(experiments.outputs(self.config, name, artifact)[0]) for artifact in claims["artifact"]
+            self.link(experiments.list_outputs(self.config, name, artifact)[0]) for artifact in claims["artifact"]
         ]
         order = [numbers["kind"].map(verdicts.KINDS.index), -numbers["relative"].fillna(0)]
-        shown = [a for a in room["artifacts"] if not experiments.outputs(self.config, name, a)[0].endswith(".parquet")]
+        shown = [
+            a for a in room["artifacts"] if not experiments.list_outputs(self.config, name, a)[0].endswith(".parquet")
+        ]
         return {
             "name": name,
             "title": room["title"],
             "artifacts": [
-                (experiments.label(Path(file).stem), self.link(file) if a in done else "")
+                (experiments.format_label(Path(file).stem), self.link(file) if a in done else "")
                 for a in shown
-                for file in first_of_each(experiments.outputs(self.config, name, a))
+                for file in first_of_each(experiments.list_outputs(self.config, name, a))
             ],
             "numbers": numbers.assign(first=order[0], second=order[1]).sort_values(["first", "second"], kind="stable"),
             "counts": verdicts.counts(numbers),
@@ -100,7 +102,7 @@ class Page:
         """Addresses of the run folders behind each artifact, data set and method of a paper."""
         found: dict[tuple[str, str, str], list[str]] = {}
         for artifact in tally.made(self.config, paper):
-            for cell in experiments.cells(self.config, paper, artifact):
+            for cell in experiments.list_artifact_runs(self.config, paper, artifact):
                 links = [link for folder in cell.folders if (link := self.link(folder))]
                 found.setdefault((artifact, cell.role, cell.printed), []).extend(links)
         return found
@@ -108,7 +110,7 @@ class Page:
     def matrix(self) -> dict[str, Any] | None:
         """The table of the cross-paper matrix, its heat map, and who helps on whose metric; None where it is not
         made."""
-        files = {Path(file).suffix: Path(file) for file in matrix.outputs(self.config)}
+        files = {Path(file).suffix: Path(file) for file in matrix.list_outputs(self.config)}
         if not files or not files[".csv"].exists():
             return None
         table = pd.read_csv(files[".csv"], keep_default_na=False, na_values=[""])
@@ -133,12 +135,12 @@ class Page:
         behind = {
             paper: jobs.behind(
                 file
-                for artifact in experiments.room(paper)["artifacts"]
-                for file in experiments.outputs(self.config, paper, artifact)
+                for artifact in experiments.load_experiments(paper)["artifacts"]
+                for file in experiments.list_outputs(self.config, paper, artifact)
             )
             for paper in self.config["papers"]
         }
-        behind["matrix"] = jobs.behind(matrix.outputs(self.config))
+        behind["matrix"] = jobs.behind(matrix.list_outputs(self.config))
         every = {log: job for each in behind.values() for log, job in each.items()}
         used = Counter(log for each in behind.values() for log in each)
         papers = [
@@ -254,7 +256,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
     arguments = parser.parse_args()
     try:
-        config = configuration.read(arguments.configfile) if arguments.configfile else json.loads(arguments.config)
+        config = (
+            configuration.load_configuration(arguments.configfile)
+            if arguments.configfile
+            else json.loads(arguments.config)
+        )
     except SettingError as error:
         parser.error(str(error))
     write(config, arguments.output)

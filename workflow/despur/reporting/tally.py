@@ -20,7 +20,7 @@ OURS = ["ours", "ours_std", "difference", "seeds", "data", "verdict"]
 def printed(paper: str) -> pd.DataFrame:
     """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row
     each, with its unit, its place in the paper and the artifact that shows it."""
-    room, tables = experiments.room(paper)["artifacts"], []
+    room, tables = experiments.load_experiments(paper)["artifacts"], []
     shown_by = {
         Path(file).stem: name
         for name, here in room.items()
@@ -30,7 +30,7 @@ def printed(paper: str) -> pd.DataFrame:
     for file in sorted((experiments.PAPERS / paper / "reported").glob("*.csv")):
         table = pd.read_csv(file, dtype={"setting": str})
         if "metric" in table:
-            place = "text" if file.stem == "prose" else experiments.label(file.stem)
+            place = "text" if file.stem == "prose" else experiments.format_label(file.stem)
             tables.append(
                 table.assign(
                     artifact=file.stem if file.stem in room else shown_by.get(file.stem, file.stem), place=place
@@ -49,8 +49,8 @@ def measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """The rows of a paper's finished tables that stand beside a printed number."""
     tables = [pd.DataFrame(columns=[*KEY, "shown", *OURS])]
     for artifact in made(config, paper):
-        files = [file for file in experiments.outputs(config, paper, artifact) if file.endswith(".csv")]
-        for file in map(Path, files if experiments.made(artifact) == experiments.TABLE else []):
+        files = [file for file in experiments.list_outputs(config, paper, artifact) if file.endswith(".csv")]
+        for file in map(Path, files if experiments.find_script(artifact) == experiments.TABLE else []):
             if {"paper_dataset", "reported", "verdict"} <= columns(file):
                 table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
                 tables.append(
@@ -71,8 +71,8 @@ def made(config: Mapping[str, Any], paper: str) -> list[str]:
         return []
     return [
         name
-        for name in experiments.room(paper)["artifacts"]
-        if all(Path(f).exists() for f in experiments.outputs(config, paper, name))
+        for name in experiments.load_experiments(paper)["artifacts"]
+        if all(Path(f).exists() for f in experiments.list_outputs(config, paper, name))
     ]
 
 
@@ -103,7 +103,7 @@ def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     rows = [
         {"claim": c["name"], "dataset": role, **{key: c[key] for key in keys}} for c in asked for role in c["datasets"]
     ]
-    table, file = pd.DataFrame(rows), Path(experiments.outputs(config, paper, "claims")[0]).with_suffix(".csv")
+    table, file = pd.DataFrame(rows), Path(experiments.list_outputs(config, paper, "claims")[0]).with_suffix(".csv")
     judged = pd.read_csv(file) if "claims" in made(config, paper) else pd.DataFrame(columns=[*table, "verdict"])
     evidence = ["data", "verdict", "effect", "low", "high", "seeds", "p_seeds", "p_holm", "reason"]
     table = table.merge(judged.reindex(columns=["claim", "dataset", *evidence]), on=["claim", "dataset"], how="left")

@@ -24,7 +24,7 @@ DECLARATIONS = {
 }
 
 
-def available(kind: str) -> list[str]:
+def list_components(kind: str) -> list[str]:
     """Names in a folder of the package (datasets, encoders, inference, methods): the folder is the registry."""
     return sorted(p.stem for p in (PACKAGE / kind).glob("*.py") if p.stem not in ("__init__", "base"))
 
@@ -35,9 +35,11 @@ def declared(kind: str, name: str) -> dict[str, Any]:
 
     They may name those of another file: ``**declared("methods", "cnc")["SETTINGS"]``, where a variant follows what it
     varies."""
-    if name not in available(kind):
+    if name not in list_components(kind):
         raise unknown(
-            {"datasets": "data set", "encoders": "encoder", "methods": "method"}.get(kind, kind), name, available(kind)
+            {"datasets": "data set", "encoders": "encoder", "methods": "method"}.get(kind, kind),
+            name,
+            list_components(kind),
         )
     tree = ast.parse((PACKAGE / kind / f"{name}.py").read_text())
     known = {**vars(settings), **vars(hyperparameters), "declared": declared}

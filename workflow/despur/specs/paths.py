@@ -9,7 +9,7 @@ from typing import Any
 
 from despur.specs.declarations import declared
 from despur.specs.names import parse, unknown
-from despur.specs.resolution import at_seeds, canonical, resolve
+from despur.specs.resolution import draw_for_seeds, resolve, resolve_canonical
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec, Sweep
 
@@ -39,11 +39,11 @@ class ResultPath:
 
     @property
     def datasets(self) -> Sweep:
-        return canonical("datasets", self.dataset)
+        return resolve_canonical("datasets", self.dataset)
 
     @property
     def sweep(self) -> Sweep:
-        return canonical(
+        return resolve_canonical(
             KINDS[self.stage],
             self.name,
             parse(self.dataset)[0],
@@ -53,7 +53,7 @@ class ResultPath:
     @property
     def data(self) -> "ResultPath":
         """The data that these seeds read."""
-        return ResultPath(self.root, "data", at_seeds(self.dataset, seed_list(self.seeds)))
+        return ResultPath(self.root, "data", draw_for_seeds(self.dataset, parse_seeds(self.seeds)))
 
     def upstream(self, part: str) -> list["ResultPath"]:
         """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where
@@ -69,7 +69,7 @@ class ResultPath:
                 ResultPath(self.root, "stage1", name, declared("datasets", base).get("BASE", "erm"), "s0")
                 for name, base in sources
             ]
-        drawn = at_seeds(self.dataset, seed_list(self.seeds)) != self.dataset
+        drawn = draw_for_seeds(self.dataset, parse_seeds(self.seeds)) != self.dataset
         return [
             ResultPath(
                 self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0"
@@ -80,10 +80,10 @@ class ResultPath:
     def runs(self) -> list["Run"]:
         """Every single run asked for: data set point x point x seed."""
         every = [
-            Run(resolve("datasets", at_seeds(data.name, [seed])).points[0], point, point.seed(seed))
+            Run(resolve("datasets", draw_for_seeds(data.name, [seed])).points[0], point, point.seed(seed))
             for data in self.datasets.points
             for point in self.sweep.points
-            for seed in seed_list(self.seeds)
+            for seed in parse_seeds(self.seeds)
         ]
         return list({run.key: run for run in every}.values())
 
@@ -107,7 +107,7 @@ class Run:
         return f"{self.data.name}/{spec.name}/s{spec.seed(self.seed)}"
 
 
-def identity(result: ResultPath, run: Run) -> dict[str, Any]:
+def identify_run(result: ResultPath, run: Run) -> dict[str, Any]:
     """The columns that say which run a row is of: data set, method, the settings that the sweeps vary, seed."""
     method = {key: spell(run.spec.value(key)) for key in result.sweep.swept}
     data = {f"data.{key}": spell(run.data.value(key)) for key in result.datasets.swept}
@@ -133,7 +133,7 @@ def locate(path: str | Path) -> ResultPath:
     )
 
 
-def staged(method: str) -> tuple[str, str]:
+def split_stage(method: str) -> tuple[str, str]:
     """The stage and the name of a method's specification: ``groups/clusters`` -> ``groups``, ``clusters``; ``cnc`` ->
     ``runs``, ``cnc``."""
     stage, slash, text = method.rpartition("/")
@@ -142,7 +142,7 @@ def staged(method: str) -> tuple[str, str]:
     return stage or "runs", text
 
 
-def seed_list(text: str) -> list[int]:
+def parse_seeds(text: str) -> list[int]:
     """``s0-2`` -> [0, 1, 2]; ``s4`` -> [4]."""
     first, _, last = text[1:].partition("-")
     if last and int(last) <= int(first):
@@ -150,11 +150,11 @@ def seed_list(text: str) -> list[int]:
     return list(range(int(first), int(last or first) + 1))
 
 
-def chunks(seeds: int | Sequence[str], size: int) -> list[str]:
+def chunk_seeds(seeds: int | Sequence[str], size: int) -> list[str]:
     """Seeds as the chunks that travel together: a number of seeds in aligned chunks of ``size``, or explicit ranges,
     which must not overlap."""
     if not isinstance(seeds, int):
-        every = [seed for text in seeds for seed in seed_list(f"s{text}")]
+        every = [seed for text in seeds for seed in parse_seeds(f"s{text}")]
         if len(set(every)) < len(every):
             raise SettingError(f"seeds {list(seeds)}: a seed is named twice")
         return [f"s{text}" for text in seeds]

@@ -140,7 +140,7 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     return Sweep(kind, base, overrides, points)
 
 
-def at_seeds(dataset: str, seeds: Sequence[int]) -> str:
+def draw_for_seeds(dataset: str, seeds: Sequence[int]) -> str:
     """The data set that these seeds read: where ``draw=seed``, each seed has a draw of its own."""
     sweep = resolve("datasets", dataset)
     draws = sweep.overrides.get("draw", [])
@@ -150,26 +150,26 @@ def at_seeds(dataset: str, seeds: Sequence[int]) -> str:
     return resolve("datasets", join(sweep.base_name, {k: "~".join(v) for k, v in overrides.items()})).name
 
 
-def varied(dataset: str, data: str) -> str:
+def change_settings(dataset: str, data: str) -> str:
     """A data set with other settings: ``cmnist+colors=released`` and ``p_corr=0.5~0.9`` ->
     ``cmnist+colors=released+p_corr=0.5~0.9``."""
     if not data:
         return dataset
     base, own = parse(dataset)
     own |= parse(f"{base}+{data}")[1]
-    return short(resolve("datasets", join(base, {key: "~".join(values) for key, values in own.items()})).name)
+    return check_length(resolve("datasets", join(base, {key: "~".join(values) for key, values in own.items()})).name)
 
 
-def short(name: str) -> str:
+def check_length(name: str) -> str:
     """The name, if it can be a folder's."""
     if len(name) > LONGEST:
         raise SettingError(f"{name}: longer than the {LONGEST} characters of a folder's name; ask for shorter lists")
     return name
 
 
-def canonical(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
+def resolve_canonical(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     """Like :func:`resolve`, but refuses a name that is not spelled canonically, and says how it is."""
     sweep = resolve(kind, text, dataset, role)
-    if short(sweep.name) != text:
+    if check_length(sweep.name) != text:
         raise SettingError(f"{text} is called {sweep.name} (keys sorted, defaults dropped): ask for that path")
     return sweep

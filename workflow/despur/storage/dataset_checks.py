@@ -16,25 +16,27 @@ ABOUT = ("classes", "attributes", "select", "headline")
 ROWS = 10_000  # of the inputs that are looked at at once: they may lie on disk
 
 
-def built(spec: Spec, data_root: Path) -> Dataset:
+def build_dataset(spec: Spec, data_root: Path) -> Dataset:
     """What a data set's file builds, checked."""
-    return checked(source_of(spec), import_module(f"despur.datasets.{spec.base_name}").build(spec.settings, data_root))
+    return validate(
+        find_source(spec), import_module(f"despur.datasets.{spec.base_name}").build(spec.settings, data_root)
+    )
 
 
-def source_of(spec: Spec) -> Path:
+def find_source(spec: Spec) -> Path:
     """A data set's file."""
     return PACKAGE / "datasets" / f"{spec.base_name}.py"
 
 
-def checked(source: Path, dataset: Dataset) -> Dataset:
+def validate(source: Path, dataset: Dataset) -> Dataset:
     """The data set itself. Raises InputError, naming the file that it is from, for the first thing that no stage could
     use."""
-    for fault in faults(dataset):
+    for fault in find_faults(dataset):
         raise InputError(f"{source}: {fault}")
     return dataset
 
 
-def faults(dataset: Dataset) -> Iterator[str]:
+def find_faults(dataset: Dataset) -> Iterator[str]:
     """What is wrong with a data set. Each check relies on the ones before it, so only the first fault can be
     trusted."""
     for check in (_parts, _labels, _inputs, _beside, _splits):

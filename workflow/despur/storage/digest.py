@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.declarations import PACKAGE
-from despur.specs.paths import ResultPath, data_root, seed_list
+from despur.specs.paths import ResultPath, data_root, parse_seeds
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 
@@ -123,7 +123,7 @@ def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
         gone = {
             file: known for file, known in made.get(point.name, {}).get("raw", {}).items() if not (root / file).exists()
         }
-        found[point.name] = gone | raw_files.versions(point, root)
+        found[point.name] = gone | raw_files.identify_files(point, root)
     return {name: files for name, files in found.items() if files}
 
 
@@ -138,7 +138,7 @@ def cache_key(result: ResultPath) -> str:
         "stage": result.stage,
         "dataset": [point.resolved() for point in result.datasets.points],
         "points": [point.resolved() for point in sweep.points],
-        "seeds": seed_list(result.seeds) if result.seeds else [],
+        "seeds": parse_seeds(result.seeds) if result.seeds else [],
         "code": code_digest(*sorted(files)),
     }
     if result.stage == "data" and (raw := _raw(result)):

@@ -19,7 +19,7 @@ from despur.storage.store import InputError, write_json
 PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-learn", "snakemake")
 
 
-def versions() -> dict[str, str]:
+def list_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in PACKAGES}}
 
 
@@ -42,7 +42,7 @@ def write_about(result: ResultPath, started: float, **facts: Any) -> None:
         result.folder / "about.json",
         {
             "question": json.loads(cache_key(result)),
-            "versions": versions(),
+            "versions": list_versions(),
             "machine": f"{platform.system()} {platform.machine()}",
             "seconds": round(time.perf_counter() - started, 2),
             "peak_memory_mb": peak_memory_mb(),

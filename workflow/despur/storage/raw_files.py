@@ -18,7 +18,7 @@ FOLDERS = "/*", "/n*"  # ends of patterns that stand for many files
 LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
 
 
-def needed(point: Spec) -> tuple[str, ...]:
+def list_patterns(point: Spec) -> tuple[str, ...]:
     """The patterns of all raw files that a data set needs."""
     stated = declared("datasets", point.base_name)
     more = (stated.get("RAW_WITH", {}).get(f"{key}={spell(value)}", ()) for key, value in point.settings.items())
@@ -27,30 +27,30 @@ def needed(point: Spec) -> tuple[str, ...]:
     )
 
 
-def downloaded(dataset: str) -> bool:
+def is_downloaded(dataset: str) -> bool:
     """Whether a data set's files come by themselves."""
     return declared("datasets", dataset).get("DOWNLOADED", False)
 
 
-def present(pattern: str, root: Path) -> list[Path]:
+def find_files(pattern: str, root: Path) -> list[Path]:
     """What the first of a pattern's alternatives that something matches stands for; nothing, if none does."""
     found = (sorted(root.glob(each.strip())) for each in pattern.split("|"))
     return next(filter(None, found), [])
 
 
-def versions(point: Spec, root: Path) -> dict[str, str]:
+def identify_files(point: Spec, root: Path) -> dict[str, str]:
     """What identifies each raw file of a data set that is there, by its path below ``root``.
 
     Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data
     set is made from."""
-    read = () if point.source or downloaded(point.base_name) else needed(point)
-    several = [present(pattern, root) for pattern in read if not pattern.endswith(FOLDERS)]
+    read = () if point.source or is_downloaded(point.base_name) else list_patterns(point)
+    several = [find_files(pattern, root) for pattern in read if not pattern.endswith(FOLDERS)]
     found = [(file, file.stat()) for files in several for file in files if file.is_file()]
-    return {str(file.relative_to(root)): version(file, known.st_size, known.st_mtime_ns) for file, known in found}
+    return {str(file.relative_to(root)): identify_file(file, known.st_size, known.st_mtime_ns) for file, known in found}
 
 
 @cache
-def version(file: Path, size: int, changed: int) -> str:
+def identify_file(file: Path, size: int, changed: int) -> str:
     """The checksum of a file; of a large one its size (bytes) and the time when it was changed."""
     return f"{size} bytes of {changed}" if size > LARGE else sha256(file)
 

@@ -40,7 +40,7 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.chmod(0o644)
         temporary.replace(path)
     except Exception as error:
-        if why := refused(error, path.parent):
+        if why := explain_refusal(error, path.parent):
             raise InputError(
                 f"{path} cannot be written: {why}. Make room, or let its folder be a link, and run it again"
             ) from error
@@ -50,7 +50,7 @@ def atomic(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def refused(error: Exception, folder: Path) -> str:
+def explain_refusal(error: Exception, folder: Path) -> str:
     """Why a folder takes no more, if an error came from that; where a library does not say so, the disk is asked."""
     reasons = {code: os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)}
     full = folder.exists() and shutil.disk_usage(folder).free < 2**16
@@ -58,7 +58,7 @@ def refused(error: Exception, folder: Path) -> str:
     return next(iter(said), reasons[errno.ENOSPC] if full else "")
 
 
-def made(path: Path) -> Path:
+def require_file(path: Path) -> Path:
     """A result's file. Raises InputError, saying how it is made, where it is not there."""
     if not path.exists():
         raise InputError(f"{path} is not there: make it with snakemake {path}")
@@ -97,9 +97,10 @@ class Dataset:
     ``inputs``: uint8 images (N,H,W,C), float embeddings (N,D) or int tokens (N,T). ``table``: one row a sample with
     ``split``, class ``y``, attribute ``a`` and ``original`` (samples made from the same original share it). ``about``:
     names of ``classes`` and ``attributes``, how inputs are presented, which split selects and which is the headline.
-    ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default ``cells``. They may
-    overlap, and a sample may be in none. ``masks``: boolean (N,H,W), true on the foreground; None where it is not
-    known. ``class_embeddings``: float (C,D), for samples that are embeddings of a model that embeds classes too."""
+    ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default
+    ``class_attribute_groups``. They may overlap, and a sample may be in none. ``masks``: boolean (N,H,W), true on the
+    foreground; None where it is not known. ``class_embeddings``: float (C,D), for samples that are embeddings of a
+    model that embeds classes too."""
 
     inputs: Array | Lazy
     table: pd.DataFrame
@@ -113,10 +114,10 @@ class Dataset:
         if self.groups is None and labelled:  # else the border says what is missing
             names = self.about["attributes"]
             self.about["groups"] = [f"{y}, {a}" for y in self.about["classes"] for a in names]
-            self.groups = self.cells
+            self.groups = self.class_attribute_groups
 
     @property
-    def cells(self) -> Array:
+    def class_attribute_groups(self) -> Array:
         """Class x attribute, boolean (N, classes x attributes): every sample is in exactly one."""
         shape = len(self.about["classes"]), len(self.about["attributes"])
         code = self.table["y"].to_numpy() * shape[1] + self.table["a"].to_numpy()
@@ -173,7 +174,7 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
 
 def load_dataset(folder: Path, point: str) -> Dataset:
     """One point of a data set; inputs and masks stay on disk, memory-mapped (changes are never written back)."""
-    table = pd.read_parquet(made(folder / "table.parquet"))
+    table = pd.read_parquet(require_file(folder / "table.parquet"))
     where = np.flatnonzero(table["point"].to_numpy() == point)
     if not len(where):
         raise InputError(f"{folder} holds no {point}; delete the folder and let Snakemake make it again")
@@ -199,7 +200,7 @@ class Container:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.file = safe_open(made(path), framework="np")
+        self.file = safe_open(require_file(path), framework="np")
         self.keys = set(self.file.keys())
 
     def __getitem__(self, key: str) -> Array:

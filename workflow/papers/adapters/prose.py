@@ -165,7 +165,7 @@ def smallest_share(cells: Sequence[Cell], role: str) -> float:
         if cell.role == role:
             result = locate(cell.folders[0])
             dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
-            return float(100 * dataset.cells[dataset.rows("train")].mean(axis=0).min())
+            return float(100 * dataset.class_attribute_groups[dataset.rows("train")].mean(axis=0).min())
     raise NotHere(f"nothing plays the part of {role}")
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from despur.orchestration.experiments import Cell
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import load_metrics
-from despur.specs.declarations import available, declared, paper_hyperparameters
+from despur.specs.declarations import declared, list_components, paper_hyperparameters
 from despur.specs.names import parse
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve
@@ -59,7 +59,7 @@ def tried(reported: Path) -> pd.DataFrame:
 
 def taken(dataset: str, method: str, hyperparameter: str) -> dict[str, str]:
     """Our value on the paper's data set, and where it comes from; of CNC for those that all methods share."""
-    if dataset not in available("datasets"):
+    if dataset not in list_components("datasets"):
         return {"ours": "", "source": f"no {dataset} here"}
     point = resolve("methods", "cnc" if method == "shared" else method, dataset).points[0]
     key = KEYS.get(hyperparameter, hyperparameter)

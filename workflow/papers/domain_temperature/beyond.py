@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from sweep import FAMILY, PRINTED, RULES, as_printed, choose, load, selected
 
-from despur.orchestration.experiments import Cell, room
+from despur.orchestration.experiments import Cell, load_experiments
 from despur.reporting.tables import spread, write_table
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
@@ -62,7 +62,7 @@ def table_selection(cells: list[Cell], output: Path) -> None:
     for rule in RULES:
         own = selected(runs, choose(runs, rule), rule)
         parts.append(summary(own, [*FAMILY, "method"]).assign(rule=rule, verdict=VERDICTS[rule]))
-        missing = [name for name in room(PAPER)["methods"] if name not in set(own["printed"])]
+        missing = [name for name in load_experiments(PAPER)["methods"] if name not in set(own["printed"])]
         parts.append(pd.DataFrame([not_run(printed=name, rule=rule) for name in missing]))
     table = pd.concat([part for part in parts if len(part)], ignore_index=True)
     table = table.reindex(columns=[*keys, "stand_in", "metric", "ours", "ours_std", "seeds", "verdict"])
@@ -83,7 +83,9 @@ def table_choices(cells: list[Cell], output: Path) -> None:
     keys = ["printed", "data", "choices", "epochs"]
     table = summary(runs.assign(choices=named), keys).assign(verdict="not in the paper")
     missing = [
-        name for name in room(PAPER)["artifacts"]["table_choices"]["methods"] if name not in set(table["printed"])
+        name
+        for name in load_experiments(PAPER)["artifacts"]["table_choices"]["methods"]
+        if name not in set(table["printed"])
     ]
     parts = [table, pd.DataFrame([not_run(printed=name) for name in missing])]
     table = pd.concat([part for part in parts if len(part)], ignore_index=True).reindex(columns=table.columns)

@@ -30,7 +30,7 @@ BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # that MSR is
 @cache
 def printed_names() -> dict[str, str]:
     """How the paper calls the runs on each stage-1 method."""
-    named = experiments.room("icl_msr")["methods"].items()
+    named = experiments.load_experiments("icl_msr")["methods"].items()
     return {resolve("methods", text).points[0].components["stage1"].base_name: name for name, text in named}
 
 

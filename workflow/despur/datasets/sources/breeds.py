@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import generator
-from despur.datasets.sources import rawfiles
+from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import class_folders
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
@@ -33,7 +33,7 @@ class Hierarchy:
     """A tree of synsets above ImageNet's classes: ``names`` of all, first synonym; only what has a class below it."""
 
     def __init__(self, folder: Path) -> None:
-        info, edges, names = (rawfiles.find(folder, [name], REMEDY) for name in FILES)
+        info, edges, names = (metadata_tables.find(folder, [name], REMEDY) for name in FILES)
         self.files = (info, edges, names)
         try:
             self.leaves = {synset: name for _, synset, name in json.loads(info.read_text())}
@@ -73,12 +73,12 @@ def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int
 
     The attribute is the place of a subclass in its class, in the order of their synsets; every image is an original of
     its own."""
-    tree = Hierarchy(rawfiles.find(data_root, ["breeds", "imagenet_class_hierarchy/modified"], REMEDY))
+    tree = Hierarchy(metadata_tables.find(data_root, ["breeds", "imagenet_class_hierarchy/modified"], REMEDY))
     found = tree.superclasses(level, ancestor, subclasses)
     if not found:
         raise InputError(f"{tree.files[1]}: no class of level {level} has {subclasses} subclasses. {REMEDY}")
     synsets = [synset for own in found.values() for synset in own]
-    folder = rawfiles.find(data_root, ROOTS, IMAGENET)
+    folder = metadata_tables.find(data_root, ROOTS, IMAGENET)
     train, test = (class_folders(folder / part, synsets, IMAGENET) for part in ("train", "val"))
     split = np.array(["train"] * len(train) + ["test"] * len(test), dtype=object)
     held_out = generator("breeds/split").permutation(len(train))[: round(0.2 * len(train))]
@@ -87,8 +87,8 @@ def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int
     table = pd.DataFrame(
         {"split": split, "y": which // subclasses, "a": which % subclasses, "original": np.arange(len(which))}
     )
-    images = rawfiles.images(
-        [path for path, _ in (*train, *test)], size, partial(rawfiles.as_clip, size=size), IMAGENET
+    images = image_files.images(
+        [path for path, _ in (*train, *test)], size, partial(image_files.as_clip, size=size), IMAGENET
     )
     dataset = Dataset(images, table, about(size, [tree.names[node] for node in found], subclasses, tree.files))
     dataset.about["groups"] = [tree.names[synset] for synset in synsets]

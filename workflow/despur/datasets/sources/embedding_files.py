@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from despur.storage import raw_files
-from despur.storage.dataset_checks import checked
+from despur.storage.dataset_checks import validate
 from despur.storage.store import Array, Dataset, InputError
 
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
@@ -94,7 +94,7 @@ def dataset(
         names = table["split"].astype(object)
         table["split"] = names.map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
     about = {"select": "val", "headline": "test", **about}
-    found = checked(source, Dataset(inputs, table, about, class_embeddings=class_embeddings))
+    found = validate(source, Dataset(inputs, table, about, class_embeddings=class_embeddings))
     if not len(found.rows("val")):
         raise InputError(f"{source}: no sample of the split val; there are {', '.join(map(str, found.splits))}")
     for column, what in (("y", "class"), ("a", "attribute")):

@@ -1,16 +1,14 @@
-"""Raw files that a user has downloaded: found, read and checked at the border. Every error names the file, the column
-and the remedy."""
+"""Tables of labels that a user has downloaded: found, read and checked. Every error names the file, the column and the
+remedy."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from PIL import Image
 
-from despur.storage.store import Array, InputError, Lazy
+from despur.storage.store import Array, InputError
 
 SPLITS = {0: "train", 1: "val", 2: "test"}  # of Waterbirds and CelebA
 
@@ -64,33 +62,3 @@ def decode_splits(path: Path, column: pd.Series, meaning: Mapping[Any, str], rem
         if name not in split:
             raise InputError(f"{path}: column {column.name} leaves the split {name} empty. {remedy}")
     return split
-
-
-def as_clip(image: Image.Image, size: int) -> Image.Image:
-    """The shorter side resized to ``size``, bicubically, then the centre (size,size): how CLIP sees images."""
-    width, height = (max(size, round(side * size / min(image.size))) for side in image.size)
-    left, top = (width - size) // 2, (height - size) // 2
-    return image.resize((width, height), Image.Resampling.BICUBIC).crop((left, top, left + size, top + size))
-
-
-def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image], Image.Image], remedy: str) -> Lazy:
-    """Image files as uint8 (N,size,size,3), decoded and prepared in parallel as they are sliced.
-
-    Raises InputError: at once for a file that is not there, when sliced for one that cannot be used.
-    """
-    missing = [path for path in paths if not path.exists()]
-    if missing:
-        raise InputError(f"{missing[0]} is not there ({len(missing)} of {len(paths)} images are not). {remedy}")
-
-    def load(path: Path) -> Array:
-        try:
-            with Image.open(path) as image:
-                return np.asarray(prepare(image.convert("RGB")))
-        except (OSError, SyntaxError, ValueError) as error:  # Pillow raises all of them
-            raise InputError(f"{path} cannot be used ({error}). {remedy}") from error
-
-    def make(rows: slice) -> Array:
-        with ThreadPoolExecutor() as pool:  # Pillow decodes and resizes outside of Python's lock
-            return np.stack(list(pool.map(load, paths[rows])))
-
-    return Lazy((len(paths), size, size, 3), np.uint8, make)
