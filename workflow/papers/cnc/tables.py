@@ -21,7 +21,7 @@ PAPER = Path(__file__).parent
 REPORTED = PAPER / "reported"
 SEEDS = 3  # App. E.2.1
 # Methods whose numbers on Waterbirds Table 1 copies from other papers (App. E.2.5): their averages weight groups by
-# training sizes (Liu et al. say so; the others' cannot be plain: README).
+# training sizes (those of Liu et al. do; the others' are hardly plain: README).
 COPIED = ("erm", "cvar_dro", "lff", "jtt", "george", "cim", "eiil")
 IDENTITIES = {"lgbtq": "LGBTQ"}  # the spelling of CivilComments, where it is not the paper's
 
