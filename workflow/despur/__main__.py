@@ -1,5 +1,6 @@
 """despur at the command line: what there is, what a path means, what a run measured, how two differ, is raw data
-right, what is unused, what a configuration costs; and a start for something new.
+right, what is unused, what a configuration costs; a start for something new; and the ledger of what was measured
+anywhere.
 
 python -m despur list methods
 python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
@@ -10,6 +11,8 @@ python -m despur check --configfile config/published.yaml
 python -m despur unused
 python -m despur plan --configfile config/published.yaml
 python -m despur new method my_method
+python -m despur record results/runs/cmnist/cnc/s0-2
+python -m despur ledger check
 """
 
 import argparse
@@ -18,7 +21,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from despur.cli import check, diff, explain, list, new, plan, show, unused
+from despur.cli import check, diff, explain, ledger, list, new, plan, show, unused
 from despur.specs.settings import SettingError
 
 PATH: dict[str, Any] = {"type": Path}
@@ -42,6 +45,15 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
             "--device": {"choices": ("gpu", "cpu"), "default": "gpu", "help": "what trains: a GPU, or one CPU core"},
         },
     ),
+    "record": (
+        ledger.record_runs,
+        {
+            "paths": PATH | {"nargs": "*", "help": "folders of finished runs"},
+            "--configfile": PATH | {"help": "instead of folders: all finished runs of this configuration"},
+            "--commit": {"help": "the commit that made runs whose about.json names none; its code is compared"},
+        },
+    ),
+    "ledger": (ledger.check_ledger, {"action": {"choices": ("check",)}}),
     "new": (new.create, {"kind": {"choices": new.KINDS}, "name": {"help": "lower-case letters, digits and _"}}),
 }
 

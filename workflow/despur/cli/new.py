@@ -37,10 +37,10 @@ def list_files(kind: str, name: str) -> dict[Path, Path]:
         folder = TEMPLATES / "paper"
         files = {PAPERS / name / file.relative_to(folder): file for file in sorted(folder.rglob("*.*"))}
         return {**files, TESTS / "papers" / f"test_{name}.py": TEMPLATES / "test_paper.py"}
-    folder = FOLDERS[kind]
+    components = FOLDERS[kind]
     return {
-        PACKAGE / folder / f"{name}.py": TEMPLATES / f"{kind}.py",
-        TESTS / folder / f"test_{name}.py": TEMPLATES / f"test_{kind}.py",
+        PACKAGE / components / f"{name}.py": TEMPLATES / f"{kind}.py",
+        TESTS / components / f"test_{name}.py": TEMPLATES / f"test_{kind}.py",
     }
 
 

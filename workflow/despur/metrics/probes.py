@@ -1,6 +1,6 @@
 """Linear probes: linear classifiers on frozen representations (Lewis et al. 2023, Sec. 3)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,22 @@ def labelled(dataset: Dataset) -> dict[str, Array]:
     return {name: train[rank < count] for name, count in counts}
 
 
+def apply(dataset: Dataset, logits: Array | None) -> bool:
+    """Whether probes are what tells how good representations are: there are no logits, or the data set says on how
+    many labels."""
+    return logits is None or "label_fractions" in dataset.about
+
+
+def of_class(dataset: Dataset, z: Array) -> Iterator[tuple[str, str, Array, LogisticRegression]]:
+    """Classifiers of the class by share of the labels: the metric that each is scored by, the share, the rows that it
+    was fitted on. On the smallest share there are some of other strengths. ``z``: standardised."""
+    shares = labelled(dataset)
+    for share, fitted in shares.items():
+        yield "probe_accuracy", share, fitted, probe(z[fitted], dataset.y[fitted])
+        for strength in OTHER_STRENGTHS if share == next(iter(shares)) else ():
+            yield f"probe_accuracy_C={strength:g}", share, fitted, probe(z[fitted], dataset.y[fitted], strength)
+
+
 def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iterator[tuple[str, Row]]:
     """(split, row) for the accuracy of probes fitted on each share of the labels, and of a domain classifier.
 
@@ -43,26 +59,24 @@ def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iter
     :func:`held_out_domain_accuracy`; it could select without data of another domain. ``z`` (N,D): all samples.
     ``weights``: by split, how often each sample counts in the score, (...,N); values are (...)."""
     z, y, a = standardize(z, dataset.rows("train")), dataset.y, dataset.table["a"].to_numpy()
-    shares = labelled(dataset)
-    smallest = next(iter(shares))
-    for name, fitted in shares.items():
-        for strength in (STRENGTH, *(OTHER_STRENGTHS if name == smallest else ())):
-            classifier = probe(z[fitted], y[fitted], strength)
-            for split in weights:
-                rows = dataset.rows(split)
-                keep = ~np.isin(rows, fitted)
-                if keep.any():
-                    correct = (classifier.predict(z[rows[keep]]) == y[rows[keep]]).astype(float)
-                    scored = weights[split][..., keep]
-                    if strength == STRENGTH:
-                        yield from ((split, row) for row in accuracies(dataset, rows[keep], correct, name, scored))
-                    else:
-                        yield split, (f"probe_accuracy_C={strength:g}", name, mean(correct, scored))
+    for metric, share, fitted, classifier in of_class(dataset, z):
+        for split in weights:
+            rows = dataset.rows(split)
+            keep = ~np.isin(rows, fitted)
+            if keep.any():
+                correct = (classifier.predict(z[rows[keep]]) == y[rows[keep]]).astype(float)
+                scored = weights[split][..., keep]
+                if metric == "probe_accuracy":
+                    yield from ((split, row) for row in accuracies(dataset, rows[keep], correct, share, scored))
+                else:
+                    yield split, (metric, share, mean(correct, scored))
+    for share, fitted in labelled(dataset).items():
         yield (
             "train",
-            ("probe_accuracy_held_out_domain", name, held_out_domain_accuracy(z, y, a, fitted, dataset.rows("train"))),
+            ("probe_accuracy_held_out_domain", share, held_out_domain_accuracy(z, y, a, fitted, dataset.rows("train"))),
         )
-    yield from domain_rows(dataset, z, a, weights)
+    for split, rows, predicted in domains(dataset, z, list(weights)):
+        yield split, ("domain_accuracy", "", mean((predicted == a[rows]).astype(float), weights[split]))
 
 
 def accuracies(dataset: Dataset, rows: Array, correct: Array, name: str, weights: Array) -> Iterator[Row]:
@@ -90,15 +104,14 @@ def held_out_domain_accuracy(z: Array, y: Array, a: Array, fitted: Array, train:
     return float(np.mean(scores)) if scores else float("nan")
 
 
-def domain_rows(dataset: Dataset, z: Array, a: Array, weights: Mapping[str, Array]) -> Iterator[tuple[str, Row]]:
-    """``domain_accuracy``: of a classifier of the domain fitted on all training samples, on held-out samples of the
-    same domains."""
-    train = dataset.rows("train")
+def domains(dataset: Dataset, z: Array, splits: Sequence[str]) -> Iterator[tuple[str, Array, Array]]:
+    """(split, rows, predicted domain): by a classifier fitted on all training samples to tell their domain, on
+    held-out samples of those domains. ``z``: standardised."""
+    train, a = dataset.rows("train"), dataset.table["a"].to_numpy()
     if len(np.unique(a[train])) < 2:
         return
     classifier = probe(z[train], a[train])
-    for split in weights:
+    for split in splits:
         rows = dataset.rows(split)
         if split != "train" and set(a[rows]) <= set(a[train]):
-            correct = (classifier.predict(z[rows]) == a[rows]).astype(float)
-            yield split, ("domain_accuracy", "", mean(correct, weights[split]))
+            yield split, rows, classifier.predict(z[rows])

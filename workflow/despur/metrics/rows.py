@@ -10,7 +10,8 @@ import numpy as np
 
 from despur.compute.randomness import generator
 from despur.metrics import alignment, bound, fairness, groups, information
-from despur.metrics.neighbors import predict_by_neighbors, top_k_correct
+from despur.metrics.codes import FEW
+from despur.metrics.neighbors import predict_by_neighbors
 from despur.storage.store import Array, Dataset
 
 FIT_ROWS = 10_000  # the most training samples on which the non-linear attacker is fitted
@@ -24,14 +25,13 @@ def sizes(dataset: Dataset, rows: Array) -> Iterator[Row]:
         yield "samples", name, float(size)
 
 
-def accuracies(dataset: Dataset, rows: Array, logits: Array, weights: Array) -> Iterator[Row]:
+def accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Array) -> Iterator[Row]:
     """Accuracies by group and class, their minimum and averages; GAP; with more than five classes, top-5 accuracy.
-    ``logits``: of these rows. The weighted average has the training sizes of the class x attribute groups as
-    weights."""
+    ``codes``: of these rows (despur/metrics/codes.py). The weighted average has the training sizes of the class x
+    attribute groups as weights."""
     assert dataset.groups is not None
     y, member, class_attribute_groups = dataset.y[rows], dataset.groups[rows], dataset.class_attribute_groups
-    predicted = logits.argmax(axis=1)
-    correct = predicted == y
+    correct = codes == 0
     each = groups.group_accuracies(correct, member, weights)
     for i, (name, size) in enumerate(zip(dataset.about["groups"], member.sum(axis=0), strict=True)):
         yield "accuracy", name, each[:, i]
@@ -47,9 +47,9 @@ def accuracies(dataset: Dataset, rows: Array, logits: Array, weights: Array) -> 
             worst = groups.worst_group_accuracy(correct[inside], member[inside], weights[:, inside])
             yield "class_average_accuracy", name, groups.mean(correct[inside].astype(float), weights[:, inside])
             yield "class_worst_group_accuracy", name, worst
-    yield "gap", "", fairness.tpr_gap(predicted, y, dataset.table["a"].to_numpy()[rows], weights)
-    if len(dataset.about["classes"]) > 5:
-        yield "top5_accuracy", "", groups.mean(top_k_correct(logits, y, 5).astype(float), weights)
+    yield "gap", "", fairness.tpr_gap(np.where(correct, y, -1), y, dataset.table["a"].to_numpy()[rows], weights)
+    if len(dataset.about["classes"]) > FEW:
+        yield "top5_accuracy", "", groups.mean((codes < FEW).astype(float), weights)
 
 
 def leakage(dataset: Dataset, rows: Array, features: Array, weights: Array) -> Array:
@@ -115,8 +115,7 @@ def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array,
             yield "class_bound", name, aligned + bound.concentration_term(sizes, classes)
 
 
-def neighbour_accuracy(dataset: Dataset, rows: Array, z: Array, k: int, weights: Array) -> Array:
-    """Accuracy of the predictions by the ``k`` nearest training representations, (W,)."""
+def predict_neighbors(dataset: Dataset, rows: Array, z: Array, k: int) -> Array:
+    """The classes that the ``k`` nearest training representations vote for, (N,)."""
     train = dataset.rows("train")
-    predicted = predict_by_neighbors(z[train], dataset.y[train], z[rows], k)
-    return groups.mean((predicted == dataset.y[rows]).astype(float), weights)
+    return predict_by_neighbors(z[train], dataset.y[train], z[rows], k)

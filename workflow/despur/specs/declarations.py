@@ -22,6 +22,7 @@ DECLARATIONS = {
         "SEEDLESS",
     ),
     *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/storage/raw_files.py
+    "LABELS_WITHHELD",  # of data sets: why their licence forbids to pass labels on (despur/record.py)
 }
 
 
@@ -64,6 +65,19 @@ def declared(kind: str, name: str) -> dict[str, Any]:
             code = compile(ast.Expression(node.value), f"{kind}/{name}.py", "eval")
             found[node.targets[0].id] = eval(code, known)
     return found
+
+
+@cache
+def revision(file: Path) -> int:
+    """The REVISION that a file of the package declares at its top, 1 where it declares none: raised when its digits
+    change."""
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "REVISION":
+            value = node.value.value if isinstance(node.value, ast.Constant) else None
+            if type(value) is int and value >= 1:
+                return value
+            raise settings.SettingError(f"{file}: REVISION must be a whole number, 1 or above")
+    return 1
 
 
 def paper_hyperparameters(dataset: str, base: str, role: str) -> dict[str, Any]:
