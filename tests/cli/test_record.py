@@ -12,8 +12,10 @@ import pandas as pd
 import pytest
 from helpers import OPTIONS, tiny_dataset
 
-from despur import evaluate, measurements, record
-from despur.cli import explain
+from despur import evaluate
+from despur.cli import ledger as ledger_command
+from despur.cli import measurements
+from despur.cli import recording as record
 from despur.metrics.codes import FEW, decode_predicted, encode_logits, encode_predicted
 from despur.metrics.predictions import OWN, Prediction
 from despur.specs import declarations
@@ -51,7 +53,7 @@ def finished(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         clean(patch)
         for path in (ERM, SIMCLR):
-            runs.make(locate(root / path), OPTIONS, ("best", "last"))
+            runs.train_all(locate(root / path), OPTIONS, ("best", "last"))
             evaluate.evaluate(locate(root / path), Namespace())
     return root
 
@@ -228,11 +230,12 @@ def test_of_a_configuration_what_is_finished_on_real_data_is_recorded(monkeypatc
     Path("own.yaml").write_text(
         "papers: [cnc]\nmethods: [erm]\nseeds: 1\ndatasets: {cmnist: cmnist, waterbirds: scene_digits}\n"
     )
-    (line,) = explain.record([], Path("own.yaml"), None)
-    assert re.fullmatch(r"0 of [1-9]\d* folders of runs are finished; [1-9]\d* more on bundled data are left out", line)
+    first, second = ledger_command.record_runs([], Path("own.yaml"), None)
+    assert re.fullmatch(r"0 of [1-9]\d* folders of runs are finished", first)
+    assert re.fullmatch(r"[1-9]\d* more are of bundled data and left out", second)
     for paths, configfile in (([], None), ([Path(ERM)], Path("own.yaml"))):
         with pytest.raises(SettingError, match="name folders"):
-            list(explain.record(paths, configfile, None))
+            list(ledger_command.record_runs(paths, configfile, None))
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="no git here")
