@@ -481,7 +481,7 @@ def test_a_class_with_several_names_is_the_mean_of_their_unit_embeddings():
     found = prompted.prompt_embeddings(lambda texts: torch.tensor([vectors[t] for t in texts]), [["a", "b"], ["c"]])
     torch.testing.assert_close(found, torch.tensor([[0.5, 0.5], [1.0, 0.0]]))
     head = prompted.cosine_head(2, 2)
-    prompted.hold(head, found)
+    prompted.set_head(head, found)
     torch.testing.assert_close(head.weight, normalize(found, dim=1))
 
 

@@ -1,5 +1,5 @@
-"""Embed a whole data set once with a network that is not trained: in large batches, in a file on disk, to go on with
-after a kill."""
+"""Embed a whole data set once with a network that is not trained, in large batches. The result is a file on disk,
+which a resumed job continues."""
 
 import os
 import sys
@@ -19,10 +19,9 @@ AT_ONCE_ON_GPU = 1024
 
 @torch.no_grad()
 def embed(encoder: nn.Module, shown: InputBatcher, path: Path, rng: np.random.Generator) -> Array:
-    """What ``encoder`` makes of all samples, in order: float16 (N,D), memory-mapped at ``path``.
+    """Embed all samples of a batcher, in order: float16 (N,D), memory-mapped at ``path``.
 
-    Beside it, a file says how many samples are done: what is there is not embedded again.
-    """
+    A file beside it counts the samples that are done, which a resumed job does not embed again."""
     encoder.eval()
     marker, size = (
         path.with_suffix(".done"),
@@ -49,8 +48,8 @@ def embed(encoder: nn.Module, shown: InputBatcher, path: Path, rng: np.random.Ge
 
 
 def allocated(path: Path, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
-    """A float16 array at ``path``, memory-mapped, whose blocks are taken: where the disk has too few, InputError says
-    so now, and no signal ends the process when it writes to the map."""
+    """Make a float16 array at ``path``, memory-mapped, and reserve its disk space. Raises InputError if the disk is
+    full: a later write to the map would end the process by a signal."""
     with atomic(path) as temporary:
         np.lib.format.open_memmap(temporary, "w+", np.float16, shape)
         with temporary.open("r+b") as file:
@@ -59,7 +58,7 @@ def allocated(path: Path, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
 
 
 def report(done: int, first: int, total: int, started: float, said: float) -> float:
-    """A line of progress, at most every five seconds; returns when the last one was."""
+    """Print a line of progress at most every five seconds. Returns the time of the last one."""
     now = time.perf_counter()
     if now - said < 5:
         return said

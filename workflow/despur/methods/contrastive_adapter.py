@@ -1,8 +1,8 @@
-"""Contrastive adapter (Zhang & Re 2022, Sec. 4.2): an adapter that draws samples which zero-shot classification gets
-wrong towards those of their class that it gets right, and away from their nearest neighbours of other classes.
+"""Contrastive adapter (Zhang & Re 2022, Sec. 4.2). Anchors are samples that zero-shot classification gets wrong;
+positives are samples of their class that it gets right; negatives are nearest neighbours of other classes.
 
-Our deviation: with ``anchor_fraction`` below 1, anchors are drawn without replacement from all; the released code
-draws cells alike."""
+Deviation: with ``anchor_fraction`` below 1, anchors are drawn without replacement from all. The released code draws
+as many of each (class, prediction)."""
 
 import math
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ from despur.compute.transfer import to_device
 from despur.losses.contrastive import one_positive_contrast
 from despur.methods.adapter import Adapter
 from despur.methods.base import Losses
-from despur.methods.families.embeddings import Bottleneck, predicted
+from despur.methods.families.embeddings import Bottleneck, predict_classes
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
 from despur.specs.declarations import declared
 from despur.specs.settings import bool_, choice, component, float_, int_
 from despur.storage.store import Array
 
-# The paper's appendix C is missing: what Sec. 4.2 does not say is as in the released code.
+# The paper's appendix C is missing: what Sec. 4.2 does not state follows the released code.
 SETTINGS = {
     **declared("methods", "adapter")["SETTINGS"],
     "groups": component(
@@ -38,7 +38,9 @@ SETTINGS = {
     ),
     "num_positives": int_(2048, "released code: P", at_least=1),
     "num_negatives": int_(2048, "released code: M; 512 on CIFAR", at_least=1),
-    "num_neighbors": int_(4096, "released code: negatives are drawn from so many; 1024 on CIFAR", at_least=1),
+    "num_neighbors": int_(
+        4096, "released code: nearest neighbours from which negatives are drawn; 1024 on CIFAR", at_least=1
+    ),
     "neighbors": choice(
         "other_classes",
         "Sec. 4.2; released code: among all, those of the anchor's class masked (all), on small data of other "
@@ -58,7 +60,7 @@ SETTINGS = {
     ),
     "resample": choice(
         "minibatch",
-        "Sec. 4.2: wrong equal right in each minibatch; released code: cells (Waterbirds), classes_then_cells",
+        "Sec. 4.2: as many wrong as right samples in each mini-batch; released code: cells (Waterbirds), classes_then_cells",
         *("minibatch", "cells", "classes_then_cells"),
     ),
     "cell_size": int_(500, "released code: with resample=cells, samples of each class and prediction", at_least=1),
@@ -67,14 +69,14 @@ Batch = tuple[Array, Array]  # anchors, and samples for cross-entropy; either ma
 
 
 class ContrastiveAdapter(Adapter):
-    """Eq. 6 on anchors, Eq. 5 on resampled samples. Where zero-shot classification is never wrong, all epochs are of
-    Eq. 5."""
+    """Eq. 6 on anchors, Eq. 5 on resampled samples. If zero-shot classification is never wrong, all epochs train Eq.
+    5."""
 
     def setup(self) -> None:
         super().setup()
         s, y = self.settings, self.task.y
         assert self.task.inferred_attribute is not None
-        self.predicted = predicted(y, self.task.inferred_attribute, s["groups"])
+        self.predicted = predict_classes(y, self.task.inferred_attribute, s["groups"])
         self.sampler = hard.HardSampler(y, self.predicted, s["num_positives"], s["num_negatives"], s["sampling"])
         self.contrasts = s["contrastive"] and len(self.sampler.hard) > 0
         if self.contrasts and s["sampling"] == "hard":
@@ -89,7 +91,8 @@ class ContrastiveAdapter(Adapter):
         }
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Any]:
-        """First epoch, third, ...: anchors; the others: samples for cross-entropy. Jointly: both in each step."""
+        """Anchors in the first, third, ... epoch, samples for cross-entropy in the others. With schedule=joint, both
+        in each step."""
         s, empty = self.settings, np.empty(0, int)
         joint = s["schedule"] == "joint"
         anchors = (
@@ -97,15 +100,15 @@ class ContrastiveAdapter(Adapter):
         )
         if self.contrasts and not joint and self.epochs_done % 2 == 0:
             yield from (
-                (part, empty) for part in np.array_split(anchors, math.ceil(len(anchors) / s["anchors_per_step"]))
+                (rows, empty) for rows in np.array_split(anchors, math.ceil(len(anchors) / s["anchors_per_step"]))
             )
             return
         samples = self.samples(rng)
-        parts = np.array_split(anchors, len(samples)) if joint else [empty] * len(samples)
-        yield from zip(parts, samples, strict=True)
+        anchors_by_step = np.array_split(anchors, len(samples)) if joint else [empty] * len(samples)
+        yield from zip(anchors_by_step, samples, strict=True)
 
     def samples(self, rng: np.random.Generator) -> list[Array]:
-        """Minibatches for cross-entropy: resampled, or with random sampling as they come."""
+        """Mini-batches for cross-entropy: resampled, or with sampling=random shuffled."""
         s, y = self.settings, self.task.y
         if s["sampling"] == "random":
             return self.minibatches(rng.permutation(len(y)))
@@ -121,7 +124,7 @@ class ContrastiveAdapter(Adapter):
         return self.minibatches(hard.classes_then_cells(rng, y, self.predicted))
 
     def neighbors(self, anchors: Array) -> list[Array]:
-        """Rows that the negatives of each anchor are drawn from."""
+        """For each anchor, the rows from which its negatives are drawn."""
         s, y = self.settings, self.task.y
         if s["sampling"] == "random":
             return self.sampler.others(anchors)
@@ -132,8 +135,8 @@ class ContrastiveAdapter(Adapter):
         return [near[y[near] != y[anchor]] if apart else near for near, anchor in zip(found, anchors, strict=True)]
 
     def contrast(self, anchors: Array, rng: np.random.Generator) -> Tensor:
-        """Adds the gradient of Eq. 6, each anchor with its positives and negatives a mini-batch to batch norm; returns
-        the mean loss.
+        """Add the gradient of Eq. 6 and return the mean loss. Each anchor with its positives and negatives is one
+        mini-batch to batch norm.
 
         What does not depend on the mini-batch is computed once a step: down-projections, and products of the
         up-projection."""
