@@ -60,7 +60,8 @@ SETTINGS = {
     ),
     "resample": choice(
         "minibatch",
-        "Sec. 4.2: as many wrong as right samples in each mini-batch; released code: cells (Waterbirds), classes_then_cells",
+        "Sec. 4.2: as many wrong as right samples in each mini-batch; released code: cells (Waterbirds), "
+        "classes_then_cells",
         *("minibatch", "cells", "classes_then_cells"),
     ),
     "cell_size": int_(500, "released code: with resample=cells, samples of each class and prediction", at_least=1),
