@@ -36,7 +36,7 @@ SETTINGS = {
     "finetune_epochs": int_(
         1, "with schedule=train_finetune: the last epochs, for the head alone; not stated", at_least=1
     ),
-    "accumulation": int_(32, "App. E.2.4: contrastive batches an optimiser step", at_least=1),
+    "accumulation": int_(32, "App. E.2.4: contrastive batches an optimizer step", at_least=1),
     "at_once": int_(
         0, "contrastive batches of a step that are encoded at once, 0: all; fewer need less memory", at_least=0
     ),

@@ -141,34 +141,32 @@ class ContrastiveAdapter(Adapter):
 
         What does not depend on the mini-batch is computed once a step: down-projections, and products of the
         up-projection."""
-        s, drawn, encoder = (
-            self.settings,
-            self.sampler.draw(rng, anchors, self.neighbors(anchors)),
-            self.networks["encoder"],
-        )
+        encoder, drawn = self.networks["encoder"], self.sampler.draw(rng, anchors, self.neighbors(anchors))
         assert isinstance(encoder, Bottleneck)
         samples, where = np.unique(drawn.rows, return_inverse=True)
         once = encoder.down(self.task.batcher.batch(samples, rng)), encoder.gram()
         hidden, gram = (tensor.detach().float().requires_grad_() for tensor in once)
+        positions = to_device(where.reshape(drawn.rows.shape), hidden.device)
+        real, different = (to_device(mask, hidden.device) for mask in (drawn.real, drawn.different))
+        scale = 1.0 if self.settings["gradient"] == "sum" else 1 / len(anchors)
         total = torch.zeros((), device=hidden.device)
-        index, real, different = (
-            to_device(x, hidden.device) for x in (where.reshape(drawn.rows.shape), drawn.real, drawn.different)
-        )
-        scale = 1.0 if s["gradient"] == "sum" else 1 / len(anchors)
         for i in range(len(anchors)):
-            cosines = encoder.cosines(hidden.index_select(0, index[i]), gram)
-            positive, negative = cosines[None].split([s["num_positives"], s["num_negatives"]], dim=1)
-            loss = one_positive_contrast(
-                positive, negative, real[i : i + 1], different[i : i + 1], s["contrast_temperature"]
-            ).sum()
+            cosines = encoder.cosines(hidden.index_select(0, positions[i]), gram)
+            loss = self.anchor_loss(cosines, real[i : i + 1], different[i : i + 1])
             (scale * loss).backward()
             total += loss.detach() / len(anchors)
         assert hidden.grad is not None and gram.grad is not None
         torch.autograd.backward(once, [hidden.grad.to(once[0].dtype), gram.grad.to(once[1].dtype)])
         return total
 
+    def anchor_loss(self, cosines: Tensor, real: Tensor, different: Tensor) -> Tensor:
+        """Eq. 6 of one anchor, from its cosines with its positives and then its negatives, (P+M,)."""
+        s = self.settings
+        positive, negative = cosines[None].split([s["num_positives"], s["num_negatives"]], dim=1)
+        return one_positive_contrast(positive, negative, real, different, s["contrast_temperature"]).sum()
+
     def step(self, batch: Any, rng: np.random.Generator) -> Losses:
-        """One optimiser step on Eq. 6, Eq. 5 or their sum."""
+        """One optimizer step on Eq. 6, Eq. 5 or their sum."""
         anchors, samples = batch
         self.networks.train()
         self.optimizer.zero_grad(set_to_none=True)
