@@ -170,5 +170,5 @@ def encode(
     z = [encoder(x) for x in batcher.batches(batcher.max_batch, rng)]
     outputs = {"z": torch.cat(z)}
     if head is not None:
-        outputs["logits"] = torch.cat([head(part) for part in z])
+        outputs["logits"] = torch.cat([head(rows) for rows in z])
     return {name: value.to(torch.float16).cpu().numpy() for name, value in outputs.items()}

@@ -30,7 +30,7 @@ def balanced_accuracy(predicted: Array, truth: Array) -> float:
 
 
 class INLP(AffineMethod):
-    """Project onto the intersection of the null spaces of all classifiers, then fit the last layer anew."""
+    """Project onto the intersection of the null spaces of all classifiers, then fit the last layer again."""
 
     def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
         basis = self.find_directions(z, y, rng)

@@ -76,9 +76,9 @@ class ZeroShot(Method):
     @torch.no_grad()
     def length(self) -> Tensor:
         """Root mean square length of embeddings, of training samples evenly spaced."""
-        shown, encoder = self.task.batcher, self.networks["encoder"].eval()
-        rows = np.linspace(0, len(shown) - 1, min(MEASURED, len(shown))).astype(int)
-        found = encoder.embeddings(shown.batch(rows, np.random.default_rng(0)))  # type: ignore[operator]
+        batcher, encoder = self.task.batcher, self.networks["encoder"].eval()
+        rows = np.linspace(0, len(batcher) - 1, min(MEASURED, len(batcher))).astype(int)
+        found = encoder.embeddings(batcher.batch(rows, np.random.default_rng(0)))  # type: ignore[operator]
         return found.float().square().sum(dim=1).mean().sqrt()
 
     def from_prompts(self) -> None:
@@ -116,8 +116,8 @@ class ZeroShot(Method):
         network: nn.Module = self.networks["encoder"].hidden[0]  # type: ignore[index, assignment]
         return {"model_parameters": sum(p.numel() for p in network.parameters())}
 
-    def outputs(self, shown: InputBatcher, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
+    def outputs(self, batcher: InputBatcher, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
         """Cosines are computed from the saved embeddings, in half precision."""
-        z = embed(self.networks["encoder"], shown, checkpoint, rng)
+        z = embed(self.networks["encoder"], batcher, checkpoint, rng)
         head = self.networks["head"].weight.detach().cpu().numpy().T  # type: ignore[operator]
         return {"z": z, "logits": (z.astype(np.float32) @ head).astype(np.float16)}
