@@ -78,9 +78,10 @@ class EIIL(GroupDRO):
             yield from super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """IRMv1 (Arjovsky et al. 2019) over the environments in the batch, or the losses of Group DRO."""
-        if not self.irm:
-            return super().losses(batch, rng)
+        return self.irm_losses(batch, rng) if self.irm else super().losses(batch, rng)
+
+    def irm_losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """IRMv1 (Arjovsky et al. 2019) over the environments in the batch, and weight decay."""
         s = self.settings
         weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
         logits = self.forward(batch, rng).float()
