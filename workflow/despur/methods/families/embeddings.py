@@ -71,7 +71,7 @@ def stage1_outputs(task: Task) -> Stage1Outputs:
     assert task.stage1_outputs is not None
     wanted = (task.num_classes, *task.batcher.shape)
     if task.stage1_outputs.head.shape != wanted:
-        raise SettingError(f"the base's class embeddings are {task.stage1_outputs.head.shape}, not {wanted}")
+        raise SettingError(f"the stage-1 model's class embeddings are {task.stage1_outputs.head.shape}, not {wanted}")
     return task.stage1_outputs
 
 
