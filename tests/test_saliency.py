@@ -140,10 +140,10 @@ def test_masks_are_cropped_as_images_are():
     rng = np.random.default_rng(0)
     masks = rng.random((3, 37, 35)) < 0.5
     images = np.repeat(np.where(masks, 255, 0).astype(np.uint8)[..., None], 3, axis=3)
-    seen = saliency.look(
+    seen = saliency.explain_images(
         Model(nn.ModuleDict({"encoder": LeNet(), "head": nn.Linear(84, 2)}), (3, 32, 32), ["a", "b"]), images
     )
-    assert np.array_equal(saliency.cropped(masks, 32), seen["images"][..., 0] == 255)
+    assert np.array_equal(saliency.crop_masks(masks, 32), seen["images"][..., 0] == 255)
 
 
 def test_shares_are_measured_where_there_are_masks(masked):
@@ -176,7 +176,7 @@ def test_every_run_shows_the_same_few_test_images_of_each_group(finished):
 def test_a_group_is_measured_on_a_limited_random_part_of_it(monkeypatch):
     monkeypatch.setattr(saliency, "MEASURED", 3)
     dataset = tiny_dataset(held_out=200)
-    drawn = saliency.examined(dataset, "colored_digits")
+    drawn = saliency.draw_images(dataset, "colored_digits")
     assert [len(rows) for rows in drawn] == [3] * 25
     assert all(dataset.groups[rows, i].all() for i, rows in enumerate(drawn))
     assert any(not np.array_equal(rows, np.sort(rows)) for rows in drawn)

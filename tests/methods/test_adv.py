@@ -42,7 +42,7 @@ def test_the_discriminators_learn_the_attribute_and_no_gradient_of_theirs_reache
     method = build("adv+orthogonality=0+weight=0", of)
     before = [p.detach().clone() for p in method.networks["encoder"].parameters()]
     z, a = method.encode_all(RNG(0)), method.attribute.values
-    values = [method.rival_step(z, a).item() for _ in range(60)]
+    values = [method.discriminator_step(z, a).item() for _ in range(60)]
     assert values[-1] < 0.6 * values[0]
     assert all(torch.equal(p, q) for p, q in zip(before, method.networks["encoder"].parameters(), strict=True))
     free, tied = (gradients(build(name, of), np.arange(60))[1] for name in ("erm+encoder=mlp", "adv+weight=0"))
@@ -76,7 +76,7 @@ def test_the_penalty_drives_discriminators_apart():
         method = build(f"adv+orthogonality={weight}", of)
         z, a = method.encode_all(RNG(0)), method.attribute.values
         for _ in range(40):
-            method.rival_step(z, a)
+            method.discriminator_step(z, a)
         overlaps.append(method.adversarial(z, a)[1].item())
     assert overlaps[1] < 0.1 * overlaps[0]
 
@@ -94,14 +94,14 @@ def test_by_turns_the_discriminators_change_only_after_an_epoch():
     before = encoder.detach().clone()
     assert method.step(batches[3], RNG(0))["loss"].isfinite()
     assert torch.equal(before, encoder) and not torch.equal(state[0], next(method.adversary.parameters()))
-    assert method.rival.param_groups[0]["lr"] == pytest.approx(0.5 * method.settings["learning_rate"])
+    assert method.discriminator_optimizer.param_groups[0]["lr"] == pytest.approx(0.5 * method.settings["learning_rate"])
 
 
 def test_patience_ends_the_discriminators_turn():
     method = build("adv+batch_size=240+discriminator_epochs=100+discriminator_patience=3+learning_rate=0.001", biased())
     losses = iter([3.0, 2.0, 2.5, 2.5, 1.0, 1.5, 1.5, 1.5, 0.1])
     seen = []
-    method.rival_step = lambda z, a: seen.append(1) or torch.tensor(next(losses))
+    method.discriminator_step = lambda z, a: seen.append(1) or torch.tensor(next(losses))
     assert method.refit(RNG(0)).item() == 1.0 and len(seen) == 8
 
 

@@ -352,7 +352,7 @@ def test_an_optimiser_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, 
     """Torch's are there on CPUs, too, although GPUs alone use them here."""
     states = []
     for one in (None, True):
-        monkeypatch.setattr("despur.methods.base.fused", lambda parameters, one=one: one)
+        monkeypatch.setattr("despur.compute.optimizers.choose_fused", lambda parameters, one=one: one)
         of = build(
             f"erm+learning_rate=0.01+momentum=0.9+optimizer={optimizer}+weight_decay=0.1", task(np.arange(40) % 5)
         )
@@ -382,8 +382,8 @@ def test_an_optimiser_has_one_kernel_where_all_is_on_a_gpu_of_one_process(on_gpu
     ],
 )
 def test_the_other_optimisers_of_a_method_take_one_kernel_too(name, batch, kernels, monkeypatch):
-    for module in ("base", name.split("+")[0]):
-        monkeypatch.setattr(f"despur.methods.{module}.fused", lambda parameters: True)
+    for module in ("compute.optimizers", f"methods.{name.split('+')[0]}"):
+        monkeypatch.setattr(f"despur.{module}.choose_fused", lambda parameters: True)
     y, found = np.arange(40) % 2, []
     method = build(name, embedded(y, y))
     for kind in (torch.optim.SGD, torch.optim.Adam):

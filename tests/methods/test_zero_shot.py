@@ -17,7 +17,7 @@ from torch.nn.functional import normalize
 from transformers import BertConfig, BertModel
 
 from despur import groups, model, stage1
-from despur.compute.embed_dataset import allocated, embed
+from despur.compute.embed_dataset import allocate, embed
 from despur.compute.task import InputBatcher
 from despur.datasets.sources import prompts
 from despur.encoders import clip, sentence
@@ -316,7 +316,7 @@ def test_a_file_without_its_marker_is_begun_anew(shown, tmp_path):
 
 
 def test_a_full_disk_is_told_before_anything_is_embedded_into_its_map(shown, tmp_path, monkeypatch):
-    assert allocated(tmp_path / "a.npy", (1000, 1000)).shape == (1000, 1000)
+    assert allocate(tmp_path / "a.npy", (1000, 1000)).shape == (1000, 1000)
     facts = (tmp_path / "a.npy").stat()
     assert facts.st_blocks * 512 >= facts.st_size > 2_000_000
 
@@ -481,7 +481,7 @@ def test_a_class_with_several_names_is_the_mean_of_their_unit_embeddings():
     found = prompted.prompt_embeddings(lambda texts: torch.tensor([vectors[t] for t in texts]), [["a", "b"], ["c"]])
     torch.testing.assert_close(found, torch.tensor([[0.5, 0.5], [1.0, 0.0]]))
     head = prompted.cosine_head(2, 2)
-    prompted.hold(head, found)
+    prompted.set_head(head, found)
     torch.testing.assert_close(head.weight, normalize(found, dim=1))
 
 

@@ -18,16 +18,16 @@ from despur.training.inputs import load_method_class
 
 
 class Model:
-    """Encoder and head (if it has one) of one run, on the CPU; where the run reads stage-1 representations, the
-    encoder starts with that model's."""
+    """Encoder and head (if there is one) of one run, on the CPU. Where the run reads stage-1 representations, the
+    encoder begins with the stage-1 encoder."""
 
     def __init__(self, networks: nn.ModuleDict, shape: tuple[int, ...], classes: list[str]) -> None:
         self.networks, self.shape, self.classes = networks.eval(), shape, classes
 
     def outputs(self, inputs: Array) -> dict[str, Array]:
-        """Representations ``z`` (N,D) and (with a head) ``logits`` (N,C) of inputs as a data set stores them: uint8
-        images (N,H,W,C), cropped at the centre, float32 embeddings (N,D) or int tokens (N,T). Raises ValueError,
-        saying which, for others."""
+        """Representations ``z`` (N,D) and (with a head) ``logits`` (N,C) of inputs in a data set's form: uint8
+        images (N,H,W,C), which are cropped at the centre, float32 embeddings (N,D) or int tokens (N,T). Raises
+        ValueError for other inputs."""
         given, channels, size = np.array(inputs), self.shape[0], self.shape[-1]
         if len(self.shape) == 3:
             fits = (
@@ -44,15 +44,15 @@ class Model:
             raise ValueError(
                 f"inputs are {given.dtype} {given.shape}; this model takes {wanted}, as its data set stores them"
             )
-        shown = InputBatcher(torch.from_numpy(given), size)
-        return encode(self.networks["encoder"], head_of(self.networks), shown, generator("predict"))
+        batcher = InputBatcher(torch.from_numpy(given), size)
+        return encode(self.networks["encoder"], head_of(self.networks), batcher, generator("predict"))
 
     def predict(self, inputs: Array) -> Array:
-        """Predicted class of each input, (N,): positions in ``classes``. Raises ValueError for a model that learned
-        without labels."""
+        """Predicted class of each input, (N,): positions in ``classes``. Raises ValueError for a model without a
+        head."""
         found = self.outputs(inputs)
         if "logits" not in found:
-            raise ValueError("this model learned without labels: take outputs(inputs)['z'] and fit a classifier on it")
+            raise ValueError("this model has no classifier: take outputs(inputs)['z'] and fit a classifier on it")
         return found["logits"].argmax(axis=1)
 
 
@@ -63,11 +63,11 @@ def load(
     selection: str = "best",
     data: str | None = None,
 ) -> Model:
-    """The model of a run folder: its first run, or that of a seed and, in a sweep, of a method point
+    """Load a model from a run folder: its first run, or the one with this seed and, in a sweep, this method point
     (``cnc+lambda=0.4``) or data point.
 
-    ``selection``: "best" on validation data, or the "last" step. Raises SettingError if the folder holds no such run.
-    """
+    ``selection``: "best" on validation data, or the "last" step. Raises SettingError if the folder holds no such
+    run."""
     result = locate(folder)
     runs = [
         run
@@ -92,18 +92,18 @@ def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
     networks.load_state_dict(own)
     if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations
-        base = run.spec.components["stage1"]
-        source = next(p for p in result.upstream("stage1") if p.sweep.base_name == base.base_name)
+        stage1 = run.spec.components["stage1"]
+        source = next(p for p in result.upstream("stage1") if p.sweep.base_name == stage1.base_name)
         below = load(
-            source.folder, base.seed(run.seed), base.name, run.spec.settings["stage1_selection"], run.data.name
+            source.folder, stage1.seed(run.seed), stage1.name, run.spec.settings["stage1_selection"], run.data.name
         )
-        networks["encoder"] = stacked(below.networks["encoder"], networks["encoder"])
+        networks["encoder"] = stack_encoders(below.networks["encoder"], networks["encoder"])
         return Model(networks, below.shape, about["classes"])
     return Model(networks, tuple(about["shape"]), about["classes"])
 
 
-def stacked(below: nn.Module, above: nn.Module) -> nn.Sequential:
-    """One encoder after another; where a saliency map is of the first one, it still is."""
+def stack_encoders(below: nn.Module, above: nn.Module) -> nn.Sequential:
+    """One encoder after another. A saliency map is still computed at the layer of the first one."""
     network = nn.Sequential(below, above)
     if hasattr(below, "saliency_layer"):
         vars(network).update(
@@ -113,8 +113,10 @@ def stacked(below: nn.Module, above: nn.Module) -> nn.Sequential:
 
 
 def without_pretrained(spec: Spec) -> Spec:
-    """The same specification with encoders that start at random: a run's weights are all in its folder."""
-    parts = {key: without_pretrained(part) for key, part in spec.components.items()}
+    """The same specification without pretrained weights: all weights of a run are in its folder."""
+    components = {key: without_pretrained(component) for key, component in spec.components.items()}
     return replace(
-        spec, components=parts, settings=spec.settings | ({"weights": "random"} if "weights" in spec.settings else {})
+        spec,
+        components=components,
+        settings=spec.settings | ({"weights": "random"} if "weights" in spec.settings else {}),
     )

@@ -1,14 +1,16 @@
-"""Saliency stage: where trained models look (Grad-CAM), into results/runs/DATASET/METHOD/SEEDS/saliency.safetensors
-and saliency.csv.
+"""Saliency stage: Grad-CAM maps of trained models, into results/runs/DATASET/METHOD/SEEDS/saliency.safetensors and
+saliency.csv.
 
     python -m despur.saliency results/runs/scene_digits/cnc/s0-2
 
-Grad-CAM (Selvaraju et al. 2017) explains the predicted class, at the layer that the encoder names, of the model that
-is best on validation. The images are drawn from the headline split, the same for all methods and seeds on a data set;
-examples are the first ones drawn, not chosen by their looks. Columns of saliency.csv: dataset, method, settings that
-the sweep varies, seed, group, ``samples``, ``correct`` (share of them), ``empty`` (share of maps that are 0
-everywhere), ``inside`` (mean share of a map inside the foreground mask), ``uniform`` (the same of a map that is equal
-everywhere: the share of the image that is foreground). Without masks, the last two are empty."""
+Grad-CAM (Selvaraju et al. 2017) explains the predicted class of the model that is best on validation, at the layer
+that the encoder names. Images are drawn from the headline split, the same for all methods and seeds on a data set.
+Examples are the first images drawn.
+
+Columns of saliency.csv: dataset, method, settings that the sweep varies, seed, group, ``samples``, ``correct``
+(share of the samples), ``empty`` (share of maps that are 0 everywhere), ``inside`` (mean share of a map inside the
+foreground mask), ``uniform`` (the same share of a constant map: the foreground's share of the image). Without masks,
+the last two are empty."""
 
 import argparse
 from functools import cache, partial
@@ -33,8 +35,8 @@ MEASURED = 200  # of each group, at most: how many images are measured
 BATCH = 32  # a ResNet-50 keeps about 100 MB of each 224x224 image for its gradients
 
 
-def examined(dataset: Dataset, name: str) -> list[Array]:
-    """For each group, rows of the headline split in random order: a function of the data alone."""
+def draw_images(dataset: Dataset, name: str) -> list[Array]:
+    """For each group, rows of the headline split in random order, which depends on the data alone."""
     assert dataset.groups is not None
     rng, rows = generator(f"saliency/{name}"), dataset.rows(dataset.about["headline"])
     return [rng.permutation(rows[member])[:MEASURED] for member in dataset.groups[rows].T]
@@ -44,10 +46,10 @@ def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tenso
     """Maps (B,H,W) in [0,1] at the resolution of ``images`` (B,C,H,W), and the predicted classes (B,) that they
     explain.
 
-    ReLU of the layer's channels, weighted by the mean gradient of the class's logit, enlarged bilinearly, divided by
-    its maximum. Where convolutions do not pad, the layer's cells cover the image without a margin of
-    ``saliency_margin`` pixels; those at its edge are extended to the border, which their filters see. Raises
-    SettingError for an encoder that names no layer."""
+    A map is the ReLU of the layer's channels, weighted by the mean gradient of the class's logit, enlarged
+    bilinearly and divided by its maximum. Where convolutions do not pad, the layer covers the image without a margin
+    of ``saliency_margin`` pixels; its edge is extended to the border. Raises SettingError for an encoder that names
+    no layer."""
     from captum.attr import LayerGradCam
 
     if not hasattr(encoder, "saliency_layer"):
@@ -66,27 +68,27 @@ def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tenso
     return torch.where(peak > 0, whole / peak.clamp_min(torch.finfo(peak.dtype).tiny), 0), predicted
 
 
-def look(model: Model, images: Array) -> dict[str, Array]:
-    """What a model sees of stored images uint8 (N,H,W,C): ``images`` (as presented: uint8, cropped), ``maps`` and
+def explain_images(model: Model, images: Array) -> dict[str, Array]:
+    """For stored images uint8 (N,H,W,C): ``images`` as the model gets them (uint8, cropped), ``maps`` and
     ``predicted``."""
-    shown = InputBatcher(torch.from_numpy(np.array(images)), model.shape[-1])
-    parts: dict[str, list[Tensor]] = {"images": [], "maps": [], "predicted": []}
-    for batch in shown.batches(BATCH, generator("saliency")):
+    batcher = InputBatcher(torch.from_numpy(np.array(images)), model.shape[-1])
+    found: dict[str, list[Tensor]] = {"images": [], "maps": [], "predicted": []}
+    for batch in batcher.batches(BATCH, generator("saliency")):
         maps, predicted = grad_cam(model.networks["encoder"], model.networks["head"], batch)
         pixels = batch.add(1).mul(127.5).round().to(torch.uint8).permute(0, 2, 3, 1)
-        for name, part in (("images", pixels), ("maps", maps), ("predicted", predicted)):
-            parts[name].append(part)
-    return {name: torch.cat(part).numpy() for name, part in parts.items()}
+        for name, tensor in (("images", pixels), ("maps", maps), ("predicted", predicted)):
+            found[name].append(tensor)
+    return {name: torch.cat(tensors).numpy() for name, tensors in found.items()}
 
 
-def cropped(masks: Array, size: int) -> Array:
-    """Masks bool (N,H,W), cropped as images are, (N,size,size)."""
-    shown = InputBatcher(torch.from_numpy(np.array(masks, dtype=np.uint8))[..., None], size)
-    return shown.batch(np.arange(len(masks)), generator("saliency"))[:, 0].numpy() > -1
+def crop_masks(masks: Array, size: int) -> Array:
+    """Crop masks bool (N,H,W) as images are cropped, (N,size,size)."""
+    batcher = InputBatcher(torch.from_numpy(np.array(masks, dtype=np.uint8))[..., None], size)
+    return batcher.batch(np.arange(len(masks)), generator("saliency"))[:, 0].numpy() > -1
 
 
 def measure(dataset: Dataset, rows: Array, seen: dict[str, Array]) -> dict[str, Any]:
-    """A group's row of saliency.csv, from what a model sees of these rows."""
+    """A group's row of saliency.csv, from the maps of these rows."""
     maps = seen["maps"]
     found = {
         "samples": len(rows),
@@ -95,7 +97,7 @@ def measure(dataset: Dataset, rows: Array, seen: dict[str, Array]) -> dict[str, 
     }
     if dataset.masks is None:
         return found | {"inside": np.nan, "uniform": np.nan}
-    masks = cropped(dataset.masks[rows], maps.shape[1])
+    masks = crop_masks(dataset.masks[rows], maps.shape[1])
     return found | {"inside": pd.Series(share_inside(maps, masks)).mean(), "uniform": masks.mean()}
 
 
@@ -108,15 +110,15 @@ def explain(result: ResultPath, arguments: argparse.Namespace) -> None:
         dataset, model, named = stored(run.data.name), model_of(result, run), identify_run(result, run)
         if dataset.inputs.dtype != np.uint8:
             raise InputError(
-                f"{result.data.folder}/inputs.npy holds no images: Grad-CAM needs them; ask for another data set"
+                f"{result.data.folder}/inputs.npy holds no images: Grad-CAM needs them; use another data set"
             )
         examples = []
-        for group, rows in zip(dataset.about["groups"], examined(dataset, run.data.name), strict=True):
+        for group, rows in zip(dataset.about["groups"], draw_images(dataset, run.data.name), strict=True):
             if len(rows):
-                seen = look(model, dataset.inputs[rows])
+                seen = explain_images(model, dataset.inputs[rows])
                 table.append({**named, "group": group, **measure(dataset, rows, seen)})
                 examples.append({"rows": rows[:EXAMPLES], **{name: values[:EXAMPLES] for name, values in seen.items()}})
-        kept |= {f"{run.key}/{name}": np.concatenate([part[name] for part in examples]) for name in examples[0]}
+        kept |= {f"{run.key}/{name}": np.concatenate([group[name] for group in examples]) for name in examples[0]}
     save_arrays(result.folder / "saliency.safetensors", kept)
     write_csv(result.folder / "saliency.csv", pd.DataFrame(table))
 

@@ -13,8 +13,8 @@ from despur.training.runs import train_all
 
 
 def train(result: ResultPath, arguments: argparse.Namespace) -> None:
-    """The last step is kept, which groups are inferred from (no selection among epochs: App. E.2.2 of Zhang et al.
-    2022), and the best on validation, for methods that are fitted on its representations."""
+    """Two steps are kept: the last, from which groups are inferred (no selection among epochs: App. E.2.2 of Zhang
+    et al. 2022), and the best on validation, for methods that are fitted to its representations."""
     train_all(result, arguments, ("best", "last"))
 
 

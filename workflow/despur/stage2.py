@@ -12,7 +12,7 @@ from despur.training.runs import train_all
 
 
 def train(result: ResultPath, arguments: argparse.Namespace) -> None:
-    """Two selection rules are kept: the best on validation, and the last step."""
+    """Two steps are kept: the best on validation, and the last."""
     train_all(result, arguments, ("best", "last"))
 
 

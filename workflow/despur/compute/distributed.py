@@ -1,10 +1,10 @@
 """One run on several GPUs: ``torchrun --nproc-per-node 8 -m despur.stage1 results/stage1/imagenet/simclr/s0``.
 
-Each process takes its part of every batch. Embeddings are gathered before they are compared, statistics of batch norm
-are of the whole batch, and gradients are averaged once they are there: the loss and the gradients of one process, but
-for rounding. DistributedDataParallel does the last in a wrapper around one forward pass; methods here call several
-networks, and MSR differentiates a gradient. Everything rests on one sum over processes, whose derivative is that sum
-again, so that second derivatives are right, too."""
+Each process takes its shard of every batch. Embeddings are gathered before they are compared, batch norm uses
+statistics of the whole batch, and gradients are averaged: loss and gradients are those of one process, except for
+rounding. DistributedDataParallel averages in a wrapper around one forward pass; methods here call several networks,
+and MSR differentiates a gradient. Everything rests on one sum over processes. Its derivative is that sum again, so
+second derivatives are right too."""
 
 import os
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ PATIENCE = timedelta(days=1)  # while the first process alone writes results; to
 
 
 def join(device: str) -> str:
-    """Join the other processes that torchrun started, if it did; the device of this one."""
+    """Join the other processes that torchrun started, if it did. Returns the device of this process."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return device
     if not dist.is_initialized():
@@ -35,7 +35,7 @@ def join(device: str) -> str:
 
 
 def leave() -> None:
-    """Wait for the other processes and part with them, if this one has joined some."""
+    """Wait for the other processes and leave the group, if this process has joined one."""
     if dist.is_initialized():
         dist.barrier()
         dist.destroy_process_group()
@@ -50,16 +50,16 @@ def rank() -> int:
 
 
 def shard(batch: Array) -> Array:
-    """The samples of a batch that this process takes. Raises SettingError if they cannot be shared out evenly."""
+    """The shard of a batch that this process takes. Raises SettingError if shards would not be equally large."""
     if processes() == 1:
         return batch
     if len(batch) % processes():
-        raise SettingError(f"batch_size={len(batch)} cannot be shared out evenly to {processes()} processes")
+        raise SettingError(f"batch_size={len(batch)} cannot be divided evenly by {processes()} processes")
     return np.split(batch, processes())[rank()]
 
 
 class Total(torch.autograd.Function):
-    """The sum over processes; its derivative, in either direction, is the same sum."""
+    """The sum over processes. Its derivative, in either direction, is the same sum."""
 
     @staticmethod
     def forward(x: Tensor) -> Tensor:
@@ -101,16 +101,16 @@ def gather(z: Tensor) -> Tensor:
 
 
 def average(gradients: Iterable[Tensor]) -> list[Tensor]:
-    """The means over processes, in one sum. Each process's loss is the whole one, so that these are its gradients."""
+    """The means over processes, by one sum. Each process computes the whole loss, so these are its gradients."""
     each = list(gradients)
     if processes() == 1 or not each:
         return each
     flat = mean(torch.cat([g.flatten() for g in each]))
-    return [part.view_as(g) for part, g in zip(flat.split([g.numel() for g in each]), each, strict=True)]
+    return [piece.view_as(g) for piece, g in zip(flat.split([g.numel() for g in each]), each, strict=True)]
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    """As :func:`average`, of what lies in the parameters."""
+    """As :func:`average`, of the gradients of these parameters."""
     known = [p for p in parameters if p.grad is not None]
     with torch.no_grad():
         for parameter, gradient in zip(known, average(p.grad for p in known if p.grad is not None), strict=True):
@@ -118,8 +118,8 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
 
 
 class BatchNorm(nn.modules.batchnorm._BatchNorm):
-    """Batch norm whose statistics in training are those of all processes' samples; on CPUs too, and twice
-    differentiable, unlike torch's SyncBatchNorm. Its parts of a batch must be equally large."""
+    """Batch norm with statistics of all processes' samples in training. Unlike torch's SyncBatchNorm it runs on CPUs
+    too and can be differentiated twice. Shards must be equally large."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         """Any number of dimensions."""
@@ -148,7 +148,7 @@ class BatchNorm(nn.modules.batchnorm._BatchNorm):
 
 
 def synchronise(networks: nn.Module) -> None:
-    """Batch norms of these networks become those of all processes; names, parameters and buffers stay."""
+    """Give these networks' batch norms the statistics of all processes. Names, parameters and buffers stay."""
     for module in networks.modules():
         if processes() > 1 and isinstance(module, nn.modules.batchnorm._BatchNorm):
             module.__class__ = BatchNorm

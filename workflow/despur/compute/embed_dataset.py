@@ -1,5 +1,5 @@
-"""Embed a whole data set once with a network that is not trained: in large batches, in a file on disk, to go on with
-after a kill."""
+"""Embed a whole data set once with a network that is not trained, in large batches. The result is a file on disk,
+which a resumed job continues."""
 
 import os
 import sys
@@ -14,43 +14,38 @@ from torch import nn
 from despur.compute.task import InputBatcher
 from despur.storage.store import Array, atomic
 
-AT_ONCE_ON_GPU = 1024
+GPU_BATCH = 1024
 
 
 @torch.no_grad()
-def embed(encoder: nn.Module, shown: InputBatcher, path: Path, rng: np.random.Generator) -> Array:
-    """What ``encoder`` makes of all samples, in order: float16 (N,D), memory-mapped at ``path``.
+def embed(encoder: nn.Module, batcher: InputBatcher, path: Path, rng: np.random.Generator) -> Array:
+    """Embed all samples of a batcher, in order: float16 (N,D), memory-mapped at ``path``.
 
-    Beside it, a file says how many samples are done: what is there is not embedded again.
-    """
+    A file beside it counts the samples that are done, which a resumed job does not embed again."""
     encoder.eval()
-    marker, size = (
-        path.with_suffix(".done"),
-        AT_ONCE_ON_GPU if (shown.device or shown.inputs.device).type == "cuda" else shown.max_batch,
-    )
-    done, started = int(marker.read_text()) if marker.exists() else 0, time.perf_counter()
+    on_gpu = (batcher.device or batcher.inputs.device).type == "cuda"
+    size = GPU_BATCH if on_gpu else batcher.max_batch
+    marker, total = path.with_suffix(".done"), len(batcher)
+    first = int(marker.read_text()) if marker.exists() else 0
+    started = reported = time.perf_counter()
     path.parent.mkdir(parents=True, exist_ok=True)
-    z = np.load(path, mmap_mode="r+") if done else None
-    first, said = done, started
-    for start in range(done, len(shown), size):
-        found = (
-            encoder(shown.batch(np.arange(start, min(start + size, len(shown))), rng)).to(torch.float16).cpu().numpy()
-        )
-        if z is None:
-            z = allocated(path, (len(shown), found.shape[1]))
-        z[start : start + len(found)] = found
+    z = np.load(path, mmap_mode="r+") if first else None
+    for start in range(first, total, size):
+        rows = np.arange(start, min(start + size, total))
+        embeddings = encoder(batcher.batch(rows, rng)).to(torch.float16).cpu().numpy()
+        z = allocate(path, (total, embeddings.shape[1])) if z is None else z
+        z[rows[0] : rows[-1] + 1] = embeddings
         z.flush()
-        done = start + len(found)
         with atomic(marker) as temporary:
-            temporary.write_text(str(done))
-        said = report(done, first, len(shown), started, said)
+            temporary.write_text(str(rows[-1] + 1))
+        reported = report(rows[-1] + 1, first, total, started, reported)
     assert z is not None
     return z
 
 
-def allocated(path: Path, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
-    """A float16 array at ``path``, memory-mapped, whose blocks are taken: where the disk has too few, InputError says
-    so now, and no signal ends the process when it writes to the map."""
+def allocate(path: Path, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
+    """Make a float16 array at ``path``, memory-mapped, and reserve its disk space. Raises InputError if the disk is
+    full: a later write to the map would end the process by a signal."""
     with atomic(path) as temporary:
         np.lib.format.open_memmap(temporary, "w+", np.float16, shape)
         with temporary.open("r+b") as file:
@@ -58,16 +53,13 @@ def allocated(path: Path, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
     return np.load(path, mmap_mode="r+")
 
 
-def report(done: int, first: int, total: int, started: float, said: float) -> float:
-    """A line of progress, at most every five seconds; returns when the last one was."""
+def report(done: int, first: int, total: int, started: float, reported: float) -> float:
+    """Print a line of progress at most every five seconds. Returns the time of the last one."""
     now = time.perf_counter()
-    if now - said < 5:
-        return said
+    if now - reported < 5:
+        return reported
     speed = (done - first) / (now - started)
     left = (total - done) / speed / 60
-    print(
-        f"embedded {done:,} of {total:,}, {speed:,.0f} samples/s, about {left:.1f} min left",
-        file=sys.stderr,
-        flush=True,
-    )
+    line = f"embedded {done:,} of {total:,}, {speed:,.0f} samples/s, about {left:.1f} min left"
+    print(line, file=sys.stderr, flush=True)
     return now

@@ -1,4 +1,4 @@
-"""The machine that trains: device, threads, arithmetic. What stages 1 and 2 may be told of it, by their options or the
+"""The machine that trains: device, threads, arithmetic. Stages 1 and 2 are told about it by their options or the
 environment."""
 
 import argparse
@@ -16,8 +16,8 @@ from despur.compute import compiling, distributed
 
 @dataclass
 class Machine:
-    """Facts of the machine that change no digit (but by rounding: precision and compiled steps, which about.json
-    records)."""
+    """Properties of the machine that change no digit, except by rounding: precision and compiled steps, which
+    about.json records."""
 
     device: torch.device
     precision: str = "fp32"  # or tf32, bf16
@@ -26,24 +26,26 @@ class Machine:
 
     @property
     def autocast(self) -> torch.autocast:
-        """Around a step. Nothing is kept of weights in bf16: within a step an optimiser may change them."""
+        """Around a step. Casts of weights to bf16 are not cached, because an optimizer may change them within a
+        step."""
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16", cache_enabled=False)
 
 
 def one_of(option: str, *known: str) -> Callable[[str], str]:
-    """Reads an option that the environment names, too: its default is checked as what is typed."""
+    """A reader of an option with a fixed set of values. It also checks the default, which comes from the
+    environment."""
 
     def read(text: str) -> str:
         if text not in known:
-            asked = f"{text!r} (--{option} or DESPUR_{option.upper()})"
-            raise argparse.ArgumentTypeError(f"{asked} must be {', '.join(known[:-1])} or {known[-1]}")
+            given = f"{text!r} (--{option} or DESPUR_{option.upper()})"
+            raise argparse.ArgumentTypeError(f"{given} must be {', '.join(known[:-1])} or {known[-1]}")
         return text
 
     return read
 
 
 PRECISION, COMPILE = one_of("precision", "tf32", "fp32", "bf16"), one_of("compile", "off", *compiling.MODES)
-# What is asked for in the environment reaches the jobs of every profile.
+# Environment variables reach the jobs of every profile.
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
     ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that digits do not depend on it)"}),
@@ -99,9 +101,10 @@ def set_arithmetic(precision: str) -> None:
 
 
 def spare_compiler() -> None:
-    """Torch's optimisers import its compiler (a second: more than a small run takes) only to be told that it leaves
-    them alone. Where nothing is compiled, they are told at once. If torch no longer has what this looks for, it
-    imports the compiler: slower, not wrong."""
+    """Spare torch's optimizers the import of its compiler.
+
+    They import it (a second, more than a small run takes) only to learn that it does not compile them. Here they
+    learn it at once. If torch no longer has what this changes, it imports the compiler: slower, not wrong."""
     for function in vars(torch.optim.Optimizer).values():
         if inner := getattr(function, "__wrapped__", None):
             inner.__dict__.setdefault("__dynamo_disable", inner)

@@ -1,4 +1,4 @@
-"""Randomness without state: every draw comes from a generator derived from what it is for."""
+"""Randomness without state: each generator is derived from its purpose."""
 
 import hashlib
 
@@ -17,10 +17,10 @@ def generator(purpose: str, *counts: int) -> np.random.Generator:
 
 
 def seed_torch(seed: int) -> None:
-    """What torch draws next, on the CPU and on every GPU if one is in use, be it the current one or not.
+    """Seed torch's generators on the CPU and, if a GPU is in use, on every GPU.
 
-    torch.manual_seed does so for every kind of device, absent or not, and formats its caller's stack each time: a
-    sixth of a small step."""
+    torch.manual_seed does so for every kind of device and formats its caller's stack each time: a sixth of a small
+    step."""
     import torch
 
     torch.default_generator.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""What a method is given: training samples, labels, what was inferred about them, and how samples are presented."""
+"""What a method is given: training samples, labels, the inferred attribute, outputs of stage 1."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -26,12 +26,11 @@ class PerSample:
 
 @dataclass
 class InputBatcher:
-    """Turns stored inputs into what an encoder takes.
+    """Turns stored inputs into batches for an encoder.
 
     Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the centre. Float
-    embeddings (N,D) and int tokens (N,T) pass unchanged. Inputs stay on the device (on a CPU: memory-mapped, never
-    copied as a whole); a batch is one indexed copy, on ``device``. ``rows``: which of the inputs are presented, all by
-    default."""
+    embeddings (N,D) and int tokens (N,T) do not change. Inputs stay on the device (on a CPU: memory-mapped, never
+    copied as a whole). A batch is one indexed copy, on ``device``. ``rows``: the inputs to use, by default all."""
 
     inputs: Tensor
     size: int = 0
@@ -58,11 +57,11 @@ class InputBatcher:
 
     @property
     def once_per_step(self) -> bool:
-        """Whether all presentations of a sample within a step are equal, so that it can be encoded once."""
+        """Whether a sample is the same wherever it occurs in a step, so that it can be encoded once."""
         return self.crop != "presentation"
 
     def batch(self, rows: Array, rng: np.random.Generator) -> Tensor:
-        """Samples (B, ...) at these rows of what is presented."""
+        """Samples (B,...) at these rows."""
         where, device = to_device(rows, self.inputs.device), self.device or self.inputs.device
         where = where if self.rows is None else self.rows[where]
         if not self.is_image:
@@ -82,8 +81,8 @@ class InputBatcher:
 
     @property
     def max_batch(self) -> int:
-        """How many samples are encoded at once: 2048, fewer where one is large (3x224x224: 111; 300 tokens, as 768
-        numbers each: 72)."""
+        """How many samples are encoded at once: at most 2048, fewer where one sample is large (3x224x224: 111; 300
+        tokens of 768 numbers: 72)."""
         numbers = math.prod(self.shape) * (1 if self.is_image or self.inputs.is_floating_point() else 768)
         return min(2048, max(1, 2**24 // numbers))
 
@@ -95,12 +94,11 @@ class InputBatcher:
 
 @dataclass
 class Stage1Outputs:
-    """What the stage-1 model of a task says: its logits of the training samples (N,C) and the weights of its head
-    (C,D).
+    """Outputs of a stage-1 model: its logits of the training samples (N,C), and the weights of its head (C,D).
 
     Of a foundation model: cosines, and the embeddings of the class prompts; ``group_prompts`` (C,A,D), those of
-    prompts that name the attribute too, where it has some. All on representations as the task presents them;
-    ``length``: of those of a foundation model before they were made 1, root mean square."""
+    prompts that name the attribute too, or None; ``length``, the root mean square length of its embeddings before
+    they are scaled to 1."""
 
     logits: Array
     head: Array
@@ -112,11 +110,11 @@ class Stage1Outputs:
 class Task:
     """The training set as a method may see it.
 
-    ``inferred_attribute``: the inferred (or, by oracle, true) attribute per sample. ``about``: names of classes and
-    attributes, how inputs are presented, and the ``dataset``. ``originals``: what each sample was made from.
-    ``class_embeddings``: (C,D), where the data set has them. ``stage1_outputs``: of a method that reads a stage-1
-    model, what that says. ``label_rank``: the order in which few labels are given, where the data set has one.
-    ``start``: the weights of a stage-1 encoder, for a method that goes on from them. Class -1 is not known."""
+    ``y``: classes (N,), -1 where unknown. ``inferred_attribute``: the inferred (or, by oracle, true) attribute (N,).
+    ``about``: names of classes and attributes, how inputs are cropped, and the ``dataset``. ``originals``: the original
+    of each sample. ``class_embeddings``: (C,D), where the data set has them. ``stage1_outputs``: for a method that
+    reads a stage-1 model. ``label_rank``: the order in which few labels are given, where the data set has one.
+    ``start``: the weights of a stage-1 encoder, for a method that starts from them."""
 
     batcher: InputBatcher
     y: Array
@@ -135,7 +133,7 @@ class Task:
         self.labels = self.per_sample(self.y)
 
     def per_sample(self, values: Array) -> PerSample:
-        """Something that is known of each sample, on the device."""
+        """Values of all samples, on the device."""
         return PerSample(torch.from_numpy(np.array(values)).to(self.device))
 
     def __len__(self) -> int:
@@ -144,21 +142,21 @@ class Task:
 
 @lru_cache(maxsize=2)
 def on_device(dataset: Dataset, device: torch.device) -> Tensor:
-    """All inputs of a data set on a device, copied there once; on a CPU, or if they need over half of a GPU's free
-    memory, as they are."""
+    """All inputs of a data set on a device, copied there once. On a CPU, or if they need over half of a GPU's free
+    memory, they are not copied."""
     inputs = torch.from_numpy(dataset.inputs)
     fits = device.type == "cpu" or inputs.nbytes <= torch.cuda.mem_get_info(device)[0] / 2
     return inputs.to(device) if fits else inputs
 
 
 def present(dataset: Dataset, rows: Array, crop: str, device: torch.device) -> InputBatcher:
-    """The samples at these rows, on the device."""
+    """A batcher of the samples at these rows, on the device."""
     inputs = on_device(dataset, device)
     return InputBatcher(inputs, dataset.about.get("size", 0), crop, torch.from_numpy(rows).to(inputs.device), device)
 
 
 def head_of(networks: nn.ModuleDict) -> nn.Module | None:
-    """What turns representations into logits; a self-supervised method has none."""
+    """The network from representations to logits. None for a self-supervised method."""
     return networks["head"] if "head" in networks else None  # noqa: SIM401 (a ModuleDict has no get)
 
 
@@ -172,5 +170,5 @@ def encode(
     z = [encoder(x) for x in batcher.batches(batcher.max_batch, rng)]
     outputs = {"z": torch.cat(z)}
     if head is not None:
-        outputs["logits"] = torch.cat([head(part) for part in z])
+        outputs["logits"] = torch.cat([head(rows) for rows in z])
     return {name: value.to(torch.float16).cpu().numpy() for name, value in outputs.items()}

@@ -23,8 +23,8 @@ SETTINGS = {
 
 
 class Adapter(GradientMethod):
-    """Eq. 4, then the zero-shot classifier, W^T f(u) / tau, on cross-entropy (Eq. 5). The class embeddings W stay as
-    they are."""
+    """Eq. 4, then the zero-shot classifier, W^T f(u) / tau, trained by cross-entropy (Eq. 5). The class embeddings W
+    are not trained."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
@@ -36,7 +36,7 @@ class Adapter(GradientMethod):
         freeze(self.networks["head"], stage1_outputs(self.task).head / self.settings["temperature"])
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Shuffled samples in mini-batches as equal as possible: batch norm cannot take one sample alone."""
+        """Shuffled samples in mini-batches of about equal size, because batch norm cannot take a single sample."""
         yield from self.minibatches(rng.permutation(len(self.task)))
 
     def minibatches(self, rows: Array) -> list[Array]:

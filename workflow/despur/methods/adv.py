@@ -1,7 +1,8 @@
-"""Adversarial training with several discriminators (Han et al. 2021b), a baseline of Shen et al. 2021: the encoder
-learns what none of them can read the protected attribute from, and each reads it in a way of its own.
+"""Adversarial training with several discriminators (Han et al. 2021b), a baseline of Shen et al. 2021: the
+discriminators, kept different from each other, predict the protected attribute, and the encoder learns to prevent
+it.
 
-``discriminators=1+orthogonality=0`` is the plain adversary (Li et al. 2018); tuned, it overtakes Con on Moji in
+``discriminators=1+orthogonality=0`` is the plain adversary (Li et al. 2018). Tuned, it is better than Con on Moji in
 fairlib (weight 1.26)."""
 
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ SETTINGS = {
     "discriminators": int_(3, "Baselines", at_least=1),
     "hidden": int_(256, "released code: units of both hidden layers of a discriminator", at_least=1),
     "weight": float_(
-        0.8, "released code: strength of the reversed gradient; grid .01 to 1; the one that Fig. 2 varies", at_least=0
+        0.8, "released code: strength of the reversed gradient; grid .01 to 1; varied in Fig. 2", at_least=0
     ),
     "orthogonality": float_(1000.0, "released code: weight of the penalty; grid 1e-4 to 1e4", at_least=0),
     "discriminator_rate": float_(1.0, "of the learning rate; not stated; released code: 0.1", above=0),
@@ -39,7 +40,7 @@ SETTINGS = {
         at_least=0,
     ),
     "discriminator_patience": int_(
-        5, "released code: epochs without a better loss that end them; there on dev data", at_least=1
+        5, "released code, on dev data: epochs without a better loss before they stop", at_least=1
     ),
 }
 
@@ -78,46 +79,46 @@ class Adv(GradientMethod):
         sizes = self.dim, s["hidden"], int(rows.max()) + 1
         self.adversary = nn.ModuleList(Discriminator(*sizes) for _ in range(s["discriminators"])).to(self.task.device)
         parameters, rate = list(self.adversary.parameters()), s["learning_rate"] * s["discriminator_rate"]
-        self.rival = torch.optim.Adam(parameters, rate, fused=choose_fused(parameters))
+        self.discriminator_optimizer = torch.optim.Adam(parameters, rate, fused=choose_fused(parameters))
 
     def build_optimizer(self) -> torch.optim.Optimizer:
-        """Of encoder and head; the discriminators, which are added below it, have their own."""
+        """The optimizer of encoder and head. The discriminators, which are added below it, have their own."""
         optimizer = super().build_optimizer()
         self.networks["adversary"] = self.adversary
         return optimizer
 
     def set_learning_rate(self, epoch: float) -> None:
         super().set_learning_rate(epoch)
-        for group in self.rival.param_groups:
+        for group in self.discriminator_optimizer.param_groups:
             group["lr"] = self.settings["learning_rate"] * self.settings["discriminator_rate"] * self.lr_factor(epoch)
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """The mini-batches; an empty one is the discriminators' turn."""
+        """The mini-batches. An empty one at the end is a step of the discriminators alone."""
         yield from super().epoch_batches(rng)
         if self.settings["discriminator_epochs"]:
             yield np.empty(0, int)
 
     def adversarial(self, z: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean cross-entropy of the discriminators, and how far from orthogonal they are."""
+        """Mean cross-entropy of the discriminators, and their penalty for not being orthogonal."""
         logits, hidden = zip(*(discriminator(z) for discriminator in self.adversary), strict=True)
         losses = [nn.functional.cross_entropy(each.float(), a) for each in logits]
         return torch.stack(losses).mean(), orthogonality(list(hidden))
 
-    def rival_step(self, z: Tensor, a: Tensor) -> Tensor:
+    def discriminator_step(self, z: Tensor, a: Tensor) -> Tensor:
         """One step of the discriminators on given representations."""
         found, overlap = self.adversarial(z, a)
         total = found + self.settings["orthogonality"] * overlap
         total.backward()
-        self.rival.step()
-        self.rival.zero_grad(set_to_none=True)
+        self.discriminator_optimizer.step()
+        self.discriminator_optimizer.zero_grad(set_to_none=True)
         return total.detach()
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Of encoder and head. The discriminators learn first, so that they are never a step behind."""
+        """Losses of encoder and head. The discriminators take their step first."""
         z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         if not self.settings["discriminator_epochs"]:
-            self.rival_step(z.detach(), self.attribute[batch])
+            self.discriminator_step(z.detach(), self.attribute[batch])
         self.adversary.requires_grad_(False)
         found, _ = self.adversarial(reverse_gradient(z, self.settings["weight"]), self.attribute[batch])
         self.adversary.requires_grad_(True)
@@ -127,16 +128,20 @@ class Adv(GradientMethod):
         return super().step(batch, rng) if len(batch) else {"loss": self.refit(rng)}
 
     def refit(self, rng: np.random.Generator) -> Tensor:
-        """Released code: the discriminators alone, until their loss no longer falls. Representations stay, so they are
+        """Released code: train the discriminators alone until their loss no longer falls. Representations are
         computed once."""
         s, z = self.settings, self.encode_all(rng)
-        best, stale = torch.tensor(torch.inf), 0
+        best, epochs_without_improvement = torch.tensor(torch.inf), 0
         for _ in range(s["discriminator_epochs"]):
             order = to_device(rng.permutation(len(z)), z.device)
-            each = [self.rival_step(z[rows], self.attribute[rows]) * len(rows) for rows in order.split(s["batch_size"])]
+            each = [
+                self.discriminator_step(z[rows], self.attribute[rows]) * len(rows)
+                for rows in order.split(s["batch_size"])
+            ]
             mean = torch.stack(each).sum() / len(z)
-            best, stale = (mean, 0) if mean < best else (best, stale + 1)
-            if stale >= s["discriminator_patience"]:
+            improved = mean < best
+            best, epochs_without_improvement = (mean, 0) if improved else (best, epochs_without_improvement + 1)
+            if epochs_without_improvement >= s["discriminator_patience"]:
                 break
         return best
 
@@ -144,8 +149,8 @@ class Adv(GradientMethod):
         return len(batch) or len(self.task)
 
     def state(self) -> dict[str, Any]:
-        return {**super().state(), "rival": self.rival.state_dict()}
+        return {**super().state(), "rival": self.discriminator_optimizer.state_dict()}
 
     def load(self, state: dict[str, Any]) -> None:
         super().load(state)
-        load_optimizer(self.rival, state["rival"])
+        load_optimizer(self.discriminator_optimizer, state["rival"])

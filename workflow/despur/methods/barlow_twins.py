@@ -1,4 +1,5 @@
-"""Barlow Twins (Zbontar et al. 2021): the numbers of an embedding agree between views and do not repeat each other."""
+"""Barlow Twins (Zbontar et al. 2021): each dimension of the embedding agrees between views and does not correlate
+with the others."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""BYOL (Grill et al. 2020): a predictor tells the target network's embedding of the other view."""
+"""BYOL (Grill et al. 2020): a predictor predicts the target network's embedding of the other view."""
 
 import torch
 from torch import Tensor
@@ -15,8 +15,8 @@ SETTINGS = {
 
 
 class BYOL(WithTarget):
-    """2 - 2 cos of prediction and target (Eq. 2 of Grill et al.), each view in both parts; the predictor is a
-    projector's twin."""
+    """2 - 2 cos of prediction and target (Eq. 2 of Grill et al.). Each view is predicted once and is the target
+    once. The predictor has the projector's architecture."""
 
     def setup(self) -> None:
         super().setup()

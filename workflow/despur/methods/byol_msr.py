@@ -12,4 +12,4 @@ SETTINGS = {
 
 
 class BYOLMSR(MSR, BYOL):
-    """The weighted view is the one that predicts; the target's embedding of the anchor is the label."""
+    """The weighted view predicts; the label is the target's embedding of the anchor."""

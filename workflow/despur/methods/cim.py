@@ -1,14 +1,15 @@
-"""Contrastive Input Morphing with a variational information bottleneck (Taghanaki et al. 2021; Zhang et al. 2022, App.
-E.2.5).
+"""Contrastive Input Morphing with a variational information bottleneck (Taghanaki et al. 2021; Zhang et al. 2022,
+App. E.2.5). For images only.
 
-A transformation network changes the images so that those of a class resemble each other more, in structural similarity
-(MS-SSIM), than those of other classes; a classifier with a bottleneck (Alemi et al. 2016) is trained on the changed
-images. For images only.
+A transformation network changes the images, so that images of a class resemble each other more, in structural
+similarity (MS-SSIM), than images of other classes. A classifier with a bottleneck (Alemi et al. 2016) is trained on
+the changed images.
 
-Deviation: MS-SSIM has 5 scales and a window of 11 pixels, which needs images of 161. The defaults, 3 and 7, fit 32x32.
-Where the text is silent: network (below), margin, latent size, triplets (drawn within the batch), and how the KL adds
-up. As a sum over the latent, it bounds what the latent can tell of the class, so that with beta above 1 the best that
-can be done is to ignore the image: not the 36.8 % average accuracy of Table 1. Hence the mean."""
+Deviations: MS-SSIM has 5 scales and a window of 11 pixels, which needs images of 161 pixels; the defaults, 3 and 7,
+fit 32x32. Not stated are the network (below), the margin, the latent size, the triplets (here drawn within the
+batch), and whether the KL is a sum or a mean. A sum over the latent bounds the information of the latent about the
+class: with beta above 1, the best classifier would ignore the image and not reach the 36.8 % average accuracy of
+Table 1. Hence the mean."""
 
 import numpy as np
 import torch
@@ -38,7 +39,7 @@ SETTINGS = {
     "kl": choice("mean", "over latent dimensions: see above; Alemi et al. 2016: sum", "mean", "sum"),
     "latent": int_(256, "Alemi et al. 2016: K", at_least=1),
     "margin": float_(
-        1.0, "PyTorch's default; as distances are at most 1, the triplet loss is then never zero", at_least=0
+        1.0, "PyTorch's default; distances are at most 1, so the triplet loss is then never 0", at_least=0
     ),
     "width": int_(16, "channels of the transformation network; not stated", at_least=1),
     "scales": int_(3, "MS-SSIM: 5; fewer fit small images", at_least=1, at_most=5),
@@ -47,8 +48,8 @@ SETTINGS = {
 
 
 class Transformation(nn.Module):
-    """Images (B,C,H,W) in [-1,1] -> the same, changed by what a convolutional encoder-decoder adds; at first,
-    nothing."""
+    """Images (B,C,H,W) in [-1,1] -> changed images. A convolutional encoder-decoder computes the change; at first it
+    is 0."""
 
     def __init__(self, channels: int, width: int) -> None:
         super().__init__()
@@ -67,7 +68,7 @@ class Transformation(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """Images -> the mean of the latent distribution, (B,latent): all of the way that evaluation takes to the head."""
+    """Images -> the mean of the latent distribution, (B,latent), which evaluation uses."""
 
     def __init__(self, transformation: nn.Module, backbone: nn.Module, latent: int) -> None:
         super().__init__()
@@ -75,8 +76,8 @@ class Bottleneck(nn.Module):
         self.mean, self.spread = (nn.Linear(int(backbone.dim), latent) for _ in range(2))  # type: ignore[arg-type]
 
     def distribution(self, changed: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and standard deviation of changed images, (B,latent) each; the network gives the logarithm of the
-        variance."""
+        """Mean and standard deviation of the latent of changed images, (B,latent) each. The network computes the
+        log-variance."""
         z = self.backbone(changed)
         return self.mean(z), (self.spread(z).float() / 2).exp()
 
@@ -113,7 +114,7 @@ class CIM(GradientMethod):
         return nn.ModuleDict({"encoder": bottleneck, "head": nn.Linear(s["latent"], num_classes)})
 
     def compilable_modules(self) -> list[nn.Module]:
-        """What :meth:`losses` calls of the bottleneck."""
+        """The pieces of the bottleneck that :meth:`losses` calls."""
         return [self.networks["encoder"].transformation, self.networks["encoder"].backbone]  # type: ignore[list-item]
 
     def triplet(self, changed: Tensor, labels: Tensor) -> Tensor:
@@ -127,7 +128,7 @@ class CIM(GradientMethod):
         return (near - far + self.settings["margin"]).clamp(min=0).mean()
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """One latent sample for each image (reparameterised); evaluation takes the mean."""
+        """Losses with one latent sample for each image (reparameterised). Evaluation uses the mean."""
         encoder, labels = self.networks["encoder"], self.task.labels[batch]
         assert isinstance(encoder, Bottleneck)
         changed = encoder.transformation(self.task.batcher.batch(batch, rng))

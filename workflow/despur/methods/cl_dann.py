@@ -24,15 +24,15 @@ SETTINGS = {
 
 
 class CLDANN(WithDomains):
-    """Eq. 2 plus the cross-entropy of a linear domain classifier (App. D), whose gradient is reversed on its way into
-    the encoder."""
+    """Eq. 2 plus the cross-entropy of a linear domain classifier (App. D). Its gradient is reversed before it
+    reaches the encoder."""
 
     def setup(self) -> None:
         super().setup()
         self.networks["domain"] = nn.Linear(self.embedding_dim, self.num_domains).to(self.task.device)
 
     def strength(self) -> float:
-        """How strongly the gradient is reversed at this step."""
+        """The strength of the reversed gradient at this step."""
         s = self.settings
         done = self.steps_done / (s["epochs"] * self.steps_per_epoch)
         return float(s["weight"] * ramp(done, s["ramp"]))

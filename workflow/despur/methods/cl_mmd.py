@@ -20,8 +20,8 @@ SETTINGS = {
 
 
 class CLMMD(WithDomains):
-    """Eq. 2 plus ``weight`` times the squared discrepancy between the domains' embeddings: the mean of both views, as
-    the two of one sample are no independent draws."""
+    """Eq. 2 plus ``weight`` times the squared discrepancy between the domains' embeddings: the mean over first and
+    second views, because two views of a sample are not independent draws."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.two_views(batch, rng)

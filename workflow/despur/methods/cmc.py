@@ -1,4 +1,4 @@
-"""CMC (Tian et al. 2020): the views of an image are its lightness and its colour, each with an encoder of its own."""
+"""CMC (Tian et al. 2020): the two views of an image are its lightness and its colour, each with its own encoder."""
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ SETTINGS = {
 
 class Halves(nn.Module):
     """Images (B,3,H,W) in L*a*b* -> representations (B,2c): of lightness L, then of colour ab. Each encoder takes
-    three channels, of which the other view's are 0."""
+    three channels; those of the other view are 0."""
 
     def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
         super().__init__()
@@ -45,8 +45,8 @@ class Encoder(nn.Module):
 
 
 class CMC(SimCLR):
-    """Eq. 2 of Tian et al. between the two views of a batch, in both directions; their negatives come from a memory of
-    all samples."""
+    """Eq. 2 of Tian et al. between the two views, in both directions, with negatives from the batch; theirs come
+    from a memory of all samples."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
@@ -60,7 +60,7 @@ class CMC(SimCLR):
         return self.dim // 2
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-        """One random view of the image (N,3,H,W), in L*a*b*: the encoder makes two of it."""
+        """One random view of the image (N,3,H,W) in L*a*b*: the encoder makes two views of it."""
         view = lab((self.augment(images, rng) + 1) / 2)
         return view, view
 

@@ -12,4 +12,4 @@ SETTINGS = {
 
 
 class CMCMSR(MSR, CMC):
-    """Lightness and colour share their weights, over the channels of either encoder."""
+    """Lightness and colour have the same weight vectors, over the channels of each encoder."""

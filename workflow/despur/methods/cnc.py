@@ -1,5 +1,5 @@
-"""Correct-N-Contrast (Zhang et al. 2022, Sec. 4 and App. C): contrast samples of one class that stage 1 predicts
-differently, and samples of different classes that it predicts alike."""
+"""Correct-N-Contrast (Zhang et al. 2022, Sec. 4 and App. C): positives are samples of the anchor's class with
+another stage-1 prediction, negatives are samples of other classes with the same prediction."""
 
 import math
 from typing import Any
@@ -36,7 +36,7 @@ SETTINGS = {
     "finetune_epochs": int_(
         1, "with schedule=train_finetune: the last epochs, for the head alone; not stated", at_least=1
     ),
-    "accumulation": int_(32, "App. E.2.4: contrastive batches an optimiser step", at_least=1),
+    "accumulation": int_(32, "App. E.2.4: contrastive batches an optimizer step", at_least=1),
     "at_once": int_(
         0, "contrastive batches of a step that are encoded at once, 0: all; fewer need less memory", at_least=0
     ),
@@ -86,7 +86,7 @@ class CNC(KeepsHeadGradient):
 
     @property
     def finetuning(self) -> bool:
-        """Whether the encoder has been trained and stays as it is (App. A.4.2)."""
+        """Whether only the head is still trained (App. A.4.2)."""
         return self.settings["schedule"] == "train_finetune" and self.steps_done >= self.encoder_steps
 
     def batches(self, rng: np.random.Generator) -> list[Array]:
@@ -98,7 +98,8 @@ class CNC(KeepsHeadGradient):
         return np.array_split(batch, math.ceil(len(batch) / (self.settings["at_once"] or len(batch))))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Eq. 7. A sample that occurs several times in ``batch`` is encoded once (its view is the same)."""
+        """Eq. 7. A sample that occurs several times in ``batch`` is encoded once if all its occurrences are the
+        same."""
         s, m, n = self.settings, self.sampler.num_positives, self.sampler.num_negatives
         rows = self.sampler.draw(rng, batch).rows
         samples, where = distinct(rows, self.task.batcher.once_per_step)
@@ -121,7 +122,7 @@ class CNC(KeepsHeadGradient):
     def similarity_loss(
         self, z: Tensor, anchors: Tensor, positives: Tensor, negatives: Tensor, reverse: Tensor
     ) -> Tensor:
-        """Eq. 16-17 on normalised representations; or Eq. 4 on representations as they are."""
+        """Eq. 16-17 of normalised representations, or Eq. 4 of representations that are not normalised."""
         s = self.settings
         z = (self.networks["projection"](z) if s["projection"] else z).float()
         if s["loss"] == "alignment":

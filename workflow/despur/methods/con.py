@@ -1,5 +1,5 @@
-"""Contrastive learning for fair representations (Shen et al. 2021): classes draw together, protected attributes are
-kept from doing so."""
+"""Contrastive learning for fair representations (Shen et al. 2021): representations of a class attract each other,
+those of a protected attribute repel each other."""
 
 import numpy as np
 import torch
@@ -33,7 +33,7 @@ SETTINGS = {
     "within": choice("batch", "Eq. 2; released code (Moji, Bios, imSitu): L_fcl within each class", "batch", "class"),
     "divisor": choice("positives", "Eq. 2: |P(i)|; released code: 1 + |P(i)|", "positives", "positives_and_anchor"),
     "reduction": choice(
-        "mean", "released code; Eq. 2 sums over the batch, which ratio would have to undo", "mean", "sum"
+        "mean", "released code; Eq. 2 is a sum over the batch, which would need another ratio", "mean", "sum"
     ),
     "normalise": bool_(True, "Eq. 2; fairlib: false"),
 }
@@ -47,8 +47,8 @@ class Con(GradientMethod):
         self.attribute = self.task.per_sample(domains(self.task.y, self.task.inferred_attribute))
 
     def contrast(self, z: Tensor, y: Tensor, a: Tensor) -> Losses:
-        """L_scl - L_fcl of representations (B,D), classes and attributes (B,), in full precision: the temperature is
-        small."""
+        """L_scl - L_fcl of representations (B,D), classes and attributes (B,); in full precision, because the
+        temperature is small."""
         s = self.settings
         with torch.autocast(z.device.type, enabled=False):
             unit = nn.functional.normalize(z.float()) if s["normalise"] else z.float()

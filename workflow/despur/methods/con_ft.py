@@ -1,5 +1,5 @@
-"""Con^ft of Shen et al. 2021: an encoder that the contrastive losses alone train, then a logistic classifier on its
-representations."""
+"""Con^ft of Shen et al. 2021: the contrastive losses alone train the encoder, then a logistic classifier is fitted
+to its representations."""
 
 import numpy as np
 import torch
@@ -13,8 +13,7 @@ from despur.specs.declarations import declared
 from despur.specs.settings import bool_, choice, float_, without
 from despur.storage.store import Array
 
-# No criterion: there is no classifier until training is over, so the loss itself decides which step is best, and when
-# patience is over.
+# No criterion: there is no classifier before training has ended. The loss decides which step is best and when to stop.
 SETTINGS = {
     **without(declared("methods", "con")["SETTINGS"], "ratio", "criterion"),
     "within": choice("batch", "Eq. 2, and the released code of this variant", "batch", "class"),
@@ -27,8 +26,8 @@ class ConFT(Con):
     """L_scl - L_fcl trains the encoder ("we first train the Enc module"); the classifier is fitted once, to all
     training samples.
 
-    The released code stops early on the loss of a classifier that was never trained; here, on L_scl - L_fcl of
-    validation data."""
+    Deviation: training stops early on L_scl - L_fcl of validation data. The released code uses the loss of a
+    classifier that was never trained."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.encode(batch, rng)

@@ -1,8 +1,8 @@
-"""Contrastive adapter (Zhang & Re 2022, Sec. 4.2): an adapter that draws samples which zero-shot classification gets
-wrong towards those of their class that it gets right, and away from their nearest neighbours of other classes.
+"""Contrastive adapter (Zhang & Re 2022, Sec. 4.2). Anchors are samples that zero-shot classification gets wrong;
+positives are samples of their class that it gets right; negatives are nearest neighbours of other classes.
 
-Our deviation: with ``anchor_fraction`` below 1, anchors are drawn without replacement from all; the released code
-draws cells alike."""
+Deviation: with ``anchor_fraction`` below 1, anchors are drawn without replacement from all. The released code draws
+as many of each (class, prediction)."""
 
 import math
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ from despur.compute.transfer import to_device
 from despur.losses.contrastive_adapter import one_positive_contrast
 from despur.methods.adapter import Adapter
 from despur.methods.base import Losses
-from despur.methods.families.embeddings import Bottleneck, predicted
+from despur.methods.families.embeddings import Bottleneck, predict_classes
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
 from despur.specs.declarations import declared
 from despur.specs.settings import bool_, choice, component, float_, int_
 from despur.storage.store import Array
 
-# The paper's appendix C is missing: what Sec. 4.2 does not say is as in the released code.
+# The paper's appendix C is missing: what Sec. 4.2 does not state follows the released code.
 SETTINGS = {
     **declared("methods", "adapter")["SETTINGS"],
     "groups": component(
@@ -38,7 +38,9 @@ SETTINGS = {
     ),
     "num_positives": int_(2048, "released code: P", at_least=1),
     "num_negatives": int_(2048, "released code: M; 512 on CIFAR", at_least=1),
-    "num_neighbors": int_(4096, "released code: negatives are drawn from so many; 1024 on CIFAR", at_least=1),
+    "num_neighbors": int_(
+        4096, "released code: nearest neighbours from which negatives are drawn; 1024 on CIFAR", at_least=1
+    ),
     "neighbors": choice(
         "other_classes",
         "Sec. 4.2; released code: among all, those of the anchor's class masked (all), on small data of other "
@@ -58,7 +60,8 @@ SETTINGS = {
     ),
     "resample": choice(
         "minibatch",
-        "Sec. 4.2: wrong equal right in each minibatch; released code: cells (Waterbirds), classes_then_cells",
+        "Sec. 4.2: as many wrong as right samples in each mini-batch; released code: cells (Waterbirds), "
+        "classes_then_cells",
         *("minibatch", "cells", "classes_then_cells"),
     ),
     "cell_size": int_(500, "released code: with resample=cells, samples of each class and prediction", at_least=1),
@@ -67,14 +70,14 @@ Batch = tuple[Array, Array]  # anchors, and samples for cross-entropy; either ma
 
 
 class ContrastiveAdapter(Adapter):
-    """Eq. 6 on anchors, Eq. 5 on resampled samples. Where zero-shot classification is never wrong, all epochs are of
-    Eq. 5."""
+    """Eq. 6 on anchors, Eq. 5 on resampled samples. If zero-shot classification is never wrong, all epochs train Eq.
+    5."""
 
     def setup(self) -> None:
         super().setup()
         s, y = self.settings, self.task.y
         assert self.task.inferred_attribute is not None
-        self.predicted = predicted(y, self.task.inferred_attribute, s["groups"])
+        self.predicted = predict_classes(y, self.task.inferred_attribute, s["groups"])
         self.sampler = hard.HardSampler(y, self.predicted, s["num_positives"], s["num_negatives"], s["sampling"])
         self.contrasts = s["contrastive"] and len(self.sampler.hard) > 0
         if self.contrasts and s["sampling"] == "hard":
@@ -89,7 +92,8 @@ class ContrastiveAdapter(Adapter):
         }
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Any]:
-        """First epoch, third, ...: anchors; the others: samples for cross-entropy. Jointly: both in each step."""
+        """Anchors in the first, third, ... epoch, samples for cross-entropy in the others. With schedule=joint, both
+        in each step."""
         s, empty = self.settings, np.empty(0, int)
         joint = s["schedule"] == "joint"
         anchors = (
@@ -97,15 +101,15 @@ class ContrastiveAdapter(Adapter):
         )
         if self.contrasts and not joint and self.epochs_done % 2 == 0:
             yield from (
-                (part, empty) for part in np.array_split(anchors, math.ceil(len(anchors) / s["anchors_per_step"]))
+                (rows, empty) for rows in np.array_split(anchors, math.ceil(len(anchors) / s["anchors_per_step"]))
             )
             return
         samples = self.samples(rng)
-        parts = np.array_split(anchors, len(samples)) if joint else [empty] * len(samples)
-        yield from zip(parts, samples, strict=True)
+        anchors_by_step = np.array_split(anchors, len(samples)) if joint else [empty] * len(samples)
+        yield from zip(anchors_by_step, samples, strict=True)
 
     def samples(self, rng: np.random.Generator) -> list[Array]:
-        """Minibatches for cross-entropy: resampled, or with random sampling as they come."""
+        """Mini-batches for cross-entropy: resampled, or with sampling=random shuffled."""
         s, y = self.settings, self.task.y
         if s["sampling"] == "random":
             return self.minibatches(rng.permutation(len(y)))
@@ -121,7 +125,7 @@ class ContrastiveAdapter(Adapter):
         return self.minibatches(hard.classes_then_cells(rng, y, self.predicted))
 
     def neighbors(self, anchors: Array) -> list[Array]:
-        """Rows that the negatives of each anchor are drawn from."""
+        """For each anchor, the rows from which its negatives are drawn."""
         s, y = self.settings, self.task.y
         if s["sampling"] == "random":
             return self.sampler.others(anchors)
@@ -132,39 +136,37 @@ class ContrastiveAdapter(Adapter):
         return [near[y[near] != y[anchor]] if apart else near for near, anchor in zip(found, anchors, strict=True)]
 
     def contrast(self, anchors: Array, rng: np.random.Generator) -> Tensor:
-        """Adds the gradient of Eq. 6, each anchor with its positives and negatives a mini-batch to batch norm; returns
-        the mean loss.
+        """Add the gradient of Eq. 6 and return the mean loss. Each anchor with its positives and negatives is one
+        mini-batch to batch norm.
 
         What does not depend on the mini-batch is computed once a step: down-projections, and products of the
         up-projection."""
-        s, drawn, encoder = (
-            self.settings,
-            self.sampler.draw(rng, anchors, self.neighbors(anchors)),
-            self.networks["encoder"],
-        )
+        encoder, drawn = self.networks["encoder"], self.sampler.draw(rng, anchors, self.neighbors(anchors))
         assert isinstance(encoder, Bottleneck)
         samples, where = np.unique(drawn.rows, return_inverse=True)
         once = encoder.down(self.task.batcher.batch(samples, rng)), encoder.gram()
         hidden, gram = (tensor.detach().float().requires_grad_() for tensor in once)
+        positions = to_device(where.reshape(drawn.rows.shape), hidden.device)
+        real, different = (to_device(mask, hidden.device) for mask in (drawn.real, drawn.different))
+        scale = 1.0 if self.settings["gradient"] == "sum" else 1 / len(anchors)
         total = torch.zeros((), device=hidden.device)
-        index, real, different = (
-            to_device(x, hidden.device) for x in (where.reshape(drawn.rows.shape), drawn.real, drawn.different)
-        )
-        scale = 1.0 if s["gradient"] == "sum" else 1 / len(anchors)
         for i in range(len(anchors)):
-            cosines = encoder.cosines(hidden.index_select(0, index[i]), gram)
-            positive, negative = cosines[None].split([s["num_positives"], s["num_negatives"]], dim=1)
-            loss = one_positive_contrast(
-                positive, negative, real[i : i + 1], different[i : i + 1], s["contrast_temperature"]
-            ).sum()
+            cosines = encoder.cosines(hidden.index_select(0, positions[i]), gram)
+            loss = self.anchor_loss(cosines, real[i : i + 1], different[i : i + 1])
             (scale * loss).backward()
             total += loss.detach() / len(anchors)
         assert hidden.grad is not None and gram.grad is not None
         torch.autograd.backward(once, [hidden.grad.to(once[0].dtype), gram.grad.to(once[1].dtype)])
         return total
 
+    def anchor_loss(self, cosines: Tensor, real: Tensor, different: Tensor) -> Tensor:
+        """Eq. 6 of one anchor, from its cosines with its positives and then its negatives, (P+M,)."""
+        s = self.settings
+        positive, negative = cosines[None].split([s["num_positives"], s["num_negatives"]], dim=1)
+        return one_positive_contrast(positive, negative, real, different, s["contrast_temperature"]).sum()
+
     def step(self, batch: Any, rng: np.random.Generator) -> Losses:
-        """One optimiser step on Eq. 6, Eq. 5 or their sum."""
+        """One optimizer step on Eq. 6, Eq. 5 or their sum."""
         anchors, samples = batch
         self.networks.train()
         self.optimizer.zero_grad(set_to_none=True)

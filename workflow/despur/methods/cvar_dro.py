@@ -24,11 +24,10 @@ SETTINGS = {
 
 
 def cvar(losses: Tensor, alpha: float) -> Tensor:
-    """The largest weighted mean of losses (B,) with weights of at most 1 / (alpha B) each: the mean of the worst alpha
-    B.
+    """The mean of the worst alpha B of losses (B,): the largest weighted mean with weights of at most 1 / (alpha B).
 
-    Exact for a fractional alpha B: the last of the worst counts for the fraction. Below 1, the largest loss.
-    """
+    For a fractional alpha B, the last of the worst has the weight of the fraction. For alpha B below 1: the largest
+    loss."""
     count = alpha * len(losses)
     rank = torch.arange(len(losses), device=losses.device)
     weights = ((count - rank) / count).clamp(0, 1 / count)

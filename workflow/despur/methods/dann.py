@@ -1,7 +1,6 @@
-"""Domain-adversarial training (Ganin et al. 2016) on domains inferred by stage 1 (App. A.2 of Zhang et al. 2022).
+"""Domain-adversarial training (Ganin et al. 2016) on inferred domains (App. A.2 of Zhang et al. 2022).
 
-All training samples of all domains have labels; a domain classifier on the representations learns against the encoder.
-"""
+All training samples have labels. The encoder learns to prevent a domain classifier on its representations."""
 
 import itertools
 import math
@@ -29,7 +28,7 @@ SETTINGS = {
     ),
     "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
     "domain": choice(
-        "attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"
+        "attribute", "App. A.2: the stage-1 prediction; majority: whether it is right", "attribute", "majority"
     ),
     "weight": float_(1.0, "Ganin et al.: strength of the reversed gradient at the end of training", at_least=0),
     "ramp": float_(
@@ -43,8 +42,8 @@ SETTINGS = {
 
 
 class DANN(GradientMethod):
-    """Cross-entropy of classes plus cross-entropy of domains, whose gradient is reversed on its way into the
-    encoder."""
+    """Cross-entropy of classes plus cross-entropy of domains. The gradient of the latter is reversed before it
+    reaches the encoder."""
 
     def setup(self) -> None:
         assert self.task.inferred_attribute is not None
@@ -63,7 +62,7 @@ class DANN(GradientMethod):
         return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def strength(self) -> float:
-        """How strongly the gradient is reversed at this step."""
+        """The strength of the reversed gradient at this step."""
         s = self.settings
         total = s["epochs"] * math.ceil(len(self.task) / s["batch_size"])
         return float(s["weight"] * ramp(self.steps_done / total, s["ramp"]))

@@ -1,4 +1,4 @@
-"""DCL (Chuang et al. 2020, Debiased contrastive learning): negatives are corrected by the share that is of the
+"""DCL (Chuang et al. 2020, Debiased contrastive learning): the sum over negatives is corrected for those of the
 anchor's class."""
 
 from torch import Tensor

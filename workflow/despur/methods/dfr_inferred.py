@@ -1,11 +1,11 @@
-"""Deep feature reweighting as Zhang & Re 2022 compare with (Sec. 5.1): on a foundation model's embeddings, of groups
-that it infers.
+"""Deep feature reweighting as a baseline of Zhang & Re 2022 (Sec. 5.1): on a foundation model's embeddings, with
+inferred groups.
 
-Samples that zero-shot classification gets right, and wrong, are a class's two groups. Their code trains its linear
-probe on resampled data; here the logistic regression of DFR is fitted."""
+The two groups of a class are the samples that zero-shot classification gets right and wrong. Deviation: their code
+trains its linear probe on resampled data; here DFR's logistic regression is fitted."""
 
 from despur.methods.dfr import DFR
-from despur.methods.families.embeddings import predicted
+from despur.methods.families.embeddings import predict_classes
 from despur.specs.declarations import declared
 from despur.specs.hyperparameters import on_stage1
 from despur.specs.settings import choice, component, int_
@@ -21,7 +21,7 @@ SETTINGS = {
 
 
 class DFRInferred(DFR):
-    """DFR whose groups are right and wrong predictions."""
+    """DFR with right and wrong predictions of each class as groups."""
 
-    def cells(self, y: Array, groups: Array) -> Array:
-        return 2 * y + (predicted(y, groups, self.settings["groups"]) == y)
+    def number_groups(self, y: Array, groups: Array) -> Array:
+        return 2 * y + (predict_classes(y, groups, self.settings["groups"]) == y)

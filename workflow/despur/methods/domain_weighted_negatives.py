@@ -1,5 +1,5 @@
-"""Domain-Weighted Negatives (Lewis et al. 2023, Sec. 2): colder against negatives that look as if from the anchor's
-domain."""
+"""Domain-Weighted Negatives (Lewis et al. 2023, Sec. 2): the temperature is lower for negatives that are probably of
+the anchor's domain."""
 
 from torch import Tensor
 

@@ -1,4 +1,5 @@
-"""Domain-Weighted Pairs (Lewis et al. 2023, Sec. 2): colder for pairs that look as if from one domain."""
+"""Domain-Weighted Pairs (Lewis et al. 2023, Sec. 2): the temperature is lower for pairs that are probably of one
+domain."""
 
 from torch import Tensor
 
@@ -11,7 +12,7 @@ SETTINGS = {
     "groups": component("inference", "oracle", "Sec. 2: the domains of training samples are known"),
     "tau_alpha": float_(0.175, "Tables 3-8: selected at sigma = 50; App. D: swept over .05 to 1", above=0),
     "tau_beta": float_(1.0, "Tables 3-8: selected at sigma = 50; App. D: swept over .1, .25, .5, 1", at_least=0),
-    "tau_min": float_(0.05, "Eq. 3; not stated: the coldest temperature of App. D's grids", above=0),
+    "tau_min": float_(0.05, "Eq. 3; not stated: the lowest temperature of App. D's grids", above=0),
     "negatives": choice("other_view", "Eq. 4; both_views: Chen et al. 2020", "other_view", "both_views"),
     "discriminator": choice(
         "global", "App. C: refitted each epoch on all samples; batch: on each batch", "global", "batch"

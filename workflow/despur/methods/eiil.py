@@ -2,10 +2,10 @@
 by IRM or Group DRO, on the two environments that :mod:`despur.inference.eiil` finds in the outputs of the stage-1
 model.
 
-App. E.2.5 states for CelebA: second=gdro, 50 epochs, learning rate 1e-5, batch 128, weight decay 0.1, adjustment 3. On
-CMNIST* it ran the authors' code, whose IRM is full-batch Adam (``irm_batches=full+optimizer=adam``): there an epoch is
-one step, and the paper's 100 teach it little (workflow/papers/cnc/README.md). SGD is what App. E.2.6 states for all
-methods. Stopping early (patience) can end it before annealing does."""
+App. E.2.5 states for CelebA: second=gdro, 50 epochs, learning rate 1e-5, batch 128, weight decay 0.1, adjustment 3.
+On CMNIST* it ran the authors' code, whose IRM is full-batch Adam (``irm_batches=full+optimizer=adam``): there an
+epoch is one step, and the paper's 100 epochs train it little (workflow/papers/cnc/README.md). SGD is what App. E.2.6
+states for all methods. With ``patience``, training can stop before annealing ends."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,11 +48,8 @@ SETTINGS = {
 
 
 class EIIL(GroupDRO):
-    """IRM: IRMv1 + weight decay x squared weights, divided as the rest where the penalty's weight is above 1 (released
-    code).
-
-    GDRO: groups are (class, environment).
-    """
+    """With second=irm, IRMv1 + weight decay x squared weights, divided by the penalty's weight where that is above 1
+    (released code). With second=gdro, Group DRO; groups are (class, environment)."""
 
     def setup(self) -> None:
         super().setup()
@@ -60,11 +57,11 @@ class EIIL(GroupDRO):
         self.sizes = np.bincount(self.task.inferred_attribute, minlength=2)
         self.environment = self.task.per_sample(self.task.inferred_attribute)
         self.irm = self.settings["second"] == "irm"
-        if self.irm:  # what is balanced are environments, not groups
+        if self.irm:  # samples are balanced by environment, not by group
             self.chances = 1 / self.sizes[self.task.inferred_attribute] / np.count_nonzero(self.sizes)
 
     def build_optimizer(self) -> torch.optim.Optimizer:
-        """Of IRM, weight decay is in the loss."""
+        """With IRM, weight decay is in the loss, not in the optimizer."""
         optimizer = super().build_optimizer()
         for group in optimizer.param_groups if self.irm else []:
             group["weight_decay"] = 0.0
@@ -81,9 +78,10 @@ class EIIL(GroupDRO):
             yield from super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """IRMv1 (Arjovsky et al. 2019) over the environments in the batch; or Group DRO's."""
-        if not self.irm:
-            return super().losses(batch, rng)
+        return self.irm_losses(batch, rng) if self.irm else super().losses(batch, rng)
+
+    def irm_losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """IRMv1 (Arjovsky et al. 2019) over the environments in the batch, and weight decay."""
         s = self.settings
         weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
         logits = self.forward(batch, rng).float()

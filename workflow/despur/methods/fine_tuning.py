@@ -1,8 +1,8 @@
-"""Semi-supervised learning (Qiang et al. 2022, Sec. 6.3, Table 4): an encoder that learned without labels, fine-tuned
-on few of them.
+"""Semi-supervised learning (Qiang et al. 2022, Sec. 6.3, Table 4): fine-tune a self-supervised encoder on few
+labels.
 
-The protocol is that of Chen et al. 2020a, App. B.5: the whole network, no warm-up, random crops and flips; without
-Nesterov's momentum."""
+The protocol is that of Chen et al. 2020a, App. B.5: the whole network, no warm-up, random crops and flips.
+Deviation: momentum without Nesterov."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -41,7 +41,7 @@ SETTINGS = {
 
 
 class FineTuning(GradientMethod):
-    """Cross-entropy on the samples that come first in the data set's order of labelling, at least one of each class."""
+    """Cross-entropy on the samples that come first in the data set's order of labels, at least one of each class."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:

@@ -1,7 +1,7 @@
-"""Group distributionally robust optimisation (Sagawa et al. 2019), as an oracle or on inferred groups.
+"""Group distributionally robust optimisation (Sagawa et al. 2019), with true or inferred groups.
 
-Groups are (class, attribute); with ``groups=oracle``, the default, it sees the true attribute of training samples.
-"""
+Groups are (class, attribute). With ``groups=oracle``, the default, the method reads the true attribute of training
+samples."""
 
 import math
 from collections.abc import Iterator
@@ -33,10 +33,10 @@ SETTINGS = {
 
 
 class GroupDRO(GradientMethod):
-    """Minimises the q-weighted sum of group losses, q raised on groups with high loss."""
+    """Minimises the q-weighted sum of group losses. The weights q grow for groups with a high loss."""
 
     def setup(self) -> None:
-        """Number the groups that occur in training; absent ones have no loss and no weight."""
+        """Number the groups that occur in training. Groups without samples have no loss and no weight."""
         assert self.task.inferred_attribute is not None
         pairs = np.stack([self.task.y, self.task.inferred_attribute], axis=1)
         _, group = np.unique(pairs, axis=0, return_inverse=True)
@@ -51,7 +51,7 @@ class GroupDRO(GradientMethod):
         )
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """As many samples as there are, each group equally likely, with replacement; or shuffled."""
+        """As many samples as there are, drawn with replacement, each group with the same probability; or shuffled."""
         if self.settings["sampler"] == "shuffled":
             yield from super().epoch_batches(rng)
             return

@@ -1,5 +1,5 @@
-"""Fine-tuning in two phases (Shen et al. 2021, Experiment 4, after Wang et al. 2019): a new last layer on a pretrained
-encoder that stays as it is, then both together."""
+"""Fine-tuning in two phases (Shen et al. 2021, Experiment 4, after Wang et al. 2019): first a new last layer on a
+fixed pretrained encoder, then both together."""
 
 from collections.abc import Iterator
 
@@ -20,17 +20,19 @@ SETTINGS = {
     "head_learning_rate": float_(1e-4, "Experiment 4: first phase", above=0),
     "head_batch_size": int_(128, "Experiment 4: first phase", at_least=1),
     "head_epochs": int_(
-        60, "Experiment 4: first phase, at most 60; here all of them: no method sees validation data", at_least=0
+        60,
+        "Experiment 4: first phase, at most 60; here exactly so many, because no method reads validation data",
+        at_least=0,
     ),
 }
 
 
 class HeadFirst(GradientMethod):
-    """Cross-entropy in both phases. The first is one step before the others: its encoder is fixed, so each sample is
-    encoded once."""
+    """Cross-entropy in both phases. The first phase is one step before all others: its encoder is fixed, so each
+    sample is encoded once."""
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """The mini-batches of the second phase; an empty one before them all is the first phase."""
+        """The mini-batches of the second phase. Before them, an empty batch stands for the first phase."""
         if self.epochs_done == 0 and self.settings["head_epochs"]:
             yield np.empty(0, int)
         yield from super().epoch_batches(rng)
@@ -39,7 +41,7 @@ class HeadFirst(GradientMethod):
         return super().step(batch, rng) if len(batch) else {"loss": self.fit_head(rng)}
 
     def fit_head(self, rng: np.random.Generator) -> Tensor:
-        """The first phase, by Adam; the mean loss of its last epoch."""
+        """The first phase, by Adam. Returns the mean loss of its last epoch."""
         s, head, mean = self.settings, self.networks["head"], torch.zeros(())
         z, parameters = self.encode_all(rng), list(head.parameters())
         optimizer = torch.optim.Adam(parameters, s["head_learning_rate"], fused=choose_fused(parameters))

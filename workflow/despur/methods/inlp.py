@@ -1,5 +1,5 @@
-"""Iterative null-space projection (Ravfogel et al. 2020, Alg. 1), a baseline of Shen et al. 2021: remove, one linear
-classifier after the other, the directions that tell an attribute."""
+"""Iterative null-space projection (Ravfogel et al. 2020, Alg. 1), a baseline of Shen et al. 2021: train linear
+classifiers of an attribute one after the other, and remove their directions from the representations."""
 
 import numpy as np
 
@@ -10,36 +10,36 @@ from despur.specs.settings import bool_, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **on_stage1("erm", "best", "Baselines: train Enc with cross-entropy, then project what it learned"),
+    **on_stage1("erm", "best", "Baselines: train Enc with cross-entropy, then project its representations"),
     "groups": component("inference", "oracle", "the protected attribute"),
-    "iterations": int_(300, "released code: at most so many classifiers; the one that Fig. 2 varies", at_least=0),
+    "iterations": int_(300, "released code: largest number of classifiers; varied in Fig. 2", at_least=0),
     "by_class": bool_(True, "released code: each classifier sees one class, drawn at random"),
     "min_accuracy": float_(
-        0.51, "released code (Moji): a classifier below it removes nothing; there on dev data", at_least=0, at_most=1
+        0.51, "released code (Moji), on dev data: a classifier below it removes nothing", at_least=0, at_most=1
     ),
     "attacker_strength": float_(0.1, "released code: C of the linear SVMs", above=0),
     "strength": float_(
-        1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0
+        1.0, "C of the logistic regression after the projection; not stated (scikit-learn's default)", above=0
     ),
 }
 
 
 def balanced_accuracy(predicted: Array, truth: Array) -> float:
-    """Mean over the values of ``truth`` of the share that is found: chance is one over their number."""
+    """Mean over the values of ``truth`` of the share of right predictions. Chance is one over the number of values."""
     return float(np.mean([(predicted[truth == value] == value).mean() for value in np.unique(truth)]))
 
 
 class INLP(AffineMethod):
-    """Project onto the intersection of the null spaces of all classifiers, then fit the last layer anew."""
+    """Project onto the intersection of the null spaces of all classifiers, then fit the last layer again."""
 
     def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
-        basis = self.removed(z, y, rng)
+        basis = self.find_directions(z, y, rng)
         projection = np.eye(z.shape[1]) - basis @ basis.T
         self.found = {"removed_directions": basis.shape[1]}
         head = logistic(z @ projection.astype(z.dtype), y, self.task.num_classes, self.settings["strength"])
         return (projection, np.zeros(len(projection))), head
 
-    def removed(self, z: Array, y: Array, rng: np.random.Generator) -> Array:
+    def find_directions(self, z: Array, y: Array, rng: np.random.Generator) -> Array:
         """Alg. 1: an orthonormal basis (D,K) of the directions that the classifiers use."""
         s, a = self.settings, self.task.inferred_attribute
         assert a is not None
@@ -58,7 +58,7 @@ class INLP(AffineMethod):
 
 
 def extend(basis: Array, weights: Array) -> Array:
-    """The basis (D,K), and the directions that rows of ``weights`` (M,D) add to it."""
+    """The basis (D,K), extended by the new directions of the rows of ``weights`` (M,D)."""
     rest = weights - (weights @ basis) @ basis.T
     _, size, directions = np.linalg.svd(rest, full_matrices=False)
     new = directions[size > 1e-6 * np.linalg.norm(weights)]

@@ -1,4 +1,4 @@
-"""Just Train Twice (Liu et al. 2021): ERM again, with the samples that stage 1 got wrong shown more often."""
+"""Just Train Twice (Liu et al. 2021): ERM in which the samples that stage 1 got wrong occur more often."""
 
 from collections.abc import Iterator
 
@@ -22,18 +22,18 @@ SETTINGS = {
         "constant",
     ),
     "factor": float_(
-        100.0, "with upsampling=constant: how many times an incorrect sample is shown (Table A.8)", at_least=1
+        100.0, "with upsampling=constant: how many times an incorrect sample occurs (Table A.8)", at_least=1
     ),
 }
 
 
 def repeats(y: Array, predicted: Array, upsampling: str, factor: float) -> Array:
-    """How many times an epoch shows each sample, float (N,); never less than once.
+    """How many times each sample occurs in an epoch, float (N,), at least 1.
 
-    Within each predicted class, ``cells``: each class that is wrong there is as frequent as the one that is right. On
-    CMNIST* that is the factor of about 1,100 that App. E.2.5 states; ``slices``, all wrong samples together as
-    frequent as the right ones, would be about 200. A predicted class without right samples is left alone.
-    ``constant``: wrong samples ``factor`` times."""
+    ``cells``: within each predicted class, each class that is wrong there is as frequent as the right one. On
+    CMNIST* that is the factor of about 1,100 that App. E.2.5 states. ``slices``: within each predicted class, all
+    wrong samples together are as frequent as the right ones: about 200. In a predicted class without right samples
+    nothing changes. ``constant``: wrong samples occur ``factor`` times."""
     wrong = predicted != y
     if upsampling == "constant":
         return np.where(wrong, factor, 1.0)
@@ -59,7 +59,7 @@ class JTT(GradientMethod):
         }
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Each row floor(times) or ceil(times) times, right on average, shuffled."""
+        """Each row floor(times) or ceil(times) times, ``times`` in expectation; shuffled."""
         rows = np.repeat(np.arange(len(self.task)), (self.times + rng.random(len(self.times))).astype(int))
         rng.shuffle(rows)
         yield from np.split(rows, range(self.settings["batch_size"], len(rows), self.settings["batch_size"]))

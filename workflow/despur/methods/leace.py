@@ -1,10 +1,10 @@
-"""LEACE (Belrose et al. 2023): the smallest affine change of representations after which no linear classifier beats
-chance at an attribute.
+"""LEACE (Belrose et al. 2023): the smallest affine change of representations after which no linear classifier of an
+attribute is better than chance.
 
-The closed form is so short that it stands here. The authors' library, ``concept-erasure``, has had no release since
-January 2024, and by default gives another map: of a shrunk covariance, without correlations below .01. With
-``shrinkage=False, svd_tol=1e-6`` its version 0.2.4 agrees with this file to 1e-12 (made-up data, 2 and 3 values, 6 and
-20 dimensions). Tests compare with the least squares that both solve."""
+The closed form is short, so it stands here. The authors' library, ``concept-erasure``, has had no release since
+January 2024; by default it computes another map, with a shrunk covariance and without correlations below .01. With
+``shrinkage=False, svd_tol=1e-6``, its version 0.2.4 agrees with this file to 1e-12 (made-up data, 2 and 3 values, 6
+and 20 dimensions). Tests compare with the least-squares problem that both solve."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ SETTINGS = {
     **on_stage1("erm", "best", "as inlp: the representations of the CE model"),
     "groups": component("inference", "oracle", "the protected attribute"),
     "strength": float_(
-        1.0, "C of the logistic regression on what is left; not stated (scikit-learn's default)", above=0
+        1.0, "C of the logistic regression after the erasure; not stated (scikit-learn's default)", above=0
     ),
 }
 
@@ -27,7 +27,7 @@ def erasure(x: Array, a: Array) -> Affine:
     """Theorem 4.2: r(x) = x - W^+ P W (x - mu), P the projection onto the columns of W Sigma_xz, W =
     (Sigma_xx^(1/2))^+."""
     mean, one_hot = x.mean(axis=0, dtype=np.float64).astype(x.dtype), (a[:, None] == np.unique(a)).astype(np.float64)
-    centred = x - mean  # as precise as x: a rough Sigma_xx makes the change less small, not less complete
+    centred = x - mean  # as precise as x: with a less precise Sigma_xx the erasure is complete, but not the smallest
     values, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(x))
     kept = values > values[-1] * len(values) * np.finfo(np.float32).eps  # directions in which the representations vary
     root, basis = np.sqrt(values[kept]), vectors[:, kept]
@@ -39,7 +39,7 @@ def erasure(x: Array, a: Array) -> Affine:
 
 
 class LEACE(AffineMethod):
-    """Erase the attribute from representations, then fit the last layer anew."""
+    """Erase the attribute from representations, then fit the last layer again."""
 
     def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
         assert self.task.inferred_attribute is not None

@@ -1,5 +1,5 @@
-"""Learning from Failure (Nam et al. 2020): a biased network trusts what is easy; the other one learns from what the
-first finds hard."""
+"""Learning from Failure (Nam et al. 2020): a biased network learns from easy samples, a debiased one from samples
+that are hard for the first."""
 
 import numpy as np
 import torch
@@ -35,13 +35,13 @@ def generalized_cross_entropy(logits: Tensor, labels: Tensor, q: float) -> Tenso
 
 
 def class_maxima(values: Tensor, labels: Tensor, count: int) -> Tensor:
-    """Largest of ``values`` (N,) in each class, (count,); 0 where there is none above."""
+    """The largest of ``values`` (N,) in each class, (count,); at least 0."""
     return values.new_zeros(count).scatter_reduce(0, labels, values, "amax")
 
 
 class LfF(GradientMethod):
-    """Alg. 1 of Nam et al.: both networks learn at once, the debiased one (encoder and head) with weights of relative
-    difficulty."""
+    """Alg. 1 of Nam et al.: both networks learn at once. The debiased one (encoder and head) weights samples by
+    relative difficulty."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
@@ -50,7 +50,7 @@ class LfF(GradientMethod):
         return networks
 
     def setup(self) -> None:
-        """Running losses of every sample under both networks; negative: not seen yet."""
+        """Running losses of every sample under both networks. Negative: the sample has not occurred yet."""
         for name in ("running_biased", "running_debiased"):
             self.networks.register_buffer(name, torch.full((len(self.task),), -1.0, device=self.task.device))
 
@@ -86,7 +86,7 @@ class LfF(GradientMethod):
         return b / (b + d).clamp(min=1e-8)
 
     def normalised(self, name: str, batch: Array, loss: Tensor) -> Tensor:
-        """Move the running losses of a batch, and divide them by the largest of their class (released code)."""
+        """Update the running losses of a batch, and divide them by the largest one of their class (released code)."""
         running, labels, memory = self.networks.get_buffer(name), self.task.labels, self.settings["memory"]
         rows = to_device(batch, running.device)
         past = running[rows]

@@ -1,5 +1,5 @@
-"""The linear classifier by which representations are judged (Qiang et al. 2022, Sec. 6.2): one layer and a softmax on
-a frozen encoder."""
+"""The linear classifier that evaluates representations (Qiang et al. 2022, Sec. 6.2): one layer and a softmax on a
+frozen encoder."""
 
 from torch import Tensor, nn
 
@@ -21,7 +21,7 @@ SETTINGS = {
     ),
     **on_stage1("simclr", "last", "Sec. 6.2: f is frozen after its training"),
     "last_rate": float_(
-        1e-6, "W-MSE's released code: the learning rate decays exponentially, once an epoch, to this", above=0
+        1e-6, "W-MSE's released code: the learning rate at the end; it decays exponentially, once an epoch", above=0
     ),
     "criterion": criterion("last", "the data has no validation split"),
     "normalise": bool_(
@@ -34,7 +34,7 @@ SETTINGS = {
 
 
 class Given(nn.Module):
-    """Representations (B,D) as stage 1 made them, or with length 1."""
+    """Representations (B,D) of stage 1, unchanged or scaled to length 1."""
 
     def __init__(self, dim: int, normalise: bool) -> None:
         super().__init__()

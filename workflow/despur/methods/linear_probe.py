@@ -1,7 +1,7 @@
-"""Linear probe (Sec. 3.2 of Zhang & Re 2022): a linear classifier on a foundation model's embeddings, trained by ERM.
+"""Linear probe (Sec. 3.2 of Zhang & Re 2022): a linear classifier on a foundation model's embeddings, trained by
+ERM.
 
-On embeddings of the length that the model gives them, as the released code: one number for all samples.
-"""
+As in the released code, embeddings have the length that the model gives them: one number for all samples."""
 
 from torch import nn
 

@@ -1,5 +1,5 @@
-"""LMCL (Chen et al. 2021, Large-margin contrastive learning with distance polarization regularizer): SimCLR whose
-distances are either small or large, so that what is near is no longer pushed away."""
+"""LMCL (Chen et al. 2021, Large-margin contrastive learning with distance polarization regularizer): SimCLR with
+distances that become either small or large, so that near negatives are no longer pushed away."""
 
 from torch import Tensor
 
@@ -11,9 +11,11 @@ from despur.specs.settings import SettingError, float_
 SETTINGS = {
     **siamese(),
     **contrast(0.5, "Sec. 6.2 of Qiang et al. 2022, SimCLR", negatives="both_views"),
-    "near": float_(0.1, "delta+: not stated by Qiang et al.; chosen: distances lie in [0, 1]", at_least=0, at_most=1),
-    "far": float_(0.9, "delta-: not stated by Qiang et al.; chosen", at_least=0, at_most=1),
-    "polarization": float_(1.0, "weight: not stated by Qiang et al.; chosen", at_least=0),
+    "near": float_(
+        0.1, "delta+: not stated by Qiang et al.; our choice: distances lie in [0, 1]", at_least=0, at_most=1
+    ),
+    "far": float_(0.9, "delta-: not stated by Qiang et al.; our choice", at_least=0, at_most=1),
+    "polarization": float_(1.0, "weight: not stated by Qiang et al.; our choice", at_least=0),
 }
 
 

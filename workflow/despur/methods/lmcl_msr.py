@@ -12,4 +12,4 @@ SETTINGS = {
 
 
 class LMCLMSR(MSR, LMCL):
-    """Distance polarisation is part of L_ct only."""
+    """Distance polarisation is in L_ct only."""

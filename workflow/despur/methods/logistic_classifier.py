@@ -1,8 +1,8 @@
-"""As linear_classifier, by scikit-learn: an optimum that needs no learning rate, schedule or epochs, and seconds on a
-CPU.
+"""As linear_classifier, but fitted by scikit-learn: an optimum without learning rate, schedule or epochs, in seconds
+on a CPU.
 
-Sec. 6.2 of Qiang et al. 2022 trains the layer by Adam; this is for where that would take longer than the encoder.
-"""
+Sec. 6.2 of Qiang et al. 2022 trains the layer by Adam. This method is for data where Adam takes longer than the
+encoder."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from despur.storage.store import Array
 SETTINGS = {
     **on_stage1("simclr", "last", "Sec. 6.2: f is frozen after its training"),
     "strength": float_(1.0, "scikit-learn's C", above=0),
-    "criterion": criterion("last", "its only step"),
+    "criterion": criterion("last", "there is only one step"),
     "neighbours": int_(
         5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0
     ),

@@ -1,8 +1,7 @@
-"""ERM with a maximum mean discrepancy between inferred domains (Li et al. 2018, which App. A.2 and D.4 of Zhang et al.
-2022 discuss).
+"""ERM with a maximum mean discrepancy between inferred domains (Li et al. 2018, discussed in App. A.2 and D.4 of
+Zhang et al. 2022).
 
-The discrepancy is taken at the representations, as in their MMD-AAE, without the autoencoder and its adversary.
-"""
+The discrepancy is that of representations, as in their MMD-AAE, but without its autoencoder and adversary."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +27,7 @@ SETTINGS = {
     ),
     "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
     "domain": choice(
-        "attribute", "App. A.2: what stage 1 predicts; majority: whether it is right", "attribute", "majority"
+        "attribute", "App. A.2: the stage-1 prediction; majority: whether it is right", "attribute", "majority"
     ),
     "weight": float_(1.0, "of the discrepancy, beside cross-entropy: to be tuned", at_least=0),
     "kernels": int_(5, "RBF kernels, bandwidths at powers of two around the median distance", at_least=1),

@@ -1,4 +1,4 @@
-"""MoCo (He et al. 2020): negatives are a queue of embeddings that a slowly moving network made of earlier samples."""
+"""MoCo (He et al. 2020): negatives are a queue of embeddings of earlier samples, made by a slowly moving network."""
 
 import torch
 from torch import Tensor
@@ -18,8 +18,8 @@ SETTINGS = {
 
 
 class MoCo(WithQueue):
-    """Eq. 1 of He et al.; both views are queries, as in Eq. 1 of Qiang et al. Batch norm is not shuffled: there is one
-    device."""
+    """Eq. 1 of He et al. Both views are queries, as in Eq. 1 of Qiang et al. Batch norm is not shuffled between
+    devices."""
 
     def compare(self, z: Tensor, p: Tensor) -> Tensor:
         tau = self.settings["temperature"]

@@ -1,8 +1,8 @@
-"""Predictive Group Invariance (Ahmed et al. 2021; Zhang et al. 2022, App. E.2.5): within a class, the mean predicted
-distribution is to be the same in the two environments that EIIL infers.
+"""Predictive Group Invariance (Ahmed et al. 2021; Zhang et al. 2022, App. E.2.5): the mean predicted distribution of
+a class should be the same in the two environments that EIIL infers.
 
-App. E.2.5 found shuffled mini-batches to fail and reports ``balanced`` ones: composed like CNC's, with environments
-for predictions."""
+App. E.2.5 found that shuffled mini-batches fail and reports ``balanced`` ones: composed like CNC's, with
+environments in the place of predictions."""
 
 import math
 from collections.abc import Iterator
@@ -73,8 +73,8 @@ class PGI(GradientMethod):
         return {"environment_sizes": np.bincount(self.task.inferred_attribute, minlength=2).tolist()}
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Shuffled mini-batches; or, until as many samples are shown as there are, M anchors, M positives and twice N
-        negatives."""
+        """Shuffled mini-batches; or balanced ones of M anchors, M positives and 2N negatives, about as many samples
+        an epoch as there are."""
         if self.settings["batches"] == "shuffled":
             yield from super().epoch_batches(rng)
             return

@@ -1,8 +1,7 @@
-"""Zero-shot classification and group-informed prompting (Sec. 3.2 and 5.1 of Zhang & Re 2022): the nearest prompt says
-the class.
+"""Zero-shot classification and group-informed prompting (Sec. 3.2 and 5.1 of Zhang & Re 2022): the class is that of
+the nearest prompt.
 
-As a method, on what a foundation model (``stage1``) has embedded; nothing is trained.
-"""
+The method reads the embeddings of a foundation model (``stage1``). Nothing is trained."""
 
 from typing import Any
 
@@ -35,9 +34,8 @@ class NearestPrompt(nn.Module):
         return torch.einsum("bd,cpd->bcp", embeddings, self.prompts).amax(dim=2) / self.temperature
 
     def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *others: Any) -> None:
-        self.prompts = torch.empty_like(
-            state[f"{prefix}prompts"]
-        )  # the data, not the settings, say how many prompts there are
+        # The number of prompts depends on the data, not on the settings.
+        self.prompts = torch.empty_like(state[f"{prefix}prompts"])
         super()._load_from_state_dict(state, prefix, *others)
 
 

@@ -1,5 +1,5 @@
-"""ReLIC (Mitrovic et al. 2021): a sample is told from others, and how probable each other one seems does not depend on
-the view."""
+"""ReLIC (Mitrovic et al. 2021): a contrastive loss, plus a penalty if the probabilities of the other samples depend
+on the view."""
 
 from torch import Tensor
 
@@ -19,7 +19,7 @@ SETTINGS = {
 
 
 class RELIC(SimCLR):
-    """Eq. 3 of Mitrovic et al., with one network for both views, as in SimCLR; the divergence is taken in both
+    """Eq. 3 of Mitrovic et al., with one network for both views, as in SimCLR, and the divergence in both
     directions."""
 
     def contrast(self, z: Tensor, p: Tensor) -> Tensor:

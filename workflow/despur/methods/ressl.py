@@ -1,4 +1,5 @@
-"""ReSSL (Zheng et al. 2021): what a sample is like, among earlier ones, is the same in a weak and in a strong view."""
+"""ReSSL (Zheng et al. 2021): the similarities of a sample to earlier ones are the same in a weak and in a strong
+view."""
 
 from importlib import import_module
 
@@ -23,14 +24,14 @@ SETTINGS = {
 
 
 class ReSSL(WithQueue):
-    """Eq. 5 of Zheng et al.: the teacher sees weak views (crop and flip only). Both views are strong and weak in turn;
-    theirs: one each."""
+    """Eq. 5 of Zheng et al.: the teacher gets weak views (crop and flip only). Deviation: both views are strong once
+    and weak once; theirs are one of each."""
 
     def setup(self) -> None:
         super().setup()
-        part = self.spec.components["augment"]
-        weak = part.settings | {"color_jitter": 0.0, "grayscale": 0.0, "blur": 0.0}
-        self.weak = import_module(f"despur.augment.{part.base_name}").build(weak)
+        augment = self.spec.components["augment"]
+        weak = augment.settings | {"color_jitter": 0.0, "grayscale": 0.0, "blur": 0.0}
+        self.weak = import_module(f"despur.augment.{augment.base_name}").build(weak)
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         twice = torch.cat([images, images])

@@ -16,13 +16,13 @@ SETTINGS = {
         weight_decay=1e-3,
         batch_size=32,
         epochs=100,
-        source="Idrissi et al. tune it; as ERM",
+        source="Idrissi et al. tune all; here as ERM",
     )
 }
 
 
 class RWY(GradientMethod):
-    """Weights of sampling, one over the size of a class: as in their code, not of the loss."""
+    """Sampling weights of one over the size of a class, as in their code; the loss has no weights."""
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         yield from balanced(rng, self.task.y, self.settings["batch_size"])

@@ -18,7 +18,7 @@ SETTINGS = {
 
 
 class SameDomainNegatives(WithDomains):
-    """Eq. 2, its sum over the samples of the anchor's domain. An anchor that is alone of its domain learns nothing."""
+    """Eq. 2 with the sum over samples of the anchor's domain. The loss of an anchor without such samples is 0."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z, domain = self.two_views(batch, rng), self.domains_of(batch)

@@ -1,7 +1,6 @@
 """SimCLR (Chen et al. 2020); Standard CL of Lewis et al. 2023 (Eq. 2), without a projector.
 
-With augment.color_jitter it is their oracle: it sees augmentations that hide the domain.
-"""
+With augment.color_jitter it is their oracle: augmentations that hide the domain."""
 
 from torch import Tensor
 
@@ -16,7 +15,7 @@ SETTINGS = {
 
 
 class SimCLR(Pairs):
-    """Each view finds the other view of its sample among the negatives."""
+    """Each view is to identify the other view of its sample among the negatives."""
 
     def compare(self, z: Tensor, p: Tensor) -> Tensor:
         tau = self.settings["temperature"]

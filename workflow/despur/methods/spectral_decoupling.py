@@ -1,8 +1,7 @@
-"""Spectral decoupling (Pezeshki et al. 2021): logits are penalised in place of weights, so that one feature does not
-starve the others.
+"""Spectral decoupling (Pezeshki et al. 2021): logits are penalised in the place of weights, so that one feature does
+not suppress the others.
 
-Zhang et al. name it (App. D.1) and do not run it.
-"""
+Zhang et al. name it (App. D.1) and do not run it."""
 
 import numpy as np
 from torch import nn

@@ -1,4 +1,4 @@
-"""SSL-HSIC (Li et al. 2021): embeddings depend on which sample they are of, as measured by kernels, and on little
+"""SSL-HSIC (Li et al. 2021): embeddings depend on the identity of the sample, as measured by kernels, and on little
 else."""
 
 from torch import Tensor
@@ -17,8 +17,8 @@ SETTINGS = {
 
 
 class SSLHSIC(BYOL):
-    """-HSIC(Z, Y) + gamma sqrt HSIC(Z, Z) (Eq. 4 of Li et al.), Z by BYOL's networks. Kernels are exact; theirs are of
-    random features."""
+    """-HSIC(Z, Y) + gamma sqrt HSIC(Z, Z) (Eq. 4 of Li et al.), Z by BYOL's networks. Deviation: kernels are exact;
+    theirs use random features."""
 
     def contrast(self, z: Tensor, p: Tensor) -> Tensor:
         s, p = self.settings, self.opposite(p)  # a view's prediction in its own row

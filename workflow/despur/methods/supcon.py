@@ -1,5 +1,5 @@
-"""SupCon* of Zhang et al. 2022 (Table 1, App. A.3): Correct-N-Contrast without stage 1, so that classes alone say what
-to contrast."""
+"""SupCon* of Zhang et al. 2022 (Table 1, App. A.3): Correct-N-Contrast without stage 1: classes alone define
+positives and negatives."""
 
 from despur.methods.cnc import CNC
 from despur.samplers.contrastive import ContrastiveSampler
@@ -13,7 +13,7 @@ SETTINGS = without(
 
 
 class SupCon(CNC):
-    """Eq. 7; any sample is an anchor, positives are any of its class, negatives any of the other classes."""
+    """Eq. 7. Any sample is an anchor, positives are any samples of its class, negatives any of the other classes."""
 
     def build_sampler(self) -> ContrastiveSampler:
         s, y = self.settings, self.task.y

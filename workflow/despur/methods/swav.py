@@ -1,5 +1,5 @@
-"""SwAV (Caron et al. 2020): from one view, to which prototypes the other view is assigned; assignments share samples
-out evenly."""
+"""SwAV (Caron et al. 2020): predict from one view the assignment of the other view to prototypes. Assignments divide
+the samples evenly between the prototypes."""
 
 import torch
 from torch import Tensor, nn
@@ -23,19 +23,19 @@ SETTINGS = {
 
 
 class SwAV(Pairs):
-    """Eq. 1 and 2 of Caron et al. with two views: the anchor's code, predicted from its positive. No further small
-    crops, no queue."""
+    """Eq. 1 and 2 of Caron et al. with two views: the anchor's code, predicted from its positive. Deviation: no
+    small crops, no queue."""
 
     def setup(self) -> None:
         super().setup()
         self.networks["prototypes"] = nn.Linear(self.embedding_dim, self.settings["prototypes"], bias=False).to(
             self.task.device
         )
-        self.shorten()
+        self.normalize_prototypes()
 
     @torch.no_grad()
-    def shorten(self) -> None:
-        """Prototypes have length 1."""
+    def normalize_prototypes(self) -> None:
+        """Scale the prototypes to length 1."""
         weight = self.networks["prototypes"].weight
         weight.copy_(normalize(weight))  # type: ignore[operator, arg-type]
 
@@ -53,4 +53,4 @@ class SwAV(Pairs):
         if self.done < self.settings["frozen_epochs"]:
             self.networks["prototypes"].weight.grad = None
         super().optimizer_step()
-        self.shorten()
+        self.normalize_prototypes()

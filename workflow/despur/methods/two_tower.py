@@ -1,9 +1,9 @@
-"""A small image-text model, in the part of CLIP (Radford et al. 2021) where nothing can be downloaded: trained from
-nothing on captioned digit scenes, such as "a photo of a seven on water".
+"""A small image-text model, a substitute for CLIP (Radford et al. 2021) where nothing can be downloaded. It is
+trained from random weights on captioned digit scenes, such as "a photo of a seven on water".
 
-It sees scenes of its own, made of the training originals (no label, background or scene of the task), in which digits
-below five are mostly on land and the others mostly on water. So, as CLIP's, its zero-shot predictions lean on
-backgrounds. The encoder is its capacity."""
+Its scenes are made of the training originals; it uses no label, background or scene of the task. In them, digits
+below five are mostly on land and the others mostly on water. So, like CLIP's, its zero-shot predictions depend on
+backgrounds. Its capacity is that of the encoder."""
 
 from collections.abc import Iterator
 
@@ -26,25 +26,25 @@ from despur.storage.store import Array
 
 SETTINGS = {
     **adam(3e-3, 1e-4, epochs=8, source="bundled data: seconds on one core", batch_size=128),
-    "encoder": component("encoders", "lenet", "bundled data; convnet with encoder.width=8 sees less of the digits"),
+    "encoder": component("encoders", "lenet", "bundled data; convnet with encoder.width=8 is worse on digits"),
     "dim": int_(64, "of the embeddings", at_least=2),
     "temperature": float_(
         0.1,
         "chosen of .07, where CLIP's learned one starts, .1 and .2: worse than .2 on minorities, as CLIP is",
         above=0,
     ),
-    "scenes": int_(300, "of each digit; other numbers are other models", at_least=1),
+    "scenes": int_(300, "of each digit; another number gives another model", at_least=1),
     "skew": float_(
         0.95, "share of a digit's scenes on its background: as the p_corr of scene_digits", at_least=0, at_most=1
     ),
     "named": float_(
-        0.5, "share of captions that name the background: the prompts of classes do not", at_least=0, at_most=1
+        0.5, "share of captions that name the background; prompts of classes do not name it", at_least=0, at_most=1
     ),
 }
 
 
 class Words(nn.Module):
-    """Numbers of words (B,T), 0 where a text has ended -> (B,dim): two layers on the mean of word vectors."""
+    """Numbers of words (B,T), 0 after the end of a text -> (B,dim): two layers on the mean of word vectors."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Tower(nn.Module):
 
 
 class TwoTower(GradientMethod):
-    """Images and captions that belong together are pulled together; prompts of the task's classes then classify its
+    """Embeddings of images and their captions attract each other; prompts of the task's classes then classify its
     images."""
 
     @staticmethod
@@ -95,7 +95,7 @@ class TwoTower(GradientMethod):
         return self.networks["text"](self.tokens(texts))
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Shuffled scenes; those left over from the last whole batch wait for the next epoch."""
+        """Shuffled scenes in whole batches. A different remainder is left out in each epoch."""
         order, size = rng.permutation(len(self.captions)), min(self.settings["batch_size"], len(self.captions))
         yield from order[: len(order) // size * size].reshape(-1, size)
 
@@ -105,5 +105,5 @@ class TwoTower(GradientMethod):
         return {"loss": image_text_contrast(images, texts, self.settings["temperature"])}
 
     def before_eval(self, rng: np.random.Generator) -> None:
-        """The heads: embeddings of the class and group prompts as the text tower is now."""
+        """Set the head to the embeddings of the class and group prompts by the present text tower."""
         hold_prompts(self.networks, self.embed, self.task.about)

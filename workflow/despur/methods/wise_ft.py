@@ -1,8 +1,9 @@
-"""WiSE-FT (Wortsman et al. 2022; Sec. 5.1 of Zhang & Re 2022): a linear probe, ensembled with the zero-shot classifier.
+"""WiSE-FT (Wortsman et al. 2022; Sec. 5.1 of Zhang & Re 2022): an ensemble of a linear probe and the zero-shot
+classifier.
 
-In weight space, W = (1 - alpha) W_probe + alpha W_zero-shot / tau. On fixed embeddings that is the same as mixing
-logits, which is what the released code does. In output space: probabilities are mixed. alpha is selected on validation
-data: sweep it."""
+In weight space: W = (1 - alpha) W_probe + alpha W_zero-shot / tau. On fixed embeddings that is the same as a mixture
+of logits, which the released code computes. In output space: a mixture of probabilities. Validation data select
+alpha: sweep it."""
 
 import numpy as np
 import torch
@@ -19,11 +20,13 @@ SETTINGS = {
     **declared("methods", "linear_probe")["SETTINGS"],
     "alpha": float_(
         0.5,
-        "of the zero-shot classifier; Wortsman et al.: 0, .1, ..., 1, and .5 where nothing selects",
+        "weight of the zero-shot classifier; Wortsman et al.: 0, .1, ..., 1, and .5 without selection",
         at_least=0,
         at_most=1,
     ),
-    "space": choice("weight", "released code: of logits, which is the same; Sec. 5.1: outputs", "weight", "output"),
+    "space": choice(
+        "weight", "released code: a mixture of logits, which is the same; Sec. 5.1: outputs", "weight", "output"
+    ),
     "temperature": float_(0.01, "released code: tau of the zero-shot classifier", above=0),
 }
 

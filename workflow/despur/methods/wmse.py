@@ -1,4 +1,4 @@
-"""W-MSE (Ermolov et al. 2021): embeddings of two views agree once they are whitened, which forbids them to be all the
+"""W-MSE (Ermolov et al. 2021): embeddings of two views agree after whitening, which prevents them from being all the
 same."""
 
 import numpy as np
@@ -17,7 +17,7 @@ SETTINGS = {
     **siamese(),
     "slice": int_(
         128,
-        "Sec. 4 of Ermolov et al.: samples that are whitened together; more than numbers of an embedding",
+        "Sec. 4 of Ermolov et al.: samples that are whitened together; more than the embedding has dimensions",
         at_least=2,
     ),
     "slicings": int_(
@@ -28,8 +28,8 @@ SETTINGS = {
 
 
 class WMSE(SelfSupervised):
-    """2 - 2 cos of whitened embeddings (Eq. 5 and 6 of Ermolov et al.). Samples beyond whole slices wait for another
-    slicing."""
+    """2 - 2 cos of whitened embeddings (Eq. 5 and 6 of Ermolov et al.). Samples beyond whole slices are left out of
+    a slicing."""
 
     def setup(self) -> None:
         super().setup()

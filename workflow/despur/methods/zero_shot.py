@@ -1,10 +1,10 @@
-"""A foundation model as it is (Zhang & Re 2022, Sec. 3.2): unit-norm embeddings of every sample, and of every class as
-its prompts put it.
+"""A foundation model without training (Zhang & Re 2022, Sec. 3.2): unit-norm embeddings of every sample, and of the
+prompts of every class.
 
-Nothing is trained or drawn, so one folder serves all seeds; the model's weights stay where they are
-(DESPUR_WEIGHTS_ROOT). Logits are cosines: a method that reads them brings its temperature (tau of Eq. 3). The released
-code trains on embeddings of the length that the model gives them; here all have length 1, which changes no cosine, and
-``length`` is kept beside them: one number, for what depends on it."""
+Nothing is trained or drawn, so one folder serves all seeds. The model's weights are not copied into it
+(DESPUR_WEIGHTS_ROOT). Logits are cosines; a method that reads them has its own temperature (tau of Eq. 3).
+Deviation: the released code trains on embeddings of the length that the model gives them. Here all have length 1,
+which changes no cosine, and ``length`` is saved beside them for what depends on it."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from despur.compute.embed_dataset import embed
 from despur.compute.task import InputBatcher, Task, encode
 from despur.encoders.base import build_encoder
 from despur.methods.base import Method
-from despur.methods.families.prompted import Unit, cosine_head, hold, hold_prompts
+from despur.methods.families.prompted import Unit, cosine_head, hold_prompts, set_head
 from despur.specs.settings import SettingError, choice, component
 from despur.specs.spec import Spec
 from despur.storage.store import Array, InputError
@@ -26,7 +26,7 @@ SEEDLESS = True
 MEASURED = 100  # training samples, at most, whose lengths are measured, all at once
 SETTINGS = {
     "encoder": component(
-        "encoders", "clip", "Sec. 3.2: CLIP and others; sentence for texts; identity: samples are embeddings already"
+        "encoders", "clip", "Sec. 3.2: CLIP and others; sentence: for texts; identity: for samples that are embeddings"
     ),
     "classes": choice(
         "prompts",
@@ -41,8 +41,7 @@ SETTINGS = {
 
 
 class Frozen(nn.Module):
-    """Unit-norm embeddings of a network that is never trained and whose weights are no part of a run's: they lie
-    elsewhere."""
+    """Unit-norm embeddings of a network that is never trained. Its weights are not saved with a run."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -54,7 +53,7 @@ class Frozen(nn.Module):
         return super()._apply(*arguments, **options)
 
     def embeddings(self, samples: Tensor) -> Tensor:
-        """As the network gives them, (B,D)."""
+        """Embeddings (B,D) of the length that the network gives them."""
         return self.hidden[0](samples)
 
     def forward(self, samples: Tensor) -> Tensor:
@@ -62,7 +61,7 @@ class Frozen(nn.Module):
 
 
 class ZeroShot(Method):
-    """The nearest class embedding says the class (Eq. 3)."""
+    """The class is that of the nearest class embedding (Eq. 3)."""
 
     def __init__(self, task: Task, spec: Spec) -> None:
         super().__init__(task, spec)
@@ -77,9 +76,9 @@ class ZeroShot(Method):
     @torch.no_grad()
     def length(self) -> Tensor:
         """Root mean square length of embeddings, of training samples evenly spaced."""
-        shown, encoder = self.task.batcher, self.networks["encoder"].eval()
-        rows = np.linspace(0, len(shown) - 1, min(MEASURED, len(shown))).astype(int)
-        found = encoder.embeddings(shown.batch(rows, np.random.default_rng(0)))  # type: ignore[operator]
+        batcher, encoder = self.task.batcher, self.networks["encoder"].eval()
+        rows = np.linspace(0, len(batcher) - 1, min(MEASURED, len(batcher))).astype(int)
+        found = encoder.embeddings(batcher.batch(rows, np.random.default_rng(0)))  # type: ignore[operator]
         return found.float().square().sum(dim=1).mean().sqrt()
 
     def from_prompts(self) -> None:
@@ -106,19 +105,19 @@ class ZeroShot(Method):
                 f"{self.task.about['dataset']}: class_embeddings are {given.shape}, but classes and embeddings "
                 f"say {shape}"
             )
-        hold(self.networks["head"], torch.from_numpy(given))  # type: ignore[arg-type]
+        set_head(self.networks["head"], torch.from_numpy(given))  # type: ignore[arg-type]
 
     def from_means(self) -> None:
         z = encode(self.networks["encoder"], None, self.task.batcher, np.random.default_rng(0))["z"].astype(np.float32)
         means = [z[self.task.y == label].mean(axis=0) for label in range(self.task.num_classes)]
-        hold(self.networks["head"], torch.from_numpy(np.stack(means)))  # type: ignore[arg-type]
+        set_head(self.networks["head"], torch.from_numpy(np.stack(means)))  # type: ignore[arg-type]
 
     def metadata(self) -> dict[str, Any]:
         network: nn.Module = self.networks["encoder"].hidden[0]  # type: ignore[index, assignment]
         return {"model_parameters": sum(p.numel() for p in network.parameters())}
 
-    def outputs(self, shown: InputBatcher, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
-        """Cosines are computed from the embeddings as they are kept, in half precision."""
-        z = embed(self.networks["encoder"], shown, checkpoint, rng)
+    def outputs(self, batcher: InputBatcher, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
+        """Cosines are computed from the saved embeddings, in half precision."""
+        z = embed(self.networks["encoder"], batcher, checkpoint, rng)
         head = self.networks["head"].weight.detach().cpu().numpy().T  # type: ignore[operator]
         return {"z": z, "logits": (z.astype(np.float32) @ head).astype(np.float16)}

@@ -1,1 +1,1 @@
-"""What methods of one family share."""
+"""Code that methods of one family share."""

@@ -1,5 +1,5 @@
-"""Temperatures that follow a domain discriminator (Lewis et al. 2023, Sec. 2): what the two variants of the method
-share."""
+"""Temperatures that depend on a domain discriminator (Lewis et al. 2023, Sec. 2): code of both variants of the
+method."""
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from despur.methods.families.selfsupervised import WithDomains
 from despur.numerics import logistic
 from despur.storage.store import Array
 
-SHOWN = 16  # anchors of a step whose temperatures are looked at: thousands of pairs
+DIAGNOSED = 16  # anchors of a step whose temperatures are kept: thousands of pairs
 
 
 def temperatures(weights: Tensor, domains: int, alpha: float, beta: float, smallest: float) -> Tensor:
@@ -22,7 +22,7 @@ def temperatures(weights: Tensor, domains: int, alpha: float, beta: float, small
 
 
 class DomainWeighted(WithDomains):
-    """Eq. 4. Subclasses say how probable it is that two samples are of one domain; no gradient passes through
+    """Eq. 4. Subclasses define the probability that two samples are of one domain. No gradient passes through
     temperatures."""
 
     def setup(self) -> None:
@@ -33,11 +33,11 @@ class DomainWeighted(WithDomains):
 
     @staticmethod
     def weights(p: Tensor, domain: Tensor) -> Tensor:
-        """w_ij (B,B) from each sample's probabilities of domains ``p`` (B,N_D) and its true domain (B,)."""
+        """w_ij (B,B), from each sample's probabilities of the domains ``p`` (B,N_D) and its true domain (B,)."""
         raise NotImplementedError
 
     def fit_discriminator(self, z: Tensor, domain: Tensor) -> None:
-        """A new discriminator for these embeddings (App. C): to the optimum, from nothing."""
+        """Fit a new discriminator to these embeddings, to its optimum (App. C)."""
         weight, bias = logistic.fit(z, domain, self.num_domains, self.settings["penalty"])
         discriminator = self.networks["discriminator"]
         discriminator.weight.copy_(weight)  # type: ignore[operator]
@@ -45,14 +45,14 @@ class DomainWeighted(WithDomains):
 
     @torch.no_grad()
     def fit_on_all(self, rng: np.random.Generator) -> None:
-        """On the training samples as they are, not augmented, by the encoder as it predicts."""
+        """Fit the discriminator to all training samples, not augmented, in evaluation mode."""
         self.networks.eval()
         with eager():
             z = torch.cat([self.embed(images).float() for images in self.task.batcher.batches(256, rng)])
         self.fit_discriminator(z, self.domain.values)
 
     def temperature(self, z: Tensor, domain: Tensor, positive: Tensor) -> Tensor:
-        """tau_ij (2N,2N), tau_alpha for the positives."""
+        """tau_ij (2N,2N); tau_alpha for the positives."""
         s = self.settings
         with torch.no_grad(), torch.autocast(z.device.type, enabled=False):
             p = self.networks["discriminator"](z.float()).softmax(dim=1)
@@ -70,8 +70,10 @@ class DomainWeighted(WithDomains):
 
     def percentiles(self, tau: Tensor, allowed: Tensor, positive: Tensor) -> Tensor:
         """Percentiles 0 to 100 of the temperatures of the first anchors' negative pairs, (101,)."""
-        negative = allowed[:SHOWN].scatter(1, positive[:SHOWN, None], False)
-        return torch.nanquantile(tau[:SHOWN].where(negative, torch.nan), torch.linspace(0, 1, 101, device=tau.device))
+        negative = allowed[:DIAGNOSED].scatter(1, positive[:DIAGNOSED, None], False)
+        return torch.nanquantile(
+            tau[:DIAGNOSED].where(negative, torch.nan), torch.linspace(0, 1, 101, device=tau.device)
+        )
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
         if self.settings["discriminator"] == "global" and self.steps_done % self.steps_per_epoch == 0:

@@ -1,4 +1,4 @@
-"""Small networks on a foundation model's embeddings (Sec. 3.2 of Zhang & Re 2022): a bottleneck, or nothing, before a
+"""Small networks on a foundation model's embeddings (Sec. 3.2 of Zhang & Re 2022): a bottleneck or nothing, then a
 linear head."""
 
 import numpy as np
@@ -21,8 +21,9 @@ class Unchanged(nn.Identity):
 
 
 class Probe(nn.Linear):
-    """W u + b, (B,D) -> (B,C), of embeddings of length 1 that are first given the ``length`` that the foundation model
-    gives them: on it depend the steps of SGD on W, times its square, and how heavy W's decay is."""
+    """W u + b, (B,D) -> (B,C). Embeddings of length 1 are first multiplied by ``length``, the length that the
+    foundation model gives them: the steps of SGD on W grow with its square, and the effect of W's decay depends on
+    it."""
 
     def __init__(self, dim: int, num_classes: int) -> None:
         super().__init__(dim, num_classes)
@@ -33,8 +34,8 @@ class Probe(nn.Linear):
 
 
 class Bottleneck(nn.Module):
-    """Eq. 4 with what the printed numbers of parameters demand, 2DH + 2H + D: batch norm and a bias. (B,D) -> (B,D) of
-    length 1."""
+    """Eq. 4, with batch norm and a bias, as the printed numbers of parameters demand (2DH + 2H + D). (B,D) -> (B,D)
+    of length 1."""
 
     def __init__(self, dim: int, hidden: int, batch_norm: bool) -> None:
         super().__init__()
@@ -47,14 +48,15 @@ class Bottleneck(nn.Module):
         return normalize(self.up(relu(self.norm(self.down(embeddings)))))
 
     def gram(self) -> Tensor:
-        """Products of the columns of the up-projection, its bias the last: (H+1,H+1)."""
+        """Products of all pairs of columns of the up-projection, its bias as the last column: (H+1,H+1)."""
         columns = torch.cat([self.up.weight, self.up.bias[:, None]], dim=1)
         return columns.T @ columns
 
     def cosines(self, hidden: Tensor, gram: Tensor) -> Tensor:
-        """Cosines of the first output with the others, (B-1,), from what the down-projection makes of a mini-batch
-        (B,H): the outputs themselves, D numbers each, are not needed, as products of outputs are those of activations
-        with :meth:`gram` between."""
+        """Cosines of the first output with the others, (B-1,), from the down-projections of a mini-batch (B,H).
+
+        The outputs themselves, of D numbers each, are not needed: their products are those of activations with
+        :meth:`gram` between."""
         with torch.autocast(
             hidden.device.type, enabled=False
         ):  # similarities over a small temperature need full precision
@@ -65,18 +67,19 @@ class Bottleneck(nn.Module):
 
 
 def stage1_outputs(task: Task) -> Stage1Outputs:
-    """What the foundation model says. Raises SettingError where the base's head does not lie in the space of the
-    representations."""
+    """The outputs of the foundation model. Raises SettingError if its head does not fit the representations."""
     assert task.stage1_outputs is not None
     wanted = (task.num_classes, *task.batcher.shape)
     if task.stage1_outputs.head.shape != wanted:
-        raise SettingError(f"the base's class embeddings are {task.stage1_outputs.head.shape}, not {wanted}")
+        raise SettingError(f"the stage-1 model's class embeddings are {task.stage1_outputs.head.shape}, not {wanted}")
     return task.stage1_outputs
 
 
-def predicted(y: Array, groups: Array, inference: str) -> Array:
-    """The classes that an inference's groups predict, (N,). Of one that reads attributes, groups are their values:
-    each stands for the class in which it has the largest share, as land for landbirds, and women for the blond."""
+def predict_classes(y: Array, groups: Array, inference: str) -> Array:
+    """The classes that an inference predicts, (N,).
+
+    An inference that reads attributes gives values of the attribute. Each value then stands for the class in which
+    it has the largest share, such as land for landbirds."""
     declaration = declared("inference", inference)
     if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
         return groups
@@ -86,6 +89,6 @@ def predicted(y: Array, groups: Array, inference: str) -> Array:
 
 
 def freeze(head: nn.Module, weight: Array) -> None:
-    """Give a head weights that no step trains."""
+    """Give a head these weights, which no step trains."""
     head.load_state_dict({"weight": torch.from_numpy(weight)})
     head.requires_grad_(False)

@@ -1,4 +1,4 @@
-"""Gradients that outlive a step."""
+"""Gradients that are kept after a step."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,13 +10,13 @@ from despur.storage.store import Array
 
 
 class KeepsHeadGradient(GradientMethod):
-    """With head_gradient=accumulate, the head's gradient is cleared once an epoch instead of once a step: a resumed
-    run needs it."""
+    """With head_gradient=accumulate, the head's gradient is cleared once an epoch instead of once a step. A
+    checkpoint holds it."""
 
     resumed = False
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """An epoch starts without gradients, unless it goes on after an interruption."""
+        """An epoch starts without gradients, unless it is resumed."""
         if not self.resumed:
             self.optimizer.zero_grad()
         self.resumed = False
@@ -27,18 +27,18 @@ class KeepsHeadGradient(GradientMethod):
         raise NotImplementedError
 
     def sub_batches(self, batch: Array) -> list[Array]:
-        """What of a step's batch is encoded at once."""
+        """The pieces of a step's batch that are encoded at once."""
         return [batch]
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """One optimiser step, in whatever modes the networks are: the mean over a batch, whose parts' gradients add
-        up."""
+        """One optimizer step, in the present modes of the networks. The loss is the mean over the batch: gradients
+        of its pieces add up."""
         for name, network in self.networks.items():
             if name != "head" or self.settings["head_gradient"] != "accumulate":
                 network.zero_grad(set_to_none=True)
         total: Losses = {}
-        for part in self.sub_batches(batch):
-            losses, share = self.losses(part, rng), len(part) / len(batch)
+        for piece in self.sub_batches(batch):
+            losses, share = self.losses(piece, rng), len(piece) / len(batch)
             (share * losses["loss"]).backward()
             for name, value in losses.items():
                 total[name] = total.get(name, 0) + share * value.detach()

@@ -1,7 +1,7 @@
-"""Methods in which each view of a sample is told from the other one, and target networks that follow slowly.
+"""Methods that compare two views of each sample, and target networks that follow slowly.
 
-Embeddings of 2N views: row i and row N + i are views of sample i. Each is an anchor, which plays the label, and the
-other view is its positive, from which it is predicted (Qiang et al. 2022, Sec. 3.2)."""
+Embeddings of 2N views: rows i and N + i are views of sample i. Each view is an anchor, the label; the other view is
+its positive, which is compared with it (Qiang et al. 2022, Sec. 3.2)."""
 
 import copy
 import math
@@ -23,14 +23,14 @@ def rowwise(network: nn.Module, x: Tensor) -> Tensor:
 
 
 class Pairs(SelfSupervised):
-    """Compares anchors with positives. Subclasses say how (:meth:`compare`) and by which networks they are
-    represented; ``shared``: the same networks see the same views in both parts."""
+    """Compares anchors with positives. Subclasses define the comparison (:meth:`compare`) and the networks.
+    ``shared``: the same networks and views represent anchors and positives."""
 
     shared = True
     PARALLEL = True
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-        """Two random views of N images, (2N,C,H,W): as anchors and as positives. Here they are the same."""
+        """Two random views of N images, (2N,C,H,W), as anchors and as positives. Here both are the same."""
         views = self.augment(torch.cat([images, images]), rng)
         return views, views
 
@@ -41,7 +41,7 @@ class Pairs(SelfSupervised):
 
     @property
     def channels(self) -> int:
-        """c, of a positive's representation."""
+        """c, the size of a positive's representation."""
         return self.dim
 
     def anchor(self, h: Tensor) -> Tensor:
@@ -57,11 +57,11 @@ class Pairs(SelfSupervised):
         raise NotImplementedError
 
     def contrast(self, z: Tensor, p: Tensor) -> Tensor:
-        """What the method minimises, a scalar: the mean over anchors, and what else its paper adds."""
+        """The loss of a batch, a scalar: the mean over anchors, and further terms of the method's paper."""
         return self.compare(z, p).mean()
 
     def opposite(self, p: Tensor) -> Tensor:
-        """Positives (...,2N,d) into the rows of their anchors: views are exchanged."""
+        """Move positives (...,2N,d) to the rows of their anchors: the two views are exchanged."""
         return p.roll(p.shape[-2] // 2, dims=-2)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
@@ -71,11 +71,8 @@ class Pairs(SelfSupervised):
 
 
 class WithTarget(Pairs):
-    """Anchors are represented by a target network, which no gradient reaches: its parameters follow those of encoder
-    and projector.
-
-    Statistics of batch norm are its own (W-MSE's code).
-    """
+    """Anchors are represented by a target network without gradients. Its parameters follow those of encoder and
+    projector; its batch norm has its own statistics (W-MSE's code)."""
 
     shared = False
 
@@ -91,15 +88,15 @@ class WithTarget(Pairs):
         return [*super().compilable_modules(), self.target("encoder")]
 
     def momentum(self) -> float:
-        """Share of the past after ``done`` epochs: constant, or 1 - (1 - ema) (cos(pi share of training) + 1) / 2
-        (Grill et al. 2020)."""
+        """The target's share of its past parameters after ``done`` epochs: constant, or 1 - (1 - ema) (cos(pi share
+        of training) + 1) / 2 (Grill et al. 2020)."""
         s = self.settings
         falling = (math.cos(math.pi * self.done / s["epochs"]) + 1) / 2 if s["ema_increase"] == "cosine" else 1.0
         return 1 - (1 - s["ema"]) * falling
 
     @torch.no_grad()
     def follow(self) -> None:
-        """The target moves towards what has been learned."""
+        """Move the target's parameters towards those that are learned."""
         share = 1 - self.momentum()
         for name in ("encoder", "projector"):
             for slow, fast in zip(self.target(name).parameters(), self.networks[name].parameters(), strict=True):
@@ -121,8 +118,8 @@ class WithTarget(Pairs):
 
 
 class WithQueue(WithTarget):
-    """Keeps the latest ``queue`` embeddings (K,d) of the target network, of length 1, to compare with: at first,
-    random ones."""
+    """Keeps the latest ``queue`` embeddings (K,d) of the target network, of length 1, to compare with. It starts
+    with random ones."""
 
     def setup(self) -> None:
         super().setup()
@@ -141,7 +138,7 @@ class WithQueue(WithTarget):
         return super().contrast(z, p)
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """The embeddings of a step's batch wait for the next step."""
+        """The embeddings of this step join the queue for the next step."""
         losses = super().step(batch, rng)
         self.queue.copy_(torch.cat([self.latest.to(self.queue.dtype), self.queue])[: len(self.queue)])
         return losses

@@ -1,5 +1,4 @@
-"""What foundation models share that classify by prompts: heads that hold the unit-norm embeddings of classes and
-groups."""
+"""Heads of foundation models that classify by prompts: they hold the unit-norm embeddings of classes and groups."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,17 +26,17 @@ def cosine_head(dim: int, outputs: int) -> nn.Linear:
 
 
 @torch.no_grad()
-def hold(head: nn.Linear, vectors: Tensor) -> None:
-    """Let a head be these vectors (K,D), at length 1."""
+def set_head(head: nn.Linear, vectors: Tensor) -> None:
+    """Set a head's weights to these vectors (K,D), scaled to length 1."""
     head.weight.copy_(normalize(vectors.float(), dim=1))
 
 
 @torch.no_grad()
 def prompt_embeddings(texts: Texts, of: list[list[str]]) -> Tensor:
-    """(K,D): for each of K classes or groups the mean of the unit-norm embeddings of its prompts, all embedded at
-    once."""
+    """(K,D): for each of K classes or groups, the mean of its prompts' unit-norm embeddings. All prompts are
+    embedded at once."""
     unit = normalize(texts([prompt for own in of for prompt in own]).float(), dim=1)
-    return torch.stack([part.mean(dim=0) for part in unit.split([len(own) for own in of])])
+    return torch.stack([rows.mean(dim=0) for rows in unit.split([len(own) for own in of])])
 
 
 def hold_prompts(networks: nn.ModuleDict, texts: Texts, about: Mapping[str, Any], family: str = "class") -> None:
@@ -45,7 +44,7 @@ def hold_prompts(networks: nn.ModuleDict, texts: Texts, about: Mapping[str, Any]
     class x attribute."""
     classes, groups = prompts.class_prompts(about, family), prompts.group_prompts(about)
     found = prompt_embeddings(texts, [*classes, *groups])
-    hold(networks["head"], found[: len(classes)])  # type: ignore[arg-type]
+    set_head(networks["head"], found[: len(classes)])  # type: ignore[arg-type]
     if groups:
         unit = normalize(found[len(classes) :], dim=1).unflatten(0, (len(classes), -1))
         networks.register_buffer("group_prompts", unit)

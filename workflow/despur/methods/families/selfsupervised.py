@@ -1,4 +1,4 @@
-"""What methods share that learn representations without labels, from two random views of every sample."""
+"""Methods that learn representations without labels, from two random views of every sample."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -16,9 +16,9 @@ from despur.storage.store import Array
 
 
 def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
-    """What stands between representation and loss (Lewis et al. 2023, App. G): nothing, a linear layer, or two with a
-    ReLU; or, with ``width`` hidden units, batch norm too, of the embedding as well in ``mlp_bn_bn`` (W-MSE's released
-    code)."""
+    """The network between representation and loss (Lewis et al. 2023, App. G): none, a linear layer, or two with a
+    ReLU. With ``width`` hidden units (W-MSE's released code): batch norm too, and also of the embedding in
+    ``mlp_bn_bn``."""
     if kind == "none":
         return nn.Identity()
     if kind in ("mlp_bn", "mlp_bn_bn"):
@@ -30,7 +30,7 @@ def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
 
 
 class SelfSupervised(GradientMethod):
-    """An encoder without a head. Nothing selects among its epochs: the last one counts. ``done``: epochs so far."""
+    """An encoder without a head. No criterion: the last step counts. ``done``: epochs so far, with the fraction."""
 
     done = 0.0
 
@@ -41,17 +41,17 @@ class SelfSupervised(GradientMethod):
         return nn.ModuleDict({"encoder": build_encoder(spec, shape)})
 
     def setup(self) -> None:
-        part = self.spec.components["augment"]
-        self.augment = import_module(f"despur.augment.{part.base_name}").build(part.settings)
+        augment = self.spec.components["augment"]
+        self.augment = import_module(f"despur.augment.{augment.base_name}").build(augment.settings)
         self.networks["projector"] = self.build_projector(self.dim)
 
     def build_projector(self, dim: int) -> nn.Module:
-        """From ``dim`` numbers to those where the loss acts."""
+        """The network from representations (B,dim) to embeddings, where the loss acts."""
         s = self.settings
         return projector(s["projector"], dim, s["projector_dim"], s["projector_width"]).to(self.task.device)
 
     def lr_factor(self, epoch: float) -> float:
-        """As other methods; or with two drops near the end (Qiang et al. 2022, Sec. 6.2). Grows over the first
+        """As other methods, or with two drops near the end (Qiang et al. 2022, Sec. 6.2). It grows over the first
         ``warmup`` steps."""
         s = self.settings
         warm = min(1.0, (epoch * self.steps_per_epoch + 1) / s["warmup"]) if s["warmup"] else 1.0
@@ -76,17 +76,17 @@ class SelfSupervised(GradientMethod):
         return len(self.task) // self.batch_size
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Whole batches: every anchor has as many negatives. The few samples left over wait for the next epoch's
-        order."""
+        """Whole batches, so that every anchor has as many negatives. A different remainder is left out in each
+        epoch."""
         order = rng.permutation(len(self.task))[: self.steps_per_epoch * self.batch_size]
         yield from order.reshape(-1, self.batch_size)
 
     def embed(self, images: Tensor) -> Tensor:
-        """Embeddings (B,D) of images, where the loss acts."""
+        """Embeddings (B,D) of images, for the loss."""
         return self.networks["projector"](self.networks["encoder"](images))
 
     def two_views(self, batch: Array, rng: np.random.Generator) -> Tensor:
-        """Embeddings (2N,D) of two random views of N samples: first all first ones, then all second ones."""
+        """Embeddings (2N,D) of two random views of N samples: all first views, then all second views."""
         images = self.task.batcher.batch(batch, rng)
         return self.embed(self.augment(torch.cat([images, images]), rng))
 
