@@ -205,7 +205,7 @@ def test_what_is_not_an_image_is_refused(finished, tmp_path, monkeypatch):
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """The module of cnc's room."""
+    """The module of cnc's figures."""
     monkeypatch.syspath_prepend(str(PAPERS / "cnc"))
     sys.modules.pop("grad_cam", None)
     import grad_cam
@@ -219,7 +219,7 @@ def cells(where, *printed):
 
 @pytest.mark.parametrize(
     ("run", "artifact", "methods"),
-    [("finished", "figure_1", ["erm", "cnc"]), ("masked", "per_group", ["erm", "jtt", "cnc"])],
+    [("finished", "draw_figure_1", ["erm", "cnc"]), ("masked", "draw_figure_12_13", ["erm", "jtt", "cnc"])],
 )
 def test_figures_are_drawn_with_and_without_masks(drawn, request, tmp_path, run, artifact, methods):
     where = request.getfixturevalue(run)
@@ -229,11 +229,9 @@ def test_figures_are_drawn_with_and_without_masks(drawn, request, tmp_path, run,
     assert len(shown) == len(methods) * len(own) and set(shown["printed"]) == set(methods)
 
 
-def test_a_view_tells_what_was_right_and_shows_the_rarest_groups(drawn, finished):
-    view = drawn.View.of(cells(finished, "erm")[0])
-    rows = view.arrays["rows"]
-    assert [view.right(row) for row in rows] == (view.arrays["predicted"] == view.dataset.y[rows]).tolist()
-    sizes = {i: view.trained(i) for i in range(25) if len(view.examples(i))}
-    assert len(view.groups) == 4 and max(sizes[i] for i in view.groups) <= min(
-        n for i, n in sizes.items() if i not in view.groups
-    )
+def test_an_explained_run_tells_what_was_right_and_shows_the_rarest_groups(drawn, finished):
+    run = drawn.load_run(cells(finished, "erm")[0])
+    rows, groups = run.arrays["rows"], run.rarest_groups()
+    assert [run.is_right(row) for row in rows] == (run.arrays["predicted"] == run.dataset.y[rows]).tolist()
+    sizes = {i: run.count_training(i) for i in range(25) if len(run.examples(i))}
+    assert len(groups) == 4 and max(sizes[i] for i in groups) <= min(n for i, n in sizes.items() if i not in groups)

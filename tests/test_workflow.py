@@ -1,15 +1,15 @@
 """The workflow: what each configuration and path asks for, what is refused, what an edit makes Snakemake do again."""
 
 import ast
+import contextlib
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
 
-from despur.orchestration import experiments, matrix
+from despur.orchestration import configuration, experiments, matrix
 from despur.specs.paths import locate
 
 ARTIFACTS = {"cnc_table_1", "cnc_figure_5"}
@@ -44,7 +44,8 @@ def again(finished):
 
 
 def asked(project, config="config.yaml"):
-    return {"seeds": 3, "outputs": "results", **yaml.safe_load((project.root / config).read_text())}
+    with contextlib.chdir(project.root):
+        return configuration.load_configuration(Path(config))
 
 
 @pytest.mark.parametrize("config", CONFIGS)

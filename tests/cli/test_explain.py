@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur.cli import explain
-from despur.cli.check import LICENCE, SOURCE, check, stated
+from despur.cli.check import LICENCE, SOURCE, check, find_statement
+from despur.cli.explain import explain
+from despur.cli.list import list_kind
+from despur.cli.unused import list_unused
 from despur.datasets import waterbirds
 from despur.orchestration import configuration, experiments
 from despur.specs.declarations import list_components
@@ -51,14 +53,14 @@ def said(lines):
     ],
 )
 def test_lists_name_what_there_is(what, name):
-    lines = list(explain.list_(what))
+    lines = list(list_kind(what))
     assert any(line.split()[0] == name for line in lines)
     assert all(len(line.split()) > 1 for line in lines)
     assert what == "claims" or len(lines) == len({line.split()[0] for line in lines})
 
 
 def test_a_path_is_explained_with_the_source_of_every_value(here):
-    text = said(explain.explain(f"{RUN}/metrics.csv"))
+    text = said(explain(f"{RUN}/metrics.csv"))
     assert text.startswith(f"{RUN}: trained models, their outputs and metrics (not made yet)")
     assert "reads    results/data/colored_digits, results/groups/colored_digits/" in text
     assert "shown by config.yaml: cnc table_a5" in text
@@ -70,16 +72,16 @@ def test_a_path_is_explained_with_the_source_of_every_value(here):
 
 
 def test_a_setting_of_a_part_comes_from_the_path(here):
-    text = said(explain.explain("results/runs/colored_digits/jtt+groups=oracle+groups.noise=0.2/s0"))
+    text = said(explain("results/runs/colored_digits/jtt+groups=oracle+groups.noise=0.2/s0"))
     assert "  groups = oracle  (the path)" in text and "  groups.noise = 0.2  (the path)" in text
-    text = said(explain.explain("results/runs/colored_digits/jtt+stage1.epochs=7/s0"))
+    text = said(explain("results/runs/colored_digits/jtt+stage1.epochs=7/s0"))
     assert "  groups.stage1.epochs = 7  (the path)" in text
 
 
 def test_an_artifact_is_explained_with_its_runs_in_each_configuration(here):
-    text = said(explain.explain("results/papers/cnc/table_a5.csv"))
+    text = said(explain("results/papers/cnc/table_a5.csv"))
     assert "Table A.5 of Correct-N-Contrast" in text and "{'methods': {'cnc': 'cnc+lambda=0.5~0.9'}}" in text
-    assert f"  cnc on colored_digits in the part of cmnist: {RUN}" in text
+    assert f"  cnc on colored_digits instead of cmnist: {RUN}" in text
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_an_artifact_is_explained_with_its_runs_in_each_configuration(here):
 )
 def test_what_does_not_exist_is_refused(here, path):
     with pytest.raises(SettingError):
-        list(explain.explain(path))
+        list(explain(path))
 
 
 def test_raw_data_is_checked(here, monkeypatch):
@@ -104,7 +106,7 @@ def test_raw_data_is_checked(here, monkeypatch):
 
 def test_data_that_a_model_represents_are_made_from_it_and_checked_by_what_it_reads(here, monkeypatch):
     base = Path("results/stage1/hate_speech_tweets/erm/s0")
-    assert f"reads    {base}\n" in said(explain.explain("results/data/hate_speech"))
+    assert f"reads    {base}\n" in said(explain("results/data/hate_speech"))
     Path("data/hate_speech").mkdir(parents=True)
     for split in ("train", "valid", "test"):
         Path(f"data/hate_speech/{split}.tsv").write_text("text\tage\tlabel\na b\t1\t0\nb\t0\t1\n")
@@ -112,7 +114,7 @@ def test_data_that_a_model_represents_are_made_from_it_and_checked_by_what_it_re
     assert "hate_speech: right; 2 train, 2 val, 2 test" in said(check("hate_speech"))
     Path("config.yaml").write_text("papers: [fair_cl]\nseeds: 3\ndatasets: {hate_speech: hate_speech}\n")
     base.mkdir(parents=True)
-    assert str(base) not in said(explain.unused())
+    assert str(base) not in said(list_unused())
 
 
 def test_a_check_downloads_nothing_and_says_how_to_get_the_files(here, monkeypatch):
@@ -140,7 +142,7 @@ def test_a_check_decodes_images_of_each_split(monkeypatch):
 @pytest.mark.parametrize("dataset", list_components("datasets"))
 def test_the_licence_of_a_data_set_is_known_without_its_files(dataset):
     known = {"cifar10", "cifar100", "cifar10_001", "cifar10_02", "stl10"}  # whose authors state none
-    assert stated(dataset, LICENCE).startswith("not stated") == (dataset in known)
+    assert find_statement(dataset, LICENCE).startswith("not stated") == (dataset in known)
 
 
 @pytest.mark.parametrize("dataset", list_components("datasets"))
@@ -156,7 +158,7 @@ def test_the_table_of_raw_files_has_the_data_sets_that_cannot_be_made_without(da
         lacking = True
     assert lacking == bool(needed)
     if needed and dataset != "bring_your_own":
-        assert stated(raw.base_name, SOURCE).startswith("http")
+        assert find_statement(raw.base_name, SOURCE).startswith("http")
 
 
 def test_the_raw_data_of_a_configuration_is_looked_for_and_not_read(here, monkeypatch):
@@ -204,7 +206,7 @@ def test_what_no_configuration_asks_for_is_listed_and_kept(here):
     for folder in [*kept, *alone]:
         Path(folder).mkdir(parents=True, exist_ok=True)
         (Path(folder) / "about.json").write_bytes(b"x" * 1_500_000)
-    *lines, total = explain.unused()
+    *lines, total = list_unused()
     assert sorted(line.split()[-1] for line in lines) == sorted(alone)
     assert all(line.split()[:2] == ["1.5", "MB"] for line in lines) and total.split()[:2] == ["3.0", "MB"]
     assert all((Path(folder) / "about.json").exists() for folder in [*kept, *alone])
@@ -222,10 +224,10 @@ def test_the_command_line_answers_or_says_what_is_wrong(here):
 
 def test_names_are_explained_without_torch_or_pandas(here):
     code = (
-        f"import sys; from despur import commands; list(explain.explain({RUN!r})); list(explain.list_('claims')); "
-        "list(explain.unused())"
+        "import sys; from despur.cli.explain import explain; from despur.cli.list import list_kind; "
+        f"from despur.cli.unused import list_unused; list(explain({RUN!r})); list(list_kind('claims')); "
+        "list(list_unused()); sys.exit(bool({'torch', 'pandas', 'numpy'} & set(sys.modules)))"
     )
-    code += "; sys.exit(bool({'torch', 'pandas', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

@@ -5,7 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from despur.cli.show import diff, seeds, show
+from despur.cli.diff import show_difference
+from despur.cli.metrics import format_seeds
+from despur.cli.show import show_run
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, write_json
 
@@ -54,13 +56,13 @@ def made(name, values, asked="s0", key="lambda", **settings):
 
 
 def test_a_run_shows_mean_and_std_of_what_tables_show():
-    text = said(show(made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1") / "metrics.csv"))
+    text = said(show_run(made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1") / "metrics.csv"))
     assert "split test, selection best, seeds 0, 1" in text
     assert [line.split() for line in text.splitlines()[2:]] == [["gap", "0.2", "(0.14)"]]
 
 
 def test_a_sweep_shows_a_row_for_each_point():
-    text = said(show(made("erm+lambda=0.5~1", {0.5: {0: 0.1, 1: 0.3}, 1.0: {0: 0.5, 1: 0.5}}, "s0-1")))
+    text = said(show_run(made("erm+lambda=0.5~1", {0.5: {0: 0.1, 1: 0.3}, 1.0: {0: 0.5, 1: 0.5}}, "s0-1")))
     assert [line.split() for line in text.splitlines()[-2:]] == [
         ["lambda=0.5", "0.2", "(0.14)"],
         ["lambda=1", "0.5", "(0)"],
@@ -69,11 +71,11 @@ def test_a_sweep_shows_a_row_for_each_point():
 
 def test_what_has_no_metrics_is_refused():
     with pytest.raises(SettingError, match="only results/runs"):
-        said(show(Path("results/stage1/colored_digits/erm/s0")))
+        said(show_run(Path("results/stage1/colored_digits/erm/s0")))
     with pytest.raises(InputError, match="make it with snakemake"):
-        said(show(Path("results/runs/colored_digits/erm/s0")))
+        said(show_run(Path("results/runs/colored_digits/erm/s0")))
     with pytest.raises(SettingError, match="only results/runs"):
-        said(show(Path("results/data/colored_digits")))
+        said(show_run(Path("results/data/colored_digits")))
 
 
 def test_a_split_that_was_not_measured_is_named_with_those_that_were():
@@ -83,12 +85,12 @@ def test_a_split_that_was_not_measured_is_named_with_those_that_were():
     with pytest.raises(
         InputError, match=r"no metrics of the split test, .*splits: test_ood, train; .*about\.json, .* is not there"
     ):
-        said(show(folder))
+        said(show_run(folder))
     write_json(about, {"colored_digits": {"headline": "val"}})
     with pytest.raises(InputError, match=r"no metrics of the split val, .*splits: test_ood, train$"):
-        said(show(folder))
+        said(show_run(folder))
     write_json(about, {"colored_digits": {"headline": "test_ood"}})
-    assert said(show(folder)).startswith("results/runs/colored_digits/erm/s0: split test_ood")
+    assert said(show_run(folder)).startswith("results/runs/colored_digits/erm/s0: split test_ood")
 
 
 def test_data_cannot_differ():
@@ -97,7 +99,7 @@ def test_data_cannot_differ():
         write_json(folder / "about.json", {folder.name: {"headline": "test"}})
     for pair in (folders, [made("erm", {None: {0: 0.1}}), folders[0]]):
         with pytest.raises(SettingError, match=r"results/data/colored_digits.*: data, which no run is"):
-            said(diff(*pair))
+            said(show_difference(*pair))
 
 
 def test_two_runs_differ_in_settings_and_metrics():
@@ -105,7 +107,7 @@ def test_two_runs_differ_in_settings_and_metrics():
         made("erm", {None: {0: 0.25}}, epochs=12, decay="none"),
         made("erm+epochs=3", {None: {0: 0.75}}, epochs=3, decay="none"),
     )
-    text = said(diff(*folders))
+    text = said(show_difference(*folders))
     assert text.splitlines()[:2] == ["epochs: 12 | 3", "seed 0"]
     assert "code: the same" in text and "decay" not in text and "9" not in text
     assert text.splitlines()[-1].split() == ["gap", "0.25", "0.75", "+0.5"]
@@ -116,14 +118,16 @@ def test_sweeps_differ_point_by_point_and_in_the_values_of_a_setting():
         made("erm+lambda=0.5~1", {0.5: {0: 0.1}, 1.0: {0: 0.2}}),
         made("erm+lambda=1~2", {1.0: {0: 0.7}, 2.0: {0: 0.9}}),
     )
-    text = said(diff(*folders))
+    text = said(show_difference(*folders))
     assert text.splitlines()[0] == "lambda: 0.5 ~ 1 | 1 ~ 2" and "points" not in text
     assert text.count("gap") == 1 and text.splitlines()[-3] == "lambda=1"
     assert text.splitlines()[-1].split() == ["gap", "0.2", "0.7", "+0.5"]
 
 
 def test_each_point_is_compared_with_a_run_that_sweeps_nothing():
-    text = said(diff(made("erm", {None: {0: 0.1}}), made("erm+lambda=0.5~1", {0.5: {0: 0.2}, 1.0: {0: 0.4}})))
+    text = said(
+        show_difference(made("erm", {None: {0: 0.1}}), made("erm+lambda=0.5~1", {0.5: {0: 0.2}, 1.0: {0: 0.4}}))
+    )
     assert [line.split()[-1] for line in text.splitlines() if line.startswith("gap")] == ["+0.1", "+0.3"]
     assert "\nlambda=0.5\n" in text and "\nlambda=1\n" in text
 
@@ -131,23 +135,25 @@ def test_each_point_is_compared_with_a_run_that_sweeps_nothing():
 def test_sweeps_without_a_point_in_common_are_not_compared():
     folders = [made(f"erm+{key}=1~2", {1: {0: 0.1}, 2: {0: 0.2}}, key=key) for key in ("lambda", "width")]
     with pytest.raises(SettingError, match=r"2 points \(lambda=1, lambda=2\) against 2 others.*despur show"):
-        said(diff(*folders))
+        said(show_difference(*folders))
 
 
 def test_other_seeds_are_said_and_their_spread_shown():
-    text = said(diff(made("erm", {None: {0: 0.1, 1: 0.2, 2: 0.3}}, "s0-2"), made("erm", {None: {3: 0.5}}, "s3")))
+    text = said(
+        show_difference(made("erm", {None: {0: 0.1, 1: 0.2, 2: 0.3}}, "s0-2"), made("erm", {None: {3: 0.5}}, "s3"))
+    )
     assert "seeds 0-2 | seed 3: a change may be the seeds'" in text
     assert text.splitlines()[-1].split() == ["gap", "0.2", "(0.1)", "0.5", "+0.3"]
-    assert seeds([0, 2, 3]) == "seeds 0, 2, 3"
+    assert format_seeds([0, 2, 3]) == "seeds 0, 2, 3"
 
 
 def test_runs_differ_in_the_metrics_of_their_headline_split():
     folders = made("erm", {None: {0: 0.25}}), made("erm+epochs=3", {None: {0: 0.75}})
     write_json(Path("results/data/colored_digits/about.json"), {"colored_digits": {"headline": "train"}})
-    title, last = said(diff(*folders)).splitlines()[-2:]
+    title, last = said(show_difference(*folders)).splitlines()[-2:]
     assert title.startswith("train metric") and last.split() == ["gap", "9", "9", "+0"]
 
 
 def test_a_run_that_is_not_made_cannot_differ():
     with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/about\.json"):
-        said(diff(made("erm", {None: {0: 0.25}}), Path("results/runs/colored_digits/erm/s1")))
+        said(show_difference(made("erm", {None: {0: 0.25}}), Path("results/runs/colored_digits/erm/s1")))

@@ -45,7 +45,7 @@ def test_ascent_is_the_gradient_of_the_objective():
     logits, y = outputs()
     a = torch.randn(len(y), dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()
     (gradient,) = torch.autograd.grad(objective(a, logits, y), a)
-    found = eiil.ascent(a.detach().numpy(), eiil.scale_gradients(logits, y))
+    found = eiil.objective_gradient(a.detach().numpy(), eiil.scale_gradients(logits, y))
     np.testing.assert_allclose(found, gradient, rtol=1e-8)
     a = a.detach()
     step = 1e-5 * torch.eye(len(y), dtype=torch.float64)
@@ -57,7 +57,7 @@ def test_ascent_is_the_gradient_of_the_objective():
 def test_steps_are_those_of_adam(learning_rate, steps=40):
     logits, y = outputs()
     a = torch.randn(len(y), dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    found = eiil.maximise(a.numpy(), eiil.scale_gradients(logits, y), learning_rate, steps)
+    found = eiil.maximize(a.numpy(), eiil.scale_gradients(logits, y), learning_rate, steps)
     a.requires_grad_()
     optimizer = torch.optim.Adam([a], lr=learning_rate)
     for _ in range(steps):

@@ -130,7 +130,7 @@ def test_only_an_inference_that_declares_it_is_given_true_attributes(name, root)
     from_stage1 = "stage1" in declared("inference", name)["SETTINGS"]
     where = result(results, f"groups/colored_digits/{name}{'+stage1.epochs=1' * from_stage1}/s0-1")
     for run in where.runs():
-        found, train = groups.evidence(where, run, dataset), dataset.rows("train")
+        found, train = groups.load_evidence(where, run, dataset), dataset.rows("train")
         assert found.seed == run.seed and found.num_classes == found.num_attributes == 5
         assert (found.y == dataset.y[train]).all()
         if declared("inference", name).get("READS_TRUE_GROUPS"):
@@ -177,14 +177,14 @@ def test_groups_stage_reports_agreement(root):
 
 def test_agreement_by_hand():
     y, a = np.array([0, 0, 0, 1, 1, 1]), np.array([1, 1, 0, 0, 0, 1])
-    swapped = groups.agreement(1 - a, y, a)  # the truth under other names
+    swapped = groups.compare_with_truth(1 - a, y, a)  # the truth under other names
     assert swapped == {
         "best_match": 1.0,
         "adjusted_mutual_information": 1.0,
         "differs_from_class": 2,
         "classes_without_difference": 0,
     }
-    constant = groups.agreement(np.zeros(6, int), y, a)
+    constant = groups.compare_with_truth(np.zeros(6, int), y, a)
     assert constant == {
         "best_match": 0.5,
         "adjusted_mutual_information": pytest.approx(0, abs=1e-9),

@@ -7,7 +7,7 @@ from helpers import build, embedded
 from torch import nn
 
 from despur.compute.task import encode
-from despur.losses.fair_contrastive import fair_contrast
+from despur.losses.fair_contrastive import fair_contrast, literal_contrast
 from despur.numerics.linear import logistic
 
 RNG = np.random.default_rng
@@ -58,6 +58,18 @@ def test_the_fair_loss_within_classes_is_that_of_a_loop(plus, parts, mean):
     scl = slow(h, y, 0.3, plus)
     expected = (scl.mean() if mean else scl.sum()) * (parts == "both") - fcl
     assert fast(h, y, a, parts=parts, plus=plus, mean=mean, within="class") == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_values_and_gradients_are_those_of_eq_2_and_3_as_printed(seed):
+    h, y, a = (torch.from_numpy(values) for values in case(seed))
+    fast, literal = h.clone().requires_grad_(), h.clone().requires_grad_()
+    found = fair_contrast(fast, y, a, 0.3, mean=False)[0]
+    expected = literal_contrast(literal, y, 0.3) - literal_contrast(literal, a, 0.3)
+    found.backward()
+    expected.backward()
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)
+    torch.testing.assert_close(fast.grad, literal.grad, rtol=1e-9, atol=1e-12)
 
 
 def test_log_partitions_cancel_over_the_batch():

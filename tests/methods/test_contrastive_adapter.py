@@ -9,7 +9,8 @@ import torch
 from helpers import CPU, spec
 
 from despur.compute.task import InputBatcher, Stage1Outputs, Task
-from despur.losses.contrastive import one_positive_contrast
+from despur.losses.contrastive_adapter import literal_contrast, one_positive_contrast
+from despur.methods.families.embeddings import Bottleneck
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
 from despur.training.inputs import load_method_class
@@ -53,6 +54,20 @@ def test_eq_6_has_its_own_positive_alone_in_the_denominator():
     found = one_positive_contrast(torch.from_numpy(positive), torch.from_numpy(negative), *everything, 0.1)
     np.testing.assert_allclose(found, [slow(p, n, 0.1) for p, n in zip(positive, negative, strict=True)], rtol=1e-9)
     assert found[0] == pytest.approx(np.mean([slow([p], negative[0], 0.1) for p in positive[0]]))
+
+
+@pytest.mark.parametrize("batch_norm", [True, False])
+def test_values_and_gradients_are_those_of_eq_6_as_printed(batch_norm):
+    torch.manual_seed(0)
+    encoder, embeddings = Bottleneck(6, 4, batch_norm).double(), torch.randn(12, 6, dtype=torch.float64)
+    positive, negative = encoder.cosines(encoder.down(embeddings), encoder.gram())[None].split([5, 6], dim=1)
+    everything = torch.ones(1, 5, dtype=bool), torch.ones(1, 6, dtype=bool)
+    found = one_positive_contrast(positive, negative, *everything, 0.1).sum()
+    outputs = encoder(embeddings)
+    expected = literal_contrast(outputs[0], outputs[1:6], outputs[6:], 0.1)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=0)
+    gradients = [torch.autograd.grad(loss, list(encoder.parameters())) for loss in (found, expected)]
+    torch.testing.assert_close(*gradients, rtol=1e-8, atol=1e-10)
 
 
 def test_eq_6_does_not_see_what_is_masked():
@@ -208,12 +223,9 @@ def reference_gradient(method, anchors, rng):
     encoder.zero_grad()
     for i, rows in enumerate(drawn.rows):
         f = encoder(method.task.batcher.batch(rows, rng))
-        cosines = f[1:] @ f[0]
-        positive, negative = cosines[: s["num_positives"]], cosines[s["num_positives"] :]
-        kept = positive[torch.from_numpy(drawn.real[i])], negative[torch.from_numpy(drawn.different[i])]
-        against = torch.exp(kept[1] / s["contrast_temperature"]).sum()
-        own = torch.exp(kept[0] / s["contrast_temperature"])
-        (-torch.log(own / (own + against)).mean()).backward()
+        positives, negatives = f[1 : 1 + s["num_positives"]], f[1 + s["num_positives"] :]
+        real, different = torch.from_numpy(drawn.real[i]), torch.from_numpy(drawn.different[i])
+        literal_contrast(f[0], positives[real], negatives[different], s["contrast_temperature"]).backward()
     return {name: p.grad.clone() for name, p in encoder.named_parameters()}
 
 

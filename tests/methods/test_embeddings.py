@@ -10,7 +10,7 @@ from despur import groups
 from despur.compute.task import InputBatcher, Stage1Outputs, Task
 from despur.evaluate import evaluate
 from despur.inference import ssa
-from despur.inference.base import Evidence, Labelled
+from despur.inference.base import Evidence, LabeledSamples
 from despur.methods.dfr import equal_groups
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.model import load
@@ -251,7 +251,7 @@ def spurious(count, seed, share=0.95):
     z = rng.normal(size=(count, 6)).astype(np.float32)
     z[:, 0] += 3 * a
     z[:, 1] += y
-    return Labelled(z, y, a)
+    return LabeledSamples(z, y, a)
 
 
 def test_ssa_finds_the_attribute_of_training_samples():
@@ -266,7 +266,7 @@ def test_no_group_spreads_beyond_the_smallest():
     group = np.repeat([0, 1, 2, 3], [50, 6, 4, 30])
     confidence = RNG(0).uniform(0.9, 1, 90)
     labelled = np.array([10, 3, 8, 10])
-    joins = ssa.spread(group, confidence, labelled, 0.95)
+    joins = ssa.select_confident(group, confidence, labelled, 0.95)
     sizes = labelled + np.bincount(group[joins], minlength=4)
     smallest = 3 + ((group == 1) & (confidence >= 0.95)).sum()
     assert sizes[1] == smallest and sizes.max() <= max(smallest, labelled.max())

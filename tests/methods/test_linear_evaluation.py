@@ -14,7 +14,7 @@ from torch import nn
 from despur import evaluate, saliency
 from despur.compute.randomness import generator
 from despur.encoders import resnet18
-from despur.metrics.neighbors import nearest_neighbours, top_k_correct
+from despur.metrics.neighbors import predict_by_neighbors, top_k_correct
 from despur.model import load
 from despur.numerics.linear import logistic
 from despur.samplers.labelled import label_ranks
@@ -61,8 +61,8 @@ def test_neighbours_vote_as_a_slow_search_says():
             nearest = sorted(range(60), key=lambda i: np.linalg.norm(train[i] - point))[:k]
             votes = Counter(y[nearest].tolist())
             expected.append(min(votes, key=lambda label: (-votes[label], label)))
-        assert nearest_neighbours(train, y, test, k).tolist() == expected
-    assert nearest_neighbours(train[:3], y[:3], test, 5).shape == (25,)
+        assert predict_by_neighbors(train, y, test, k).tolist() == expected
+    assert predict_by_neighbors(train[:3], y[:3], test, 5).shape == (25,)
 
 
 def test_top_k_counts_larger_logits():
@@ -228,7 +228,7 @@ def test_a_linear_classifier_is_run_on_a_model_that_learned_without_labels(tmp_p
         assert of(metrics, "test", "top5_accuracy") == pytest.approx(
             top_k_correct(logits[test], data.y[test], 5).mean()
         )
-        voted = nearest_neighbours(z[train], data.y[train], z[test], 5)
+        voted = predict_by_neighbors(z[train], data.y[train], z[test], 5)
         assert of(metrics, "test", "knn5_accuracy") == pytest.approx((voted == data.y[test]).mean())
         assert not metrics["metric"].str.contains("leakage|alignment|probe").any()
         resampled = pd.read_parquet(where.folder / "resamples.parquet")["metric"]

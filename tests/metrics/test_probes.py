@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from despur.metrics.probes import labelled, probe_rows, standardised
+from despur.metrics.probes import labelled, probe_rows, standardize
 from despur.samplers.labelled import label_ranks
 from despur.storage.store import Dataset
 
@@ -116,7 +116,7 @@ def test_the_domain_classifier_is_scored_on_held_out_samples_of_training_domains
 
 def test_a_held_out_training_domain_is_scored_by_the_labels_of_the_others():
     data, z = dataset()
-    x, a, y = standardised(z, data.rows("train")), data.table["a"].to_numpy(), data.y
+    x, a, y = standardize(z, data.rows("train")), data.table["a"].to_numpy(), data.y
     fitted, train = labelled(data)["most"], data.rows("train")
     scores = []
     for held_out in (0, 1):

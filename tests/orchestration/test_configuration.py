@@ -182,3 +182,30 @@ def test_the_message_names_the_file(tmp_path, monkeypatch, text, message):
     with pytest.raises(SettingError) as error:
         configuration.load_configuration(Path("own.yaml"))
     assert str(error.value).startswith(message)
+
+
+def test_a_configuration_includes_files_and_replaces_what_they_say(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text("datasets: {cmnist: cmnist}\nartifacts: {cnc: {table_a5: {seeds: 2}}}\n")
+    Path("b.yaml").write_text("datasets: {waterbirds: scene_digits}\n")
+    Path("config.yaml").write_text("papers: [cnc]\ninclude: [a.yaml, b.yaml]\ndatasets: {cmnist: colored_digits}\n")
+    Path("own.yaml").write_text("artifacts: {cnc: {table_a5: {methods: []}}}\n")
+    read = configuration.load_configuration(Path("own.yaml"))
+    assert "include" not in read and read["artifacts"] == {"cnc": {"table_a5": {"seeds": 2, "methods": []}}}
+    assert read["datasets"] == {"cmnist": "colored_digits", "waterbirds": "scene_digits"}
+    Path("own.yaml").write_text("include: [c.yaml]\n")
+    with pytest.raises(SettingError, match=r"config key include: c\.yaml cannot be read"):
+        configuration.load_configuration(Path("own.yaml"))
+
+
+def test_an_artifact_may_take_what_another_takes():
+    table_1 = {"seeds": {"pairs": 2}, "methods": {"pairs": "linear_classifier+stage1=byol~simclr"}}
+    own = {"same_as": "table_1", "seeds": {"pairs": 1}}
+    config = {"papers": ["icl_msr"], "datasets": {}, "artifacts": {"icl_msr": {"table_1": table_1, "table_2": own}}}
+    filled = complete_configuration(config)["artifacts"]["icl_msr"]
+    assert filled == {"table_1": table_1, "table_2": {**table_1, "seeds": {"pairs": 1}}}
+    config["artifacts"]["icl_msr"]["table_2"]["same_as"] = "table_3"
+    with pytest.raises(
+        SettingError, match=r"icl_msr\.table_2\.same_as: unknown artifact 'table_3'; did you mean table_1"
+    ):
+        complete_configuration(config)

@@ -216,8 +216,9 @@ def test_a_bad_configuration_is_refused_with_the_nearest_name(toy, change, words
 
 
 @pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.name)
-def test_the_configurations_that_we_ship_are_good(file):
-    check_configuration(yaml.safe_load(file.read_text()))
+def test_the_configurations_that_we_ship_are_good(file, monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    configuration.load_configuration(file)
 
 
 @pytest.mark.parametrize("paper", list_papers())

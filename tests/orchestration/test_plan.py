@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from project import Project
 
+from despur.cli.plan import plan_configuration
 from despur.orchestration import configuration, experiments, plan, resources
 from despur.specs.paths import locate
 
@@ -35,7 +36,7 @@ def project(tmp_path):
 
 def bill(config="config/published.yaml", device="gpu"):
     """What is printed, line by line, and the numbers of each row."""
-    lines = list(plan.plan(Path(config), device))
+    lines = list(plan_configuration(Path(config), device))
     table = lines[1 : next(i for i, line in enumerate(lines) if line.startswith("\n"))]
     rows = {line[:20].strip(): [float(word.replace(",", "")) for word in line[20:].split()] for line in table}
     return lines, rows

@@ -1,4 +1,4 @@
-"""The tables of the room cnc: every number is one of the runs', or of the data."""
+"""The tables of cnc: every number is one of the runs', or of the data."""
 
 import importlib
 import json
@@ -15,7 +15,8 @@ from despur.specs.paths import locate
 from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, load_dataset, save_dataset
 
-ROOM = experiments.PAPERS / "cnc"
+PAPER = experiments.PAPERS / "cnc"
+MODULES = ("tables", "hyperparameters", "measures", "printed_rows", "prose")
 CLASSES = ["0,1", "2,3"]
 VALUES = {
     "erm": (0.10, 0.30),
@@ -28,12 +29,13 @@ VALUES = {
 
 @pytest.fixture(scope="module")
 def scripts():
-    """The room's modules, as its scripts import them."""
-    names = ("tables", "prose", "sweeps")
+    """The paper's modules, as its scripts import them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOM))
-        yield {name: importlib.import_module(name) for name in names}
-    for name in names:
+        patch.syspath_prepend(str(PAPER))
+        for name in MODULES:
+            sys.modules.pop(name, None)
+        yield {name: importlib.import_module(name) for name in MODULES}
+    for name in MODULES:
         del sys.modules[name]
 
 
@@ -73,7 +75,7 @@ def rows(worst, seed, base="cnc", **settings):
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
-    """Made-up runs of cmnist (by a stand-in) and celeba; returns what makes a cell."""
+    """Made-up runs of cmnist (by a substitute) and celeba; returns what makes a cell."""
     monkeypatch.chdir(tmp_path)
     dataset = save_tiny(tmp_path / "results")
     save_dataset(tmp_path / "results/data/colored_digits+draw=1", {"colored_digits+draw=1": dataset})
@@ -85,7 +87,7 @@ def world(tmp_path, monkeypatch):
             table = [r for seed, v in enumerate(VALUES[printed]) for r in rows(v, seed)] if values is None else values
             pd.DataFrame(table).assign(dataset=dataset).to_csv(folder / "metrics.csv", index=False)
         if stage == "groups":
-            agreement = {"dataset": dataset, "inference": name, "seed": [0, 1], "best_match": [0.90, 0.94]}
+            agreement = {"dataset": dataset, "inference": name, "seed": [0, 1], "best_match": values or [0.90, 0.94]}
             pd.DataFrame(agreement).to_csv(folder / "agreement.csv", index=False)
         seconds = {f"s{seed}": {"seconds": 36.0 * (seed + 1), "largest_factor": 900.0 + 200 * seed} for seed in (0, 1)}
         about = {"runs": seconds, "peak_memory_mb": 512.0, "device": "cpu", "machine": "Linux x86_64", "seconds": 100.0}
@@ -95,7 +97,7 @@ def world(tmp_path, monkeypatch):
     return cell
 
 
-def made(scripts, name, cells, tmp_path):
+def make_table(scripts, name, cells, tmp_path):
     """A table as it is written, and as people read it."""
     scripts["tables"].ARTIFACTS[name](cells, tmp_path / name)
     assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
@@ -115,7 +117,14 @@ TABLES = [
 
 
 @pytest.mark.parametrize(
-    ("role", "method", "average"), [("waterbirds", "jtt", 90.0), ("waterbirds", "cnc", 70.0), ("celeba", "jtt", 70.0)]
+    ("role", "method", "average"),
+    [
+        ("waterbirds", "jtt", 90.0),
+        ("waterbirds", "eiil", 90.0),
+        ("waterbirds", "gdro", 70.0),  # App. E.2.5: run by the authors
+        ("waterbirds", "cnc", 70.0),
+        ("celeba", "jtt", 70.0),
+    ],
 )
 def test_copied_averages_on_waterbirds_weight_groups_by_their_training_sizes(
     scripts, world, tmp_path, role, method, average
@@ -126,13 +135,19 @@ def test_copied_averages_on_waterbirds_weight_groups_by_their_training_sizes(
         if row["metric"] == "average_accuracy"
     ]
     cells = [world(role, method, "table_1", values=[*rows(0.5, 0), *weighted])]
-    table, _ = made(scripts, "table_1", cells, tmp_path)
+    table, _ = make_table(scripts, "table_1", cells, tmp_path)
     assert row_of(table, paper_dataset=role, method=method, metric="average_accuracy")["ours"] == pytest.approx(average)
+
+
+def test_copied_are_the_numbers_that_the_printed_table_marks_so(scripts):
+    table = pd.read_csv(PAPER / "reported/table_1.csv")
+    copied = table[(table["dataset"] == "waterbirds") & table["note"].str.startswith("from original paper")]
+    assert set(copied["method"]) == set(scripts["tables"].COPIED)
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_without_runs_every_table_says_so(scripts, name, tmp_path):
-    table, text = made(scripts, name, [], tmp_path)
+    table, text = make_table(scripts, name, [], tmp_path)
     if name == "table_a7_a11":
         assert table["data"].isna().all() and len(table) == 37 and table["selected"].notna().sum() == 31
     else:
@@ -148,7 +163,7 @@ def test_lambda_picks_the_runs_of_table_a5(scripts, world, tmp_path):
         for r in rows(0.1 * i + 0.02 * seed, seed, **{"lambda": x})
     ]
     cell = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4~0.6~0.8~0.9", values=sweep)
-    table, _ = made(scripts, "table_a5", [cell], tmp_path)
+    table, _ = make_table(scripts, "table_a5", [cell], tmp_path)
     worst = table[table["metric"] == "worst_group_accuracy"]
     assert worst["ours"].tolist() == pytest.approx([1.0, 11.0, 21.0, 31.0, 41.0])
     assert set(table["verdict"]) == {"stand-in: not compared"} and set(table["seeds"]) == {2}
@@ -161,7 +176,7 @@ def test_a_sweep_is_selected_on_validation_data_and_shown_on_test_data(scripts, 
     flip = (sweep["split"] == "val") & (sweep["metric"] == "worst_group_accuracy")
     sweep.loc[flip, "value"] = 1 - sweep.loc[flip, "value"]  # on validation data .2 is better: .6 against .4
     cell = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4", values=sweep.to_dict("records"))
-    table, _ = made(scripts, "table_a7_a11", [cell], tmp_path)
+    table, _ = make_table(scripts, "table_a7_a11", [cell], tmp_path)
     own = row_of(table, data="colored_digits")
     assert (own["hyperparameter"], own["tried"], own["selected"], own["seeds"]) == (
         "lambda",
@@ -181,7 +196,7 @@ def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_p
         world("cmnist", "cnc", "table_a7_a11", name=f"cnc+{grid}", values=values)
         for grid, values in (("lambda=0.2~0.4", weights), ("accumulation=16~64+temperature=0.1~0.2", others))
     ]
-    own = row_of(made(scripts, "table_a7_a11", cells, tmp_path)[0], data="colored_digits")
+    own = row_of(make_table(scripts, "table_a7_a11", cells, tmp_path)[0], data="colored_digits")
     assert (
         own["tried"] == "0.2; 0.4 or 16; 64 x 0.1; 0.2"
         and own["hyperparameter"] == "lambda or accumulation, temperature"
@@ -191,6 +206,15 @@ def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_p
     assert (own["validation_worst_group"], own["test_worst_group"], own["test_average"]) == pytest.approx(
         (70.0, 80.0, 100.0)
     )
+
+
+def test_of_points_with_the_same_worst_group_the_better_average_is_selected(scripts, world, tmp_path):
+    values = pd.DataFrame([r for q in (0.3, 0.5, 0.7) for r in rows(0.1, 0, "lff", q=q)])  # validation: all at 0
+    better = (values["split"] == "val") & (values["metric"] == "average_accuracy") & (values["q"] == 0.5)
+    values.loc[better, "value"] += 0.1
+    cell = world("cmnist", "lff", "table_a7_a11", name="lff+q=0.3~0.5~0.7", values=values.to_dict("records"))
+    own = row_of(make_table(scripts, "table_a7_a11", [cell], tmp_path)[0], data="colored_digits")
+    assert (own["selected"], own["validation_worst_group"]) == ("q=0.5", pytest.approx(0.0))
 
 
 def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world, tmp_path):
@@ -204,7 +228,7 @@ def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world,
         world("cmnist", "jtt", "table_a7_a11", name=f"jtt+{grid}", values=values)
         for grid, values in (("stage1.epochs=1~2", epochs), ("factor=10~100+upsampling=constant", constant))
     ]
-    own = row_of(made(scripts, "table_a7_a11", cells, tmp_path)[0], data="colored_digits")
+    own = row_of(make_table(scripts, "table_a7_a11", cells, tmp_path)[0], data="colored_digits")
     default = resolve("methods", "jtt", "colored_digits").points[0].value("stage1.epochs")
     assert own["hyperparameter"] == "stage1.epochs or factor, upsampling"
     assert own["tried"] == "1; 2 or 10; 100 x constant"
@@ -212,15 +236,15 @@ def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world,
 
 
 def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(scripts, package):
-    package.write("datasets/toy.py", 'PUBLISHED = {"cnc": {"epochs": 3, "stage1.epochs": 5}}\n')
+    package.write("datasets/toy.py", 'PAPER_HYPERPARAMETERS = {"cnc": {"epochs": 3, "stage1.epochs": 5}}\n')
     package.write(
         "inference/toy.py",
-        'from despur.specs.settings import whole\nSETTINGS = {"epochs": whole(7, "made up", at_least=1)}\n',
+        'from despur.specs.settings import int_\nSETTINGS = {"epochs": int_(7, "made up", at_least=1)}\n',
     )
-    source = scripts["sweeps"].source
-    assert source(resolve("methods", "cnc", "toy").points[0], "epochs", "toy") == "datasets/toy.py"
-    assert source(resolve("methods", "cnc", "toy").points[0], "groups.stage1.epochs", "toy") == "datasets/toy.py"
-    assert source(resolve("methods", "cnc+groups=toy", "toy").points[0], "groups.epochs", "toy") == "made up"
+    find_source = scripts["hyperparameters"].find_source
+    assert find_source(resolve("methods", "cnc", "toy").points[0], "epochs", "toy") == "datasets/toy.py"
+    assert find_source(resolve("methods", "cnc", "toy").points[0], "groups.stage1.epochs", "toy") == "datasets/toy.py"
+    assert find_source(resolve("methods", "cnc+groups=toy", "toy").points[0], "groups.epochs", "toy") == "made up"
 
 
 def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts):
@@ -237,10 +261,10 @@ def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts)
     tried = {}
     for cell in grids(True):
         tried.setdefault((cell.role, cell.printed), []).extend(locate(cell.folders[0]).sweep.points)
-    printed = pd.concat([pd.read_csv(ROOM / f"reported/table_a{i}.csv") for i in range(7, 12)])
+    printed = pd.concat([pd.read_csv(PAPER / f"reported/table_a{i}.csv") for i in range(7, 12)])
     for row in printed.itertuples():
         key = row.setting.removeprefix("hyperparameter=")
-        key = "factor" if key == "upweighting_factor" else scripts["sweeps"].KEYS.get(key, key)
+        key = "factor" if key == "upweighting_factor" else scripts["hyperparameters"].KEYS.get(key, key)
         points = tried[row.dataset, "cnc" if row.method == "shared" else row.method]
         if (key, row.mean) == ("factor", 1100):  # as frequent as the correct points
             assert any(point.value("upsampling") == "cells" for point in points)
@@ -249,7 +273,7 @@ def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts)
 
 
 def test_what_was_tried_selected_and_taken(scripts, tmp_path):
-    table, _ = made(scripts, "table_a7_a11", [], tmp_path)
+    table, _ = make_table(scripts, "table_a7_a11", [], tmp_path)
     temperature = row_of(table, dataset="cmnist", method="cnc", hyperparameter="temperature")
     assert (temperature["tried"], temperature["selected"], temperature["ours"]) == ("0.05; 0.1", "0.05", "0.05")
     assert temperature["source"] == "App. E.2.4: tau"
@@ -266,7 +290,7 @@ def test_what_was_tried_selected_and_taken(scripts, tmp_path):
 
 def test_times_are_those_of_the_runs(scripts, world, tmp_path):
     cells = [world("cmnist", "erm", "table_a12", stage="stage1"), world("cmnist", "cnc", "table_a12")]
-    table, text = made(scripts, "table_a12", cells, tmp_path)
+    table, text = make_table(scripts, "table_a12", cells, tmp_path)
     for method in ("erm", "cnc"):
         row = row_of(table, paper_dataset="cmnist", method=method)
         assert (row["seconds"], row["ours"], row["seeds"]) == pytest.approx((54.0, 0.015, 2))  # 36 and 72 seconds
@@ -280,7 +304,7 @@ def test_pgi_of_shuffled_batches_is_not_that_of_table_1(scripts, world, tmp_path
         world("waterbirds", "pgi", artifact, name=name, values=[row | {"method": name} for row in rows(worst, 0)])
         for artifact, (name, worst) in runs.items()
     ]
-    number = row_of(made(scripts, "prose", cells, tmp_path)[0], method="pgi", metric="worst_group_accuracy")
+    number = row_of(make_table(scripts, "prose", cells, tmp_path)[0], method="pgi", metric="worst_group_accuracy")
     assert (number["ours"], number["reported"]) == pytest.approx((40.0, 51.0))
 
 
@@ -300,7 +324,7 @@ def test_toxic_comments_are_counted(scripts, tmp_path):
     cell = Cell(
         "civilcomments", "colored_digits", "erm", (str(tmp_path / "results/runs/colored_digits/erm/s0"),), "table_a6"
     )
-    table, _ = made(scripts, "table_a6", [cell], tmp_path)
+    table, _ = make_table(scripts, "table_a6", [cell], tmp_path)
     assert row_of(table, setting="split=train;identity=male")["ours"] == pytest.approx(25.0)
     assert row_of(table, setting="split=train;identity=black")["ours"] == pytest.approx(100.0)
     assert row_of(table, setting="split=train;identity=white")["verdict"] == "not applicable: no such groups"
@@ -312,9 +336,10 @@ def test_the_numbers_of_the_text(scripts, world, tmp_path):
     cells += [
         world("cmnist", "erm", "table_a12", stage="stage1"),
         world("waterbirds", "erm_stage1", "prose", stage="groups", name="predictions"),
+        world("waterbirds", "erm_stage1_clusters", "prose", stage="groups", name="clusters", values=[0.96, 0.98]),
     ]
-    table, text = made(scripts, "prose", cells, tmp_path)
-    assert len(table) == len(pd.read_csv(ROOM / "reported/prose.csv"))
+    table, text = make_table(scripts, "prose", cells, tmp_path)
+    assert len(table) == len(pd.read_csv(PAPER / "reported/prose.csv")) + 2  # stage 1's agreement has two rows each
 
     def ours(metric, **keys):
         return row_of(table, metric=metric, **keys)
@@ -327,7 +352,12 @@ def test_the_numbers_of_the_text(scripts, world, tmp_path):
         "stand-in: not compared",
     )  # 5 and 15 points
     assert "was not run on waterbirds" in ours("worst_group_accuracy_lift", paper_dataset="mean_of_4")["reason"]
-    assert ours("stage1_spurious_attribute_agreement", paper_dataset="waterbirds")["ours"] == pytest.approx(92.0)
+    agreement = table[table["metric"] == "stage1_spurious_attribute_agreement"].dropna(subset="ours")
+    assert set(agreement["method"]) == {"erm_stage1"} and set(agreement["paper_dataset"]) == {"waterbirds"}
+    assert dict(zip(agreement["reason"], agreement["ours"], strict=True)) == {
+        "the labels are predictions of stage 1": pytest.approx(92.0),
+        "the labels are clusters of stage 1, as in Table 1 (App. E.2.4)": pytest.approx(97.0),
+    }
     assert ours("upsampling_factor")["ours"] == pytest.approx(1000.0)
     assert ours("train_hours", paper_dataset="cmnist")["ours"] == pytest.approx(0.015)
     assert (

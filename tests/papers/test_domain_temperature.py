@@ -1,4 +1,4 @@
-"""The room domain_temperature: what is selected, and that every number it shows is one of metrics.csv."""
+"""The paper domain_temperature: what is selected, and that every number it shows is one of metrics.csv."""
 
 import importlib
 import sys
@@ -12,7 +12,7 @@ from despur.orchestration.experiments import Cell
 from despur.specs.paths import identify_run, locate
 from despur.storage.store import Dataset, save_arrays, save_dataset
 
-ROOM = experiments.PAPERS / "domain_temperature"
+PAPER = experiments.PAPERS / "domain_temperature"
 DATA = "domain_digits+draw=seed+sigma=25~50"
 METHODS = {
     "standard_cl": "simclr+temperature=0.1~0.2",
@@ -24,14 +24,26 @@ METHODS = {
     "color_jitter_oracle": "simclr+augment.color_jitter=2.5",
 }
 SHARES = {"8 labels": 0.01, "40 labels": 0.1, "all labels": 1.0}
-MODULES = ("tables", "figures", "beyond", "digits", "grids", "ridges", "statements", "sweep", "temperature")
+MODULES = (
+    "tables",
+    "figures",
+    "accuracy_figures",
+    "data_figures",
+    "effective_temperatures",
+    "heat_maps",
+    "not_in_paper",
+    "prose",
+    "selection",
+    "temperature_figures",
+    "temperature_grids",
+)
 
 
 @pytest.fixture(scope="module")
 def scripts():
-    """The room's modules, as its scripts import them."""
+    """The paper's modules, as its scripts import them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOM))
+        patch.syspath_prepend(str(PAPER))
         for name in MODULES:
             sys.modules.pop(name, None)
         yield {name: importlib.import_module(name) for name in MODULES}
@@ -117,7 +129,7 @@ def world(tmp_path):
     return World()
 
 
-def made(scripts, name, cells, tmp_path):
+def make_table(scripts, name, cells, tmp_path):
     """A table as it is written, and as people read it; where it has several files, one below the other."""
     names = experiments.load_experiments("domain_temperature")["artifacts"][name].get("writes", [name])
     scripts["tables"].ARTIFACTS[name](cells, tmp_path / names[0])
@@ -187,14 +199,14 @@ def sweep_of(scores, **more):
 
 
 def test_the_best_mean_over_seeds_on_validation_data_is_selected(scripts):
-    choose = scripts["sweep"].choose
+    select = scripts["selection"].select_settings
     runs = sweep_of({"a": [0.9, 0.5], "b": [0.8, 0.7], "c": [0.1, 0.2]})  # the mean decides, not the best seed
-    found = choose(runs)
+    found = select(runs)
     assert found["method"].tolist() == ["b"] and found["score"].tolist() == pytest.approx([0.75])
-    assert choose(runs, "oracle")["method"].tolist() == ["c"]
+    assert select(runs, "oracle")["method"].tolist() == ["c"]
     # squares: .81 and .25 against .64 and .49
-    assert choose(runs, "held_out_domain")["method"].tolist() == ["b"]
-    assert choose(sweep_of({"a": [0.5, 0.5], "b": [0.5, 0.5]}))["method"].tolist() == ["a"]
+    assert select(runs, "held_out_domain")["method"].tolist() == ["b"]
+    assert select(sweep_of({"a": [0.5, 0.5], "b": [0.5, 0.5]}))["method"].tolist() == ["a"]
 
 
 def test_selection_is_for_each_sigma_method_and_discriminator(scripts):
@@ -207,7 +219,7 @@ def test_selection_is_for_each_sigma_method_and_discriminator(scripts):
             sweep_of(second, discriminator="batch"),
         ]
     )
-    assert scripts["sweep"].choose(runs)["method"].tolist() == ["a", "b", "b", "b"]
+    assert scripts["selection"].select_settings(runs)["method"].tolist() == ["a", "b", "b", "b"]
 
 
 @pytest.mark.parametrize("rule", ["validation", "held_out_domain"])
@@ -216,9 +228,9 @@ def test_selection_never_sees_test_data_nor_other_shares_of_labels(scripts, rule
     spoilt = runs.copy()
     other = spoilt["split"].isin(["test_ood", "test_id"]) | (spoilt["group"] != "1%")
     spoilt.loc[other, "value"] = np.random.default_rng(0).random(other.sum())
-    choose = scripts["sweep"].choose
-    assert choose(spoilt, rule).equals(choose(runs, rule))
-    assert choose(runs[~other], rule).equals(choose(runs, rule))
+    select = scripts["selection"].select_settings
+    assert select(spoilt, rule).equals(select(runs, rule))
+    assert select(runs[~other], rule).equals(select(runs, rule))
 
 
 # tables
@@ -232,15 +244,15 @@ TABLES = [
 
 @pytest.mark.parametrize("name", TABLES)
 def test_without_runs_every_table_says_so(scripts, name, tmp_path):
-    table, text = made(scripts, name, [], tmp_path)
+    table, text = make_table(scripts, name, [], tmp_path)
     assert set(table["verdict"]) == {"not run here"} and len(table)
     assert "not run here" in text
 
 
 @pytest.mark.parametrize("name", ["table_1", "table_2"])
 def test_printed_numbers_stand_beside_those_of_the_selected_settings(scripts, world, tmp_path, name):
-    table, _ = made(scripts, name, world.sweep(), tmp_path)
-    assert len(table) == len(pd.read_csv(ROOM / f"reported/{name}.csv")) and set(table["seeds"]) == {2}
+    table, _ = make_table(scripts, name, world.sweep(), tmp_path)
+    assert len(table) == len(pd.read_csv(PAPER / f"reported/{name}.csv")) and set(table["seeds"]) == {2}
     assert set(table["verdict"]) == {"stand-in: not compared"} and set(table["data"]) == {"domain_digits"}
     for row in table.itertuples():
         split, metric = SPLITS[row.metric]
@@ -261,8 +273,8 @@ def test_printed_numbers_stand_beside_those_of_the_selected_settings(scripts, wo
 
 def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_path):
     cells = [cell for cell in world.sweep() if cell.printed.startswith("domain_weighted")]
-    table, text = made(scripts, "table_3_8", cells, tmp_path)
-    known = pd.concat([pd.read_csv(ROOM / f"reported/table_{i}.csv") for i in range(3, 9)])
+    table, text = make_table(scripts, "table_3_8", cells, tmp_path)
+    known = pd.concat([pd.read_csv(PAPER / f"reported/table_{i}.csv") for i in range(3, 9)])
     assert len(table) == len(known) == 240 and (table["seeds"] > 0).sum() == 6 * 6
     for row in table[table["seeds"] > 0].itertuples():
         split, metric = SPLITS[row.metric]
@@ -280,7 +292,7 @@ def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_p
 
 def test_settings_that_the_paper_did_not_try_are_shown_too(scripts, world, tmp_path):
     cells = [world.cell("domain_weighted_pairs", "domain_weighted_pairs+tau_alpha=0.3~0.5")]
-    table, _ = made(scripts, "table_3_8", cells, tmp_path)
+    table, _ = make_table(scripts, "table_3_8", cells, tmp_path)
     assert len(table) == 240 + 3
     extra = table[table["tau_alpha"] == 0.3]
     assert extra["reported"].isna().all() and set(extra["verdict"]) == {"nothing printed"}
@@ -296,7 +308,7 @@ def test_discriminators_are_told_apart(scripts, world, tmp_path):
         for name in METHODS
         if name.startswith("domain_weighted")
     ]
-    table, _ = made(scripts, "table_9", cells, tmp_path)
+    table, _ = make_table(scripts, "table_9", cells, tmp_path)
     run = table[table["seeds"] > 0]
     assert set(run["setting"].str.split(";").str[0]) == {"sigma=25", "sigma=50"} and len(run) == 2 * 2 * 2 * 3
     for row in run[run["setting"].str.endswith("batch")].itertuples():
@@ -307,10 +319,10 @@ def test_discriminators_are_told_apart(scripts, world, tmp_path):
 
 
 def test_other_rules_of_selection(scripts, world, tmp_path):
-    table, text = made(scripts, "table_selection", world.sweep(), tmp_path)
+    table, text = make_table(scripts, "table_selection", world.sweep(), tmp_path)
     assert set(table["verdict"]) == {"the paper's rule", "not in the paper", "selected on test data: no fair number"}
     assert len(table) == 3 * 2 * 7 * 4
-    for rule, (split, metric) in scripts["sweep"].RULES.items():
+    for rule, (split, metric) in scripts["selection"].RULES.items():
         point = world.best("domain_weighted_pairs", 25.0, split, metric)
         row = row_of(table, sigma=25.0, printed="domain_weighted_pairs", rule=rule, metric="test_ood_accuracy")
         assert row["method"] == point and row["seeds"] == 2
@@ -324,7 +336,7 @@ def test_open_choices_stand_side_by_side(scripts, world, tmp_path):
     cell = world.cell(
         "domain_weighted_pairs", method, "table_choices", data="domain_digits+coloring=multiply~replace+draw=seed"
     )
-    table, text = made(scripts, "table_choices", [cell], tmp_path)
+    table, text = make_table(scripts, "table_choices", [cell], tmp_path)
     run = table[table["seeds"] > 0]
     assert len(run) == 2 * 2 * 2 * 4 and table[table["seeds"] == 0]["printed"].tolist() == ["standard_cl"]
     row = row_of(
@@ -361,7 +373,7 @@ def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_pat
         table.assign(group=table["group"].replace({"8 labels": "1%", "40 labels": "10%", "all labels": "100%"})).to_csv(
             file, index=False
         )
-    table, _ = made(scripts, "table_1", cells, tmp_path)
+    table, _ = make_table(scripts, "table_1", cells, tmp_path)
     assert set(table[table["method"] == "standard_cl"]["verdict"]) == {"other settings (epochs=60): not compared"}
     assert set(table[table["method"] == "dann"]["verdict"]) <= {"agrees", "differs"}
 
@@ -397,8 +409,8 @@ def with_data(world, tmp_path):
 
 
 def test_the_numbers_of_the_text(scripts, world, with_data, tmp_path):
-    table, text = made(scripts, "prose", with_data, tmp_path)
-    assert len(table) == len(pd.read_csv(ROOM / "reported/prose.csv"))
+    table, text = make_table(scripts, "prose", with_data, tmp_path)
+    assert len(table) == len(pd.read_csv(PAPER / "reported/prose.csv"))
     ours = {row.setting: row.ours for row in table.itertuples() if row.metric in ("n_examples", "n_labelled_examples")}
     assert ours["source=appendix_e"] == 150 and ours["split=train"] == 60 and ours["split=test_ood"] == 30
     assert ours["split=train;label_fraction=0.1"] == 40
@@ -444,7 +456,7 @@ def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts,
         )
     ]
     temperatures(next(cell for cell in cells if cell.printed == "domain_weighted_pairs"), 0.05, 0.01)
-    table, _ = made(scripts, "claims", cells, tmp_path)
+    table, _ = make_table(scripts, "claims", cells, tmp_path)
     assert "not run here" not in set(table["verdict"]), table[["claim", "reason"]].to_string()
     assert set(table["data"]) == {"domain_digits+draw=seed"} and set(table["seeds"]) == {2}
     baselines, ours = (
@@ -496,7 +508,7 @@ def drawn(function, cells, output):
 
 
 def test_figure_1_shows_the_selected_settings(scripts, world, tmp_path):
-    shown = drawn(scripts["figures"].figure_1, world.sweep(), tmp_path / "figure_1")
+    shown = drawn(scripts["figures"].ARTIFACTS["figure_1"], world.sweep(), tmp_path / "figure_1")
     assert len(shown[shown["metric"] != "validation_accuracy"]) == 7 * 2 * 2 * 3
     for (method, sigma, metric), part in shown.groupby(["printed", "sigma", "metric"]):
         split, own = SPLITS[metric]
@@ -509,7 +521,7 @@ def test_figure_1_shows_the_selected_settings(scripts, world, tmp_path):
 
 
 def test_figure_4_shows_every_setting_and_which_is_selected(scripts, world, tmp_path):
-    shown = drawn(scripts["figures"].figure_4, world.sweep(), tmp_path / "figure_4")
+    shown = drawn(scripts["figures"].ARTIFACTS["figure_4"], world.sweep(), tmp_path / "figure_4")
     ood = shown[shown["metric"] == "test_ood_accuracy"]
     assert len(ood) == 2 + 1 + 1 + 1 + 6 + 6 + 1 and ood["selected"].sum() == 7
     for row in ood.itertuples():
@@ -522,7 +534,7 @@ def test_figure_5_shows_projectors_at_ten_percent(scripts, world, tmp_path):
     cells = [world.cell("standard_cl", METHODS["standard_cl"])]
     sweep = "simclr+projector=linear~mlp+projector_dim=4~16+temperature=0.1~0.2"
     cells += [world.cell("standard_cl", sweep, "figure_5", data="domain_digits+draw=seed+sigma=25")]
-    shown = drawn(scripts["figures"].figure_5, cells, tmp_path / "figure_5")
+    shown = drawn(scripts["figures"].ARTIFACTS["figure_5"], cells, tmp_path / "figure_5")
     assert shown.groupby("head").size().to_dict() == dict.fromkeys(
         ["none", "linear, 4", "linear, 16", "mlp, 4", "mlp, 16"], 2 * 4
     )
@@ -536,7 +548,7 @@ def test_figure_5_shows_projectors_at_ten_percent(scripts, world, tmp_path):
 def test_figures_6_and_7_show_the_recorded_percentiles(scripts, world, tmp_path):
     cell = world.cell("domain_weighted_pairs", METHODS["domain_weighted_pairs"])
     temperatures(cell, 0.05, 0.01)
-    shown = drawn(scripts["figures"].figure_6_7, [cell], tmp_path / "figure_6")
+    shown = drawn(scripts["figures"].ARTIFACTS["figure_6_7"], [cell], tmp_path / "figure_6")
     assert (tmp_path / "figure_7.png").stat().st_size > 5000 and pd.read_csv(tmp_path / "figure_7.csv").equals(shown)
     assert shown["epoch"].tolist() == [1, 2, 1, 2] and set(shown["seed"]) == {0}
     assert shown["p5"].tolist() == pytest.approx([0.075, 0.115] * 2)
@@ -544,12 +556,12 @@ def test_figures_6_and_7_show_the_recorded_percentiles(scripts, world, tmp_path)
 
 def test_without_app_h_s_temperatures_figures_6_and_7_are_empty(scripts, world, tmp_path):
     cell = world.cell("domain_weighted_pairs", "domain_weighted_pairs")
-    assert not len(drawn(scripts["figures"].figure_6_7, [cell], tmp_path / "figure_6"))
+    assert not len(drawn(scripts["figures"].ARTIFACTS["figure_6_7"], [cell], tmp_path / "figure_6"))
 
 
 def test_the_heat_maps_show_printed_and_measured_grids(scripts, world, tmp_path):
     cells = [cell for cell in world.sweep() if cell.printed.startswith("domain_weighted")]
-    shown = drawn(scripts["figures"].figure_grids, cells, tmp_path / "figure_grids")
+    shown = drawn(scripts["figures"].ARTIFACTS["figure_grids"], cells, tmp_path / "figure_grids")
     mine = shown[
         (shown["source"] == "this run")
         & shown["metric"].isin(["validation_accuracy", "test_ood_accuracy", "test_id_accuracy"])
@@ -570,10 +582,10 @@ def test_the_heat_maps_show_printed_and_measured_grids(scripts, world, tmp_path)
 
 
 def test_figures_of_the_data(scripts, with_data, tmp_path):
-    shown = drawn(scripts["figures"].figure_2, with_data[:1], tmp_path / "figure_2")
+    shown = drawn(scripts["figures"].ARTIFACTS["figure_2"], with_data[:1], tmp_path / "figure_2")
     assert shown.groupby("split").size().to_dict() == dict.fromkeys(["train", "val", "test_id", "test_ood"], 30)
     assert set(shown["domain"][shown["split"] == "test_ood"]) == {"green"} and set(shown["data"]) == {"domain_digits"}
-    colours = drawn(scripts["figures"].figure_3, with_data[:1], tmp_path / "figure_3")
+    colours = drawn(scripts["figures"].ARTIFACTS["figure_3"], with_data[:1], tmp_path / "figure_3")
     assert set(colours["sigma"]) == {25.0, 50.0}
     for row in colours.itertuples():
         assert (row.red, row.green, row.blue) == (row.sample, row.sample // 2, row.sample // 3)

@@ -13,6 +13,7 @@ from despur.specs.paths import locate
 from despur.storage.store import save_arrays, save_dataset
 
 METHODS = ["erm", "jtt", "cnc"]
+MODULES = ("alignment", "curves", "grad_cam", "umap_figures")
 CLASSES = ["0,1", "2,3"]
 MEASURED = [
     "worst_group_accuracy",
@@ -26,14 +27,14 @@ BY_CLASS = ["average_accuracy", "worst_group_accuracy", "average_loss", "worst_g
 
 @pytest.fixture(scope="module")
 def figures():
-    """figures.py of the room, as a job of its own would see it."""
+    """figures.py of cnc, as a job of its own would see it."""
     sys.path.insert(0, str(PAPERS / "cnc"))
     spec = importlib.util.spec_from_file_location("cnc_figures", PAPERS / "cnc/figures.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
     sys.path.remove(str(PAPERS / "cnc"))
-    for name in ("maps", "series"):
+    for name in MODULES:
         del sys.modules[name]
 
 
@@ -123,7 +124,7 @@ def test_figures_over_a_setting_show_what_was_measured(
     figures, cells, tmp_path, name, methods, setting, selections, players
 ):
     made, table = cells(methods, setting=setting, selections=selections, players=players)
-    shown = drawn(getattr(figures, name), made, tmp_path / name)
+    shown = drawn(figures.ARTIFACTS[name], made, tmp_path / name)
     kept = [s for s in selections if s != "last"] if name == "figure_3" else ["best"]
     assert len(shown[shown["selection"].isin(kept)]) == players * len(methods) * 2 * 2 * len(kept)
     for row in shown.to_dict("records"):
@@ -134,7 +135,7 @@ def test_figures_over_a_setting_show_what_was_measured(
 
 def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figures, cells, tmp_path):
     made, table = cells(levels=(0.8,))
-    shown = drawn(figures.figure_5, made, tmp_path / "figure_5")
+    shown = drawn(figures.ARTIFACTS["figure_5"], made, tmp_path / "figure_5")
     assert len(shown) == 4 * len(made) * 2
     for row in shown.to_dict("records"):
         if row["metric"] == "class_gap":
@@ -148,7 +149,7 @@ def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figure
 
 def test_the_theorem_s_figure_shows_gaps_and_bounds_of_every_class(figures, cells, tmp_path):
     made, table = cells(levels=(0.8,))
-    shown = drawn(figures.figure_theorem_3_1, made, tmp_path / "figure_theorem_3_1")
+    shown = drawn(figures.ARTIFACTS["figure_theorem_3_1"], made, tmp_path / "figure_theorem_3_1")
     assert len(shown) == 3 * len(CLASSES) * len(made) * 2
     for row in shown.to_dict("records"):
         if row["metric"] == "class_gap_loss":
@@ -231,7 +232,7 @@ def test_of_a_sweep_the_first_and_the_last_point_are_projected(trained, tmp_path
 def test_maps_show_every_projected_sample(figures, trained, tmp_path):
     cells = [trained(name, name)[0] for name in METHODS]
     write_projections(cells, tmp_path / "projections", plane)
-    shown = drawn(figures.figure_11, cells, tmp_path / "figure_11")
+    shown = drawn(figures.ARTIFACTS["figure_11"], cells, tmp_path / "figure_11")
     points = pd.read_parquet(tmp_path / "projections.parquet")
     assert (
         shown[["run", "position", "x1", "y", "a"]].to_numpy().tolist()
@@ -259,7 +260,7 @@ def test_figure_2_names_the_level_and_worst_group_of_each_map(figures, trained, 
         for seed in (0, 1)
     ]
     pd.DataFrame(rows).to_csv(f"{cell.folders[0]}/metrics.csv", index=False)
-    shown = drawn(figures.figure_2, [cell], tmp_path / "figure_2")
+    shown = drawn(figures.ARTIFACTS["figure_2"], [cell], tmp_path / "figure_2")
     assert shown.groupby("p_corr").size().to_dict() == {0.2: 30, 0.8: 30}
 
 
@@ -279,7 +280,7 @@ def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agre
         pd.DataFrame(agreement).to_csv(result.folder / "agreement.csv", index=False)
         cells.append(Cell("cmnist", "colored_digits", kind, (str(result.folder),)))
     write_projections(cells, tmp_path / "projections", plane, samples=20)
-    shown = drawn(figures.figure_10, cells, tmp_path / "figure_10")
+    shown = drawn(figures.ARTIFACTS["figure_10"], cells, tmp_path / "figure_10")
     assert len(shown) == 20
     for i, kind in enumerate(labels):
         assert shown[kind].tolist() == labels[kind][shown["position"]].tolist()
@@ -297,6 +298,6 @@ def test_neighbours_differ_in_color():
     assert all(len(set(colors[i : i + 10])) == 10 for i in range(len(colors) - 9))
 
 
-def test_stand_ins_are_named_in_figures():
+def test_substitutes_are_named_in_figures():
     assert data_name("cmnist", "colored_digits+draw=1") == "CMNIST*, played by colored_digits+draw=1"
     assert data_name("cmnist", "cmnist+colors=released") == "CMNIST*"

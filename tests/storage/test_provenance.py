@@ -3,6 +3,7 @@ import platform
 import re
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 
 from despur.specs.paths import locate
 from despur.specs.settings import SettingError
+from despur.storage import commits
 from despur.storage.digest import cache_key
 from despur.storage.provenance import entry_point, list_versions, peak_memory_mb, write_about
 from despur.storage.store import InputError
@@ -64,6 +66,8 @@ def test_next_to_a_result_lies_what_made_it(tmp_path):
     assert {"torch", "numpy", "scikit-learn"} <= set(about["versions"])
     assert about["device"] == "cpu"
     assert 1.5 <= about["seconds"] < 60
+    assert {key: about[key] for key in ("commit", "clean")} == commits.state() and about["revisions"] == {}
+    assert about["processor"] and datetime.now(UTC) - datetime.fromisoformat(about["finished"]) < timedelta(minutes=1)
     assert about["peak_memory_mb"] > 1
 
 

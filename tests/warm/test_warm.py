@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from despur.warm import alive, folder
+from despur.warm import folder, is_alive
 
 WHO = """
 import os, sys
@@ -121,7 +121,7 @@ def test_a_command_that_is_killed_takes_its_child_along(owner, tmp_path):
     process, child = started(owner, tmp_path)
     process.kill()
     process.communicate()
-    assert waits(lambda: not alive(child))
+    assert waits(lambda: not is_alive(child))
 
 
 def test_a_server_that_is_killed_takes_its_children_along_and_the_next_one_clears_up(owner, tmp_path, script):

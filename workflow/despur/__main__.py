@@ -1,5 +1,6 @@
 """despur at the command line: what there is, what a path means, what a run measured, how two differ, is raw data
-right, what is unused.
+right, what is unused, what a configuration costs; a start for something new; and the ledger of what was measured
+anywhere.
 
 python -m despur list methods
 python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
@@ -9,18 +10,52 @@ python -m despur check waterbirds
 python -m despur check --configfile config/published.yaml
 python -m despur unused
 python -m despur plan --configfile config/published.yaml
+python -m despur new method my_method
+python -m despur record results/runs/cmnist/cnc/s0-2
+python -m despur ledger check
 """
 
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
-from despur.cli import explain, show
-from despur.cli.check import check
-from despur.orchestration.plan import plan
+from despur.cli import check, diff, explain, ledger, list, new, plan, show, unused
 from despur.specs.settings import SettingError
+
+PATH: dict[str, Any] = {"type": Path}
+COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the work, and its arguments
+    "list": (list.list_kind, {"kind": {"choices": list.KINDS}}),
+    "explain": (explain.explain, {"path": {"help": "a result, or its folder"}}),
+    "show": (show.show_run, {"path": PATH | {"help": "a finished run's folder, or a file in it"}}),
+    "diff": (diff.show_difference, {"first": PATH, "second": PATH}),
+    "check": (
+        check.check,
+        {
+            "dataset": {"nargs": "?", "help": "a name, with settings if you like"},
+            "--configfile": PATH | {"help": "instead of a name: whether all that this configuration needs is there"},
+        },
+    ),
+    "unused": (unused.list_unused, {}),
+    "plan": (
+        plan.plan_configuration,
+        {
+            "--configfile": PATH | {"default": Path("config.yaml")},
+            "--device": {"choices": ("gpu", "cpu"), "default": "gpu", "help": "what trains: a GPU, or one CPU core"},
+        },
+    ),
+    "record": (
+        ledger.record_runs,
+        {
+            "paths": PATH | {"nargs": "*", "help": "folders of finished runs"},
+            "--configfile": PATH | {"help": "instead of folders: all finished runs of this configuration"},
+            "--commit": {"help": "the commit that made runs whose about.json names none; its code is compared"},
+        },
+    ),
+    "ledger": (ledger.check_ledger, {"action": {"choices": ("check",)}}),
+    "new": (new.create, {"kind": {"choices": new.KINDS}, "name": {"help": "lower-case letters, digits and _"}}),
+}
 
 
 def main() -> None:
@@ -28,40 +63,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m despur", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    actions = parser.add_subparsers(dest="action", required=True)
-
-    def action(work: Callable[..., Iterable[str]], *arguments: tuple[str, dict[str, object]]) -> None:
-        own = actions.add_parser(work.__name__.rstrip("_"), help=(work.__doc__ or "").splitlines()[0])
-        own.set_defaults(work=work)
-        for name, keywords in arguments:
-            own.add_argument(name, **keywords)  # type: ignore[arg-type]
-
-    action(explain.list_, ("what", {"choices": explain.LISTS}))
-    action(explain.explain, ("path", {"help": "a result, or its folder"}))
-    action(show.show, ("path", {"type": Path, "help": "a finished run's folder, or a file in it"}))
-    action(show.diff, ("first", {"type": Path}), ("second", {"type": Path}))
-    action(
-        check,
-        ("dataset", {"nargs": "?", "help": "a name, with settings if you like"}),
-        (
-            "--configfile",
-            {"type": Path, "help": "in the place of a name: whether all that this configuration needs is there"},
-        ),
-    )
-    action(explain.unused)
-    action(
-        plan,
-        ("--configfile", {"type": Path, "default": Path("config.yaml")}),
-        (
-            "--device",
-            {"choices": ("gpu", "cpu"), "default": "gpu", "help": "what trains: a GPU (default), or one CPU core"},
-        ),
-    )
-    asked = vars(parser.parse_args())
-    work = asked.pop("work")
-    del asked["action"]
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, (work, options) in COMMANDS.items():
+        command = commands.add_parser(name, help=(work.__doc__ or "").splitlines()[0])
+        for option, keywords in options.items():
+            command.add_argument(option, **keywords)
+    arguments = vars(parser.parse_args())
+    work, _ = COMMANDS[arguments.pop("command")]
     try:
-        for line in work(**asked):
+        for line in work(**arguments):
             print(line)
     except (SettingError, RuntimeError) as error:  # store.InputError is one, but imports pandas
         sys.exit(f"error: {error}")

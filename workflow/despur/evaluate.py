@@ -19,7 +19,9 @@ import pandas as pd
 
 from despur.compute.randomness import generator
 from despur.metrics import probes
-from despur.metrics.rows import Row, accuracies, leakage, neighbour_accuracy, representations, sizes, theorem
+from despur.metrics.codes import encode_logits
+from despur.metrics.groups import mean
+from despur.metrics.rows import Row, accuracies, leakage, predict_neighbors, representations, sizes, theorem
 from despur.specs.paths import ResultPath, Run, identify_run
 from despur.storage.provenance import entry_point
 from despur.storage.store import Array, Container, Dataset, atomic, load_dataset, write_csv
@@ -50,8 +52,7 @@ def evaluate_run(
 
     ``outputs``: ``z`` and (with a head) ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where
     the model has one. ``known``: what was found of representations, which many heads may share; filled here."""
-    splits = [split for split in dataset.splits if split != "unlabelled"]
-    tested = [split for split in splits if split not in ("train", dataset.about["select"])]
+    splits, tested = [split for split in dataset.splits if split != "unlabelled"], dataset.test_splits
     weights = {
         split: counts(dataset, run.data.base_name, split, resamples if split in tested else 0) for split in splits
     }
@@ -62,13 +63,14 @@ def evaluate_run(
     found: list[tuple[str, Row]] = []
     for split in splits:
         rows = dataset.rows(split)
-        told = accuracies(dataset, rows, logits[rows], weights[split]) if logits is not None else sizes(dataset, rows)
+        codes = encode_logits(logits[rows], dataset.y[rows]) if logits is not None else None
+        told = accuracies(dataset, rows, codes, weights[split]) if codes is not None else sizes(dataset, rows)
         found += [(split, row) for row in told]
         if logits is not None and split in tested:
             found += [
                 (split, row) for row in held_out(dataset, rows, run, outputs, weights[split], known, (split, *same))
             ]
-    if logits is None or "label_fractions" in dataset.about:
+    if probes.apply(dataset, logits):
         found += probes.probe_rows(dataset, outputs["z"], weights)
     return found
 
@@ -87,7 +89,8 @@ def held_out(
     for all heads on them."""
     z, logits = outputs["z"], outputs["logits"]
     if k := run.spec.settings.get("neighbours"):
-        yield f"knn{k}_accuracy", "", neighbour_accuracy(dataset, rows, z, k, weights)
+        correct = predict_neighbors(dataset, rows, z, k) == dataset.y[rows]
+        yield f"knn{k}_accuracy", "", mean(correct.astype(float), weights)
     if len(dataset.about["attributes"]) > 1:
         if same not in known:
             known[same] = list(representations(dataset, rows, z, run.seed, weights))

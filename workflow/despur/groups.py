@@ -1,9 +1,9 @@
-"""Groups stage: infer a pseudo-attribute for every training sample into results/groups/DATASET/INFERENCE/SEEDS.
+"""Groups stage: infer an attribute for each training sample, into results/groups/DATASET/INFERENCE/SEEDS.
 
     python -m despur.groups results/groups/colored_digits/clusters/s0-2
 
-groups.safetensors holds one array a run; agreement.csv compares it with the true attribute (which no inference sees
-unless it declares so).
+groups.safetensors holds one array (N,) for each run. agreement.csv compares it with the true attribute, which only an
+inference that declares it gets.
 """
 
 import argparse
@@ -16,41 +16,42 @@ import pandas as pd
 from sklearn.metrics import adjusted_mutual_info_score
 
 from despur.compute.randomness import generator
-from despur.inference.base import Evidence, Labelled, match_labels
+from despur.inference.base import Evidence, LabeledSamples, match_labels
 from despur.specs.declarations import declared
 from despur.specs.paths import ResultPath, Run
 from despur.storage.provenance import entry_point, write_about
 from despur.storage.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
 
 
-def evidence(result: ResultPath, run: Run, dataset: Dataset) -> Evidence:
-    """What this inference may look at."""
+def load_evidence(result: ResultPath, run: Run, dataset: Dataset) -> Evidence:
+    """The inputs of this inference: as far as it declares them, stage-1 outputs and true attributes."""
     rows = dataset.rows("train")
-    found = Evidence(
+    evidence = Evidence(
         dataset.y[rows],
         len(dataset.about["classes"]),
         generator(f"{run.data.base_name}/{run.spec.base_name}", run.seed),
         run.seed,
     )
-    found.num_attributes = len(dataset.about["attributes"])
+    evidence.num_attributes = len(dataset.about["attributes"])
     declaration, attribute = declared("inference", run.spec.base_name), dataset.table["a"].to_numpy()
     if "stage1" in run.spec.components:
         source = next(
             p for p in result.upstream("stage1") if p.sweep.base_name == run.spec.components["stage1"].base_name
         )
         outputs = Container(source.folder / "outputs.safetensors")
-        found.z, found.logits = (outputs[f"{run.of('stage1')}/last/{name}"][rows] for name in ("z", "logits"))
+        evidence.z, evidence.logits = (outputs[f"{run.of('stage1')}/last/{name}"][rows] for name in ("z", "logits"))
         if declaration.get("READS_VALIDATION_GROUPS"):
             held_out = dataset.rows(dataset.about["select"])
             z = outputs[f"{run.of('stage1')}/last/z"][held_out]
-            found.validation = Labelled(z, dataset.y[held_out], attribute[held_out])
+            evidence.validation = LabeledSamples(z, dataset.y[held_out], attribute[held_out])
     if declaration.get("READS_TRUE_GROUPS"):
-        found.true_attribute = attribute[rows]
-    return found
+        evidence.true_attribute = attribute[rows]
+    return evidence
 
 
-def agreement(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
-    """How well an inferred attribute matches the true one, and how many samples it sets apart from their class."""
+def compare_with_truth(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
+    """How well the inferred attribute agrees with the true one ``a``, and for how many samples it differs from the
+    class ``y``, all (N,)."""
     count = int(max(inferred.max(), a.max())) + 1
     return {
         "best_match": float((match_labels(inferred, a, count) == a).mean()),
@@ -61,17 +62,17 @@ def agreement(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
 
 
 def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
-    """Infer for every run asked for: all seeds and points in one process, since UMAP takes long to import."""
+    """Infer the attributes of all runs of a folder, in one process, since the import of UMAP takes long."""
     started = time.perf_counter()
     arrays, rows = {}, []
     module = import_module(f"despur.inference.{result.sweep.base_name}")
     for run in result.runs():
         dataset = load_dataset(result.data.folder, run.data.name)
         train = dataset.rows("train")
-        arrays[run.key] = module.infer(evidence(result, run, dataset), run.spec.settings).astype(np.int16)
-        found = agreement(arrays[run.key], dataset.y[train], dataset.table["a"].to_numpy()[train])
-        print(f"{run.key}: {found}", flush=True)
-        rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **found})
+        arrays[run.key] = module.infer(load_evidence(result, run, dataset), run.spec.settings).astype(np.int16)
+        agreement = compare_with_truth(arrays[run.key], dataset.y[train], dataset.table["a"].to_numpy()[train])
+        print(f"{run.key}: {agreement}", flush=True)
+        rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **agreement})
     save_arrays(result.folder / "groups.safetensors", arrays)
     write_csv(result.folder / "agreement.csv", pd.DataFrame(rows))
     write_about(result, started)

@@ -21,7 +21,9 @@ def refuse(error):
 
 
 try:
-    config.update(configuration.complete_configuration(config))
+    complete = configuration.complete_configuration(config)
+    config.clear()
+    config.update(complete)
     # A workflow does not see its targets before it has been read. Values of these options look like targets, and may
     # have old names.
     if not {"--report", "--archive", "--cleanup-metadata"} & set(sys.argv):

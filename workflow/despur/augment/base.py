@@ -1,7 +1,7 @@
-"""What augmentations of images are made of: batched, each image with its own parameters, on any device.
+"""Operations for augmentations of images: on batches, with own parameters for each image, on any device.
 
-torchvision's transforms draw one set of parameters for a whole batch. A crop, an enlargement, a flip and a Gaussian
-blur are linear in the rows and in the columns of an image: two small matrices an image hold all of them."""
+torchvision's transforms draw one set of parameters for a whole batch. A crop, a change of size, a flip and a Gaussian
+blur are linear in the rows and in the columns of an image. So two small matrices for each image hold all of them."""
 
 import torch
 from torch import Tensor
@@ -10,18 +10,19 @@ from despur.compute.transfer import to_device
 
 
 def resampling(first: Tensor, length: Tensor, size: int) -> Tensor:
-    """Rows (B,size,size) that cut the window [first, first + length) of ``size`` pixels out and resize it to ``size``:
-    bilinear, as ``torchvision...resized_crop`` does for whole pixels. ``first``, ``length``: pixels, (B,)."""
+    """Matrices (B,size,size) that crop the window [first, first + length) of ``size`` pixels and resize it to ``size``.
+
+    Bilinear; for whole pixels as torchvision's ``resized_crop``. ``first``, ``length``: pixels, (B,)."""
     scale = (length / size)[:, None, None]
-    places = torch.arange(size, device=first.device) + 0.5
+    centers = torch.arange(size, device=first.device) + 0.5
     low, high = first[:, None, None], (first + length)[:, None, None]
-    weight = (1 - (low + places[:, None] * scale - places).abs()).clamp(min=0) * ((places > low) & (places < high))
+    weight = (1 - (low + centers[:, None] * scale - centers).abs()).clamp(min=0) * ((centers > low) & (centers < high))
     return weight / weight.sum(dim=2, keepdim=True)
 
 
 def blurring(sigma: Tensor, radius: int, size: int) -> Tensor:
-    """Rows (B,size,size) that blur ``size`` pixels with a Gaussian of width ``sigma`` (B,), pixels, cut off at
-    ``radius``; reflected at the border. A ``sigma`` near zero leaves pixels as they are."""
+    """Matrices (B,size,size) that blur ``size`` pixels with a Gaussian kernel of standard deviation ``sigma`` (B,) and
+    of ``radius``, both in pixels. Images are reflected at their edges. A ``sigma`` near zero changes nothing."""
     offset = torch.arange(-radius, radius + 1, device=sigma.device)
     weight = torch.exp(-0.5 * (offset / sigma[:, None]).square())
     weight = weight / weight.sum(dim=1, keepdim=True)
@@ -32,8 +33,8 @@ def blurring(sigma: Tensor, radius: int, size: int) -> Tensor:
 
 
 def resample(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Images (B,C,H,W) -> (B,C,h,w), channels last in memory: ``rows`` (B,h,H) and ``columns`` (B,w,W) say of what
-    each is made."""
+    """Images (B,C,H,W) multiplied by matrices of their ``rows`` (B,h,H) and ``columns`` (B,w,W): (B,C,h,w), channels
+    last in memory."""
     pixels = images.permute(0, 3, 2, 1).flatten(2)  # (B,W,H*C)
     pixels = torch.bmm(columns, pixels).unflatten(2, (images.shape[2], -1))
     pixels = torch.bmm(rows, pixels.permute(0, 2, 1, 3).flatten(2)).unflatten(2, (columns.shape[1], -1))
@@ -47,14 +48,14 @@ def grayscale(images: Tensor) -> Tensor:
 
 
 def blend(images: Tensor, other: Tensor | float, share: Tensor) -> Tensor:
-    """``share`` (B,) of the images (B,3,H,W) in [0,1], the rest of ``other``; cut to [0,1]. Beyond 1, away from
-    ``other``."""
+    """``share`` (B,) x images (B,3,H,W) in [0,1] + (1 - share) x ``other``, clipped to [0,1]. A share above 1 leads
+    away from ``other``."""
     share = share[:, None, None, None]
     return (share * images + (1 - share) * other).clamp(0, 1)
 
 
 def turn_hue(images: Tensor, turns: Tensor) -> Tensor:
-    """Images (B,3,H,W) in [0,1] with their hue turned by ``turns`` (B,), 1 a full turn: to HSV and back."""
+    """Images (B,3,H,W) in [0,1] with their hue rotated by ``turns`` (B,), in full turns, as in HSV."""
     high, low = images.amax(dim=1), images.amin(dim=1)
     chroma = high - low
     red, green, blue = (images / chroma.clamp(min=1e-12)[:, None]).unbind(1)
@@ -66,12 +67,13 @@ def turn_hue(images: Tensor, turns: Tensor) -> Tensor:
 
 
 def lab(images: Tensor) -> Tensor:
-    """Images (B,3,H,W), sRGB in [0,1] -> CIE L*a*b* under D65, divided by 100: L in [0,1], a and b about [-1,1]."""
+    """Images (B,3,H,W), sRGB in [0,1] -> CIE L*a*b* under D65, divided by 100: L in [0,1], a and b roughly in
+    [-1,1]."""
     linear = torch.where(images <= 0.04045, images / 12.92, ((images.clamp(min=0) + 0.055) / 1.055) ** 2.4)
     to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
     matrix = to_device(torch.tensor(to_xyz) / torch.tensor([0.95047, 1.0, 1.08883])[:, None], images.device).to(
         images.dtype
-    )  # of D65's white
+    )  # relative to D65's white
     xyz = torch.einsum("kc,bchw->bkhw", matrix, linear)
     f = torch.where(xyz > (6 / 29) ** 3, xyz.clamp(min=1e-6) ** (1 / 3), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
     x, y, z = f.unbind(1)

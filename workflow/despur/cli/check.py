@@ -1,19 +1,20 @@
-"""Are the raw files of a data set here and right? ``python -m despur check waterbirds``. It downloads nothing and
-writes nothing."""
+"""``python -m despur check waterbirds``: are the raw files of a data set here, and right? It downloads and writes
+nothing."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
-from despur.cli.explain import documentation
 from despur.orchestration import configuration, plan
-from despur.specs.declarations import PACKAGE
+from despur.specs.declarations import PACKAGE, read_docstring
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import raw_files
 from despur.storage.dataset_checks import build_dataset
+from despur.storage.store import Dataset
 
 LICENCE = r"""licence"?[=:] ?"([^"]+)"""
 SOURCE = r"""(?:^SOURCE|^URL|"source")(?: = |: )"(http[^"]+)"""
@@ -22,15 +23,62 @@ SOURCE = r"""(?:^SOURCE|^URL|"source")(?: = |: )"(http[^"]+)"""
 def check(dataset: str | None = None, configfile: Path | None = None) -> Iterator[str]:
     """whether the raw files of a data set are here and right, or those of a configuration here; what is missing, how
     to get it"""
-    if (dataset is None) == (configfile is None):
+    if dataset and not configfile:
+        yield from check_dataset(dataset)
+    elif configfile and not dataset:
+        yield from check_configured(configfile)
+    else:
         raise SettingError(
             "name a data set (python -m despur check waterbirds) or a configuration (--configfile "
             "config/published.yaml)"
         )
-    yield from right(dataset) if dataset else here(configfile) if configfile else ()
 
 
-def here(configfile: Path) -> Iterator[str]:
+@dataclass
+class NeededData:
+    """A data set that a configuration needs, and the results that are made from its raw files."""
+
+    name: str
+    patterns: tuple[str, ...]
+    results: list[ResultPath]
+
+    def list_missing(self, root: Path) -> list[str]:
+        """The raw files that are not there."""
+        return [pattern for pattern in self.patterns if not raw_files.find_files(pattern, root)]
+
+    def describe_state(self, root: Path) -> str:
+        """``bundled``, ``present``, ``made`` (its results are), ``download`` (it comes by itself) or ``missing``."""
+        if not self.patterns:
+            return "bundled"
+        if not self.list_missing(root):
+            return "present"
+        if all((result.folder / "about.json").exists() for result in self.results):
+            return "made"
+        return "download" if raw_files.is_downloaded(self.name) else "missing"
+
+    def describe(self, root: Path) -> str:
+        """One line: state, name, which files are missing and where they come from."""
+        state = self.describe_state(root)
+        line = f"{state:<10}{self.name}"
+        if state not in ("missing", "download"):
+            return line
+        missing = ", ".join(pattern.split(" |")[0] for pattern in self.list_missing(root))
+        return f"{line}: {missing}; from {find_statement(self.name, SOURCE)}"
+
+
+def list_needed_data(configfile: Path) -> list[NeededData]:
+    """The data sets that a configuration needs, by name and raw files."""
+    jobs = set().union(*plan.list_jobs(configuration.load_configuration(configfile)).values())
+    found: dict[tuple[str, tuple[str, ...]], NeededData] = {}
+    for result in (job for job in jobs if job.stage == "data"):
+        for point in result.datasets.points:
+            raw = point.source or point
+            key = raw.base_name, raw_files.list_patterns(raw)
+            found.setdefault(key, NeededData(*key, [])).results.append(result)
+    return [found[key] for key in sorted(found)]
+
+
+def check_configured(configfile: Path) -> Iterator[str]:
     """Of each data set that a configuration needs: whether its raw files are there; none is read. Raises SettingError
     if some are not."""
     root = data_root()
@@ -38,53 +86,44 @@ def here(configfile: Path) -> Iterator[str]:
         f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: python -m despur check NAME does. "
         "Pretrained weights: README.\n"
     )
-    needed: dict[tuple[str, tuple[str, ...]], list[ResultPath]] = {}
-    for result in set().union(*plan.list_jobs(configuration.load_configuration(configfile)).values()):
-        for point in result.datasets.points if result.stage == "data" else ():
-            raw = point.source or point
-            needed.setdefault((raw.base_name, raw_files.list_patterns(raw)), []).append(result)
-    lost = []
-    for (name, patterns), places in sorted(needed.items()):
-        missing = [each for each in patterns if not raw_files.find_files(each, root)]
-        made = all((result.folder / "about.json").exists() for result in places)
-        state = "bundled" if not patterns else "present" if not missing else "made" if made else "missing"
-        if state == "missing" and raw_files.is_downloaded(name):
-            state = "download"
-        lost += [name] if state == "missing" else []
-        yield f"{state:<10}{name}" + (
-            f": {', '.join(each.split(' |')[0] for each in missing)}; from {stated(name, SOURCE)}"
-            if state in ("missing", "download")
-            else ""
+    needed = list_needed_data(configfile)
+    for data in needed:
+        yield data.describe(root)
+    missing = [data.name for data in needed if data.describe_state(root) == "missing"]
+    if missing:
+        raise SettingError(
+            f"{len(missing)} of {len(needed)} data sets are missing: {', '.join(dict.fromkeys(missing))}"
         )
-    if lost:
-        raise SettingError(f"{len(lost)} of {len(needed)} data sets are missing: {', '.join(dict.fromkeys(lost))}")
 
 
-def right(dataset: str) -> Iterator[str]:
+def check_dataset(name: str) -> Iterator[str]:
     """What a data set is and where its files come from; then that they are here and can be read."""
-    sweep, root = resolve("datasets", dataset), data_root()
-    yield f"{documentation('datasets', sweep.base_name)}\n\nlicence: {stated(sweep.base_name, LICENCE)}"
+    sweep, root = resolve("datasets", name), data_root()
+    licence = find_statement(sweep.base_name, LICENCE)
+    yield f"{read_docstring('datasets', sweep.base_name)}\n\nlicence: {licence}"
     yield f"looked for under {root.resolve()} (DESPUR_DATA_ROOT)"
     for point in sweep.points:
-        raw = point.source or point
         with patch("pooch.retrieve", side_effect=RuntimeError("this check downloads nothing; the run will")):
-            made = build_dataset(raw, root)
-        sizes = ", ".join(f"{len(made.rows(split)):,} {split}" for split in made.splits)
-        for rows in map(made.rows, made.splits):
-            for row in rows[:: 1 + len(rows) // 4]:
-                made.inputs[int(row) : int(row) + 1]  # images are decoded when they are asked for
-        yield f"{point.name}: right; {sizes}; source: {made.about.get('source', 'not stated')}"
+            dataset = build_dataset(point.source or point, root)
+        decode_samples(dataset)
+        sizes = ", ".join(f"{len(dataset.rows(split)):,} {split}" for split in dataset.splits)
+        yield f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"
 
 
-def stated(dataset: str, what: str) -> str:
+def decode_samples(dataset: Dataset) -> None:
+    """Reads some samples of each split: images are decoded only then."""
+    for rows in map(dataset.rows, dataset.splits):
+        for row in rows[:: 1 + len(rows) // 4]:
+            dataset.inputs[int(row) : int(row) + 1]
+
+
+def find_statement(dataset: str, pattern: str) -> str:
     """What the file of a data set, or of the source that it comes from, states; nothing is run."""
-    text = (PACKAGE / "datasets" / f"{dataset}.py").read_text()
-    sources = re.findall(r"^from despur\.(?:sources|datasets)(?:\.| import )(\w+)", text, re.MULTILINE)
-    files = [
-        file
-        for name in sources
-        for file in (PACKAGE / "sources" / f"{name}.py", PACKAGE / "datasets" / f"{name}.py")
-        if file.exists()
-    ]
-    found = (re.search(what, each, re.MULTILINE) for each in (text, *(file.read_text() for file in files)))
-    return next((match[1] for match in found if match), "not stated")
+    folder = PACKAGE / "datasets"
+    text = (folder / f"{dataset}.py").read_text()
+    imported = re.findall(r"^from despur\.datasets(?:\.sources)?(?:\.| import )(\w+)", text, re.MULTILINE)
+    sources = [file for name in imported for file in (folder / "sources" / f"{name}.py", folder / f"{name}.py")]
+    for each in (text, *(file.read_text() for file in sources if file.exists())):
+        if match := re.search(pattern, each, re.MULTILINE):
+            return match[1]
+    return "not stated"

@@ -1,23 +1,20 @@
-"""What ``python -m despur`` answers of names and paths, line by line. No torch, numpy or pandas. Of numbers:
-despur/cli/show.py."""
+"""``python -m despur explain PATH``: what a path means, line by line. No torch, numpy or pandas."""
 
-import ast
-import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from despur.orchestration import configuration, experiments, matrix
-from despur.specs.declarations import PACKAGE, declared, list_components, paper_hyperparameters
+from despur.orchestration import experiments
+from despur.orchestration.configuration import list_shown_folders, load_all_configurations
+from despur.orchestration.jobs import list_input_folders
+from despur.specs.declarations import declared, paper_hyperparameters, summarize
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec
 
-LISTS = ("methods", "datasets", "encoders", "inference", "papers", "claims")
-MEANING = {
+STAGES = {
     "data": "a data set: arrays and a table",
     "stage1": "a first model: representations and logits of every sample",
     "groups": "an attribute inferred for every training sample",
@@ -25,151 +22,109 @@ MEANING = {
 }
 
 
-def list_(what: str) -> Iterator[str]:
-    """what there is: methods, datasets, encoders, inference, papers or claims"""
-    if what == "papers":
-        yield from (
-            f"{paper:<20} {experiments.load_experiments(paper)['title']}" for paper in experiments.list_papers()
-        )
-    elif what == "claims":
-        for paper in experiments.list_papers():
-            for claim in yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text()):
-                yield f"{paper:<20} {claim['name']}: {claim['statement']} ({claim['result']})"
-    else:
-        yield from (f"{name:<28} {summary(what, name)}" for name in list_components(what))
-
-
-def summary(kind: str, name: str) -> str:
-    """What a component's docstring says first; the file is not run."""
-    return textwrap.shorten(documentation(kind, name).partition("\n\n")[0], 130, placeholder=" ...")
-
-
-def documentation(kind: str, name: str) -> str:
-    return ast.get_docstring(ast.parse((PACKAGE / kind / f"{name}.py").read_text())) or ""
-
-
 def explain(path: str) -> Iterator[str]:
-    """what a path is, what it needs and is needed for, and every setting with where its value comes from"""
+    """what a path is, what it is made from and used for, and every setting with where its value comes from"""
     if "/papers/" in path:
         yield from explain_artifact(Path(path))
         return
     result = locate(path)
     folder = Path("results") / result.folder.relative_to(result.root)
     state = "made" if (result.folder / "about.json").exists() else "not made yet"
-    yield f"{folder}: {MEANING[result.stage]} ({state})"
-    if needs := reads(result):
-        yield "reads    " + ", ".join(str(Path("results") / up.folder.relative_to(up.root)) for up in needs)
-    users = [
+    yield f"{folder}: {STAGES[result.stage]} ({state})"
+    if inputs := list_input_folders(result):
+        yield "reads    " + ", ".join(str(Path("results") / each.folder.relative_to(each.root)) for each in inputs)
+    yield f"shown by {', '.join(list_users(folder)) or 'no table or figure of a configuration'}"
+    yield from explain_settings(result)
+
+
+def list_users(folder: Path) -> list[str]:
+    """The tables and figures that show a folder: ``config.yaml: cnc table_1``."""
+    return [
         f"{file}: {paper} {artifact}"
-        for file, config in configurations().items()
-        for paper, artifact, folders in asked(config)
+        for file, config in load_all_configurations().items()
+        for paper, artifact, folders in list_shown_folders(config)
         if str(folder) in folders
     ]
-    yield "shown by " + (", ".join(users) or "nothing that a configuration asks for")
-    sweep = result.datasets if result.stage == "data" else result.sweep
-    if result.stage != "data":
-        points = f"{len(result.datasets.points)} of data x {len(sweep.points)} of the method"
-        yield f"runs     {len(result.runs())}: {points} x seeds {result.seeds[1:]}"
-        yield from settings(result.datasets.points, parse(result.dataset)[1], {}, "", "")
+
+
+def explain_settings(result: ResultPath) -> Iterator[str]:
+    """Every setting of a result's data set and of its method."""
+    data, (dataset, overrides) = result.datasets, parse(result.dataset)
+    if result.stage == "data":
+        yield from list_settings(data.points, Sources(overrides))
+        return
+    method = result.sweep
+    points = f"{len(data.points)} of data x {len(method.points)} of the method"
+    yield f"runs     {len(result.runs())}: {points} x seeds {result.seeds[1:]}"
     role = result.stage if result.stage in ("stage1", "groups") else ""
-    yield from settings(sweep.points, sweep.overrides, {}, parse(result.dataset)[0] if result.name else "", role)
+    yield from list_settings(data.points, Sources(overrides))
+    yield from list_settings(method.points, Sources(method.overrides, dataset, role))
 
 
-def reads(result: ResultPath) -> list[ResultPath]:
-    """The folders that a folder is made from."""
-    data = [] if result.stage == "data" else [result.data]
-    return [*data, *(up for part in ("stage1", "groups") for up in result.upstream(part))]
+@dataclass(frozen=True)
+class Sources:
+    """Where the values of a component's settings may come from."""
+
+    overrides: Mapping[str, Any]  # what the path says, by the component's keys
+    dataset: str = ""  # whose file may state hyperparameters; none for a data set
+    role: str = ""  # stage1, groups
+    stated_above: Mapping[str, Any] = field(default_factory=dict)  # what that file states of what reads the component
+
+    def stated(self, spec: Spec) -> dict[str, Any]:
+        """What the data set's file states for a component."""
+        own = paper_hyperparameters(self.dataset, spec.base_name, self.role) if self.dataset else {}
+        return {**self.stated_above, **own}
+
+    def describe(self, key: str, spec: Spec, default: str) -> str:
+        """Where the value of a setting comes from; ``default``: the source of its default."""
+        if key in self.overrides:
+            return "the path"
+        if key in self.stated(spec):
+            return f"published, datasets/{self.dataset}.py"
+        return f"default: {default}"
+
+    def below(self, key: str, spec: Spec) -> "Sources":
+        """The sources of a component's component."""
+        stated = select_below(self.stated(spec), key)
+        return Sources(select_below(self.overrides, key), self.dataset, key, stated)
 
 
-def settings(
-    points: list[Spec],
-    overrides: Mapping[str, Any],
-    outer: Mapping[str, Any],
-    dataset: str,
-    role: str,
-    prefix: str = "",
-) -> Iterator[str]:
-    """Each setting of a component and, below it, of its parts: value (several in a sweep) and source. ``outer``: what
-    the data set's file states of it for the whole."""
+def select_below(items: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """What is said of a component: ``encoder.width`` of ``encoder``, as ``width``; and all that is said of stage 1,
+    which a component may read itself."""
+    return {
+        name.removeprefix(f"{key}."): value
+        for name, value in items.items()
+        if name.startswith(f"{key}.") or name.split(".")[0] == "stage1"
+    }
+
+
+def list_settings(points: list[Spec], sources: Sources, prefix: str = "") -> Iterator[str]:
+    """Each setting of a component and, below it, of its components: value (several in a sweep) and source."""
     first = points[0]
-    yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summary(first.kind, first.base_name)}"
-    stated = {**outer, **(paper_hyperparameters(dataset, first.base_name, role) if dataset else {})}
+    yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summarize(first.kind, first.base_name)}"
     for key, setting in declared(first.kind, first.base_name)["SETTINGS"].items():
         values = " ~ ".join(dict.fromkeys(spell(point.settings[key]) for point in points))
-        inherited = key in overrides or (key == "stage1" and "stage1" in overrides)
-        source = (
-            "the path"
-            if inherited
-            else f"published, datasets/{dataset}.py"
-            if key in stated
-            else f"default: {setting.source}"
-        )
-        yield f"  {prefix}{key} = {values}  ({source})"
-    for key in first.components:
-        asked, of_part = (
-            {
-                k.removeprefix(f"{key}."): v
-                for k, v in items.items()
-                if k.startswith(f"{key}.") or k.split(".")[0] == "stage1"
-            }
-            for items in (overrides, stated)
-        )
-        same = [
-            point.components[key]
-            for point in points
-            if point.components[key].base_name == first.components[key].base_name
-        ]
-        yield from settings(same, asked, of_part, dataset, key, f"{prefix}{key}.")
+        yield f"  {prefix}{key} = {values}  ({sources.describe(key, first, setting.source)})"
+    for key, component in first.components.items():
+        alike = [point.components[key] for point in points]
+        alike = [each for each in alike if each.base_name == component.base_name]
+        yield from list_settings(alike, sources.below(key, first), f"{prefix}{key}.")
 
 
 def explain_artifact(path: Path) -> Iterator[str]:
     """A table or figure of a paper: what it shows, and the runs behind it in each configuration that makes it."""
     paper, artifact = path.parent.name, path.stem
-    if artifact not in experiments.load_experiments(paper)["artifacts"]:
-        raise SettingError(
-            f"{path}: {paper} has no {artifact}; it has {', '.join(experiments.load_experiments(paper)['artifacts'])}"
-        )
-    script, title = experiments.find_script(artifact)[0], experiments.load_experiments(paper)["title"]
-    yield f"{path}: {experiments.format_label(artifact)} of {title}, made by papers/{paper}/{script}"
-    for file, config in configurations().items():
+    known = experiments.load_experiments(paper)
+    if artifact not in known["artifacts"]:
+        raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(known['artifacts'])}")
+    script = f"papers/{paper}/{experiments.find_script(artifact)[0]}"
+    yield f"{path}: {experiments.format_label(artifact)} of {known['title']}, made by {script}"
+    for file, config in load_all_configurations().items():
         if paper in config["papers"]:
             yield f"\n{file}: {experiments.list_outputs(config, paper, artifact)[0]}"
-            changed = config.get("artifacts", {}).get(paper, {}).get(artifact)
-            if changed:
+            if changed := config.get("artifacts", {}).get(paper, {}).get(artifact):
                 yield f"  this configuration sets {changed}"
             for cell in experiments.list_artifact_runs(config, paper, artifact):
-                part = f" in the part of {cell.role}" if cell.stand_in else ""
-                yield f"  {cell.printed} on {cell.dataset}{part}: {', '.join(cell.folders)}"
-
-
-def unused() -> Iterator[str]:
-    """folders of results that no configuration asks for, with their sizes; nothing is deleted"""
-    wanted = {folder for config in configurations().values() for *_, folders in asked(config) for folder in folders}
-    places = [locate(folder) for folder in wanted]
-    for result in places:  # grows: stages read stages
-        places += reads(result)
-    kept, total = {result.folder for result in places}, 0
-    for stage in MEANING:
-        for folder in sorted((experiments.RESULTS / stage).glob("*" if stage == "data" else "*/*/*")):
-            if folder not in kept:
-                size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-                total += size
-                yield f"{size / 1e6:>10.1f} MB  {folder}"
-    yield f"{total / 1e6:>10.1f} MB in all; asked for by: {', '.join(map(str, configurations()))}"
-
-
-def configurations() -> dict[Path, dict[str, Any]]:
-    """Every configuration here."""
-    files = [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
-    return {file: configuration.load_configuration(file) for file in files}
-
-
-def asked(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
-    """(paper, artifact, folder) of everything that a configuration shows."""
-    found = [
-        (paper, artifact, cell.folders)
-        for paper in config["papers"]
-        for artifact in experiments.load_experiments(paper)["artifacts"]
-        for cell in experiments.list_artifact_runs(config, paper, artifact)
-    ]
-    return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.list_artifact_runs(config))]
+                instead = f" instead of {cell.role}" if cell.stand_in else ""
+                yield f"  {cell.printed} on {cell.dataset}{instead}: {', '.join(cell.folders)}"

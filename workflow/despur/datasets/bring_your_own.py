@@ -20,6 +20,8 @@ SETTINGS = {
 # ask for class means.
 PAPER_HYPERPARAMETERS = {"*": {"encoder": "mlp"}, "zero_shot": {"encoder": "identity", "classes": "given"}}
 
+LABELS_WITHHELD = "yours: nobody has said what may be passed on"
+
 RAW = ("bring_your_own/{name}.parquet | bring_your_own/{name}.npz",)
 
 COLUMNS = ("y", "a", "split")

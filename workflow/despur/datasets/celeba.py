@@ -81,6 +81,8 @@ PAPER_HYPERPARAMETERS = {
     },
 }
 
+LABELS_WITHHELD = "its agreement: not to further copy, publish or distribute any portion of the dataset"
+
 RAW = (
     "celeba/list_attr_celeba.* | "
     "[cC]eleb[aA]*/list_attr_celeba.* | "

@@ -28,6 +28,8 @@ SETTINGS = {
 
 PAPER_HYPERPARAMETERS = {"*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
+LABELS_WITHHELD = "given on request only; see Huang et al. 2020"
+
 RAW = (
     "hate_speech/train.tsv",
     "hate_speech/valid.tsv",

@@ -35,6 +35,8 @@ PAPER_HYPERPARAMETERS = {
     },
 }
 
+LABELS_WITHHELD = "given on request only; see Huang et al. 2020"
+
 RAW = ("hate_speech/train.tsv", "hate_speech/valid.tsv", "hate_speech/test.tsv")
 
 SOURCE = "https://github.com/xiaoleihuang/Multilingual_Fairness_LREC"

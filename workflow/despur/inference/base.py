@@ -1,4 +1,4 @@
-"""What an inference of pseudo-groups may look at, and what several of them share."""
+"""The inputs of an inference of pseudo-attributes, and how clusters are matched with classes."""
 
 from dataclasses import dataclass, field
 
@@ -10,8 +10,8 @@ from despur.storage.store import Array
 
 
 @dataclass
-class Labelled:
-    """Samples with known attribute: stage-1 representations (N,D), classes and attributes (N,)."""
+class LabeledSamples:
+    """Samples with known attribute: stage-1 representations ``z`` (N,D), classes ``y`` (N,), attributes ``a`` (N,)."""
 
     z: Array
     y: Array
@@ -20,11 +20,11 @@ class Labelled:
 
 @dataclass
 class Evidence:
-    """Of the training samples: labels, what stage 1 says, and (only for those that read true groups) the true
-    attribute.
+    """What an inference knows of the N training samples.
 
-    ``validation``: only for those that declare READS_VALIDATION_GROUPS.
-    """
+    Classes ``y`` (N,); stage-1 representations ``z`` (N,D) and ``logits`` (N,C), if the inference has a stage 1. Only
+    for an inference that declares READS_TRUE_GROUPS, ``true_attribute`` (N,). Only for one that declares
+    READS_VALIDATION_GROUPS, ``validation``."""
 
     y: Array
     num_classes: int
@@ -34,12 +34,12 @@ class Evidence:
     logits: Array = field(default_factory=lambda: np.empty((0, 0)))
     true_attribute: Array | None = None
     num_attributes: int = 0
-    validation: Labelled | None = None
+    validation: LabeledSamples | None = None
 
 
 def match_labels(clusters: Array, y: Array, count: int) -> Array:
-    """Name clusters after classes so that the names agree best with ``y`` (Hungarian assignment; App. E.2.3). Returns
-    (N,)."""
+    """Clusters (N,) renamed to classes so that they agree best with ``y`` (N,), one to one (Hungarian algorithm; App.
+    E.2.3 of Zhang et al. 2022), (N,). ``count``: of clusters and of classes."""
     agreement = confusion_matrix(clusters, y, labels=np.arange(count))
     rows, columns = linear_sum_assignment(-agreement)
     names = np.empty(count, int)

@@ -21,7 +21,7 @@ SETTINGS = {
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
-    """As many clusters as classes, named after classes so that training accuracy is highest."""
+    """The cluster of each sample, (N,): one cluster for each class, matched with classes for the highest accuracy."""
     points = project(evidence.z.astype("float32"), evidence.seed, settings["components"], settings["metric"])
     k, restarts = evidence.num_classes, settings["restarts"]
     if settings["algorithm"] == "gmm":

@@ -1,5 +1,5 @@
-"""The true attribute, optionally degraded: with probability ``noise`` a label becomes a different one (Sec. 5.3 of
-Zhang et al. 2022)."""
+"""The true attribute, optionally with noise: with probability ``noise`` a value is replaced by another one (Zhang et
+al. 2022, Sec. 5.3)."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ SETTINGS = {"noise": float_(0.0, "Sec. 5.3, Fig. 7d: p", at_least=0, at_most=1)}
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
-    """The attribute; where noisy, another value drawn uniformly."""
+    """The attribute, (N,); a noisy value is drawn uniformly from the other values."""
     assert evidence.true_attribute is not None
     a, k = evidence.true_attribute, evidence.num_attributes
     noisy = evidence.rng.random(len(a)) < settings["noise"]

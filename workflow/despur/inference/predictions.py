@@ -8,5 +8,5 @@ SETTINGS = {"stage1": component("methods", "erm", "Sec. 4: a regularised ERM mod
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
-    """argmax of the logits."""
+    """The class with the largest logit, (N,)."""
     return evidence.logits.argmax(axis=1)

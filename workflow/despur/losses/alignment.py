@@ -1,10 +1,10 @@
-"""Losses that draw representations of a class together."""
+"""The alignment loss: how far apart representations of a class are."""
 
 import torch
 from torch import Tensor
 
 
 def alignment(first: Tensor, second: Tensor) -> Tensor:
-    """Eq. 4 of Zhang et al. 2022: mean Euclidean distance over all pairs of (B,M,D) with (B,N,D), one value a batch,
+    """Eq. 4 of Zhang et al. 2022: mean Euclidean distance over all pairs of ``first`` (B,M,D) and ``second`` (B,N,D),
     (B,)."""
     return torch.cdist(first.float(), second.float(), compute_mode="donot_use_mm_for_euclid_dist").mean(dim=(1, 2))

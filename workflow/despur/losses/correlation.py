@@ -1,4 +1,4 @@
-"""Redundancy of embeddings (Zbontar et al. 2021)."""
+"""The loss of Barlow Twins: embeddings without redundancy (Zbontar et al. 2021)."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from despur.losses.infonce import precise
 
 
 def cross_correlation(first: Tensor, second: Tensor) -> Tensor:
-    """Correlation (D,D) of the numbers of two views' embeddings (N,D) over the batch."""
+    """Correlations (D,D) over the batch between the dimensions of two views' embeddings, (N,D) and (N,D)."""
     with torch.autocast(first.device.type, enabled=False):
         a, b = (
             (z - z.mean(dim=0)) / z.std(dim=0, correction=0).clamp(min=1e-6) for z in (precise(first), precise(second))
@@ -16,7 +16,8 @@ def cross_correlation(first: Tensor, second: Tensor) -> Tensor:
 
 
 def redundancy(first: Tensor, second: Tensor, weight: float) -> Tensor:
-    """Eq. 1: how far the cross-correlation is from the identity, off the diagonal with ``weight``; a scalar."""
+    """Eq. 1: squared distance of the cross-correlation to the identity, a scalar. ``weight``: lambda, of the
+    off-diagonal terms."""
     correlation = cross_correlation(first, second)
     diagonal = correlation.diagonal()
     return (1 - diagonal).square().sum() + weight * (correlation.square().sum() - diagonal.square().sum())

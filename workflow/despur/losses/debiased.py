@@ -1,4 +1,4 @@
-"""Negatives corrected by the share of them that are of the anchor's class (Chuang et al. 2020)."""
+"""InfoNCE whose negatives are corrected for those of the anchor's own class (Chuang et al. 2020)."""
 
 import math
 
@@ -8,11 +8,11 @@ from torch.nn.functional import softplus
 
 
 def debiased_contrast(positive: Tensor, negative: Tensor, class_prior: float, temperature: float) -> Tensor:
-    """Eq. 7 and 8 with M = 1, for similarities over temperature of anchors with their positive, (...,B), and
-    negatives, (B,K): (...,B).
+    """Eq. 7 and 8 with M = 1, one value an anchor, (...,B).
 
-    -inf in ``negative`` is no negative; with ``class_prior`` tau+ = 0 it is InfoNCE. The sum over true negatives is at
-    least N exp(-1 / temperature), N the number of negatives."""
+    ``positive`` (...,B), ``negative`` (B,K): similarities over temperature; -inf marks what is no negative.
+    ``class_prior``: tau+, the share of negatives that are of the anchor's class; with 0 this is InfoNCE. The corrected
+    sum over negatives is at least N exp(-1 / temperature), N the number of negatives."""
     count = negative.isfinite().sum(dim=-1)
     total = negative.logsumexp(dim=-1)
     corrected = (total.exp() - count * class_prior * positive.exp()) / (1 - class_prior)

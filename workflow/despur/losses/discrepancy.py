@@ -1,14 +1,14 @@
-"""Maximum mean discrepancy between the domains of a mini-batch."""
+"""Maximum mean discrepancy (MMD) between the domains of a mini-batch (Gretton et al. 2012)."""
 
 import torch
 from torch import Tensor
 
 
-def kernel(z: Tensor, count: int) -> Tensor:
-    """Mean of ``count`` RBF kernels of representations (B,D), (B,B), diagonal left out (zero).
+def mean_rbf_kernel(z: Tensor, count: int) -> Tensor:
+    """Mean of ``count`` RBF kernels of representations (B,D), (B,B), with zeros on the diagonal.
 
-    exp(-d^2 / (s m)) with m the median squared distance of the mini-batch (taken as given: no gradient) and s = ...,
-    1/2, 1, 2, ..."""
+    exp(-d^2 / (s m)), with m the median squared distance in the mini-batch, a constant for gradients, and s = ..., 1/2,
+    1, 2, ..."""
     distance = torch.cdist(z, z, compute_mode="donot_use_mm_for_euclid_dist").square()
     others = ~torch.eye(len(z), dtype=torch.bool, device=z.device)
     median = (
@@ -19,18 +19,18 @@ def kernel(z: Tensor, count: int) -> Tensor:
 
 
 def mmd(z: Tensor, domain: Tensor, domains: int, kernels: int) -> Tensor:
-    """Squared MMD, averaged over pairs of domains with at least two samples each; 0 without such a pair.
+    """Squared MMD, mean over the pairs of domains with at least two samples each; 0 without such a pair. A scalar.
 
-    The unbiased estimate (Gretton et al. 2012, Eq. 3): zero in expectation for equal distributions, so it can be
-    negative."""
+    ``z`` (B,D), ``domain`` (B,) below ``domains``. The unbiased estimate (Gretton et al. 2012, Eq. 3): its expectation
+    is zero for equal distributions, so it can be negative."""
     if len(z) < 4:
         return z.new_zeros(())
     with torch.autocast(z.device.type, enabled=False):
         member = torch.nn.functional.one_hot(domain, domains).float()
         size = member.sum(dim=0)
-        enough, size = size >= 2, size.clamp(min=2)
-        sums = member.T @ kernel(z.float(), kernels) @ member
+        has_two, size = size >= 2, size.clamp(min=2)
+        sums = member.T @ mean_rbf_kernel(z.float(), kernels) @ member
         within = sums.diagonal() / (size * (size - 1))
         squared = within[:, None] + within[None, :] - 2 * sums / (size[:, None] * size[None, :])
-        pairs = (enough[:, None] & enough[None, :]).triu(diagonal=1)
+        pairs = (has_two[:, None] & has_two[None, :]).triu(diagonal=1)
         return (squared * pairs).sum() / pairs.sum().clamp(min=1)

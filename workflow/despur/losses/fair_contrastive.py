@@ -1,17 +1,35 @@
-"""Supervised contrastive losses of a mini-batch by class and by attribute (Shen et al. 2021, Eq. 2-3), in closed form.
+"""Supervised contrastive losses of a mini-batch by class and by attribute (Shen et al. 2021, Eq. 2-3).
 
-Eq. 2 is, per sample i, |P| / d (log Z_i - mean similarity to its positives) with d = |P| (the paper) or 1 + |P|
-(released code). The sum of similarities to all positives is one product with their summed representations. Where the
-losses by class and by attribute are subtracted over the same batch, their log Z_i cancel (for d = |P|), so that they
-are computed only for samples that keep a part of them."""
+:func:`literal_contrast` is Eq. 2 as it is printed. :func:`fair_contrast` computes the same values faster. In Eq. 2,
+sample i contributes |P| / d (log Z_i - mean similarity to its positives), with Z_i the sum in the denominator and
+d = |P| (the paper) or 1 + |P| (released code). All similarities to positives come from one product with their summed
+representations. In L_scl - L_fcl the log Z_i cancel where both losses contrast over the batch and d = |P|. So they are
+computed only for samples whose weights do not cancel."""
 
 import torch
 from torch import Tensor
 
 
-def pull(unit: Tensor, label: Tensor, temperature: float, plus: int) -> tuple[Tensor, Tensor]:
-    """For unit vectors (N,D): sum of similarities to the other samples of the label, over temperature and |P| +
-    ``plus``; and |P| over that: (N,), (N,). Zero for a sample without positives."""
+def literal_contrast(h: Tensor, label: Tensor, temperature: float) -> Tensor:
+    """Eq. 2 as it is printed, for tests: a scalar. L_scl for classes as labels, L_fcl for attributes.
+
+    ``h``: (N,D) unit vectors; ``label``: (N,). A sample without positives contributes nothing."""
+    total = h.new_zeros(())
+    for i in range(len(h)):
+        q = [j for j in range(len(h)) if j != i]
+        p = [j for j in q if label[j] == label[i]]
+        z = (h[q] @ h[i] / temperature).exp().sum()
+        if p:
+            total = total - ((h[p] @ h[i] / temperature).exp() / z).log().sum() / len(p)
+    return total
+
+
+def positive_similarities(unit: Tensor, label: Tensor, temperature: float, plus: int) -> tuple[Tensor, Tensor]:
+    """Sum of each sample's similarities to its positives over temperature x d, with d = |P| + ``plus``; and |P| / d:
+    (N,), (N,).
+
+    ``unit``: (N,D) unit vectors. Positives: the other samples of the same ``label`` (N,). Zero for a sample without
+    positives."""
     member = torch.nn.functional.one_hot(label).to(unit.dtype)
     others = (unit * (member.T @ unit)[label]).sum(dim=1) - unit.square().sum(dim=1)
     count = member.sum(dim=0)[label] - 1
@@ -19,10 +37,12 @@ def pull(unit: Tensor, label: Tensor, temperature: float, plus: int) -> tuple[Te
     return others / (temperature * divisor), count / divisor
 
 
-def weighted_partitions(unit: Tensor, temperature: float, *terms: tuple[Tensor, Tensor | None]) -> Tensor:
-    """Sum over terms (weight (N,), scope) of sum_i weight_i log Z_i, where log Z_i = log sum over q of exp(h_i.h_q /
-    t), q != i and, with a scope (N,), of the same value. One matrix of similarities, of the samples that have a
-    weight, serves all terms."""
+def sum_log_partitions(unit: Tensor, temperature: float, *terms: tuple[Tensor, Tensor | None]) -> Tensor:
+    """Sum over ``terms`` (weight, scope) of sum_i weight_i log Z_i: a scalar.
+
+    log Z_i = log sum_q exp(h_i.h_q / temperature) over q != i, for ``unit`` (N,D) unit vectors h. Weights are (N,). A
+    term with a scope (N,) sums only over q with the scope of i. All terms share one matrix of similarities, of the
+    samples with a weight."""
     rows = torch.stack([weight != 0 for weight, _ in terms]).any(dim=0).nonzero()[:, 0]
     itself = rows[:, None] == torch.arange(len(unit), device=unit.device)
     similarity = (unit[rows] @ unit.T / temperature).masked_fill(itself, -torch.inf)
@@ -37,7 +57,7 @@ def weighted_partitions(unit: Tensor, temperature: float, *terms: tuple[Tensor, 
 
 
 def class_weights(label: Tensor, dtype: torch.dtype) -> Tensor:
-    """Weights (N,) under which a sum over samples is the mean over classes of the mean within a class."""
+    """Weights (N,): a sum over samples with them is the mean over classes of the mean within a class."""
     sizes = torch.bincount(label).to(dtype)
     return 1 / (sizes[label] * (sizes > 0).sum())
 
@@ -53,20 +73,21 @@ def fair_contrast(
     plus: int = 0,
     mean: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """L_scl - L_fcl of Eq. 3, and both by their positives' part alone (diagnostics): scalars.
+    """L_scl - L_fcl of Eq. 3; and, for diagnostics, the sums over positives of L_scl and of L_fcl: three scalars.
 
-    ``unit``: (N,D) unit vectors; ``y``, ``a``: (N,). ``parts``: both, or scl (L_scl), or fcl (-L_fcl). ``within``:
-    L_fcl contrasts over the batch (paper), or within each class (released code; with ``mean``, averaged over classes).
-    """
+    ``unit``: (N,D) unit vectors; ``y``, ``a``: classes and attributes (N,). ``parts``: both losses, or scl (L_scl
+    alone), or fcl (-L_fcl alone). ``within``: L_fcl contrasts over the batch (the paper) or within each class (released
+    code; with ``mean``, averaged over classes). ``plus``: 0 (the paper) or 1 (released code) is added to |P|. ``mean``:
+    over samples, as the released code has it; Eq. 2 is the sum."""
     each = torch.full_like(unit[:, 0], 1 / len(unit) if mean else 1.0)
     fair_each = class_weights(y, unit.dtype) if within == "class" and mean else each
-    cell = y * (int(a.max()) + 1) + a if within == "class" else a
-    near, share = pull(unit, y, temperature, plus)
-    fair_near, fair_share = pull(unit, cell, temperature, plus)
+    fair_label = y * (int(a.max()) + 1) + a if within == "class" else a
+    near, share = positive_similarities(unit, y, temperature, plus)
+    fair_near, fair_share = positive_similarities(unit, fair_label, temperature, plus)
     weight = each * share if parts != "fcl" else torch.zeros_like(each)
     fair_weight = fair_each * fair_share if parts != "scl" else torch.zeros_like(each)
     pulled, fair_pulled = (each * near).sum(), (fair_each * fair_near).sum()
     total = -pulled * (parts != "fcl") + fair_pulled * (parts != "scl")
     terms = [(weight, None), (-fair_weight, y)] if within == "class" else [(weight - fair_weight, None)]
-    total = total + weighted_partitions(unit, temperature, *terms)
+    total = total + sum_log_partitions(unit, temperature, *terms)
     return total, pulled.detach(), fair_pulled.detach()

@@ -1,12 +1,12 @@
-"""Statistics over the groups of a mini-batch."""
+"""Means over the groups of a mini-batch."""
 
 import torch
 from torch import Tensor
 
 
 def group_means(values: Tensor, group: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Mean of ``values`` (B,...) in each of ``count`` groups, 0 where none is in the mini-batch; and the weights that
-    average over those that occur: (count,...), (count,)."""
+    """Mean of ``values`` (B,...) in each of ``count`` groups, 0 for a group without samples: (count,...); and weights
+    (count,) whose sum over groups is the mean over those with samples. ``group``: (B,)."""
     size = torch.zeros(count, device=values.device).index_add_(0, group, torch.ones(len(values), device=values.device))
     total = torch.zeros(count, *values.shape[1:], device=values.device).index_add(0, group, values)
     occurs = size > 0

@@ -6,10 +6,10 @@ from torch.nn.functional import cross_entropy
 
 
 def image_text_contrast(images: Tensor, texts: Tensor, temperature: float) -> Tensor:
-    """Each image finds its text among those of the batch, and each text its image: the mean of both cross-entropies.
+    """Mean of two cross-entropies, a scalar: to find the text of each image, and the image of each text, in the batch.
 
-    ``images``, ``texts``: unit-norm (B,D), row i of both belong together. Equal texts count as different ones.
+    ``images``, ``texts``: unit vectors (B,D); row i of both is a pair. Equal texts count as different ones.
     """
     logits = images @ texts.T / temperature
-    own = torch.arange(len(logits), device=logits.device)
-    return (cross_entropy(logits, own) + cross_entropy(logits.T, own)) / 2
+    pair = torch.arange(len(logits), device=logits.device)
+    return (cross_entropy(logits, pair) + cross_entropy(logits.T, pair)) / 2

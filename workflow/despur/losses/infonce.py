@@ -1,5 +1,5 @@
-"""InfoNCE between the two views of every sample of a mini-batch: embeddings (2N,D), row i and row N + i are views of
-sample i."""
+"""InfoNCE between the two views of each sample of a mini-batch. Embeddings are (2N,D); rows i and N + i are the views
+of sample i."""
 
 import torch
 from torch import Tensor
@@ -7,10 +7,10 @@ from torch.nn.functional import cosine_similarity, cross_entropy, normalize, sof
 
 
 def candidates(count: int, negatives: str, device: torch.device) -> Tensor:
-    """Which of 2N embeddings an anchor is compared with, bool (2N,2N): its positive and negatives, never itself.
+    """Which embeddings each of 2N anchors is compared with, bool (2N,2N): its positive and its negatives, not itself.
 
-    ``negatives`` of ``count`` N samples: those of the "other_view" (Eq. 2 of Lewis et al. 2023: N - 1) or of
-    "both_views" (Chen et al. 2020: 2N - 2)."""
+    ``count``: N. ``negatives``: from the "other_view" (Eq. 2 of Lewis et al. 2023: N - 1) or from "both_views" (Chen et
+    al. 2020: 2N - 2)."""
     row = torch.arange(2 * count, device=device)
     if negatives == "both_views":
         return row[:, None] != row
@@ -23,45 +23,46 @@ def positives(count: int, device: torch.device) -> Tensor:
 
 
 def precise(z: Tensor) -> Tensor:
-    """In single precision at least."""
+    """The same values in at least single precision."""
     return z.to(torch.promote_types(z.dtype, torch.float32))
 
 
 def similarities(z: Tensor) -> Tensor:
-    """Cosine similarity of all pairs of embeddings (B,D), in full precision: they are divided by small temperatures.
-    (B,B)."""
+    """Cosine similarities (B,B) of all pairs of embeddings (B,D). In at least single precision: they are divided by
+    small temperatures."""
     with torch.autocast(z.device.type, enabled=False):
         unit = normalize(precise(z))
         return unit @ unit.T
 
 
 def cosine(z: Tensor, p: Tensor) -> Tensor:
-    """Cosine similarity of rows, in full precision: (...,B,D), (...,B,D) -> (...,B)."""
+    """Cosine similarity of rows, in at least single precision: (...,B,D), (...,B,D) -> (...,B)."""
     return cosine_similarity(precise(z), precise(p), dim=-1)
 
 
 def info_nce(similarity: Tensor, positive: Tensor, allowed: Tensor, temperature: float | Tensor) -> Tensor:
-    """-log of the share that exp(s_ip / t_ip) of the positive p has in the sum of exp(s_ij / t_ij) over what is
-    allowed.
+    """Mean over anchors i of -log(exp(s_ip / t_ip) / sum_j exp(s_ij / t_ij)), p the positive, j over what is allowed.
 
-    Eq. 4 of Lewis et al. 2023; Eq. 2 where the temperature is one number. ``similarity`` (B,K), ``positive`` (B,)
-    column, ``allowed`` bool (B,K) with the positive, ``temperature`` one number or (B,K). Mean over anchors."""
+    Eq. 4 of Lewis et al. 2023; Eq. 2 if the temperature is one number. ``similarity`` s (B,K); ``positive`` (B,), the
+    column p; ``allowed`` bool (B,K), true for the positive, too; ``temperature`` t, one number or (B,K)."""
     return cross_entropy((similarity / temperature).masked_fill(~allowed, -torch.inf), positive)
 
 
 def two_view_contrast(z: Tensor, allowed: Tensor, temperature: float | Tensor) -> Tensor:
-    """InfoNCE of embeddings (2N,D): each view is an anchor, its positive the other view of its sample."""
+    """InfoNCE of embeddings (2N,D), a scalar: each view is an anchor, and its positive is the other view of its
+    sample."""
     return info_nce(similarities(z), positives(len(z) // 2, z.device), allowed, temperature)
 
 
 def negatives(z: Tensor, kind: str, temperature: float) -> Tensor:
-    """Similarities over temperature (2N,2N) of each view and its negatives (:func:`candidates` without the positive);
-    elsewhere -inf."""
+    """Similarities over temperature (2N,2N) of each view with its negatives (:func:`candidates` without the positive);
+    -inf elsewhere. ``z``: (2N,D)."""
     count = len(z) // 2
     allowed = candidates(count, kind, z.device).scatter(1, positives(count, z.device)[:, None], False)
     return (similarities(z) / temperature).masked_fill(~allowed, -torch.inf)
 
 
 def tell_apart(positive: Tensor, negative: Tensor) -> Tensor:
-    """-log of exp(p) / (exp(p) + sum_k exp(n_k)) for scores ``positive`` (...,B) and ``negative`` (B,K): (...,B)."""
+    """-log(exp(p) / (exp(p) + sum_k exp(n_k))), (...,B), of scores p, ``positive`` (...,B), and n, ``negative``
+    (B,K)."""
     return softplus(negative.logsumexp(dim=-1) - positive)

@@ -6,7 +6,7 @@ from despur.losses.infonce import similarities
 
 
 def polarization(z: Tensor, low: float, high: float) -> Tensor:
-    """Mean over pairs of embeddings (B,D) of |min((D - low) (D - high), 0)|: pairs are pushed out of the margin
-    between ``low`` and ``high``. Distances D = (1 - cosine) / 2 lie in [0, 1]."""
+    """Mean over pairs of embeddings (B,D) of |min((d - low) (d - high), 0)|, a scalar. It pushes the distances
+    d = (1 - cosine) / 2, which lie in [0, 1], out of the margin between ``low`` and ``high``."""
     distance = (1 - similarities(z)) / 2
     return -((distance - low) * (distance - high)).clamp(max=0).mean()

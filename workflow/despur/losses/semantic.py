@@ -1,4 +1,4 @@
-"""What the meta semantic regulariser minimises (Qiang et al. 2022, Sec. 4): L_msr and L_uni."""
+"""The two losses of the meta semantic regulariser (Qiang et al. 2022, Sec. 4): L_msr and L_uni."""
 
 import math
 
@@ -6,14 +6,14 @@ from torch import Tensor
 
 
 def backdoor(losses: Tensor) -> Tensor:
-    """L_msr (Eq. 4 and 6), mean over anchors: -log of the mean of P_t = exp(-loss), Eq. 3, for losses (n,B) of n
-    weightings.
+    """L_msr (Eq. 4 and 6), mean over anchors: -log of the mean over n weightings of P_t = exp(-loss) (Eq. 3). A scalar.
 
-    Where a method's loss is no -log of a probability (BYOL's is not), it is taken as one.
+    ``losses``: (n,B). A method's loss counts as the -log of a probability, even if it is none (BYOL's).
     """
     return (math.log(len(losses)) - (-losses).logsumexp(dim=0)).mean()
 
 
 def uniformity(weights: Tensor, t: float) -> Tensor:
-    """L_uni (Eq. 9) of A_s (B,n,c), mean over images; each vector is paired with all n, itself too, as printed."""
+    """L_uni (Eq. 9) of weight vectors A_s (B,n,c), mean over images: a scalar. As printed, each vector is paired with
+    all n, also with itself."""
     return (2 * t * weights @ weights.transpose(1, 2) - 2 * t).flatten(1).logsumexp(dim=1).mean()

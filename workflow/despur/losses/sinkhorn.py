@@ -1,4 +1,4 @@
-"""Codes of SwAV (Caron et al. 2020, Sec. 3.1)."""
+"""Soft assignments to prototypes, the codes of SwAV (Caron et al. 2020, Sec. 3.1)."""
 
 import torch
 from torch import Tensor
@@ -8,8 +8,8 @@ from despur.losses.infonce import precise
 
 @torch.no_grad()
 def sinkhorn(scores: Tensor, epsilon: float, iterations: int) -> Tensor:
-    """Soft assignments (B,K) of samples to prototypes from their scores: rows sum to 1, columns, after enough
-    iterations, to B / K."""
+    """Soft assignments (B,K) of samples to prototypes, from ``scores`` (B,K). Rows sum to 1; after enough iterations,
+    columns sum to B / K."""
     with torch.autocast(scores.device.type, enabled=False):
         log = precise(scores) / epsilon
         for _ in range(iterations):

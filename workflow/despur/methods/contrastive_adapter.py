@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from despur.compute.transfer import to_device
-from despur.losses.contrastive import one_positive_contrast
+from despur.losses.contrastive_adapter import one_positive_contrast
 from despur.methods.adapter import Adapter
 from despur.methods.base import Losses
 from despur.methods.families.embeddings import Bottleneck, predicted

@@ -1,4 +1,4 @@
-"""How close a class's groups lie in representation space (Sec. 3 of Zhang et al. 2022)."""
+"""How close the groups of a class lie in the space of representations (Zhang et al. 2022, Sec. 3)."""
 
 from itertools import combinations
 
@@ -8,37 +8,41 @@ from scipy.spatial.distance import cdist
 from despur.metrics.groups import mean
 from despur.storage.store import Array
 
-ROWS = 2000  # at most so many samples of a group, evenly spaced, enter a pairwise mean
+ROWS = 2000  # the most samples of a group that enter a mean over pairs; they are evenly spaced
 
 
 def _groups(z: Array, a: Array, weights: Array | None) -> list[tuple[Array, Array]]:
-    """Representations and weights of each group."""
+    """Representations and weights of at most ``ROWS`` samples of each group."""
     weights = np.ones(len(z)) if weights is None else weights
-    rows = [np.flatnonzero(a == value) for value in np.unique(a)]
-    rows = [own[np.linspace(0, len(own) - 1, min(len(own), ROWS)).astype(int)] for own in rows]
-    return [(z[r], weights[..., r]) for r in rows]
+    groups = []
+    for value in np.unique(a):
+        members = np.flatnonzero(a == value)
+        rows = members[np.linspace(0, len(members) - 1, min(len(members), ROWS)).astype(int)]
+        groups.append((z[rows], weights[..., rows]))
+    return groups
 
 
 def alignment_loss(z: Array, a: Array, weights: Array | None = None) -> Array:
-    """Eq. 4-5 for the representations (N,D) of one class: the largest mean Euclidean distance between two groups; NaN
-    for one group.
+    """Eq. 4-5 for one class, (...): the largest of the mean Euclidean distances between two groups; NaN for one group.
 
-    ``weights`` (...,N): how often each sample counts, by default once; the result is (...).
+    ``z`` (N,D); ``a`` (N,) names the groups; ``weights`` (...,N): how often each sample counts, by default once.
     """
-    found = []
+    distances = []
     for (first, left), (second, right) in combinations(_groups(z, a, weights), 2):
         pairs = left.sum(axis=-1) * right.sum(axis=-1)
         total = (left @ cdist(first, second) * right).sum(axis=-1)
-        found.append(np.where(pairs > 0, total / np.maximum(pairs, 1), -np.inf))
-    if not found:
+        distances.append(np.where(pairs > 0, total / np.maximum(pairs, 1), -np.inf))
+    if not distances:
         return np.full(() if weights is None else weights.shape[:-1], np.nan)
-    largest = np.max(found, axis=0)
+    largest = np.max(distances, axis=0)
     return np.where(np.isfinite(largest), largest, np.nan)
 
 
 def released_alignment_loss(z: Array, a: Array, majority: int) -> float:
-    """The released code's variant for one class: majority against all minority groups, each matrix divided by its
-    Frobenius norm, mean squared distance over pairs; NaN where one side is empty."""
+    """The variant of the released code for one class: the mean squared distance between samples of the majority group
+    and all others, each of the two matrices divided by its Frobenius norm; NaN if one of them is empty.
+
+    ``z`` (N,D), ``a`` (N,), ``majority``: the value of ``a`` of the majority group."""
     sides = [z[a == majority], z[a != majority]]
     if not all(map(len, sides)):
         return float("nan")
@@ -47,14 +51,14 @@ def released_alignment_loss(z: Array, a: Array, majority: int) -> float:
 
 
 def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array:
-    """Mean cosine similarity between samples of different groups of one class, averaged over pairs of groups; NaN for
-    one group.
+    """Mean cosine similarity between samples of different groups of one class, mean over pairs of groups, (...); NaN
+    for one group.
 
-    ``weights`` (...,N): how often each sample counts, by default once; the result is (...).
+    ``z`` (N,D); ``a`` (N,) names the groups; ``weights`` (...,N): how often each sample counts, by default once.
     """
     means = [
-        mean(part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-12), own)
-        for part, own in _groups(z, a, weights)
+        mean(members / np.maximum(np.linalg.norm(members, axis=1, keepdims=True), 1e-12), counts)
+        for members, counts in _groups(z, a, weights)
     ]
     values = [(first * second).sum(axis=-1) for first, second in combinations(means, 2)]
     return np.mean(values, axis=0) if values else np.full(() if weights is None else weights.shape[:-1], np.nan)

@@ -1,8 +1,8 @@
-"""Theorem 3.1 of Zhang et al. 2022: how far a class's worst-group loss can lie above its average loss (Eq. 6).
+"""Theorem 3.1 of Zhang et al. 2022: a bound of the worst-group loss of a class minus its average loss (Eq. 6).
 
-The constants, of which the paper names none: C1 = sqrt(2), the Lipschitz constant of cross-entropy in the logits (its
-gradient is softmax minus one-hot); C2 = 2 log K with K classes, at which the loss is clipped, so that a sample costs
-at most twice what guessing costs (clipping keeps C1); B, the spectral norm of the head's weight; delta = 0.05."""
+The paper names no constants. Ours: C1 = sqrt(2), the Lipschitz constant of cross-entropy in the logits (its gradient is
+softmax minus one-hot). C2 = 2 log K for K classes: the loss is clipped there, at twice the loss of guessing; clipping
+keeps C1. B, the spectral norm of the head's weight. delta = 0.05."""
 
 import math
 
@@ -17,20 +17,20 @@ DELTA = 0.05
 
 
 def ceiling(classes: int) -> float:
-    """C2, in nats."""
+    """C2, in nats, for this number of classes."""
     return 2 * math.log(classes)
 
 
 def clipped_cross_entropy(logits: Array, y: Array) -> Array:
-    """Cross-entropy of each sample, (N,), in nats, at most C2. ``logits`` (N,K)."""
+    """Cross-entropy of each sample, (N,), in nats, clipped at C2. ``logits`` (N,K), ``y`` (N,)."""
     return np.minimum(-log_softmax(logits, axis=1)[np.arange(len(y)), y], ceiling(logits.shape[1]))
 
 
 def alignment_term(head: Array, z: Array, a: Array) -> float:
-    """B C1 L_align for the training representations (N,D) of one class; ``head`` (K,D). NaN for one group."""
+    """B C1 L_align of the training samples of one class; NaN for one group. ``head`` (K,D), ``z`` (N,D), ``a`` (N,)."""
     return float(np.linalg.norm(head, 2) * LIPSCHITZ * alignment_loss(z, a))
 
 
 def concentration_term(sizes: Array, classes: int) -> float:
-    """max_g C2 sqrt(8 log(|G_y| / delta) / n_g) for a class whose groups have ``sizes`` training samples."""
+    """max_g C2 sqrt(8 log(|G_y| / delta) / n_g) of one class. ``sizes`` (G,): training samples of its groups."""
     return ceiling(classes) * math.sqrt(8 * math.log(len(sizes) / DELTA) / sizes.min())

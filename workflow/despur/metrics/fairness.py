@@ -1,4 +1,4 @@
-"""Group fairness: true-positive-rate gap, what an attacker reads off, and both with accuracy in one number (Shen et
+"""Group fairness: the gap in true positive rates, leakage of the attribute, and their trade-off with accuracy (Shen et
 al. 2021, Sec. 4)."""
 
 import numpy as np
@@ -10,17 +10,18 @@ from despur.storage.store import Array
 
 
 def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
-    """Root mean square over classes of the difference in true positive rate between attribute values (Eq. 4), (...).
+    """GAP: root mean square over classes of the difference in true positive rate between attribute values (Eq. 4),
+    (...).
 
-    With more than two attribute values: the largest minus the smallest. A class that fewer than two attribute values
-    have is left out; NaN if that leaves none. ``weights`` (...,N): how often each sample counts, by default once.
-    """
+    ``predicted``, ``y``, ``a``: (N,). For more than two attribute values: the largest rate minus the smallest. Classes
+    with fewer than two attribute values are left out; NaN if none is left. ``weights`` (...,N): how often each sample
+    counts, by default once."""
     weights = np.ones(len(y)) if weights is None else weights
     gaps = []
     for label in np.unique(y):
-        cells = np.stack([(y == label) & (a == value) for value in np.unique(a[y == label])], axis=1)
-        if cells.shape[1] > 1:
-            rates = group_accuracies(predicted == label, cells, weights)
+        groups = np.stack([(y == label) & (a == value) for value in np.unique(a[y == label])], axis=1)
+        if groups.shape[1] > 1:
+            rates = group_accuracies(predicted == label, groups, weights)
             gaps.append(np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1))
     return np.sqrt(np.mean(np.square(gaps), axis=0)) if gaps else np.full(weights.shape[:-1], np.nan)
 
@@ -28,11 +29,10 @@ def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) 
 def leakage(
     train: Array, train_a: Array, test: Array, test_a: Array, weights: Array | None = None, strength: float = 0.1
 ) -> Array:
-    """Accuracy of a linear SVM that is fitted on training features (N,D) to tell the attribute, on test features;
-    (...).
+    """Accuracy on test samples of a linear SVM that predicts the attribute, fitted on training samples, (...).
 
-    ``weights`` (...,N): how often each test sample counts, by default once. NaN if training samples have one value
-    only."""
+    ``train`` (M,D), ``train_a`` (M,), ``test`` (N,D), ``test_a`` (N,). ``weights`` (...,N): how often each test sample
+    counts, by default once. ``strength``: C. NaN if all training samples have the same attribute value."""
     if len(np.unique(train_a)) < 2:
         return np.full(() if weights is None else weights.shape[:-1], np.nan)
     values, normals, biases = support_vectors(train, train_a, strength)
@@ -42,12 +42,11 @@ def leakage(
 def nonlinear_leakage(
     train: Array, train_a: Array, test: Array, test_a: Array, weights: Array | None = None, landmarks: int = 300
 ) -> Array:
-    """As :func:`leakage`, for the attacker that the paper names as its limit: an SVM with an RBF kernel of the
-    features' own width.
+    """As :func:`leakage`, for a non-linear attacker, which the paper names as its limit: an SVM with an RBF kernel.
 
-    The kernel is approximated at ``landmarks`` training samples (Nystroem), since it must be fitted to every run. What
-    they miss of many dimensions, a linear kernel of the same width has: the attacker is about as strong as the linear
-    one, at least."""
+    The width of the kernel is scikit-learn's ``gamma="scale"``. The kernel is approximated with ``landmarks`` training
+    samples (Nystroem), since each run needs a fit. A linear kernel, scaled by gamma, is added, so that the attacker is
+    about as strong as the linear one even in many dimensions."""
     gamma, mean = 1 / max(float(train.var()) * train.shape[1], 1e-12), train.mean(axis=0)
     kernel = Nystroem(gamma=gamma, n_components=min(landmarks, len(train)), random_state=0).fit(train)
     fitted, tested = (np.hstack([kernel.transform(x), np.sqrt(gamma) * (x - mean)]) for x in (train, test))
@@ -55,9 +54,9 @@ def nonlinear_leakage(
 
 
 def tradeoff(accuracy: Array, gap: Array, leakage_representations: Array, leakage_logits: Array) -> Array:
-    """Tradeoff of each of the models (M,...) that are compared on a data set, all as shares: 1 is best in everything.
+    """Trade-off of the models that are compared on a data set, (M,...); 1 for a model that is the best in everything.
 
-    Half accuracy, a quarter 1 - GAP, an eighth 1 - each leakage, each divided by the largest of the models.
-    """
-    parts = np.stack([accuracy, 1 - gap, 1 - leakage_representations, 1 - leakage_logits])
-    return np.tensordot([1 / 2, 1 / 4, 1 / 8, 1 / 8], parts / parts.max(axis=1, keepdims=True), 1)
+    Weighted mean of accuracy (1/2), 1 - GAP (1/4) and 1 - both leakages (1/8 each), each divided by the largest value
+    of the M models. All arguments are shares, (M,...)."""
+    values = np.stack([accuracy, 1 - gap, 1 - leakage_representations, 1 - leakage_logits])
+    return np.tensordot([1 / 2, 1 / 4, 1 / 8, 1 / 8], values / values.max(axis=1, keepdims=True), 1)

@@ -1,7 +1,7 @@
-"""Accuracy by group: worst group, plain average, average weighted by training-group sizes.
+"""Accuracies of groups, their minimum (worst group), and averages.
 
-``weights`` (...,N) count each sample so many times, for a bootstrap: every result gets these leading dimensions.
-Default: once."""
+``weights`` (...,N) say how often each of N samples counts, for a bootstrap; by default once. Results have their leading
+dimensions."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from despur.storage.store import Array
 
 
 def mean(values: Array, weights: Array | None = None) -> Array:
-    """Weighted mean of ``values`` (N,) or (N,K), (...) or (...,K); NaN where nothing has weight."""
+    """Weighted mean over samples of ``values`` (N,) or (N,K): (...) or (...,K). NaN if the weights sum to 0."""
     weights = np.ones(len(values)) if weights is None else weights
     total = weights.sum(axis=-1)
     total = total[..., None] if values.ndim > 1 else total
@@ -17,32 +17,28 @@ def mean(values: Array, weights: Array | None = None) -> Array:
 
 
 def group_accuracies(correct: Array, groups: Array, weights: Array | None = None) -> Array:
-    """Accuracy in each group, (...,G). ``correct`` bool (N,), ``groups`` bool (N,G), may overlap; NaN for a group
-    without samples."""
+    """Accuracy of each group, (...,G); NaN for a group without samples. ``correct`` bool (N,); ``groups`` bool (N,G),
+    which may overlap."""
     weights = np.ones(len(correct)) if weights is None else weights
     sizes, hits = weights @ groups.astype(float), weights @ (groups & correct[:, None]).astype(float)
     return np.where(sizes > 0, hits / np.maximum(sizes, 1), np.nan)
 
 
 def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = None) -> Array:
-    """Smallest accuracy over the groups that have samples (1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss), (...);
-    NaN if none has.
-
-    Samples in no group count nowhere.
-    """
-    accuracy = group_accuracies(correct, groups, weights)
-    return np.fmin.reduce(accuracy, axis=-1)
+    """Smallest accuracy of the groups with samples, (...): 1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss. NaN if no
+    group has samples. Samples in no group do not count."""
+    return np.fmin.reduce(group_accuracies(correct, groups, weights), axis=-1)
 
 
 def weighted_average(correct: Array, groups: Array, train_sizes: Array, weights: Array | None = None) -> Array:
-    """Average of the accuracies of disjoint groups weighted by training-group sizes, (...); groups without samples are
-    left out."""
-    return averaged(group_accuracies(correct, groups, weights), train_sizes)
+    """Mean accuracy of disjoint groups, weighted by their numbers of training samples (G,), (...). Groups without
+    samples are left out."""
+    return average_groups(group_accuracies(correct, groups, weights), train_sizes)
 
 
-def averaged(each: Array, sizes: Array) -> Array:
-    """Mean of values of groups (...,G) weighted by their ``sizes`` (G,), (...); groups without a value (NaN) are left
-    out."""
-    shares = np.where(np.isnan(each), 0, sizes)
+def average_groups(values: Array, sizes: Array) -> Array:
+    """Mean over groups of their ``values`` (...,G), weighted by their ``sizes`` (G,), (...). Groups without a value
+    (NaN) are left out."""
+    shares = np.where(np.isnan(values), 0, sizes)
     total = shares.sum(axis=-1)
-    return np.where(total > 0, np.nansum(each * shares, axis=-1) / np.maximum(total, 1e-12), np.nan)
+    return np.where(total > 0, np.nansum(values * shares, axis=-1) / np.maximum(total, 1e-12), np.nan)

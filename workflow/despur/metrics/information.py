@@ -1,4 +1,4 @@
-"""Estimated mutual information between representations and labels."""
+"""Estimates of the mutual information between representations and labels."""
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -8,12 +8,12 @@ from despur.storage.store import Array
 
 
 def mutual_information(z: Array, labels: Array, fitted: Array | None = None, weights: Array | None = None) -> Array:
-    """Eq. 18 of Zhang et al. 2022, in nats: mean over z of sum_y p(y|z) log(p(y|z) / p(y)).
+    """Eq. 18 of Zhang et al. 2022, (...), in nats: mean over samples of sum_y p(y|z) log(p(y|z) / p(y)).
 
-    p(y|z) is a multinomial logistic regression on representations (N,D), p(y) the empirical distribution. It is fitted
-    on and averaged over all of them (the paper), or fitted on the rows ``fitted`` and averaged over the others
-    (released code). ``weights`` (...,N) count samples in the average only, for a bootstrap that does not fit again;
-    the result is (...)."""
+    p(y|z) is a multinomial logistic regression on ``z`` (N,D); p(y) is the distribution of ``labels`` (N,) in its
+    training samples. The regression is fitted on all samples and averaged over all (the paper), or fitted on the rows
+    ``fitted`` and averaged over the others (released code). ``weights`` (...,N): how often each sample counts in the
+    average, by default once; the fit is not weighted."""
     weights = np.ones(len(z)) if weights is None else weights
     rows = np.arange(len(z)) if fitted is None else fitted
     others = rows if fitted is None else np.setdiff1d(np.arange(len(z)), fitted)

@@ -1,6 +1,8 @@
-"""How much an adapter can stretch distances (Zhang & Re 2022, Sec. 5.3): bounds of the Lipschitz constant of Eq. 4,
-before its output is normalised. The paper estimates it with a semidefinite program (Fazlyab et al. 2019), whose value
-lies between ours."""
+"""Bounds of the Lipschitz constant of an adapter (Zhang & Re 2022, Sec. 5.3): of Eq. 4, before its output is
+normalised.
+
+The paper estimates this constant with a semidefinite program (Fazlyab et al. 2019), whose value lies between the two
+bounds."""
 
 from collections.abc import Mapping
 
@@ -10,8 +12,8 @@ from despur.storage.store import Array
 
 
 def layers(weights: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-    """Of a bottleneck's weights: down-projection (H,D) and bias (H,), with batch norm as in evaluation folded in;
-    up-projection (D,H)."""
+    """Down-projection (H,D) with bias (H,), into which batch norm as in evaluation is folded, and up-projection (D,H)
+    of a bottleneck. ``weights``: its parameters by name."""
     down, up = weights["down.weight"].astype(float), weights["up.weight"].astype(float)
     if "norm.weight" not in weights:
         return down, np.zeros(len(down)), up
@@ -24,14 +26,14 @@ def layers(weights: Mapping[str, Array]) -> tuple[Array, Array, Array]:
 
 
 def product_bound(weights: Mapping[str, Array]) -> float:
-    """No larger than this: the product of the layers' spectral norms, as ReLU stretches nothing."""
+    """Upper bound: the product of the spectral norms of the layers; the Lipschitz constant of ReLU is 1."""
     down, _, up = layers(weights)
     return float(np.linalg.norm(up, 2) * np.linalg.norm(down, 2))
 
 
 def sampled_bound(weights: Mapping[str, Array], embeddings: Array) -> float:
-    """No smaller than this: the largest spectral norm of the Jacobian at any of ``embeddings`` (N,D)."""
+    """Lower bound: the largest spectral norm of the Jacobian at any of ``embeddings`` (N,D)."""
     down, bias, up = layers(weights)
-    (_, first), (_, second) = np.linalg.qr(down.T), np.linalg.qr(up)  # norms of H x H in the place of D x D
-    active = np.unique(embeddings @ down.T + bias > 0, axis=0)
-    return max(float(np.linalg.norm((second * on) @ first.T, 2)) for on in active)
+    (_, first), (_, second) = np.linalg.qr(down.T), np.linalg.qr(up)  # so that norms are of H x H matrices
+    patterns = np.unique(embeddings @ down.T + bias > 0, axis=0)  # which hidden units are active
+    return max(float(np.linalg.norm((second * active) @ first.T, 2)) for active in patterns)

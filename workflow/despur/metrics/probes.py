@@ -1,6 +1,6 @@
-"""Linear probes: what a linear classifier reads off frozen representations (Lewis et al. 2023, Sec. 3)."""
+"""Linear probes: linear classifiers on frozen representations (Lewis et al. 2023, Sec. 3)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,25 +9,25 @@ from sklearn.linear_model import LogisticRegression
 from despur.metrics.groups import mean
 from despur.storage.store import Array, Dataset
 
-STRENGTH = 1.0  # scikit-learn's C; the paper states none
-OTHER_STRENGTHS = (0.01, 100.0)  # for the smallest share of labels: how much depends on it
+STRENGTH = 1.0  # C of the logistic regression: scikit-learn's default; the paper does not state it
+OTHER_STRENGTHS = (0.01, 100.0)  # also used with the smallest share of labels, to see how much depends on C
 Row = tuple[str, str, Any]
 
 
-def standardised(z: Array, rows: Array) -> Array:
-    """Features with the mean and deviation of these rows taken out, so that a penalty means the same for every
+def standardize(z: Array, rows: Array) -> Array:
+    """Features (N,D) with mean 0 and standard deviation 1 in these rows, so that a penalty means the same for every
     encoder."""
     return (z - z[rows].mean(axis=0)) / np.maximum(z[rows].std(axis=0), 1e-6)
 
 
 def probe(z: Array, labels: Array, strength: float = STRENGTH) -> LogisticRegression:
-    """Logistic regression with an L2 penalty on representations (N,D) of labels (N,)."""
+    """Logistic regression with an L2 penalty: labels (N,) from representations (N,D). ``strength``: C."""
     return LogisticRegression(C=strength, max_iter=1000).fit(z, labels)
 
 
 def labelled(dataset: Dataset) -> dict[str, Array]:
-    """Rows of the training samples that each share of labels holds, fewest first; all of them where a data set
-    declares none."""
+    """Rows of the labelled training samples by share of labels, smallest share first; all rows under "100%" if the data
+    set declares no shares."""
     train = dataset.rows("train")
     if "label_fractions" not in dataset.about:
         return {"100%": train}
@@ -36,46 +36,65 @@ def labelled(dataset: Dataset) -> dict[str, Array]:
     return {name: train[rank < count] for name, count in counts}
 
 
-def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iterator[tuple[str, Row]]:
-    """(split, row): accuracy of classifiers fitted on each share of the labels, and of a domain classifier.
+def apply(dataset: Dataset, logits: Array | None) -> bool:
+    """Whether probes are what tells how good representations are: there are no logits, or the data set says on how
+    many labels."""
+    return logits is None or "label_fractions" in dataset.about
 
-    On the training split, accuracy is that on samples whose labels the probe was not given;
-    ``probe_accuracy_held_out_domain`` is fitted on the labels of all training domains but one and scored on that one's
-    samples, the mean over domains: what could select without another domain. ``weights``: of each split (...,N), how
-    often each sample counts in what is scored; values are (...)."""
-    z, y, a = standardised(z, dataset.rows("train")), dataset.y, dataset.table["a"].to_numpy()
+
+def of_class(dataset: Dataset, z: Array) -> Iterator[tuple[str, str, Array, LogisticRegression]]:
+    """Classifiers of the class by share of the labels: the metric that each is scored by, the share, the rows that it
+    was fitted on. On the smallest share there are some of other strengths. ``z``: standardised."""
     shares = labelled(dataset)
-    smallest = next(iter(shares))
-    for name, fitted in shares.items():
-        for strength in (STRENGTH, *(OTHER_STRENGTHS if name == smallest else ())):
-            classifier = probe(z[fitted], y[fitted], strength)
-            for split in weights:
-                rows = dataset.rows(split)
-                keep = ~np.isin(rows, fitted)
-                if keep.any():
-                    correct = (classifier.predict(z[rows[keep]]) == y[rows[keep]]).astype(float)
-                    scored = weights[split][..., keep]
-                    if strength == STRENGTH:
-                        yield from ((split, row) for row in accuracies(dataset, rows[keep], correct, name, scored))
-                    else:
-                        yield split, (f"probe_accuracy_C={strength:g}", name, mean(correct, scored))
-        yield "train", ("probe_accuracy_held_out_domain", name, across_domains(z, y, a, fitted, dataset.rows("train")))
-    yield from domain_rows(dataset, z, a, weights)
+    for share, fitted in shares.items():
+        yield "probe_accuracy", share, fitted, probe(z[fitted], dataset.y[fitted])
+        for strength in OTHER_STRENGTHS if share == next(iter(shares)) else ():
+            yield f"probe_accuracy_C={strength:g}", share, fitted, probe(z[fitted], dataset.y[fitted], strength)
+
+
+def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iterator[tuple[str, Row]]:
+    """(split, row) for the accuracy of probes fitted on each share of the labels, and of a domain classifier.
+
+    On the training split, a probe is scored on the samples without a label. ``probe_accuracy_held_out_domain``: see
+    :func:`held_out_domain_accuracy`; it could select without data of another domain. ``z`` (N,D): all samples.
+    ``weights``: by split, how often each sample counts in the score, (...,N); values are (...)."""
+    z, y, a = standardize(z, dataset.rows("train")), dataset.y, dataset.table["a"].to_numpy()
+    for metric, share, fitted, classifier in of_class(dataset, z):
+        for split in weights:
+            rows = dataset.rows(split)
+            keep = ~np.isin(rows, fitted)
+            if keep.any():
+                correct = (classifier.predict(z[rows[keep]]) == y[rows[keep]]).astype(float)
+                scored = weights[split][..., keep]
+                if metric == "probe_accuracy":
+                    yield from ((split, row) for row in accuracies(dataset, rows[keep], correct, share, scored))
+                else:
+                    yield split, (metric, share, mean(correct, scored))
+    for share, fitted in labelled(dataset).items():
+        yield (
+            "train",
+            ("probe_accuracy_held_out_domain", share, held_out_domain_accuracy(z, y, a, fitted, dataset.rows("train"))),
+        )
+    for split, rows, predicted in domains(dataset, z, list(weights)):
+        yield split, ("domain_accuracy", "", mean((predicted == a[rows]).astype(float), weights[split]))
 
 
 def accuracies(dataset: Dataset, rows: Array, correct: Array, name: str, weights: Array) -> Iterator[Row]:
-    """Accuracy of a probe on these rows, and in each domain where there are several."""
+    """Accuracy of a probe on these rows, and in each domain if there are several. ``correct``: of these rows."""
     yield "probe_accuracy", name, mean(correct, weights)
     a = dataset.table["a"].to_numpy()[rows]
     if len(np.unique(a)) > 1:
         for value in np.unique(a):
-            own = mean(correct[a == value], weights[..., a == value])
-            yield "probe_accuracy_in_domain", f"{name}, {dataset.about['attributes'][value]}", own
+            accuracy = mean(correct[a == value], weights[..., a == value])
+            yield "probe_accuracy_in_domain", f"{name}, {dataset.about['attributes'][value]}", accuracy
 
 
-def across_domains(z: Array, y: Array, a: Array, fitted: Array, train: Array) -> float:
-    """Fitted on the labelled samples of other domains, scored on a domain: mean over the domains; NaN where that
-    cannot be."""
+def held_out_domain_accuracy(z: Array, y: Array, a: Array, fitted: Array, train: Array) -> float:
+    """Accuracy on a training domain of a probe fitted on the labelled samples of the other domains, mean over domains;
+    NaN if none can be fitted.
+
+    ``z`` (N,D), ``y``, ``a`` (N,): all samples; ``fitted``, ``train``: rows of the labelled and of all training
+    samples."""
     scores = []
     for value in np.unique(a[train]):
         others = fitted[a[fitted] != value]
@@ -85,15 +104,14 @@ def across_domains(z: Array, y: Array, a: Array, fitted: Array, train: Array) ->
     return float(np.mean(scores)) if scores else float("nan")
 
 
-def domain_rows(dataset: Dataset, z: Array, a: Array, weights: Mapping[str, Array]) -> Iterator[tuple[str, Row]]:
-    """``domain_accuracy``: of a classifier fitted on all training samples to tell their domain, on held-out samples of
-    those domains."""
-    train = dataset.rows("train")
+def domains(dataset: Dataset, z: Array, splits: Sequence[str]) -> Iterator[tuple[str, Array, Array]]:
+    """(split, rows, predicted domain): by a classifier fitted on all training samples to tell their domain, on
+    held-out samples of those domains. ``z``: standardised."""
+    train, a = dataset.rows("train"), dataset.table["a"].to_numpy()
     if len(np.unique(a[train])) < 2:
         return
     classifier = probe(z[train], a[train])
-    for split in weights:
+    for split in splits:
         rows = dataset.rows(split)
         if split != "train" and set(a[rows]) <= set(a[train]):
-            correct = (classifier.predict(z[rows]) == a[rows]).astype(float)
-            yield split, ("domain_accuracy", "", mean(correct, weights[split]))
+            yield split, rows, classifier.predict(z[rows])

@@ -1,4 +1,4 @@
-"""UMAP, as clusters and maps of representations need it."""
+"""UMAP, for clusters and two-dimensional maps of representations."""
 
 import warnings
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from despur.storage.store import Array
 
-SMALL = 4096  # samples up to which UMAP's neighbours are exact
+SMALL = 4096  # up to this number of samples, UMAP's own neighbours are exact
 
 
 def project(
@@ -19,7 +19,7 @@ def project(
     min_dist: float = 0.1,
     **known: Any,
 ) -> Array:
-    """UMAP (N,d) -> (N,components), its defaults unless told otherwise; seeded, so single-threaded."""
+    """UMAP of ``z`` (N,d), (N,components). Defaults are those of UMAP. Seeded, so single-threaded."""
     from umap import UMAP
 
     with warnings.catch_warnings():
@@ -30,8 +30,10 @@ def project(
 
 
 def draw(z: Array, seed: int, neighbors: int = 15) -> Array:
-    """A map to look at, (N,d) -> (N,2). Few samples' neighbours, the same ones, are found by scikit-learn: UMAP calls
-    Python for every two samples. (Clusters are left to UMAP alone: a rounding of distances can move them.)"""
+    """A two-dimensional map for figures, (N,d) -> (N,2).
+
+    For few samples scikit-learn finds the neighbours, which is faster. They are the same, but their distances are
+    rounded differently, which could change clusters; so :func:`project` alone is used for these."""
     from sklearn.neighbors import NearestNeighbors
 
     if not neighbors < len(z) < SMALL:

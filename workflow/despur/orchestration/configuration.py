@@ -40,6 +40,23 @@ def load_configuration(file: Path) -> dict[str, Any]:
         )
 
 
+def load_all_configurations() -> dict[Path, dict[str, Any]]:
+    """config.yaml and the files of config/."""
+    files = [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
+    return {file: load_configuration(file) for file in files}
+
+
+def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """(paper, artifact, folders) of all runs that a configuration shows; of the matrix, ("matrix", method, folders)."""
+    found = [
+        (paper, artifact, cell.folders)
+        for paper in config["papers"]
+        for artifact in load_experiments(paper)["artifacts"]
+        for cell in experiments.list_artifact_runs(config, paper, artifact)
+    ]
+    return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.list_artifact_runs(config))]
+
+
 def _load(file: Path) -> dict[str, Any]:
     """What a YAML file says, not checked."""
     try:
@@ -62,9 +79,10 @@ def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, An
 
 
 def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with the defaults of the schema. Raises SettingError for a key, a value or a name that cannot
-    be."""
+    """A configuration with the files that it includes, what its artifacts take of others, and the defaults of the
+    schema. Raises SettingError for a key, a value or a name that cannot be."""
     schema = yaml.safe_load(SCHEMA.read_text())
+    config = _fill_same_as(_include_files(config))
     error = best_match(Validator(schema).iter_errors(dict(config)))
     if error is not None:
         raise _described(error, schema["properties"])
@@ -72,6 +90,39 @@ def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
     full = {**config, **{key: default for key, default in defaults.items() if key not in config}}
     check_configuration(full)
     return full
+
+
+def _include_files(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The files of ``include``, merged in their order; what the configuration says itself replaces what they say."""
+    files = config.get("include", [])
+    found: dict[str, Any] = {}
+    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+        raise SettingError(f"config key include: {files!r} must be a list of files")
+    for file in files:
+        with _within("config key include"):
+            found = _merged(found, _load(Path(file)))
+    return _merged(found, {key: value for key, value in config.items() if key != "include"})
+
+
+def _fill_same_as(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Artifacts with ``same_as`` take what another artifact of their paper takes, but for what they say themselves."""
+    artifacts = config.get("artifacts", {})
+    if not isinstance(artifacts, Mapping) or not all(isinstance(own, Mapping) for own in artifacts.values()):
+        return dict(config)  # the schema says what is wrong
+    filled = {paper: dict(own) for paper, own in artifacts.items()}
+    for paper, own in artifacts.items():
+        for artifact, changes in own.items():
+            if isinstance(changes, Mapping) and "same_as" in changes:
+                with _within(f"config key artifacts.{paper}.{artifact}.same_as"):
+                    filled[paper][artifact] = _copy_changes(own, changes)
+    return {**config, "artifacts": filled} if artifacts else dict(config)
+
+
+def _copy_changes(artifacts: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    named = changes["same_as"]
+    plain = [name for name, each in artifacts.items() if isinstance(each, Mapping) and "same_as" not in each]
+    _refuse_unknown("artifact", [named], plain)
+    return _merged(artifacts[named], {key: value for key, value in changes.items() if key != "same_as"})
 
 
 def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError:

@@ -37,6 +37,12 @@ def list_source_tables(result: ResultPath) -> list[Path]:
     return [upstream.data.folder / "table.parquet" for upstream in result.upstream("stage1")]
 
 
+def list_input_folders(result: ResultPath) -> list[ResultPath]:
+    """The folders of results that a folder is made from."""
+    data = [] if result.stage == "data" else [result.data]
+    return [*data, *result.upstream("stage1"), *result.upstream("groups")]
+
+
 def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> str:
     """The one string that an artifact's script takes: its runs and the digest of the code behind it, as JSON."""
     script, _ = experiments.find_script(artifact)

@@ -3,24 +3,16 @@
 import json
 import os
 import platform
-import subprocess
 from collections.abc import Mapping
 from typing import Any
 
 from despur.orchestration import experiments, matrix
 from despur.specs.paths import ResultPath, locate
+from despur.storage.commits import git
 from despur.storage.provenance import list_versions
 from despur.storage.raw_files import sha256
 
 LARGEST = 256 * 2**20  # bytes: larger inputs have the checksums of their raw files only
-
-
-def git(*words: str) -> str | None:
-    """What git says; None where this is no checkout."""
-    try:
-        return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
 
 
 def code() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Contrastive batches from stage-1 predictions (Alg. 1 and 2 of Zhang et al. 2022)."""
+"""Contrastive batches by class and stage-1 prediction (Alg. 1 and 2 of Zhang et al. 2022)."""
 
 from dataclasses import dataclass
 
@@ -9,44 +9,45 @@ from despur.storage.store import Array
 
 
 def draw(rng: np.random.Generator, pool: Array, rows: int, size: int) -> Array:
-    """``rows`` independent samples of ``size`` from a pool, (rows,size): without replacement unless the pool is
-    smaller."""
+    """``rows`` independent random samples of ``size`` members of ``pool``, (rows,size); with replacement only if the
+    pool is smaller than ``size``."""
     if size > len(pool):
         return pool[rng.integers(0, len(pool), (rows, size))]
-    if len(pool) <= max(4, size // 2) * size:  # beyond, most rows have no repetition
+    if len(pool) <= max(4, size // 2) * size:  # in larger pools, most rows have no repetition
         return pool[np.argpartition(rng.random((rows, len(pool))), size - 1, axis=1)[:, :size]]
     picks = rng.integers(0, len(pool), (rows, size))
     while True:  # redraw the few rows with a repetition
         ordered = np.sort(picks, axis=1)
-        bad = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-        if not len(bad):
+        repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+        if not len(repeated):
             return pool[picks]
-        picks[bad] = rng.integers(0, len(pool), (len(bad), size))
+        picks[repeated] = rng.integers(0, len(pool), (len(repeated), size))
 
 
 @dataclass
 class ContrastiveBatch:
-    """Training rows of B two-sided contrastive batches. The first anchor and the first positive of each take the
-    anchor role."""
+    """Training rows of B two-sided contrastive batches. Each has two sides: its first anchor, and its first positive as
+    the anchor."""
 
     anchors: Array  # (B,M)
     positives: Array  # (B,M)
-    negatives: Array  # (B,N), for the first anchor
-    reverse_negatives: Array  # (B,N), for the first positive
+    negatives: Array  # (B,N), of the first anchor
+    reverse_negatives: Array  # (B,N), of the first positive
 
     @property
     def rows(self) -> Array:
-        """(B,2M+2N)."""
+        """All rows of each batch, (B,2M+2N)."""
         return np.concatenate([self.anchors, self.positives, self.negatives, self.reverse_negatives], axis=1)
 
 
 class ContrastiveSampler:
     """Pools of anchors, positives and negatives by (class, prediction).
 
-    positives: same class, another prediction. negatives: another class, the same prediction. An empty pool falls back
-    as in the released code: no negatives -> all other classes; no positives -> the whole class. ``negatives_by``
-    "class" or "prediction" drops the other condition (App. A.3); ``positives_by`` "class" drops the prediction
-    (SupCon*)."""
+    Positives: same class, another prediction. Negatives: another class, same prediction. As in the released code, an
+    empty pool is replaced: of negatives by all other classes, of positives by the whole class. ``y``, ``predicted``:
+    (N,). ``anchors_from``: "correct" predictions or "all" samples. ``negatives_by`` "class" or "prediction" drops the
+    other condition (App. A.3); ``positives_by`` "class" drops that on predictions (SupCon*). ``shrink``: the numbers of
+    positives and negatives are at most the size of the smallest pool. Raises SettingError if there is no anchor."""
 
     def __init__(
         self,
@@ -79,10 +80,12 @@ class ContrastiveSampler:
         )
 
     def positive_pool(self, label: int, prediction: int) -> Array:
+        """Rows of the positives of an anchor of this class and prediction."""
         wanted = (self.y == label) & ((self.predicted != prediction) | (self.positives_by == "class"))
         return self._pool("positives", label, prediction, wanted, self.y == label)
 
     def negative_pool(self, label: int, prediction: int) -> Array:
+        """Rows of the negatives of an anchor of this class and prediction."""
         wanted = np.ones(len(self.y), bool)
         if self.negatives_by != "prediction":
             wanted &= self.y != label
@@ -90,23 +93,23 @@ class ContrastiveSampler:
             wanted &= self.predicted == prediction
         return self._pool("negatives", label, prediction, wanted, self.y != label)
 
-    def _pool(self, role: str, label: int, prediction: int, wanted: Array, otherwise: Array) -> Array:
-        key = (role, label, prediction)
+    def _pool(self, kind: str, label: int, prediction: int, wanted: Array, otherwise: Array) -> Array:
+        key = (kind, label, prediction)
         if key not in self._pools:
             if not wanted.any():
                 self.fallbacks.append(
-                    f"no {role} for class {label} predicted as {prediction}: uses class condition only"
+                    f"no {kind} for class {label} predicted as {prediction}: uses class condition only"
                 )
                 wanted = otherwise
             self._pools[key] = np.flatnonzero(wanted)
         return self._pools[key]
 
     def epoch_batches(self, rng: np.random.Generator, fraction: float = 1.0, truncate: bool = True) -> Array:
-        """Anchors of one epoch, one a contrastive batch.
+        """First anchors of the contrastive batches of one epoch, (B,).
 
-        Slices (equal class and prediction) are shuffled, thinned to ``fraction`` and interleaved; with ``truncate``
-        all are cut to the smallest one's length, as in the released code (not where every sample is an anchor: there,
-        a slice may hold a single one)."""
+        Slices (samples of the same class and prediction) are shuffled and reduced to ``fraction``. With ``truncate``,
+        as in the released code, all are cut to the length of the shortest and interleaved; not if every sample is an
+        anchor, since a slice may then hold a single sample."""
         orders = [rng.permutation(pool)[: max(1, round(fraction * len(pool)))] for pool in self.slices.values()]
         if truncate and self.anchors_from == "correct":
             shortest = min(map(len, orders))
@@ -114,26 +117,27 @@ class ContrastiveSampler:
         return rng.permutation(np.concatenate(orders))
 
     def draw(self, rng: np.random.Generator, anchors: Array) -> ContrastiveBatch:
-        """The two-sided contrastive batches of these first anchors (Alg. 2)."""
+        """The two-sided contrastive batches of first anchors (B,) (Alg. 2)."""
         count, m, n = len(anchors), self.num_positives, self.num_negatives
         batch = ContrastiveBatch(*(np.empty((count, size), np.int64) for size in (m, m, n, n)))
         batch.anchors[:, 0] = anchors
-        for cell, where in self._by_cell(anchors):
-            batch.anchors[where, 1:] = self._others(rng, self.slices[cell], anchors[where])
-            batch.positives[where] = draw(rng, self.positive_pool(*cell), len(where), m)
-            batch.negatives[where] = draw(rng, self.negative_pool(*cell), len(where), n)
-        for cell, where in self._by_cell(batch.positives[:, 0]):
-            batch.reverse_negatives[where] = draw(rng, self.negative_pool(*cell), len(where), n)
+        for pair, where in self._by_class_and_prediction(anchors):
+            batch.anchors[where, 1:] = self._draw_others(rng, self.slices[pair], anchors[where])
+            batch.positives[where] = draw(rng, self.positive_pool(*pair), len(where), m)
+            batch.negatives[where] = draw(rng, self.negative_pool(*pair), len(where), n)
+        for pair, where in self._by_class_and_prediction(batch.positives[:, 0]):
+            batch.reverse_negatives[where] = draw(rng, self.negative_pool(*pair), len(where), n)
         return batch
 
-    def _others(self, rng: np.random.Generator, pool: Array, anchors: Array) -> Array:
-        """M - 1 additional anchors for each first anchor, other samples of its (sorted) pool; itself where it is
-        alone."""
+    def _draw_others(self, rng: np.random.Generator, pool: Array, anchors: Array) -> Array:
+        """M - 1 further anchors for each first anchor (B,): other samples of its sorted ``pool``, or the anchor itself
+        if it is alone, (B,M-1)."""
         others = draw(rng, np.arange(max(1, len(pool) - 1)), len(anchors), self.num_positives - 1)
-        own = np.searchsorted(pool, anchors)[:, None]
-        return pool[(others + (others >= own)) % len(pool)]
+        position = np.searchsorted(pool, anchors)[:, None]
+        return pool[(others + (others >= position)) % len(pool)]
 
-    def _by_cell(self, rows: Array) -> list[tuple[tuple[int, int], Array]]:
+    def _by_class_and_prediction(self, rows: Array) -> list[tuple[tuple[int, int], Array]]:
+        """((class, prediction), positions in ``rows``) for each pair that occurs."""
         pairs = np.stack([self.y[rows], self.predicted[rows]], axis=1)
-        cells, which = np.unique(pairs, axis=0, return_inverse=True)
-        return [((int(c), int(p)), np.flatnonzero(which == i)) for i, (c, p) in enumerate(cells)]
+        unique, which = np.unique(pairs, axis=0, return_inverse=True)
+        return [((int(c), int(p)), np.flatnonzero(which == i)) for i, (c, p) in enumerate(unique)]

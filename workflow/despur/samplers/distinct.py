@@ -1,4 +1,4 @@
-"""Encoding a sample once that occurs several times in a step."""
+"""Samples that occur several times in a step are encoded once."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from despur.storage.store import Array
 
 
 def distinct(rows: Array, once: bool) -> tuple[Array, Array]:
-    """What to encode for ``rows``, and where in it each of them lies (same shape); without ``once``, every occurrence
-    by itself."""
+    """The rows to encode, (M,), and the position in them of each of ``rows``, in the same shape. Without ``once``, each
+    occurrence is encoded."""
     if not once:
         return rows.ravel(), np.arange(rows.size).reshape(rows.shape)
     values, where = np.unique(rows, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Which training samples have labels where few do."""
+"""Which training samples are labelled, for data sets with few labels."""
 
 import numpy as np
 
@@ -6,9 +6,10 @@ from despur.storage.store import Array
 
 
 def label_ranks(rng: np.random.Generator, y: Array, block: Array | None = None) -> Array:
-    """The order in which samples (N,) are labelled: the first n of any n hold each class equally often, to within one,
-    until a class is used up. So the labelled shares are nested. A sample of a lower ``block`` comes before all of its
-    class of a higher one."""
+    """Rank of each sample in the order of labelling, (N,): the n labelled samples are those with ranks below n.
+
+    For every n, classes are equally frequent among them, to within one, until a class is used up. So a larger share of
+    labels contains the smaller ones. Within a class, samples of a lower ``block`` (N,) come first. ``y``: (N,)."""
     order = np.lexsort((rng.random(len(y)), np.zeros(len(y)) if block is None else block, y))
     within = np.empty(len(y), int)
     within[order] = np.concatenate([np.arange(n) for n in np.unique(y, return_counts=True)[1]])

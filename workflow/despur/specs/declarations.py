@@ -2,6 +2,7 @@
 run, so that names resolve in milliseconds, without torch."""
 
 import ast
+import textwrap
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,23 @@ DECLARATIONS = {
         "SEEDLESS",
     ),
     *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/storage/raw_files.py
+    "LABELS_WITHHELD",  # of data sets: why their licence forbids to pass labels on (despur/record.py)
 }
 
 
 def list_components(kind: str) -> list[str]:
     """Names in a folder of the package (datasets, encoders, inference, methods): the folder is the registry."""
     return sorted(p.stem for p in (PACKAGE / kind).glob("*.py") if p.stem not in ("__init__", "base"))
+
+
+def read_docstring(kind: str, name: str) -> str:
+    """The docstring of a component's file, which is not run."""
+    return ast.get_docstring(ast.parse((PACKAGE / kind / f"{name}.py").read_text())) or ""
+
+
+def summarize(kind: str, name: str) -> str:
+    """The first paragraph of a component's docstring, in at most 130 characters."""
+    return textwrap.shorten(read_docstring(kind, name).partition("\n\n")[0], 130, placeholder=" ...")
 
 
 @cache
@@ -53,6 +65,19 @@ def declared(kind: str, name: str) -> dict[str, Any]:
             code = compile(ast.Expression(node.value), f"{kind}/{name}.py", "eval")
             found[node.targets[0].id] = eval(code, known)
     return found
+
+
+@cache
+def revision(file: Path) -> int:
+    """The REVISION that a file of the package declares at its top, 1 where it declares none: raised when its digits
+    change."""
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "REVISION":
+            value = node.value.value if isinstance(node.value, ast.Constant) else None
+            if type(value) is int and value >= 1:
+                return value
+            raise settings.SettingError(f"{file}: REVISION must be a whole number, 1 or above")
+    return 1
 
 
 def paper_hyperparameters(dataset: str, base: str, role: str) -> dict[str, Any]:

@@ -1,1 +1,0 @@
-"""What lies on disk: arrays and tables, digests, provenance, raw files, pretrained weights, the ledger."""

@@ -4,17 +4,27 @@ import ast
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur.specs.declarations import PACKAGE
+from despur.specs.declarations import PACKAGE, revision
 from despur.specs.paths import ResultPath, data_root, parse_seeds
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 
 # Declarations that are in the specification, or decide no digit.
-RESOLVED = {"SETTINGS", "PAPER_HYPERPARAMETERS", "SEED_CHUNK", "RAW", "RAW_WITH", "DOWNLOADED"}
+RESOLVED = {
+    "SETTINGS",
+    "PAPER_HYPERPARAMETERS",
+    "SEED_CHUNK",
+    "RAW",
+    "RAW_WITH",
+    "DOWNLOADED",
+    "REVISION",
+    "LABELS_WITHHELD",
+}
 ENTRY = {
     "data": "data.py",
     "stage1": "stage1.py",
@@ -72,12 +82,8 @@ def _file(path: Path) -> tuple[str, frozenset[Path]]:
     return hashlib.sha256(ast.unparse(_strip(tree)).encode()).hexdigest(), frozenset(_imports(path, tree))
 
 
-@cache
-def code_digest(*files: Path) -> str:
-    """Digest of the syntax trees of these files and of everything they import from this package.
-
-    Comments, docstrings, formatting and declared defaults do not change it.
-    """
+def _closure(files: Iterable[Path]) -> set[Path]:
+    """These files and everything they import from this package."""
     seen: set[Path] = set()
     queue = list(files)
     while queue:
@@ -85,7 +91,16 @@ def code_digest(*files: Path) -> str:
         if file not in seen:
             seen.add(file)
             queue += _file(file)[1]
-    parts = sorted(f"{file.relative_to(PACKAGE.parent)}:{_file(file)[0]}" for file in seen)
+    return seen
+
+
+@cache
+def code_digest(*files: Path) -> str:
+    """Digest of the syntax trees of these files and of everything they import from this package.
+
+    Comments, docstrings, formatting and declared defaults do not change it.
+    """
+    parts = sorted(f"{file.relative_to(PACKAGE.parent)}:{_file(file)[0]}" for file in _closure(files))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -107,10 +122,10 @@ def declarations_digest() -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
-def _components(spec: Spec) -> set[Path]:
+def _components(spec: Spec, without: tuple[str, ...] = ("stage1", "groups")) -> set[Path]:
     """Files of a specification and of what it is built from, except what an earlier stage runs."""
     own = {PACKAGE / spec.kind / f"{spec.base_name}.py"}
-    return own.union(*(_components(part) for key, part in spec.components.items() if key not in ("stage1", "groups")))
+    return own.union(*(_components(part, without) for key, part in spec.components.items() if key not in without))
 
 
 def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
@@ -146,3 +161,13 @@ def cache_key(result: ResultPath) -> str:
     if result.stage in ("stage1", "runs") and os.environ.get("DESPUR_PRECISION") == "bf16":
         asked["precision"] = "bf16"
     return json.dumps(asked, sort_keys=True)
+
+
+def revisions(result: ResultPath) -> dict[str, int]:
+    """Every REVISION above 1 in the code behind a result and behind the stages that it reads: ``{"methods/cnc":
+    2}``."""
+    stages = [result.stage] if result.stage in READERS else {"data", "stage1", "groups", result.stage}
+    points = [] if result.stage in READERS else [*result.datasets.points, *(result.sweep.points if result.name else [])]
+    files = {PACKAGE / ENTRY[stage] for stage in stages}.union(*(_components(point, without=()) for point in points))
+    found = {str(file.relative_to(PACKAGE).with_suffix("")): revision(file) for file in _closure(files)}
+    return {name: number for name, number in sorted(found.items()) if number > 1}

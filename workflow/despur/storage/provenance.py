@@ -1,4 +1,5 @@
-"""What made a result: specification, seeds, versions, device, seconds of own work, peak memory."""
+"""What made a result: specification, seeds, commit, revisions, versions, processor, device, seconds of own work, peak
+memory."""
 
 import argparse
 import importlib.metadata
@@ -8,12 +9,14 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from despur.specs.paths import ResultPath, locate
 from despur.specs.settings import SettingError
-from despur.storage.digest import cache_key
+from despur.storage import commits
+from despur.storage.digest import cache_key, revisions
 from despur.storage.store import InputError, write_json
 
 PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-learn", "snakemake")
@@ -21,6 +24,14 @@ PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-lea
 
 def list_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in PACKAGES}}
+
+
+def processor() -> str:
+    """The processor's name; its family where the system does not say more."""
+    known = Path("/proc/cpuinfo")
+    lines = known.read_text().splitlines() if known.exists() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
 
 
 def peak_memory_mb() -> float:
@@ -42,8 +53,12 @@ def write_about(result: ResultPath, started: float, **facts: Any) -> None:
         result.folder / "about.json",
         {
             "question": json.loads(cache_key(result)),
+            **commits.state(),
+            "revisions": revisions(result),
             "versions": list_versions(),
             "machine": f"{platform.system()} {platform.machine()}",
+            "processor": processor(),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": round(time.perf_counter() - started, 2),
             "peak_memory_mb": peak_memory_mb(),
             **gpu_memory_mb(),
@@ -63,6 +78,7 @@ def entry_point(
     for name, keywords in options:
         parser.add_argument(name, **keywords)
     arguments = parser.parse_args()
+    commits.state()  # of the code that runs now: it may be edited meanwhile
     try:
         work(locate(arguments.path), arguments)
     except (SettingError, InputError) as error:

@@ -7,6 +7,7 @@ despur check --configfile FILE`` looks for them, and a data set is made anew whe
 ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for."""
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +26,11 @@ def list_patterns(point: Spec) -> tuple[str, ...]:
     return tuple(
         pattern.format(**point.settings) for patterns in (stated.get("RAW", ()), *more) for pattern in patterns
     )
+
+
+def is_bundled(points: Iterable[Spec]) -> bool:
+    """Whether these data sets are made without raw files."""
+    return not any(list_patterns(point.source or point) for point in points)
 
 
 def is_downloaded(dataset: str) -> bool:

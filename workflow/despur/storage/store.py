@@ -135,6 +135,11 @@ class Dataset:
     def splits(self) -> list[str]:
         return list(pd.unique(self.table["split"]))
 
+    @property
+    def test_splits(self) -> list[str]:
+        """The splits that are neither trained nor selected on."""
+        return [split for split in self.splits if split not in ("train", "unlabelled", self.about["select"])]
+
 
 def write_rows(path: Path, parts: Sequence[Array | Lazy]) -> None:
     """Write arrays one after the other into one .npy file, ``ROWS`` at a time: what is lazy is made as it is

@@ -1,11 +1,11 @@
-"""Jobs that start at once: importing torch, pandas and scikit-learn takes longer than many a small job does.
+"""A server that starts jobs fast: to import torch, pandas and scikit-learn takes longer than many small jobs.
 
-python -m despur.warm -m despur.evaluate results/runs/colored_digits/cnc/s0-2
+    python -m despur.warm -m despur.evaluate results/runs/colored_digits/cnc/s0-2
 
-does what the same line without ``-m despur.warm`` does. Where Snakemake runs jobs on its own machine (it sets
-DESPUR_WARM to its process id), the first such command starts a server, which imports the libraries once and is forked
-for each command; else it runs as any command. A child imports despur's own code anew, so an edit counts at once. The
-server ends with Snakemake; a command that is killed takes its child along."""
+does the same as this command without ``-m despur.warm``. Where Snakemake runs jobs on its own machine, it sets
+DESPUR_WARM to its process id. Then the first such command starts a server. The server imports the libraries once and is
+forked for each command. Without DESPUR_WARM, the command runs as usual. Each child imports despur's own code again, so
+that edits have an effect. The server ends with Snakemake. If a command is killed, so is its child."""
 
 import os
 import sys
@@ -15,15 +15,16 @@ from pathlib import Path
 
 
 def folder(owner: int) -> Path:
-    """Where the server of the Snakemake with this process id is found; no other user can reach it."""
-    result = Path(tempfile.gettempdir()) / f"despur-{os.getuid()}-{owner}"
-    result.mkdir(mode=0o700, exist_ok=True)
-    if result.stat().st_uid != os.getuid():
-        sys.exit(f"error: {result} belongs to another user: remove it, or set TMPDIR to a folder of your own")
-    return result
+    """The folder of the server of the Snakemake with this process id; other users have no access to it."""
+    path = Path(tempfile.gettempdir()) / f"despur-{os.getuid()}-{owner}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    if path.stat().st_uid != os.getuid():
+        sys.exit(f"error: {path} belongs to another user: remove it, or set TMPDIR to a folder of your own")
+    return path
 
 
-def alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether a process with this id exists."""
     with suppress(ProcessLookupError):
         os.kill(process, 0)
         return True

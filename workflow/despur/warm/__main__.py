@@ -1,4 +1,5 @@
-"""The client: a command for the server of the Snakemake that DESPUR_WARM names, which it starts if there is none."""
+"""The client: sends a command to the server of the Snakemake that DESPUR_WARM names, and starts the server if
+needed."""
 
 import fcntl
 import json
@@ -16,16 +17,16 @@ PATIENCE = 30.0  # seconds that a client waits for a server to start
 
 
 def connect(owner: int) -> socket.socket:
-    """A connection to the server, which the first who asks starts."""
-    result = folder(owner)
-    address = str(result / "socket")
+    """A connection to the server, which the first client starts."""
+    server_folder = folder(owner)
+    address = str(server_folder / "socket")
     client = socket.socket(socket.AF_UNIX)
-    with (result / "lock").open("w") as lock:
+    with (server_folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with suppress(FileNotFoundError, ConnectionRefusedError):
             client.connect(address)
             return client
-        with (result / "log").open("a") as log:
+        with (server_folder / "log").open("a") as log:
             command = [sys.executable, "-m", "despur.warm.server", str(owner)]
             subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         for _ in range(int(PATIENCE / 0.02)):
@@ -33,11 +34,12 @@ def connect(owner: int) -> socket.socket:
                 client.connect(address)
                 return client
             time.sleep(0.02)
-    sys.exit(f"error: no server for jobs within {PATIENCE:.0f} seconds: see {result}/log, or unset DESPUR_WARM")
+    sys.exit(f"error: no server for jobs within {PATIENCE:.0f} seconds: see {server_folder}/log, or unset DESPUR_WARM")
 
 
-def ask(owner: int, command: list[str]) -> int:
-    """Let the server run ``command`` with this process's files, folder and environment; its exit status."""
+def send_command(owner: int, command: list[str]) -> int:
+    """Let the server run ``command`` with the files, the folder and the environment of this process; its exit
+    status."""
     with connect(owner) as client:
         request = json.dumps({"command": command, "folder": str(Path.cwd()), "environment": dict(os.environ)}).encode()
         socket.send_fds(client, [len(request).to_bytes(8, "big")], [0, 1, 2])
@@ -50,7 +52,7 @@ def ask(owner: int, command: list[str]) -> int:
 
 def main() -> None:
     if owner := os.environ.get("DESPUR_WARM"):
-        sys.exit(ask(int(owner), sys.argv[1:]))
+        sys.exit(send_command(int(owner), sys.argv[1:]))
     os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 

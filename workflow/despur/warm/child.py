@@ -1,4 +1,4 @@
-"""What a fork of the server does: the command, as if a shell had started it."""
+"""A fork of the server: it runs the command as if a shell had started it."""
 
 import atexit
 import ctypes
@@ -13,12 +13,12 @@ from typing import Any
 PR_SET_PDEATHSIG = 1
 
 
-def become(request: dict[str, Any], files: list[int]) -> None:
-    """Make this process one that a shell has started."""
+def take_over(request: dict[str, Any], files: list[int]) -> None:
+    """Give this process the standard files, the folder and the environment of the client."""
     for target, file in enumerate(files):
         os.dup2(file, target)
         os.close(file)
-    if sys.platform == "linux":  # if the server is killed, so is this
+    if sys.platform == "linux":  # if the server is killed, this process is, too
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.chdir(request["folder"])
     os.environ.clear()
@@ -26,7 +26,7 @@ def become(request: dict[str, Any], files: list[int]) -> None:
 
 
 def run(command: list[str]) -> None:
-    """What ``python COMMAND`` does: ``-m MODULE ...`` or ``SCRIPT ...``."""
+    """Do what ``python COMMAND`` does; ``command`` is ``-m MODULE ...`` or ``SCRIPT ...``."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "despur"]:
         del sys.modules[name]  # it may be edited while the server runs
     if command[0] == "-m":
@@ -39,9 +39,8 @@ def run(command: list[str]) -> None:
         runpy.run_path(command[0], run_name="__main__")
 
 
-def finish(command: list[str]) -> None:
-    """Run a command and end this process as Python would, but leave it to the system to free its memory, which takes
-    Python a second."""
+def run_and_exit(command: list[str]) -> None:
+    """Run a command and end this process as Python would, but without freeing its memory, which takes a second."""
     status: Any = 0
     try:
         run(command)

@@ -1,7 +1,7 @@
 """The server: it imports the libraries and is forked for each command.
 
-What UMAP needs is compiled, for seven seconds, in each process that uses it. So the server forks a successor that does
-this once and then takes over; until then it serves itself."""
+UMAP's functions are compiled in each process that uses them, which takes seconds. So the server forks a successor that
+compiles them once and then takes over. Until then the server itself runs commands."""
 
 import importlib
 import json
@@ -14,8 +14,8 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from despur.warm import alive, folder
-from despur.warm.child import become, finish
+from despur.warm import folder, is_alive
+from despur.warm.child import run_and_exit, take_over
 
 LIBRARIES = """
 torch scipy.io scipy.linalg scipy.optimize scipy.spatial scipy.special scipy.stats sklearn.cluster sklearn.datasets
@@ -27,30 +27,30 @@ umap
 
 
 def receive(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """What a client asks, and its standard files."""
+    """The request of a client, and its standard files."""
     size, files, *_ = socket.recv_fds(client, 8, 3)
     with client.makefile("rb") as stream:
         return json.loads(stream.read(int.from_bytes(size, "big"))), files
 
 
 class Server:
-    """Listens for commands, forks for each, tells its client how it ended, and ends with its owner."""
+    """Listens for commands, forks for each, sends its exit status to the client, and ends with its owner."""
 
     def __init__(self, owner: int) -> None:
-        self.owner, self.result, self.successor, self.retired = owner, folder(owner), 0, False
+        self.owner, self.folder, self.successor, self.retired = owner, folder(owner), 0, False
         self.clients: dict[int, socket.socket] = {}  # by process id of the child
-        for other in self.result.parent.glob(f"despur-{os.getuid()}-*"):  # of servers that were killed
-            if not alive(int(other.name.rpartition("-")[2])):
+        for other in self.folder.parent.glob(f"despur-{os.getuid()}-*"):  # of servers that were killed
+            if not is_alive(int(other.name.rpartition("-")[2])):
                 shutil.rmtree(other, ignore_errors=True)
-        address = self.result / "socket"
+        address = self.folder / "socket"
         address.unlink(missing_ok=True)  # of a server that was killed: clients start one at a time
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(address))
         self.listener.listen(64)
         self.listener.setblocking(False)
 
-    def raise_successor(self) -> None:
-        """Fork a server that compiles what libraries leave to be compiled, and then takes the commands that come."""
+    def fork_successor(self) -> None:
+        """Fork a server that first compiles UMAP's functions and then takes over."""
         signal.signal(signal.SIGUSR1, lambda *_: self.retire())
         server = os.getpid()
         self.successor = os.fork()
@@ -61,16 +61,17 @@ class Server:
                 os.kill(server, signal.SIGUSR1)
 
     def retire(self) -> None:
+        """Take no more commands."""
         self.retired = True
 
     def serve(self) -> list[str]:
-        """Returns in a child, with the command that it is to run; in the server, when the owner has ended or the
-        successor is there."""
+        """Serve commands. Returns in each child, with its command; in the server, with no command, when the owner has
+        ended or the successor has taken over."""
         self.events = selectors.DefaultSelector()
         self.events.register(self.listener, selectors.EVENT_READ)
-        signal.set_wakeup_fd(self.bell())
+        signal.set_wakeup_fd(self.open_wakeup())
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        while self.clients or (alive(self.owner) and not self.retired):
+        while self.clients or (is_alive(self.owner) and not self.retired):
             for key, _ in self.events.select(timeout=1):
                 if key.fileobj is self.listener:
                     if command := self.accept():
@@ -78,38 +79,37 @@ class Server:
                 elif isinstance(key.data, int):  # its client is gone
                     self.events.unregister(key.fileobj)
                     os.kill(key.data, signal.SIGKILL)
-            self.reap()
+            self.report_ended()
             if self.retired and self.listener.fileno() >= 0:
                 self.events.unregister(self.listener)
                 self.listener.close()
         if not self.retired:
             if self.successor:
                 os.kill(self.successor, signal.SIGKILL)
-            shutil.rmtree(self.result, ignore_errors=True)
+            shutil.rmtree(self.folder, ignore_errors=True)
         return []
 
     def accept(self) -> list[str]:
-        """Start what the next client asks; in the child, the command."""
+        """Start the command of the next client; in the child, returns this command."""
         with suppress(BlockingIOError):  # the successor was faster
             client = self.listener.accept()[0]
-            client.setblocking(True)  # not so everywhere
+            client.setblocking(True)  # some systems inherit it from the listener
             return self.start(client)
         return []
 
-    def bell(self) -> int:
-        """A file to write to that ends a wait for events."""
-        ear, bell = socket.socketpair()
-        for end in (ear, bell):
+    def open_wakeup(self) -> int:
+        """A file; writing to it ends a wait for events."""
+        self.wakeup_reader, self.wakeup_writer = socket.socketpair()
+        for end in (self.wakeup_reader, self.wakeup_writer):
             end.setblocking(False)
-        self.ear, self.tongue = ear, bell
-        self.events.register(ear, selectors.EVENT_READ)
-        return bell.fileno()
+        self.events.register(self.wakeup_reader, selectors.EVENT_READ)
+        return self.wakeup_writer.fileno()
 
     def start(self, client: socket.socket) -> list[str]:
-        """Fork for what a client asks; the command, in the child."""
+        """Fork for the command of a client; in the child, returns this command."""
         try:
             request, files = receive(client)
-        except (ValueError, OSError):  # it was killed before it had asked
+        except (ValueError, OSError):  # the client was killed before it had sent its request
             client.close()
             return []
         if child := os.fork():
@@ -122,15 +122,15 @@ class Server:
         for number in (signal.SIGCHLD, signal.SIGUSR1):
             signal.signal(number, signal.SIG_DFL)
         self.events.close()
-        for other in (self.listener, client, self.ear, self.tongue, *self.clients.values()):
+        for other in (self.listener, client, self.wakeup_reader, self.wakeup_writer, *self.clients.values()):
             other.close()
-        become(request, files)
+        take_over(request, files)
         return list(request["command"])
 
-    def reap(self) -> None:
-        """Tell clients whose children have ended."""
+    def report_ended(self) -> None:
+        """Send the exit status to each client whose child has ended."""
         with suppress(BlockingIOError):
-            self.ear.recv(4096)
+            self.wakeup_reader.recv(4096)
         for child in list(self.clients):
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
@@ -143,7 +143,7 @@ class Server:
 
 
 def compile_umap() -> None:
-    """Have numba compile what a projection of few samples needs."""
+    """Let numba compile the functions that a projection of few samples needs."""
     from numpy.random import default_rng
 
     from despur.numerics.umap import project
@@ -156,9 +156,9 @@ def main() -> None:
     server = Server(int(sys.argv[1]))  # clients can connect while it imports
     for name in LIBRARIES.split():
         importlib.import_module(name)
-    server.raise_successor()
+    server.fork_successor()
     if command := server.serve():
-        finish(command)
+        run_and_exit(command)
 
 
 if __name__ == "__main__":

@@ -1,84 +1,91 @@
-"""Tables of Lewis et al. 2023, and two that it has not: other rules of selection, and the choices that it leaves
-open."""
+"""Tables of Lewis et al. 2023, and two that the paper does not have: a function writes each."""
 
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from beyond import table_choices, table_selection
-from grids import shown as shown_grids
-from grids import table_3_8
-from statements import prose
-from sweep import SPLITS, as_printed, at, averaged, choose, load, selected
-from temperature import convergence
+from effective_temperatures import measure_convergence
+from not_in_paper import write_table_choices, write_table_selection
+from prose import write_prose
+from selection import (
+    SPLITS,
+    average_settings,
+    keep_selected,
+    load_runs,
+    rename_as_printed,
+    rows_where,
+    select_settings,
+)
+from temperature_grids import compare_grids, format_grid
 
 from despur.orchestration.experiments import Cell
-from despur.reporting.tables import compare, load_resamples, main, shown, write_table
+from despur.reporting.tables import compare, load_resamples, main, write_table
 
-ROOM = Path(__file__).parent
+PAPER = Path(__file__).parent
 SEEDS = 5  # Sec. 3
 
 
-def reported(name: str) -> pd.DataFrame:
-    """Printed numbers of a table, shares as percentages."""
-    table = pd.read_csv(ROOM / f"reported/{name}.csv")
+def load_reported(name: str) -> pd.DataFrame:
+    """Printed numbers of a table, fractions as percentages."""
+    table = pd.read_csv(PAPER / f"reported/{name}.csv")
     return table.assign(mean=table["mean"] * table["unit"].map({"fraction": 100.0}).fillna(1.0))
 
 
-def beside(printed: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+def compare_accuracies(printed: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Printed accuracies beside ours."""
-    return compare(printed, as_printed(runs), SEEDS, SPLITS)
+    return compare(printed, rename_as_printed(runs), SEEDS, SPLITS)
 
 
-def accuracies(name: str, cells: list[Cell], output: Path) -> None:
-    """Accuracies of the setting of each method that is selected on validation data, at each sigma."""
-    runs = load(cells)
-    write_table(output, beside(reported(name), selected(runs, choose(runs))))
+def write_accuracies(name: str, cells: list[Cell], output: Path) -> None:
+    """Tables 1, 2 and 9: accuracies of the setting of each method that is selected on validation data, by sigma."""
+    runs = load_runs(cells)
+    write_table(output, compare_accuracies(load_reported(name), keep_selected(runs, select_settings(runs))))
 
 
-def grids(cells: list[Cell], output: Path) -> None:
+def write_table_3_8(cells: list[Cell], output: Path) -> None:
     """Tables 3 to 8, a file each: the accuracies of every setting of the two methods."""
-    runs = load(cells)
-    table = table_3_8({i: reported(f"table_{i}") for i in range(3, 9)}, at(runs, sigma=50.0), beside)
+    runs = rows_where(load_runs(cells), sigma=50.0)
+    table = compare_grids({i: load_reported(f"table_{i}") for i in range(3, 9)}, runs, compare_accuracies)
     for number, part in table.groupby("table"):
-        write_table(output.with_name(f"table_{number}"), part, shown_grids(part))
+        write_table(output.with_name(f"table_{number}"), part, format_grid(part))
 
 
-def statements(cells: list[Cell], output: Path) -> None:
-    """Every number that a sentence states."""
-    table = prose(pd.read_csv(ROOM / "reported/prose.csv"), cells)
-    display = shown(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:,.4g}")
-    display["metric"] += " (" + table["unit"] + ")"
-    write_table(output, table, display.assign(reason=table["reason"].fillna("")))
+def load_evidence(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Metrics and resamples for the claims, with the distance of effective temperatures from tau_alpha.
 
-
-def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What claims may ask: all runs ("best"), those selected by the paper's rule ("validation"), means over settings
-    ("every"; those of projectors "every_of_a_dimension"), and how far effective temperatures are from tau_alpha."""
-    runs, resamples = load(cells), load(cells, load_resamples)
-    chosen = choose(runs)
+    ``selection``: "best" are all runs, "validation" those that the paper's rule selects, "every" means over settings,
+    "every_of_a_dimension" means over the settings of a projector's dimension."""
+    runs, resamples = load_runs(cells), load_runs(cells, load_resamples)
+    selected = select_settings(runs)
     metrics, drawn = (
-        [table, selected(table, chosen), averaged(table), averaged(table, "every_of_a_dimension", "projector_dim")]
+        [
+            table,
+            keep_selected(table, selected),
+            average_settings(table),
+            average_settings(table, "every_of_a_dimension", "projector_dim"),
+        ]
         for table in (runs, resamples)
     )
-    return pd.concat([*metrics, convergence(cells)], ignore_index=True), pd.concat(drawn, ignore_index=True)
+    return pd.concat([*metrics, measure_convergence(cells)], ignore_index=True), pd.concat(drawn, ignore_index=True)
 
 
-def judged(cells: list[Cell], output: Path) -> None:
+def write_claims(cells: list[Cell], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
     from despur.reporting import claims  # scipy.stats: other tables need not wait for it
 
-    table = claims.claims_table(ROOM / "claims.yaml", cells, measured)
+    table = claims.claims_table(PAPER / "claims.yaml", cells, load_evidence)
     write_table(output, table, claims.shown(table))
 
 
 ARTIFACTS = {
-    **{name: partial(accuracies, name) for name in ("table_1", "table_2", "table_9")},
-    "table_3_8": grids,
-    "table_selection": table_selection,
-    "table_choices": table_choices,
-    "prose": statements,
-    "claims": judged,
+    "table_1": partial(write_accuracies, "table_1"),
+    "table_2": partial(write_accuracies, "table_2"),
+    "table_3_8": write_table_3_8,
+    "table_9": partial(write_accuracies, "table_9"),
+    "table_selection": write_table_selection,
+    "table_choices": write_table_choices,
+    "prose": write_prose,
+    "claims": write_claims,
 }
 
 if __name__ == "__main__":

@@ -1,0 +1,45 @@
+"""What `python -m despur new` writes runs, and passes its test."""
+
+import shutil
+
+import pytest
+from project import SOURCE, Project
+
+from despur.cli.new import KINDS, create
+from despur.specs.settings import SettingError
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """The project and its tests, with something new of every kind."""
+    made = Project.fresh(tmp_path_factory.mktemp("new") / "project")
+    shutil.copytree(SOURCE / "tests", made.root / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(SOURCE / "pyproject.toml", made.root)
+    for kind in KINDS:
+        assert f"test_my_{kind}.py" in made.python("-m", "despur", "new", kind, f"my_{kind}")
+    return made
+
+
+def test_all_that_is_new_passes_its_tests_and_is_clean(project):
+    tests = [f"tests/{folder}" for folder in ("methods", "datasets", "encoders", "inference", "papers")]
+    files = [str(file) for folder in tests for file in (project.root / folder).glob("test_my_*.py")]
+    assert len(files) == len(KINDS)
+    project.python("-m", "pytest", "-p", "no:xdist", *files)
+    written = [str(file) for file in project.root.glob("workflow/**/my_*.py")]
+    assert len(written) == 4
+    project.python("-m", "ruff", "check", *files, *written)
+    project.python("-m", "ruff", "format", "--check", *files, *written)
+
+
+def test_a_new_paper_s_table_comes_from_runs_of_a_new_method_on_a_new_data_set(project):
+    project.edit("workflow/papers/my_paper/experiments.yaml", lambda text: text.replace("erm: erm", "erm: my_method"))
+    (project.root / "own.yaml").write_text("papers: [my_paper]\nseeds: 1\ndatasets: {cmnist: my_dataset}\n")
+    table = "results/papers/my_paper/table_1.csv"
+    project.snakemake("--configfile", "own.yaml", "--", table)
+    assert "erm" in (project.root / table).read_text()
+
+
+@pytest.mark.parametrize("name", ["My", "2nd", "a-b", "../a", "cnc"])
+def test_a_name_that_cannot_be_or_exists_is_refused(name):
+    with pytest.raises(SettingError, match=r"cannot be a name|exists"):
+        list(create("method", name))

@@ -1,0 +1,87 @@
+"""``python -m despur diff RUN RUN``: how two results differ. For reading only."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from despur.cli.metrics import find_file, find_headline, format_seeds, format_spread, load_metrics
+from despur.specs.paths import locate
+from despur.specs.settings import SettingError, spell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def show_difference(first: Path, second: Path) -> Iterator[str]:
+    """how two runs differ: settings, seeds, code, versions, and the metrics of the headline split, point by point"""
+    if data := [str(path) for path in (first, second) if locate(path).stage == "data"]:
+        raise SettingError(
+            f"{', '.join(data)}: data, which no run is; results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS can differ"
+        )
+    abouts = [json.loads(find_file(path, "about.json").read_text()) for path in (first, second)]
+    yield from list_differences(*abouts)
+    if all((locate(path).folder / "metrics.csv").exists() for path in (first, second)):
+        yield from list_changes(
+            load_metrics(first), load_metrics(second), [find_headline(path) for path in (first, second)]
+        )
+
+
+def list_differences(first: dict[str, Any], second: dict[str, Any]) -> Iterator[str]:
+    """Of two about.json: settings (of a sweep, each with all its values), seeds, how it was computed, code."""
+    for part, prefix in (("dataset", "data."), ("points", "")):
+        left, right = (list_settings(about["question"].get(part, [])) for about in (first, second))
+        for key in sorted({*left, *right}):
+            if left.get(key) != right.get(key):
+                yield f"{prefix}{key}: {left.get(key, '–')} | {right.get(key, '–')}"
+    asked = [format_seeds(about["question"].get("seeds", [])) for about in (first, second)]
+    yield asked[0] if asked[0] == asked[1] else f"{' | '.join(asked)}: a change may be the seeds'"
+    for key in ("device", "precision", "versions"):
+        if first.get(key) != second.get(key):
+            yield f"{key}: {first.get(key)} | {second.get(key)}"
+    yield f"code: {'the same' if first['question']['code'] == second['question']['code'] else 'differs'}"
+
+
+def list_changes(
+    first: dict[str, "pd.DataFrame"], second: dict[str, "pd.DataFrame"], splits: list[str]
+) -> Iterator[str]:
+    """Each metric that both measured, of the points that both have, or of each point against the only one of the
+    other."""
+    pairs = [(name, name) for name in first if name in second]
+    if not pairs and 1 in (len(first), len(second)):
+        pairs = [(one, other) for one in first for other in second]
+    if not pairs:
+        sizes = f"{len(first)} points ({', '.join(first)}) against {len(second)} others ({', '.join(second)})"
+        raise SettingError(
+            f"no metrics compared: {sizes}; ask for one of a single point, or look at each: python -m despur show"
+        )
+    title = f"{' | '.join(dict.fromkeys(splits))} metric, mean (std) over seeds"
+    for one, other in pairs:
+        yield "\n" + " | ".join(name for name in dict.fromkeys((one, other)) if name)
+        yield f"{title:<44}{'first':>18}{'second':>18}{'change':>12}"
+        for metric, row in first[one].iterrows():
+            if (
+                metric in second[other].index
+                and len(left := row.dropna())
+                and len(right := second[other].loc[metric].dropna())
+            ):
+                change = right.mean() - left.mean()
+                yield f"{metric:<44}{format_spread(left):>18}{format_spread(right):>18}{change:>+12.3g}"
+
+
+def list_settings(points: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Settings of all points, parts by their dots; several values of one: ``0.5 ~ 0.9``."""
+    found: dict[str, dict[str, None]] = {}
+    for point in points:
+        for key, value in flatten(point).items():
+            found.setdefault(key, {})[spell(value)] = None
+    return {key: " ~ ".join(values) for key, values in found.items()}
+
+
+def flatten(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """``{"a": {"b": 1}}`` -> ``{"a.b": 1}``."""
+    parts = (
+        flatten(each, f"{prefix}{key}.") if isinstance(each, dict) else {f"{prefix}{key}": each}
+        for key, each in value.items()
+    )
+    return {key: each for part in parts for key, each in part.items()}

@@ -1,0 +1,41 @@
+"""``python -m despur record`` and ``python -m despur ledger``: what finished runs measured, kept in results/ledger."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from despur.orchestration import configuration, experiments, matrix
+from despur.specs.paths import locate
+from despur.specs.settings import SettingError
+from despur.storage.raw_files import is_bundled
+
+
+def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) -> Iterator[str]:
+    """keep what finished runs measured in results/ledger, a small file for each: of folders or of a configuration"""
+    from despur.cli.recording import record
+
+    if bool(paths) == bool(configfile):
+        example = "python -m despur record results/runs/cmnist/cnc/s0-2"
+        raise SettingError(f"name folders ({example}) or a configuration (--configfile FILE)")
+    if configfile is None:
+        yield from record(paths, commit)
+        return
+    folders = list_folders(configfile)
+    real = [folder for folder in folders if not is_bundled(locate(folder).datasets.points)]
+    finished = [folder for folder in real if (folder / "metrics.csv").exists()]
+    yield f"{len(finished)} of {len(real)} folders of runs are finished"
+    yield f"{len(folders) - len(real)} more are of bundled data and left out"
+    yield from record(finished, commit)
+
+
+def list_folders(configfile: Path) -> list[Path]:
+    """The folders of stage-2 runs that a configuration shows."""
+    config = configuration.load_configuration(configfile)
+    cells = [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
+    return sorted({Path(folder) for cell in cells for folder in cell.folders if locate(folder).stage == "runs"})
+
+
+def check_ledger(action: str) -> Iterator[str]:
+    """check: whether every record in results/ledger is right"""
+    from despur.cli.record_checks import check_ledger as check
+
+    yield from check()

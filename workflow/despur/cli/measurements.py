@@ -1,0 +1,117 @@
+"""What the ledger keeps of a run's metrics: their values; predictions, where they are functions of these; else draws.
+
+Draws are values on bootstrap samples of test originals (despur/evaluate.py), as float16 deviations from the value on
+all of them, of the metrics that tables and claims read: of all samples together, of probes and, of few classes, by
+class."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.evaluate import counts
+from despur.metrics.codes import FEW
+from despur.metrics.predictions import Prediction, predict, score
+from despur.specs.paths import Run
+from despur.storage.coding import encode
+from despur.storage.ledger import Key, nest
+from despur.storage.store import Array, Dataset, InputError
+
+GROUPS = 64  # a metric with more groups is kept of all samples together: predictions say what it is in each group
+ROUNDING = 1e-9  # by so much a value may differ that is summed in another order
+
+
+def measure(
+    dataset: Dataset,
+    run: Run,
+    outputs: Mapping[str, Array],
+    metrics: pd.DataFrame,
+    resamples: pd.DataFrame,
+    withheld: bool,
+) -> dict[str, Any]:
+    """What a record says of a run, from the rows of metrics.csv and resamples.parquet that are its own. ``withheld``:
+    labels may not be passed on, so there are draws only. Raises InputError where metrics are not those of
+    ``outputs``."""
+    values = {name: by_key(metrics[metrics["selection"] == name])["value"].to_dict() for name in ("best", "last")}
+    if not values["best"]:
+        raise InputError(f"metrics.csv has no rows of {run.key}: evaluate it anew")
+    known = {name: array.astype(np.float32) for name, array in outputs.items()}
+    predictions = [] if withheld else list(predict(dataset, run, known))
+    followed = follow(dataset, predictions)
+    if wrong := differences(followed, values["best"]):
+        raise InputError(f"metrics.csv is not of the outputs beside it: {run.key} {wrong[0]}: evaluate it anew")
+    drawn = by_key(resamples)
+    drawn = drawn[[key not in followed and is_read(key, len(dataset.about["classes"])) for key in drawn.index]]
+    draws = drawn[[name for name in drawn if name.isdigit()]].to_numpy(float)
+    splits = dict.fromkeys(split for split, *_ in drawn.index)
+    if same(values["best"], values["last"]):
+        del values["last"]
+    return {
+        "metrics": {name: nest(without_many_groups(own)) for name, own in values.items()},
+        "predictions": nest({(each.split, each.metric, each.group): encode(each.codes) for each in predictions}),
+        "resampling": {
+            split: digest_resampling(dataset, run.data.base_name, split, draws.shape[1]) for split in splits
+        },
+        "draws": nest(
+            {key: encode_draws(own, values["best"][key]) for key, own in zip(drawn.index, draws, strict=True)}
+        ),
+    }
+
+
+def by_key(table: pd.DataFrame) -> pd.DataFrame:
+    return table.set_index(["split", "metric", "group"])
+
+
+def follow(dataset: Dataset, predictions: Iterable[Prediction]) -> dict[Key, float]:
+    """Every metric that is a function of predictions."""
+    return {
+        (each.split, metric, group): float(np.squeeze(value))
+        for each in predictions
+        for metric, group, value in score(dataset, each, np.ones((1, len(each.codes))))
+    }
+
+
+def differences(found: Mapping[Key, float], stated: Mapping[Key, float]) -> list[str]:
+    """Which of the stated values are others than those found, in words."""
+    return [
+        f"{' '.join(key)} is {stated[key]}, but {value} by predictions"
+        for key, value in found.items()
+        if key in stated and not np.isclose(value, stated[key], rtol=0, atol=ROUNDING, equal_nan=True)
+    ]
+
+
+def same(one: Mapping[Key, float], other: Mapping[Key, float]) -> bool:
+    """Whether all metrics are equal: the best step is the last."""
+    return one.keys() == other.keys() and all(value == other[key] or value != value for key, value in one.items())
+
+
+def is_read(key: Key, classes: int) -> bool:
+    """Whether a table or claim reads the draws of a metric."""
+    _, metric, group = key
+    return group == "" or metric == "probe_accuracy" or (classes <= FEW and metric.startswith("class_"))
+
+
+def without_many_groups(values: Mapping[Key, float]) -> dict[Key, float | None]:
+    """Values without those of more than ``GROUPS`` groups; None for what is not defined."""
+    sizes = pd.Series([key[:2] for key in values], dtype=object).value_counts()
+    small = {key: value for key, value in values.items() if key[2] == "" or sizes[key[:2]] <= GROUPS}
+    return {key: None if np.isnan(value) else value for key, value in small.items()}
+
+
+def encode_draws(values: Array, point: float) -> str:
+    """Values on bootstrap samples (R,), as deviations. Raises InputError for what float16 does not hold."""
+    with np.errstate(over="ignore"):
+        deviations = (values - point).astype(np.float16)
+    if np.isinf(deviations).any():
+        raise InputError(f"draws around {point} deviate by more than float16 holds")
+    return encode(deviations)
+
+
+@lru_cache(maxsize=8)
+def digest_resampling(dataset: Dataset, name: str, split: str, resamples: int) -> str:
+    """What tells one plan of bootstrap samples from another: how often each sample of the split counts in each."""
+    plan = counts(dataset, name, split, resamples)[1:].astype("<u2")
+    return hashlib.sha256(np.ascontiguousarray(plan).tobytes()).hexdigest()[:16]

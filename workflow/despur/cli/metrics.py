@@ -1,0 +1,76 @@
+"""The metrics of finished runs, as the commands ``show`` and ``diff`` print them: of the split that tables show, under
+selection ``best``."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from despur.specs.paths import locate
+from despur.specs.settings import SettingError, spell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
+    """By the settings that a sweep varies (``lambda=0.5``; nothing, where it varies none): metrics of no group, and of
+    probes, by seeds. Raises InputError where there are none of the headline split."""
+    import pandas as pd
+
+    from despur.storage.store import InputError
+
+    if locate(path).stage != "runs":
+        raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
+    table = pd.read_csv(
+        find_file(path, "metrics.csv"), keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False
+    )
+    of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
+    best, split = table[(table["selection"] == "best") & of_all], find_headline(path)
+    chosen = best[best["split"] == split]
+    if chosen.empty:
+        there, about = ", ".join(best["split"].unique()) or "none", locate(path).data.folder / "about.json"
+        remedy = (
+            "" if about.exists() else f"; {about}, which says the split that tables show, is not there: make or copy it"
+        )
+        raise InputError(
+            f"{find_file(path, 'metrics.csv')} has no metrics of the split {split}, selection best; splits: "
+            f"{there}{remedy}"
+        )
+    varied = list(table.columns[2 : table.columns.get_loc("seed")])
+    points = [
+        ", ".join(f"{key}={spell(v)}" for key, v in zip(varied, row, strict=True))
+        for row in chosen[varied].to_numpy(object)
+    ]
+    named = chosen.assign(point=points, metric=(chosen["metric"] + " " + chosen["group"]).str.strip())
+    return {
+        point: own.pivot_table("value", "metric", "seed", dropna=False, sort=False).dropna(how="all")
+        for point, own in named.groupby("point", sort=False)
+    }
+
+
+def format_spread(values: "pd.Series") -> str:
+    """``0.712 (0.031)``; of one seed, ``0.712``."""
+    return f"{values.mean():.4g}" + (f" ({values.std():.2g})" if len(values) > 1 else "")
+
+
+def format_seeds(numbers: Iterable[int]) -> str:
+    """``seeds 0-2``; each by its number where they leave one out."""
+    every = sorted(map(int, numbers))
+    if len(every) > 2 and every == list(range(every[0], every[-1] + 1)):
+        return f"seeds {every[0]}-{every[-1]}"
+    return f"seed{'s' * (len(every) > 1)} {', '.join(map(str, every)) or '–'}"
+
+
+def find_headline(path: Path) -> str:
+    """The split of a result's data whose metrics are in tables."""
+    file = locate(path).data.folder / "about.json"
+    abouts = json.loads(file.read_text()) if file.exists() else {}
+    return next((about["headline"] for about in abouts.values() if "headline" in about), "test")
+
+
+def find_file(path: Path, name: str) -> Path:
+    """A file of the folder of a result. Raises InputError where it is not made."""
+    from despur.storage.store import require_file
+
+    return require_file(locate(path).folder / name)

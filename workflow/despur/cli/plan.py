@@ -1,0 +1,79 @@
+"""``python -m despur plan``: what a configuration costs before anything runs: jobs, hours, disk, the longest chain.
+
+Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where results/reference has them, else
+stated guesses."""
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from despur.orchestration import configuration, experiments, resources
+from despur.orchestration.plan import find_longest_chain, list_jobs
+from despur.specs.paths import ResultPath
+
+
+def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> str:
+    """Jobs, hours of training jobs, hours of the others, disk, hours of the longest chain."""
+    training = {result for result in jobs if resources.estimate_resources(result)["gpu"]}
+    hours = [
+        sum(resources.estimate_seconds(result, device)[0] for result in some) / 3600
+        for some in (training, jobs - training)
+    ]
+    disk = sum(map(resources.estimate_megabytes, jobs)) / 1000
+    return (
+        f"{name:<20}{len(jobs) + artifacts:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}"
+        + (f"{find_longest_chain(jobs, device)[0] / 3600:>12,.1f}")
+    )
+
+
+def explain_retries(minutes: float) -> Iterator[str]:
+    """Of the longest job, which takes so many minutes, more than a job may ask for: whether the profile tries it often
+    enough."""
+    longest, allowed = resources.load_estimates()["longest"], resources.load_retries()
+    asked = math.ceil(minutes / longest) - 1
+    if asked > 0:
+        yield (
+            f"No job asks for more than {longest:,} minutes (workflow/resources.yaml); one of {minutes:,.0f} needs "
+            f"{asked:,} retries."
+        )
+    if asked > allowed:
+        enough = math.ceil(minutes / (allowed + 1))
+        yield (
+            f"It CANNOT FINISH within the {allowed} retries of "
+            f"profiles/slurm: set retries there to {asked:,}, or "
+            "longest to "
+            f"{enough:,}, where your partition gives a job so many minutes."
+        )
+
+
+def plan_configuration(configfile: Path, device: str) -> Iterator[str]:
+    """what a configuration costs before it runs: jobs, hours, disk and the longest chain of jobs, by paper"""
+    config: Mapping[str, Any] = configuration.load_configuration(configfile)
+    jobs = list_jobs(config)
+    every = set().union(*jobs.values())
+    yield (
+        f"{'':<20}{'jobs':>8}{'training':>10}{f'{device.upper()} hours':>16}{'other hours':>13}{'GB':>10}"
+        f"{'longest (h)':>12}"
+    )
+    counts = {
+        paper: len(experiments.list_artifacts(config, paper)) if paper in config["papers"] else 1 for paper in jobs
+    }
+    for paper, own in jobs.items():
+        yield format_row(paper, own, counts[paper], device)
+    yield format_row("all, shared once", every, sum(counts.values()) + 2, device)  # the scorecard, and `all`
+    training = [result for result in every if resources.estimate_resources(result)["gpu"]]
+    measured = sum(resources.estimate_seconds(result, device)[1] for result in training)
+    yield (
+        f"\nSpeeds are measured (results/reference) for {measured} of {len(training)} training jobs, else guessed "
+        "(workflow/resources.yaml)."
+    )
+    yield from explain_retries(
+        max((resources.estimate_elapsed_seconds(result, device) for result in every), default=0.0) / 60
+    )
+    yield "Times are at most: nothing is known of early stopping. The longest chain:"
+    for result in find_longest_chain(every, device)[1]:
+        yield (
+            f"  {resources.estimate_elapsed_seconds(result, device) / 3600:>10,.2f} h  {result.stage:<9} "
+            f"{result.folder.relative_to(result.root)}"
+        )

@@ -1,0 +1,154 @@
+"""Record finished runs: a file for each run (data point, method point, seed) in the ledger (despur/storage/ledger.py).
+
+A record says what was asked for, what made it (commit, revisions, versions, machine, seconds), what it measured, and
+what verdicts need: test predictions, from which metrics are recomputed here and must be those of metrics.csv; of other
+metrics, values on bootstrap samples. Where the licence of a data set lets nobody pass its labels on, of all metrics.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from despur.cli.measurements import measure
+from despur.specs.declarations import declared
+from despur.specs.paths import ResultPath, Run, locate
+from despur.specs.settings import SettingError
+from despur.specs.spec import Spec
+from despur.storage import commits, ledger
+from despur.storage.cards import make_card
+from despur.storage.digest import revisions
+from despur.storage.store import Container, InputError, load_dataset
+
+FILES = ("about.json", "metrics.csv", "resamples.parquet", "outputs.safetensors")
+OF_MACHINE = (
+    *("machine", "processor", "device", "threads", "processes", "precision", "deterministic"),
+    *("peak_memory_mb", "gpu_memory_mb"),  # of the process that made all runs of the folder
+)
+
+
+def record(paths: Iterable[str | Path], commit: str | None = None, folder: Path = ledger.LEDGER) -> Iterator[str]:
+    """Record every run of these folders. Raises SettingError at the end where some were refused; the rest are
+    recorded."""
+    refuse_changed_code()
+    refused, paths = 0, list(paths)
+    for path in paths:
+        try:
+            for file in record_folder(locate(path), commit, folder):
+                yield f"recorded  {file} ({file.stat().st_size / 1000:.1f} kB)"
+        except (SettingError, InputError) as error:
+            refused += 1
+            yield f"refused   {error}"
+    if refused:
+        raise SettingError(f"{refused} of {len(paths)} folders were refused")
+
+
+def refuse_changed_code() -> None:
+    """The code here makes the predictions of a record. Raises SettingError unless all of it is in a commit."""
+    state = commits.state()
+    if not state["commit"]:
+        raise SettingError("this code is in no git repository: a record must name the commit that made it")
+    if not state["clean"]:
+        raise SettingError(
+            "the code here is in no commit: commit or stash the changes below workflow/despur (git status)"
+        )
+
+
+def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Iterator[Path]:
+    """Record every run of a folder. Raises InputError where it is not finished, SettingError where no commit made
+    it."""
+    about, evaluation = (
+        read_about(result),
+        ResultPath(result.root, "evaluate", result.dataset, result.name, result.seeds),
+    )
+    made_by = {
+        "commit": find_commit(result, about, commit),
+        "code": about["question"]["code"],
+        "revisions": {**about.get("revisions", {}), **revisions(evaluation)},
+    }
+    metrics, resamples = (
+        read_metrics(result.folder / "metrics.csv"),
+        pd.read_parquet(result.folder / "resamples.parquet"),
+    )
+    outputs, stored = Container(result.folder / "outputs.safetensors"), cache(partial(load_dataset, result.data.folder))
+    for run in result.runs():
+        dataset = stored(run.data.name)
+        card = None if withholds_labels(run.data) else make_card(dataset, run.data.name)
+        own, drawn = (table[rows_of(table, run)] for table in (metrics, resamples))
+        measured = measure(dataset, run, outputs.under(f"{run.key}/best"), own, drawn, withheld=card is None)
+        name = card and ledger.write(folder / run.data.name, "card", card).stem
+        content = {**describe(result, run, about), **made_by, "card": name, **measured}
+        content = {key: content[key] for key in ledger.KEYS}  # in their order
+        yield ledger.write(folder / run.data.name / run.spec.name, f"s{run.seed}", content)
+
+
+def withholds_labels(data: Spec) -> bool:
+    """Whether a data set, or the one that it is made from, declares that its labels may not be passed on."""
+    return any("LABELS_WITHHELD" in declared(each.kind, each.base_name) for each in (data, data.source) if each)
+
+
+def read_metrics(file: Path) -> pd.DataFrame:
+    undefined = {"value": ["nan", ""]}
+    return pd.read_csv(file, keep_default_na=False, na_values=undefined, low_memory=False, float_precision="round_trip")
+
+
+def rows_of(table: pd.DataFrame, run: Run) -> "pd.Series[bool]":
+    return (table["dataset"] == run.data.name) & (table["method"] == run.spec.name) & (table["seed"] == run.seed)
+
+
+def read_about(result: ResultPath) -> dict[str, Any]:
+    """about.json of a finished folder. Raises InputError where it is not finished, SettingError where no record can be
+    of it: it holds no runs, or its name meant other settings when it was made."""
+    if result.stage != "runs":
+        raise SettingError(f"{result.folder}: only results/runs/DATASET/METHOD/SEEDS is recorded")
+    if missing := [name for name in FILES if not (result.folder / name).exists()]:
+        raise InputError(f"{result.folder} is not finished: it has no {', '.join(missing)}")
+    about = json.loads((result.folder / "about.json").read_text())
+    asked = {"dataset": result.datasets.points, "points": result.sweep.points}
+    if any(about["question"][key] != [point.resolved() for point in points] for key, points in asked.items()):
+        raise SettingError(
+            f"{result.folder}: its name had another meaning when it was made: record it with code of then"
+        )
+    return about
+
+
+def find_commit(result: ResultPath, about: Mapping[str, Any], said: str | None) -> str:
+    """The commit that made a folder: as about.json says; where it names none, that which was ``said``, if its code
+    did."""
+    if about.get("commit"):
+        if not about["clean"]:
+            raise SettingError(
+                f"{result.folder} was made by code that is in no commit: commit it and make the folder anew"
+            )
+        return str(about["commit"])
+    if said is None:
+        raise SettingError(
+            f"{result.folder} names no commit: say with --commit which one made it (its code is looked at)"
+        )
+    full, code = commits.code_at(said, result.folder)
+    if code != about["question"]["code"]:
+        made = about["question"]["code"]
+        raise SettingError(f"{result.folder} was not made by {full}: its code is {made}, that of the commit {code}")
+    return full
+
+
+def describe(result: ResultPath, run: Run, about: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked for, and on what it was made. Raises InputError for a run that the folder does not hold."""
+    file, data = result.folder / "about.json", about["data"].get(run.data.name, {})
+    if run.key not in about["runs"]:
+        raise InputError(f"{file} does not tell of {run.key}")
+    return {
+        "schema": ledger.SCHEMA,
+        "dataset": run.data.name,
+        "method": run.spec.name,
+        "seed": run.seed,
+        "specification": {"dataset": run.data.resolved(), "method": run.spec.resolved()},
+        "checksums": data.get("sha256", data.get("md5", {})) | data.get("raw", {}),
+        "finished": about.get("finished") or pd.Timestamp(int(file.stat().st_mtime), unit="s", tz="UTC").isoformat(),
+        "versions": about["versions"],
+        "machine": {key: about[key] for key in OF_MACHINE if key in about},
+        "run": about["runs"][run.key],
+    }

@@ -1,0 +1,16 @@
+"""NewInference (authors and year): whether the stage-1 model is less sure than for half of the samples."""
+
+import numpy as np
+
+from despur.inference.base import Evidence
+from despur.specs.settings import Settings, component
+from despur.storage.store import Array
+
+SETTINGS = {"stage1": component("methods", "erm", "the section of the paper that states it")}
+
+
+def infer(evidence: Evidence, settings: Settings) -> Array:
+    """The inferred attribute of every training sample, int (N,), from logits (N,C)."""
+    largest = np.sort(evidence.logits, axis=1)
+    margin = largest[:, -1] - largest[:, -2]
+    return (margin < np.median(margin)).astype(np.int64)

@@ -1,0 +1,31 @@
+"""``python -m despur unused``: results that no configuration uses."""
+
+from collections.abc import Iterator
+
+from despur.orchestration import experiments
+from despur.orchestration.configuration import list_shown_folders, load_all_configurations
+from despur.orchestration.jobs import list_input_folders
+from despur.specs.paths import locate
+
+FOLDERS = ("data/*", "stage1/*/*/*", "groups/*/*/*", "runs/*/*/*")  # below results/
+
+
+def list_unused() -> Iterator[str]:
+    """folders of results that no configuration uses, with their sizes; nothing is deleted"""
+    configurations = load_all_configurations()
+    shown = {
+        folder
+        for config in configurations.values()
+        for _, _, folders in list_shown_folders(config)
+        for folder in folders
+    }
+    used = [locate(folder) for folder in shown]
+    for result in used:  # this list grows: what a used folder is made from is used, too
+        used += list_input_folders(result)
+    kept, total = {result.folder for result in used}, 0
+    for pattern in FOLDERS:
+        for folder in sorted(set(experiments.RESULTS.glob(pattern)) - kept):
+            size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+            total += size
+            yield f"{size / 1e6:>10.1f} MB  {folder}"
+    yield f"{total / 1e6:>10.1f} MB in all, not used by {', '.join(map(str, configurations))}"

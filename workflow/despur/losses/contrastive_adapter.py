@@ -1,0 +1,34 @@
+"""The contrastive loss of the contrastive adapter (Zhang & Re 2022, Eq. 6).
+
+:func:`literal_contrast` is Eq. 6 as it is printed, of outputs. :func:`one_positive_contrast` computes the same values
+from cosine similarities, for many anchors at once. The method gets these similarities without the outputs
+(``Bottleneck.cosines`` in methods/families/embeddings.py)."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+
+def literal_contrast(anchor: Tensor, positives: Tensor, negatives: Tensor, temperature: float) -> Tensor:
+    """Eq. 6 as it is printed, for tests: a scalar. Outputs of the adapter, unit vectors: f(u) (D,), f(p) (P,D),
+    f(m) (M,D)."""
+    total = anchor.new_zeros(())
+    for positive in positives:
+        pair = torch.exp(anchor @ positive / temperature)
+        total = total + torch.log(pair / (pair + torch.exp(negatives @ anchor / temperature).sum()))
+    return -total / len(positives)
+
+
+def one_positive_contrast(
+    positive: Tensor, negative: Tensor, real: Tensor, different: Tensor, temperature: float
+) -> Tensor:
+    """Eq. 6 of Zhang & Re 2022, one value an anchor, (B,): the denominator for a positive holds no other positive.
+
+    -1/P sum_p log(exp(s_p/t) / (exp(s_p/t) + sum_m exp(s_m/t))) over the positives p with ``real`` and the negatives m
+    with ``different``. ``positive`` (B,P), ``negative`` (B,M): cosine similarities with the anchors. Each anchor needs
+    a real positive. The loss of an anchor without negatives is 0."""
+    log_negatives = (
+        (negative / temperature).masked_fill(~different, -1e4).logsumexp(dim=1, keepdim=True)
+    )  # finite, so that its gradients are
+    each = softplus(log_negatives - positive / temperature)
+    return (each * real).sum(dim=1) / real.sum(dim=1)

@@ -1,0 +1,36 @@
+"""Rows of tables for single printed numbers: their columns, the comparison of statistics of the data, their format."""
+
+from typing import Any
+
+import pandas as pd
+
+SUBSTITUTE = "stand-in: not compared"
+
+
+def printed_row(number: Any) -> dict[str, Any]:
+    """The columns of a printed number that was not run."""
+    return {
+        "paper_dataset": number.dataset,
+        "method": number.method,
+        "setting": number.setting,
+        "metric": number.metric,
+        "reported": number.mean,
+        "reported_std": number.std,
+        "note": number.note,
+        "seeds": 0,
+        "verdict": "not run here",
+    }
+
+
+def compare_statistic(ours: float, printed: float, decimals: int, stand_in: bool) -> dict[str, Any]:
+    """Difference and verdict of a statistic of the data: it agrees where it rounds to the printed number."""
+    if stand_in:
+        return {"verdict": SUBSTITUTE}
+    return {"difference": ours - printed, "verdict": "agrees" if round(ours, decimals) == printed else "differs"}
+
+
+def format_number(mean: float, std: float) -> str:
+    """A number of any size; a dash for nothing."""
+    if pd.isna(mean):
+        return "–"
+    return f"{mean:,.4g}" if pd.isna(std) else f"{mean:,.4g} ({std:.2g})"

@@ -1,0 +1,128 @@
+"""Figures 2, 6, 10 and 11: UMAP projections of representations, colored by class, attribute and inferred labels."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.lines import Line2D
+
+from despur.orchestration.experiments import Cell
+from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
+from despur.reporting.projections import load_projections
+from despur.reporting.tables import headline, load_metrics
+from despur.specs.paths import locate
+from despur.storage.store import Array, Container, write_csv
+
+PALETTE = sns.color_palette("colorblind", 10)
+
+
+def plot_points(axis: Any, points: pd.DataFrame, labels: Array, title: str) -> None:
+    """A projection without scales, since its units mean nothing; samples in random order."""
+    order = points.sample(frac=1, random_state=0).index
+    colors = [PALETTE[label % len(PALETTE)] for label in labels[order]]
+    axis.scatter(points["x1"][order], points["x2"][order], c=colors, s=1.6, linewidths=0, rasterized=True)
+    axis.set(xticks=[], yticks=[])
+    axis.set_title(title)
+    for spine in axis.spines.values():
+        spine.set(visible=True, color="0.8", linewidth=0.5)
+
+
+def plot_pair(axes: Any, points: pd.DataFrame, titles: tuple[str, str]) -> None:
+    """The same projection by class and by attribute, with a title above each."""
+    plot_points(axes[0], points, points["y"].to_numpy(), f"{titles[0]}\nby class")
+    plot_points(axes[1], points, points["a"].to_numpy(), f"{titles[1]}\nby {points['kind_of_attribute'][0]}")
+
+
+def add_legend(axis: Any, points: pd.DataFrame) -> None:
+    """Right of a row: what a color means in the panels by class and in those by attribute."""
+    classes = points.drop_duplicates("y").set_index("y")["class"].to_dict()
+    attributes = points.drop_duplicates("a").set_index("a")["attribute"].to_dict()
+    numbers = sorted({*classes, *attributes})
+    axis.legend(
+        [Line2D([], [], color=PALETTE[n % len(PALETTE)], marker="o", linestyle="") for n in numbers],
+        [f"{classes.get(n, '–')} | {attributes.get(n, '–')}" for n in numbers],
+        title=f"class | {points['kind_of_attribute'][0]}",
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
+        handletextpad=0,
+    )
+
+
+def group_by_dataset(cells: list[Cell]) -> dict[str, list[Cell]]:
+    """The cells on each data set, by its name."""
+    found: dict[str, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(data_name(cell.role, cell.dataset), []).append(cell)
+    return found
+
+
+def draw_figure_2(cells: list[Cell], output: Path) -> None:
+    """Test representations of ERM at the lowest and the highest p_corr."""
+    test = headline(load_metrics(cells))
+    test = test[(test["metric"] == "worst_group_accuracy") & (test["seed"] == test["seed"].min())]
+    runs = test.set_index(["played", "data"])
+    figure, axes = named_rows([data_name(cell.role, cell.dataset) for cell in cells], 4, 2 * COLUMN, 1.9)
+    tables = []
+    for row, cell in zip(axes, cells, strict=True):
+        for pair, points in zip((row[:2], row[2:]), load_projections(output, cell), strict=True):
+            run = runs.loc[(cell.dataset, points["data"][0])].squeeze()
+            p_corr = float(run["data.p_corr"])
+            plot_pair(pair, points, (f"$p_{{corr}}$ = {p_corr:g}", f"worst group {run['value']:.0%}"))
+            tables.append(points.assign(p_corr=p_corr))
+        add_legend(row[3], points)
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+
+
+def draw_figure_6_11(cells: list[Cell], output: Path) -> None:
+    """Test representations by class and by attribute, for each method; a row for each data set."""
+    rows = group_by_dataset(cells)
+    figure, axes = named_rows(list(rows), 2 * max(map(len, rows.values())), 2 * COLUMN, 1.5)
+    tables = []
+    for row, mine in zip(axes, rows.values(), strict=True):
+        for i, cell in enumerate(mine):
+            (points,) = load_projections(output, cell)
+            plot_pair(row[2 * i : 2 * i + 2], points, (NAMES[cell.printed], NAMES[cell.printed]))
+            tables.append(points)
+        add_legend(row[-1], points)
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+
+
+def draw_figure_10(cells: list[Cell], output: Path) -> None:
+    """Stage-1 representations of training samples by ERM prediction, true attribute and cluster, and how well these
+    match the attribute."""
+    agreement = load_metrics(cells).query("metric == 'best_match'")
+    rows = group_by_dataset(cells)
+    figure, axes = named_rows(list(rows), 3, 1.6 * COLUMN, 1.9)
+    tables = []
+    for row, mine in zip(axes, rows.values(), strict=True):
+        points = load_inferred_labels(output, {cell.printed: cell for cell in mine}, agreement)
+        match = {kind: f"match {points[f'{kind}_match'][0]:.1%}" for kind in ("predictions", "clusters")}
+        attribute = f"true {points['kind_of_attribute'][0]}\n(for analysis only)"
+        plot_points(row[0], points, points["predictions"].to_numpy(), f"ERM predictions\n{match['predictions']}")
+        plot_points(row[1], points, points["a"].to_numpy(), attribute)
+        plot_points(row[2], points, points["clusters"].to_numpy(), f"clusters\n{match['clusters']}")
+        add_legend(row[2], points)
+        tables.append(points)
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+
+
+def load_inferred_labels(output: Path, cells: dict[str, Cell], agreement: pd.DataFrame) -> pd.DataFrame:
+    """ERM's projection with the labels that each inference gives its samples, and how well they match the attribute."""
+    (points,) = load_projections(output, cells["erm"])
+    for kind in ("predictions", "clusters"):
+        folder = Path(cells[kind].folders[0])
+        labels = Container(folder / "groups.safetensors")[locate(folder).runs()[0].key]
+        points[kind] = labels[points["position"]]
+        points[f"{kind}_match"] = find_match(agreement, cells[kind], points["seed"][0])
+    return points
+
+
+def find_match(agreement: pd.DataFrame, cell: Cell, seed: int) -> float:
+    """The share of samples whose inferred label is the attribute, under the best one-to-one naming."""
+    own = agreement[(agreement["role"] == cell.role) & (agreement["played"] == cell.dataset)]
+    own = own[(own["printed"] == cell.printed) & (own["seed"] == seed)]
+    return float(own["value"].item())

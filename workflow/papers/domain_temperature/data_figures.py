@@ -1,0 +1,93 @@
+"""Figures 2 and 3, of the data alone: example digits of each split, and how their colors are distributed."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from despur.compute.randomness import generator
+from despur.orchestration.experiments import Cell
+from despur.reporting.figures import COLUMN, data_name, grid, named_rows, write_figure
+from despur.specs.paths import locate
+from despur.specs.spec import Spec
+from despur.storage.store import Array, Dataset, load_dataset, write_csv
+
+SPLITS = {"train": "Train", "val": "Validation", "test_id": "Test-ID", "test_ood": "Test-OOD"}
+ROWS, COLUMNS = 5, 6  # examples of a split
+CHANNELS = ("red", "green", "blue")
+SAMPLES = 200  # of a domain: colors that are drawn
+
+
+def load_first_seed(cell: Cell) -> list[tuple[Spec, Dataset]]:
+    """The first seed's data, at each sigma."""
+    result = locate(cell.folders[0])
+    first = {run.data.settings["sigma"]: run.data for run in reversed(result.runs())}
+    return [(first[sigma], load_dataset(result.data.folder, first[sigma].name)) for sigma in sorted(first)]
+
+
+def draw_figure_2(cells: list[Cell], output: Path) -> None:
+    """Randomly drawn digits of each split, at sigma = 50."""
+    tables = []
+    figure, axes = named_rows([data_name(cell.role, cell.dataset) for cell in cells], len(SPLITS), 2 * COLUMN, 1.7)
+    for row, cell in zip(axes, cells, strict=True):
+        data, dataset = next(pair for pair in load_first_seed(cell) if pair[0].settings["sigma"] == 50)
+        for axis, letter, (split, name) in zip(row, "abcd", SPLITS.items(), strict=True):
+            rows = generator(f"figure_2/{split}").permutation(dataset.rows(split))[: ROWS * COLUMNS]
+            axis.imshow(arrange_images(np.stack([dataset.inputs[i] for i in rows])))
+            axis.set(xticks=[], yticks=[])
+            axis.set_title(f"({letter}) {name}", loc="left")
+            table = dataset.table.iloc[rows][["split", "y", "a"]].assign(data=data.name, sample=rows)
+            tables.append(table.assign(domain=np.array(dataset.about["attributes"])[table["a"]]))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+
+
+def arrange_images(images: Array) -> Array:
+    """Images (ROWS*COLUMNS,H,W,3) as one (ROWS*H,COLUMNS*W,3)."""
+    height, width = images.shape[1:3]
+    return images.reshape(ROWS, COLUMNS, height, width, 3).swapaxes(1, 2).reshape(ROWS * height, COLUMNS * width, 3)
+
+
+def draw_figure_3(cells: list[Cell], output: Path) -> None:
+    """Colors in RGB space and by channel, of each domain; a row for each sigma."""
+    tables = [measure_colors(*pair) for cell in cells for pair in load_first_seed(cell)]
+    figure, axes = grid(len(tables), 1 + len(CHANNELS), 2 * COLUMN, 1.3)
+    for row, table in zip(axes, tables, strict=True):
+        place = row[0].get_subplotspec()
+        row[0].remove()
+        plot_color_space(figure.add_subplot(place, projection="3d"), table)
+        for axis, channel in zip(row[1:], CHANNELS, strict=True):
+            plot_channel(axis, table, channel)
+        row[1].set_title(f"$\\sigma$ = {table['sigma'].iloc[0]:g}", loc="left")
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+
+
+def measure_colors(data: Spec, dataset: Dataset) -> pd.DataFrame:
+    """The color of a sample's brightest pixel, 0 to 255 (its ink, where the digit is fully drawn), of some samples of
+    each domain."""
+    parts = []
+    for value, name in enumerate(dataset.about["attributes"]):
+        mine = np.flatnonzero((dataset.table["a"] == value).to_numpy())
+        rows = np.sort(generator(f"figure_3/{name}").permutation(mine)[:SAMPLES])
+        brightest = np.array([dataset.inputs[i].reshape(-1, 3).max(axis=0) for i in rows])
+        parts.append(pd.DataFrame(brightest, columns=list(CHANNELS)).assign(domain=name, sample=rows))
+    return pd.concat(parts, ignore_index=True).assign(data=data.name, sigma=data.settings["sigma"])
+
+
+def plot_color_space(axis: Any, table: pd.DataFrame) -> None:
+    """Each sample at its color, in RGB space."""
+    axis.scatter(*(table[c] for c in CHANNELS), c=table[list(CHANNELS)].to_numpy() / 255, s=4, linewidths=0)
+    axis.set(xlim=(0, 255), ylim=(0, 255), zlim=(0, 255), xticks=[], yticks=[], zticks=[])
+    for set_label, channel in zip((axis.set_xlabel, axis.set_ylabel, axis.set_zlabel), CHANNELS, strict=True):
+        set_label(channel, labelpad=-15, fontsize=6)
+
+
+def plot_channel(axis: Any, table: pd.DataFrame, channel: str) -> None:
+    """The distribution of one channel by domain; a domain is drawn in the color of its name."""
+    palette = {name: name for name in table["domain"].unique()}
+    style = {"bins": np.arange(0, 256, 15), "element": "step", "stat": "density", "common_norm": False, "alpha": 0.25}
+    sns.histplot(table, x=channel, hue="domain", palette=palette, legend=False, ax=axis, **style)
+    axis.set(xlim=(0, 255), ylabel="", yticks=[], xlabel=channel)

@@ -1,0 +1,116 @@
+"""The runs of a sweep with their settings, the selection among them, and the paper's names of what they measure."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.orchestration.experiments import Cell
+from despur.reporting.tables import load_metrics
+from despur.specs.names import join, parse
+from despur.specs.resolution import resolve
+
+SHARES = {"8 labels": "1%", "40 labels": "10%", "all labels": "100%"}  # domain_digits' names of the paper's shares
+FRACTIONS = {"1%": 0.01, "10%": 0.1, "100%": 1.0}
+NUMBERS = ("temperature", "weight", "tau_alpha", "tau_beta", "tau_min", "projector_dim", "epochs")
+NAMES = ("discriminator", "projector", "negatives")
+# A setting is selected among the runs that agree in these columns.
+FAMILY = ["role", "played", "data", "stand_in", "printed", "sigma", "discriminator", "projector"]
+# The split and the metric that a rule selects by. The first is the paper's; "oracle" reads test data, to show what
+# selection costs.
+RULES = {
+    "validation": ("val", "probe_accuracy"),
+    "held_out_domain": ("train", "probe_accuracy_held_out_domain"),
+    "oracle": ("test_ood", "probe_accuracy"),
+}
+PRINTED = {  # the paper's accuracies: our split and metric
+    "test_ood_accuracy": ("test_ood", "probe_accuracy"),
+    "test_id_accuracy": ("test_id", "probe_accuracy"),
+    "domain_test_id_accuracy": ("test_id", "domain_accuracy"),
+    "validation_accuracy": ("val", "probe_accuracy"),
+}
+SPLITS = {name: split for name, (split, _) in PRINTED.items()}
+
+
+@cache
+def read_settings(data: str, method: str) -> dict[str, Any]:
+    """The settings that tables, figures and claims refer to by name, whether a sweep varies them or not."""
+    base = parse(data)[0]
+    own = resolve("methods", method, base).points[0].settings
+    numbers = {key: float(own.get(key, "nan")) for key in NUMBERS}
+    sigma = resolve("datasets", data).points[0].settings.get("sigma", float("nan"))
+    return {"sigma": sigma, **numbers, **{key: own.get(key, "") for key in NAMES}}
+
+
+@cache
+def without_sigma(dataset: str) -> str:
+    """``domain_digits+draw=seed+sigma=25~50`` -> ``domain_digits+draw=seed``."""
+    base, own = parse(dataset)
+    return join(base, {key: "~".join(values) for key, values in own.items() if key != "sigma"})
+
+
+def load_runs(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] = load_metrics) -> pd.DataFrame:
+    """What ``read`` gives of the last epoch's models ("best": nothing selects among epochs), with a column for each
+    setting.
+
+    Shares of labels have the paper's names; ``played`` is the data set without sigma, which is a column."""
+    table = read(cells)
+    table = table[table["selection"] == "best"] if len(table) else table
+    if not len(table):
+        columns = [*table.columns, "method", "group", "metric", *FAMILY, *NUMBERS, *NAMES]
+        return pd.DataFrame(columns=list(dict.fromkeys(columns)))
+    pairs = list(zip(table["data"], table["method"], strict=True))
+    settings = pd.DataFrame([read_settings(*pair) for pair in pairs], index=table.index)
+    return table.assign(**settings, group=table["group"].replace(SHARES), played=table["played"].map(without_sigma))
+
+
+def select_settings(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:
+    """The setting of each family with the best mean score over seeds at the smallest share of labels: FAMILY,
+    ``method``, ``score``.
+
+    It reads the rule's split alone. Of equal settings the first of the sweep is taken.
+    """
+    split, metric = RULES[rule]
+    own = metrics[(metrics["split"] == split) & (metrics["metric"] == metric) & (metrics["group"] == "1%")]
+    scores = own.groupby([*FAMILY, "method"], sort=False)["value"].mean().dropna().rename("score").reset_index()
+    return scores.loc[scores.groupby(FAMILY, sort=False)["score"].idxmax()].reset_index(drop=True)
+
+
+def keep_selected(table: pd.DataFrame, selected: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:
+    """The rows of the selected settings, their ``selection`` named by the rule. ``table``: metrics or resamples."""
+    return table.merge(selected[[*FAMILY, "method"]], on=[*FAMILY, "method"]).assign(selection=rule)
+
+
+def is_selected(table: pd.DataFrame, selected: pd.DataFrame) -> Any:
+    """Whether each row is of a selected setting, bool (N,)."""
+    keys = [*FAMILY, "method"]
+    return pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(selected[keys]))
+
+
+def average_settings(table: pd.DataFrame, selection: str = "every", *apart: str) -> pd.DataFrame:
+    """Means over all settings of a family, seed by seed, as ``selection``; for each value of the settings kept
+    ``apart`` its own."""
+    values = [column for column in table if str(column).isdigit() or column == "value"]
+    keys = [*FAMILY, *apart, "seed", "split", "metric", "group"]
+    return table.groupby(keys, sort=False)[values].mean().reset_index().assign(selection=selection)
+
+
+def rename_as_printed(table: pd.DataFrame) -> pd.DataFrame:
+    """Accuracies under the paper's names with their ``label_fraction``, for :func:`despur.reporting.tables.compare`;
+    and sample sizes."""
+    parts = [table[table["metric"] == "samples"]]
+    for name, (split, metric) in PRINTED.items():
+        own = table[(table["split"] == split) & (table["metric"] == metric)]
+        # the domain classifier sees all labels of domains; the paper prints it beside accuracies at 1 %
+        fraction = 0.01 if metric == "domain_accuracy" else own["group"].map(FRACTIONS)
+        parts.append(own.assign(metric=name, label_fraction=fraction, group=""))
+    return pd.concat(parts).assign(selection="best").infer_objects()
+
+
+def rows_where(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
+    """The rows with these values."""
+    if not len(table):
+        return table
+    return table[np.logical_and.reduce([table[key] == value for key, value in values.items()])]
