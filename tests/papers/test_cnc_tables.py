@@ -212,10 +212,10 @@ def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world,
 
 
 def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(scripts, package):
-    package.write("datasets/toy.py", 'PUBLISHED = {"cnc": {"epochs": 3, "stage1.epochs": 5}}\n')
+    package.write("datasets/toy.py", 'PAPER_HYPERPARAMETERS = {"cnc": {"epochs": 3, "stage1.epochs": 5}}\n')
     package.write(
         "inference/toy.py",
-        'from despur.specs.settings import whole\nSETTINGS = {"epochs": whole(7, "made up", at_least=1)}\n',
+        'from despur.specs.settings import int_\nSETTINGS = {"epochs": int_(7, "made up", at_least=1)}\n',
     )
     source = scripts["sweeps"].source
     assert source(resolve("methods", "cnc", "toy").points[0], "epochs", "toy") == "datasets/toy.py"
