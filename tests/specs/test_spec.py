@@ -18,7 +18,7 @@ DATASETS = list_components("datasets")
 BASES = [(kind, base) for kind in ("datasets", "inference", "methods") for base in list_components(kind)]
 
 TOY_METHOD = """
-from despur.specs.settings import part, float_
+from despur.specs.settings import component, float_
 from despur.specs.hyperparameters import sgd
 SETTINGS = {
     **sgd(learning_rate=0.1, momentum=0.9, weight_decay=0.0, batch_size=8, epochs=7, source="made up"),
