@@ -37,8 +37,8 @@ lock: ## resolve envs/requirements.lock anew from pyproject.toml
 	$(RUN) uv pip compile -q pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/requirements.lock
 
-test: $(VENV)/ready ## lint, types and all tests
-	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy
+test: $(VENV)/ready ## lint, types, imports and all tests
+	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports
 	$(RUN) pytest -n 2
 
 test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root

@@ -18,17 +18,17 @@ DATASETS = list_components("datasets")
 BASES = [(kind, base) for kind in ("datasets", "inference", "methods") for base in list_components(kind)]
 
 TOY_METHOD = """
-from despur.specs.settings import part, real
+from despur.specs.settings import component, float_
 from despur.specs.hyperparameters import sgd
 SETTINGS = {
     **sgd(learning_rate=0.1, momentum=0.9, weight_decay=0.0, batch_size=8, epochs=7, source="made up"),
-    "groups": part("inference", "clusters", "made up"),
-    "strength": real(0.5, "made up", at_least=0),
+    "groups": component("inference", "clusters", "made up"),
+    "strength": float_(0.5, "made up", at_least=0),
 }
 """
 
 TOY_DATASET = """
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {"learning_rate": 0.5},
     "erm": {"epochs": 7, "learning_rate": 0.25},
     "stage1/erm": {"epochs": 3},
@@ -224,7 +224,7 @@ def test_dotted_keys_reach_a_replaced_part():
 def test_dotted_keys_reach_the_encoder_of_each_stage(package):
     package.write(
         "encoders/toy.py",
-        'from despur.specs.settings import whole\nSETTINGS = {"width": whole(8, "made up", at_least=1)}\n',
+        'from despur.specs.settings import int_\nSETTINGS = {"width": int_(8, "made up", at_least=1)}\n',
     )
     found = point("cnc+encoder=toy+encoder.width=4+stage1.encoder=toy+stage1.encoder.width=2")
     assert found.components["encoder"].resolved() == {"name": "toy", "width": 4}
@@ -376,7 +376,7 @@ def test_what_is_published_in_vain_is_found(package):
     package.write(
         "datasets/toy.py",
         """
-PUBLISHED = {
+PAPER_HYPERPARAMETERS = {
     "*": {"learning_rate": 0.5, "stage1.epochs": 3, "stage1.epoch": 3},
     "erm": {"epochs": 2, "stage1.epochs": 3},
     "simclr": {"epoch": 3},

@@ -25,14 +25,14 @@ TOY = '''
 from despur.losses.toy import penalty
 from despur.methods.base import GradientMethod, Losses
 from despur.samplers.toy import order
-from despur.specs.settings import part, real
+from despur.specs.settings import component, float_
 from despur.specs.hyperparameters import sgd
 
 SETTINGS = {
     **sgd(learning_rate=0.1, momentum=0.9, weight_decay=0.0, batch_size=8, epochs=3, source="made up"),
-    "groups": part("inference", "clusters", "made up"),
-    "strength": real(0.5, "made up", at_least=0),
-    "weakness": real(0.25, "made up", at_least=0),
+    "groups": component("inference", "clusters", "made up"),
+    "strength": float_(0.5, "made up", at_least=0),
+    "weakness": float_(0.25, "made up", at_least=0),
 }
 
 
@@ -104,7 +104,7 @@ def test_edits_that_change_nothing_ask_the_same_question(toy, edit):
 
 def test_an_edited_default_is_another_question_but_the_same_code(toy):
     before = ask(STAGES["runs"])
-    toy.edit("methods/toy.py", "real(0.5", "real(0.75")
+    toy.edit("methods/toy.py", "float_(0.5", "float_(0.75")
     after = ask(STAGES["runs"])
     assert after != before
     assert after["code"] == before["code"]
@@ -113,7 +113,7 @@ def test_an_edited_default_is_another_question_but_the_same_code(toy):
 def test_an_edited_default_changes_no_run_that_sets_the_key(toy):
     path = "results/runs/colored_digits/toy+strength=2/s0-2"
     before = ask(path)
-    toy.edit("methods/toy.py", "real(0.5", "real(0.75")
+    toy.edit("methods/toy.py", "float_(0.5", "float_(0.75")
     assert ask(path) == before
 
 
@@ -236,7 +236,9 @@ def test_what_was_trained_in_bf16_answers_another_question(toy, monkeypatch):
 
 def test_settings_that_a_data_set_states_are_part_of_the_question(toy):
     before = all_stages()
-    toy.edit("datasets/colored_digits.py", "PUBLISHED = {", 'PUBLISHED = {"toy": {"strength": 3.0},')
+    toy.edit(
+        "datasets/colored_digits.py", "PAPER_HYPERPARAMETERS = {", 'PAPER_HYPERPARAMETERS = {"toy": {"strength": 3.0},'
+    )
     after = all_stages()
     assert {stage for stage in STAGES if after[stage] != before[stage]} == {"runs", *READERS}
     assert changed(before) == set()

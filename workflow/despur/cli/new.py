@@ -37,10 +37,9 @@ def list_files(kind: str, name: str) -> dict[Path, Path]:
         folder = TEMPLATES / "paper"
         files = {PAPERS / name / file.relative_to(folder): file for file in sorted(folder.rglob("*.*"))}
         return {**files, TESTS / "papers" / f"test_{name}.py": TEMPLATES / "test_paper.py"}
-    components = FOLDERS[kind]
     return {
-        PACKAGE / components / f"{name}.py": TEMPLATES / f"{kind}.py",
-        TESTS / components / f"test_{name}.py": TEMPLATES / f"test_{kind}.py",
+        PACKAGE / FOLDERS[kind] / f"{name}.py": TEMPLATES / f"{kind}.py",
+        TESTS / FOLDERS[kind] / f"test_{name}.py": TEMPLATES / f"test_{kind}.py",
     }
 
 

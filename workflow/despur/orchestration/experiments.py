@@ -1,19 +1,30 @@
-"""What a paper's room asks of the house: experiments.yaml against the configuration. No torch, no pandas.
+"""The runs behind each table and figure: a paper's experiments.yaml, as the configuration changes it. No torch, no
+pandas.
 
-A room's ``methods`` say which specification of the house each printed method is: ``cnc+two_sided=false``, or of
-another stage ``groups/clusters``, ``stage1/erm``. Its ``artifacts`` say what each table and figure shows: ``datasets``
-(the paper's), ``methods`` (their names, or a mapping of names to specifications of the artifact's own, which may
-differ by data set of the paper, and be several: grids), ``data`` (settings of the data, ``p_corr=0.5~0.9``), ``needs``
-(kinds of files, below; default: metrics) and ``reads`` (files of the room besides its own printed numbers, or other
-artifacts: figures read ``projections``). ``selected`` are the methods that run in the place of a grid's unless the
-configuration says ``sweep: true``. ``from`` are artifacts whose runs it shows too; without ``datasets`` of its own,
-only theirs (of ``methods``, if it names some). ``shows_settings``: made anew when a declared setting changes.
-``writes``: the names of its files, where one job makes several tables or figures. A room's ``readings`` are settings,
-``colors=released``, that count as the paper's though they are not the default (``despur/reporting/printed.py``). The
-configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with runs
-of its own, of these runs. ``any_method_name``: there its methods may have any name, as tables name runs by their
-models."""
+Keys of experiments.yaml:
+- ``title``, ``datasets``: of the paper, and the paper's data sets;
+- ``methods``: which specification each printed method is: ``cnc+two_sided=false``, or of another stage
+  ``groups/clusters``, ``stage1/erm``;
+- ``accepted_variants``: settings, ``colors=released``, that count as the paper's though they are not the default
+  (``despur/reporting/printed.py``);
+- ``artifacts``: its tables and figures.
 
+Keys of an artifact:
+- ``datasets``: the paper's data sets;
+- ``methods``: their names, or a mapping of names to specifications of the artifact's own, which may differ by data set
+  of the paper, and be several (grids); ``any_method_name``: a configuration may give them any name;
+- ``data``: settings of the data, ``p_corr=0.5~0.9``;
+- ``inputs``: kinds of files of its runs (``FILES``; default: metrics);
+- ``reads``: files of the paper's folder besides its own printed numbers, or other artifacts (``projections``);
+- ``from``: artifacts whose runs it shows, too; without ``datasets`` only theirs (of ``methods``, if it names some);
+- ``selected``: the methods that run instead of a grid's unless the configuration says ``sweep: true``;
+- ``shows_settings``: made anew when a declared setting changes;
+- ``writes``: the names of its files, where one job makes several tables or figures.
+
+The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with
+runs of its own."""
+
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -28,7 +39,7 @@ from despur.specs.resolution import change_settings, check_length, resolve
 
 PAPERS = Path(__file__).parents[2] / "papers"
 RESULTS = Path("results")
-FILES = {  # what an artifact may need of the folders behind its cells, by stage
+FILES = {  # kinds of inputs of an artifact: the file of each folder, by stage
     "metrics": {"runs": "metrics.csv", "groups": "agreement.csv"},
     "resamples": {"runs": "resamples.parquet"},
     "outputs": {"runs": "outputs.safetensors", "stage1": "outputs.safetensors", "groups": "groups.safetensors"},
@@ -40,8 +51,8 @@ FILES = {  # what an artifact may need of the folders behind its cells, by stage
     "base_about": {},  # about.json of the stage-1 folders that these folders read
 }
 
-# by the first word of an artifact's name: the file of its room that makes it, and what it writes; the report shows the
-# first
+# by the first word of an artifact's name: the file of its paper's folder that makes it, and what it writes; the report
+# shows the first
 MADE = {
     "figure": ("figures.py", ("png", "csv", "pdf")),
     "projections": ("projections.py", ("parquet",)),
@@ -51,18 +62,18 @@ TABLE = ("tables.py", ("html", "csv", "md", "tex"))
 
 @dataclass(frozen=True)
 class Cell:
-    """One printed method on one data set of a paper, and what plays their parts here."""
+    """One printed method on one data set of a paper, and the runs and data that stand for them here."""
 
     role: str  # the paper's data set
-    dataset: str  # what plays its part
+    dataset: str  # the data set that is used for it
     printed: str  # the paper's method
     folders: tuple[str, ...]  # a run folder for each chunk of seeds
     artifact: str = ""  # whose cell it is
-    paper: str = ""  # in whose room its settings stand; none: in no room
+    paper: str = ""  # in whose folder its settings stand; none: in none
 
     @property
     def stand_in(self) -> bool:
-        """Whether other data plays the part of the paper's. A part of a data set is called by its setting:
+        """Whether other data is used for the paper's. A subset of a data set is called by its setting:
         bios+professions=nurse_surgeon is bios_nurse_surgeon; one of a family may be called by it: living17 is
         breeds_living17."""
         base, settings = parse(self.dataset)
@@ -79,17 +90,18 @@ def list_papers() -> list[str]:
 
 @cache
 def load_experiments(paper: str) -> dict[str, Any]:
-    """A paper's experiments.yaml. Raises SettingError for a paper that has no room."""
+    """A paper's experiments.yaml. Raises SettingError for a paper that has no folder."""
     if paper not in list_papers():
         raise unknown("paper", paper, list_papers())
     return yaml.safe_load((PAPERS / paper / "experiments.yaml").read_text())
 
 
 def list_substitutes(config: Mapping[str, Any], role: str) -> list[str]:
-    """What the configuration lets play a data set's part; none: not run."""
-    cast = config["datasets"].get(role, [])
-    cast = cast["data"] if isinstance(cast, Mapping) else cast
-    return [cast] if isinstance(cast, str) else list(cast)
+    """The data sets that the configuration uses for a paper's data set; none: not run."""
+    chosen = config["datasets"].get(role, [])
+    if isinstance(chosen, Mapping):
+        chosen = chosen["data"]
+    return [chosen] if isinstance(chosen, str) else list(chosen)
 
 
 def list_specifications(stated: Any, role: str) -> list[str]:
@@ -101,15 +113,14 @@ def list_specifications(stated: Any, role: str) -> list[str]:
 
 def select_methods(config: Mapping[str, Any], role: str, methods: Mapping[str, Any]) -> list[str]:
     """Which of these printed methods the configuration runs on a data set of the paper, which may list some of the
-    runs."""
-    cast = config["datasets"].get(role)
-    chosen = config.get("methods", methods)
-    here = cast.get("methods", methods) if isinstance(cast, Mapping) else methods
+    runs. Other stages (``stage1/erm``) run for all."""
+    chosen, own = config.get("methods", methods), config["datasets"].get(role)
+    here = own.get("methods", methods) if isinstance(own, Mapping) else methods
     return [method for method, name in methods.items() if method in chosen and (method in here or "/" in name)]
 
 
 def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
-    """What an artifact shows: as its paper's room says (of a grid only what is selected, unless the configuration
+    """What an artifact shows: as its paper says (of a grid only what is selected, unless the configuration
     sweeps), changed as the configuration says."""
     here = load_experiments(paper)["artifacts"][artifact]
     selected = {} if config.get("sweep") else {"methods": here["selected"]} if "selected" in here else {}
@@ -117,7 +128,7 @@ def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
 
 
 def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
-    """Every cell of an artifact that this configuration runs."""
+    """All runs of an artifact in this configuration."""
     here = configure_artifact(config, paper, artifact)
     others = list(
         dict.fromkeys(cell for name in here.get("from", []) for cell in list_artifact_runs(config, paper, name))
@@ -128,31 +139,23 @@ def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> 
 
 
 def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
-    """The cells of an artifact that are not those of others."""
-    here = {"datasets": [], "methods": {}} | configure_artifact(config, paper, artifact)
-    named = (
-        here["methods"]
-        if isinstance(here["methods"], Mapping)
-        else {m: load_experiments(paper)["methods"][m] for m in here["methods"]}
-    )
-    return [
-        Cell(
-            role,
-            dataset,
-            printed,
-            list_run_folders(dataset, name, _seeds(config, here.get("seeds"), printed)),
-            artifact,
-            paper,
-        )
-        for role in here["datasets"]
-        for dataset in (change_settings(player, here.get("data", "")) for player in list_substitutes(config, role))
-        for printed in select_methods(config, role, named)
-        for name in list_specifications(named[printed], role)
-    ]
+    """The runs of an artifact that are not those of others."""
+    here = configure_artifact(config, paper, artifact)
+    methods = here.get("methods", {})
+    if not isinstance(methods, Mapping):
+        methods = {name: load_experiments(paper)["methods"][name] for name in methods}
+    found = []
+    for role in here.get("datasets", []):
+        datasets = [change_settings(each, here.get("data", "")) for each in list_substitutes(config, role)]
+        for dataset, printed in itertools.product(datasets, select_methods(config, role, methods)):
+            seeds = _count_seeds(config, here.get("seeds"), printed)
+            for name in list_specifications(methods[printed], role):
+                found.append(Cell(role, dataset, printed, list_run_folders(dataset, name, seeds), artifact, paper))
+    return found
 
 
 def list_runs_of_papers(config: Mapping[str, Any]) -> list[Cell]:
-    """Every cell of every artifact of the papers that this configuration runs, in their order."""
+    """All runs of all artifacts of the papers of this configuration, in their order."""
     return [
         cell
         for paper in config["papers"]
@@ -161,7 +164,7 @@ def list_runs_of_papers(config: Mapping[str, Any]) -> list[Cell]:
     ]
 
 
-def _seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
+def _count_seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
     """How many seeds a method of an artifact gets: the artifact's own number, its number for this method, or that of
     the whole run."""
     found = own.get(method) if isinstance(own, Mapping) else own
@@ -210,8 +213,8 @@ def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[s
 
 
 def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
-    """What else an artifact reads: its printed numbers (none for most figures), files of its room and other artifacts
-    that it names."""
+    """What else an artifact reads: its printed numbers (none for most figures), the files of its paper's folder and the
+    other artifacts that it names."""
     here, folder = load_experiments(paper)["artifacts"], Path("workflow/papers") / paper
     own = f"reported/{artifact}.csv"
     found = [str(folder / own)] if (PAPERS / paper / own).exists() else []
@@ -221,8 +224,8 @@ def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> l
 
 
 def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
-    """What this configuration makes of a paper, in its room's order: all tables, and what else there is something to
-    draw of."""
+    """What this configuration makes of a paper, in the order of its experiments.yaml: all tables, and the figures that
+    have runs."""
     return [
         name
         for name in load_experiments(paper)["artifacts"]
@@ -231,7 +234,7 @@ def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
 
 
 def find_script(artifact: str) -> tuple[str, tuple[str, ...]]:
-    """The file of its room that makes an artifact, and the kinds of files that it writes."""
+    """The file of its paper's folder that makes an artifact, and the kinds of files that it writes."""
     return MADE.get(artifact.split("_")[0], TABLE)
 
 

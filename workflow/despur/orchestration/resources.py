@@ -57,27 +57,29 @@ def uses_gpu(spec: Spec) -> bool:
 
 
 def count_images_and_steps(spec: Spec, dataset: str) -> tuple[float, float]:
-    """Images that a run shows its network, in costs of a training step, and its steps, at most: nothing is known of
+    """Images that a run gives its network, in costs of a training step, and its steps, at most: nothing is known of
     early stopping."""
-    s = spec.settings
+    s, data = spec.settings, find_estimate("datasets", dataset)
     if "epochs" not in s:  # an encoder is applied, forward only: a third
-        return find_estimate("datasets", dataset)["samples"] / 3, 0
-    samples = (
-        s["epochs"]
-        * find_estimate("datasets", dataset)["train"]
-        * s.get("anchor_fraction", 1.0)
-        * s.get("label_fraction", 1.0)
-    )
-    contrasts = "anchor_fraction" in s and "encoder" in spec.components  # a batch for each anchor, from both sides
-    views = (
-        2 * (s["num_positives"] + s["num_negatives"])
-        if contrasts
-        else 2
-        if "encoder" in spec.components and "augment" in spec.components
-        else 1
-    )
-    steps = samples / (s.get("accumulation", 1) if contrasts else s.get("batch_size", 32))
-    return samples * views * (load_estimates()["second_order"] if s.get("second_order") else 1), steps
+        return data["samples"] / 3, 0
+    samples = s["epochs"] * data["train"] * s.get("anchor_fraction", 1.0) * s.get("label_fraction", 1.0)
+    samples_of_a_step = s.get("accumulation", 1) if has_batch_for_each_anchor(spec) else s.get("batch_size", 32)
+    cost = load_estimates()["second_order"] if s.get("second_order") else 1
+    return samples * count_views(spec) * cost, samples / samples_of_a_step
+
+
+def has_batch_for_each_anchor(spec: Spec) -> bool:
+    """Whether a method contrasts each anchor with a batch of its own."""
+    return "anchor_fraction" in spec.settings and "encoder" in spec.components
+
+
+def count_views(spec: Spec) -> int:
+    """Images that the network gets for each training sample."""
+    if has_batch_for_each_anchor(spec):  # positives and negatives, from both sides
+        return 2 * (spec.settings["num_positives"] + spec.settings["num_negatives"])
+    if {"encoder", "augment"} <= set(spec.components):  # two random views
+        return 2
+    return 1
 
 
 @cache

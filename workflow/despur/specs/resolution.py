@@ -1,7 +1,7 @@
 """What a name means: ``cnc+lambda=0.5+stage1.epochs=1`` on ``cmnist``, resolved to the last setting.
 
-A setting is what the name asks for, else what the data set's file states, else its default. A key with dots is of a
-part. There is one stage 1, called ``stage1`` in keys: a component's own or, where it declares none, that of its
+A setting is what the name says, else what the data set's file states, else its default. A key with dots is of a
+component. There is one stage 1, called ``stage1`` in keys: a component's own or, where it declares none, that of its
 groups; where both are declared, groups are inferred from the component's. Each name has one canonical spelling: keys
 sorted, defaults dropped, one spelling per number."""
 
@@ -20,27 +20,48 @@ LONGEST = 200  # characters: file systems allow 255 bytes
 Declaration = Mapping[str, Setting]
 
 
-def _point(kind: str, base: str, asked: dict[str, str], dataset: str, role: str, path: str = "") -> Spec:
+def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str, role: str, path: str = "") -> Spec:
     """Resolve one point; ``path`` is where it stands in the name (``groups.``, ``stage1.``), for messages."""
-    declaration = _declaration(kind, base, role, path)
+    declaration = _load_declaration(kind, base, role, path)
     stated = paper_hyperparameters(dataset, base, role)
-    values, changes = _own(declaration, stated, asked, path)
-    of_stage1 = _stated_of_stage1(declaration, stated, values | asked, dataset)
-    dotted = of_stage1 | {key: text for key, text in asked.items() if key not in values}
-    parts = _parts(declaration, values, dotted, dataset, path)
-    if vain := [key for key in dotted if _part_of(key, declaration) not in parts]:
-        known = [f"{k}.{sub}" for k, p in parts.items() for sub in declared(p.kind, p.base_name)["SETTINGS"]]
-        raise unknown(f"setting of {base}:", path + min(vain), [path + key for key in (*declaration, *known)])
-    for key, part in parts.items():
-        changes |= _changes_of(key, part, declaration)
-    spec = Spec(kind, base, values, parts, changes)
-    # A part's own name says what differs from its own defaults; the name of what reads it, what differs from what is
-    # stated of it there.
-    unlike_stated = {key: text for key, default in of_stage1.items() if (text := spell(spec.value(key))) != default}
-    return replace(spec, changes={key: text for key, text in changes.items() if key not in of_stage1} | unlike_stated)
+    values, changes = _read_own_settings(declaration, stated, overrides, path)
+    stated_of_stage1 = _select_stated_of_stage1(declaration, stated, values | overrides, dataset)
+    dotted = stated_of_stage1 | {key: text for key, text in overrides.items() if key not in values}
+    components = _resolve_components(declaration, values, dotted, dataset, path)
+    _refuse_unknown_keys(base, declaration, components, dotted, path)
+    for key, component in components.items():
+        changes |= _list_changes_of(key, component, declaration)
+    spec = Spec(kind, base, values, components, changes)
+    return replace(spec, changes=_compare_with_stated(spec, stated_of_stage1))
 
 
-def _declaration(kind: str, base: str, role: str, path: str) -> Declaration:
+def _refuse_unknown_keys(
+    base: str, declaration: Declaration, components: Mapping[str, Spec], dotted: Mapping[str, str], path: str
+) -> None:
+    """Refuse a key that is neither a setting of the component nor of one of its components."""
+    wrong = [key for key in dotted if _component_of(key, declaration) not in components]
+    if not wrong:
+        return
+    below = [
+        f"{key}.{name}"
+        for key, component in components.items()
+        for name in declared(component.kind, component.base_name)["SETTINGS"]
+    ]
+    raise unknown(f"setting of {base}:", path + min(wrong), [path + key for key in (*declaration, *below)])
+
+
+def _compare_with_stated(spec: Spec, stated_of_stage1: Mapping[str, str]) -> dict[str, str]:
+    """The changes of a specification. Its stage 1 differs from what is stated of it for this method, not from its own
+    defaults."""
+    changes = {key: text for key, text in spec.changes.items() if key not in stated_of_stage1}
+    for key, stated in stated_of_stage1.items():
+        text = spell(spec.value(key))
+        if text != stated:
+            changes[key] = text
+    return changes
+
+
+def _load_declaration(kind: str, base: str, role: str, path: str) -> Declaration:
     """The settings that a component declares; a stage 1 may not read another stage."""
     try:
         declaration: Declaration = declared(kind, base)["SETTINGS"]
@@ -51,44 +72,43 @@ def _declaration(kind: str, base: str, role: str, path: str) -> Declaration:
     return declaration
 
 
-def _own(
-    declaration: Declaration, stated: Settings, asked: Mapping[str, str], path: str
+def _read_own_settings(
+    declaration: Declaration, stated: Settings, overrides: Mapping[str, str], path: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The values of a component's own settings; those that differ from their defaults, spelled."""
     values: dict[str, Any] = {}
     changes: dict[str, str] = {}
     for key, setting in declaration.items():
         default = setting.parse(path + key, spell(stated[key])) if key in stated else setting.default
-        values[key] = setting.parse(path + key, asked[key], default) if key in asked else default
+        values[key] = setting.parse(path + key, overrides[key], default) if key in overrides else default
         if values[key] != default:
             changes[key] = spell(values[key])
     return values, changes
 
 
-def _parts(
+def _resolve_components(
     declaration: Declaration, values: Settings, dotted: Mapping[str, str], dataset: str, path: str
 ) -> dict[str, Spec]:
-    """The parts of a component, each with what is asked of it; groups last, as they are inferred from the stage 1
-    beside them."""
-    parts: dict[str, Spec] = {}
+    """The components of a component; groups last, as they are inferred from the stage 1 beside them."""
+    components: dict[str, Spec] = {}
     for key in sorted((key for key in declaration if declaration[key].folder), key=lambda key: key == "groups"):
-        asked = {k.removeprefix(f"{key}."): text for k, text in dotted.items() if _part_of(k, declaration) == key}
-        if key == "groups" and "stage1" in parts:
-            asked |= _same_stage1(parts["stage1"], values[key])
+        own = {k.removeprefix(f"{key}."): text for k, text in dotted.items() if _component_of(k, declaration) == key}
+        if key == "groups" and "stage1" in components:
+            own |= _copy_stage1(components["stage1"], values[key])
         below = "stage1." if key == "stage1" else f"{path}{key}."
-        parts[key] = _point(declaration[key].folder, values[key], asked, dataset, key, below)
-    return parts
+        components[key] = _resolve_point(declaration[key].folder, values[key], own, dataset, key, below)
+    return components
 
 
-def _part_of(key: str, declaration: Declaration) -> str:
-    """The part that a key is of: ``encoder.width`` of the encoder; ``stage1.epochs`` of the groups, where they alone
+def _component_of(key: str, declaration: Declaration) -> str:
+    """The component that a key is of: ``encoder.width`` of the encoder; ``stage1.epochs`` of the groups, if they alone
     read a stage 1."""
     head = key.split(".")[0]
     return "groups" if head == "stage1" and "stage1" not in declaration and "groups" in declaration else head
 
 
-def _same_stage1(stage1: Spec, inference: str) -> dict[str, str]:
-    """What groups are asked for beside a component's stage 1: that very one, if they are inferred from one."""
+def _copy_stage1(stage1: Spec, inference: str) -> dict[str, str]:
+    """The settings of groups beside a component's stage 1: that very one, if they are inferred from one."""
     if "stage1" not in declared("inference", inference)["SETTINGS"]:
         return {}
     return {"stage1": stage1.base_name} | {
@@ -96,28 +116,31 @@ def _same_stage1(stage1: Spec, inference: str) -> dict[str, str]:
     }
 
 
-def _changes_of(key: str, part: Spec, declaration: Declaration) -> dict[str, str]:
-    """The changes of a part, by the component's keys; not those of a stage 1 that the groups were handed."""
+def _list_changes_of(key: str, component: Spec, declaration: Declaration) -> dict[str, str]:
+    """The changes of a component's component, by its keys; not those of a stage 1 that the groups were handed."""
     found = {
-        k if key == "groups" and k.split(".")[0] == "stage1" else f"{key}.{k}": text for k, text in part.changes.items()
+        k if key == "groups" and k.split(".")[0] == "stage1" else f"{key}.{k}": text
+        for k, text in component.changes.items()
     }
-    return {k: text for k, text in found.items() if _part_of(k, declaration) == key}
+    return {k: text for k, text in found.items() if _component_of(k, declaration) == key}
 
 
-def _stated_of_stage1(declaration: Declaration, stated: Settings, asked: Settings, dataset: str) -> dict[str, str]:
+def _select_stated_of_stage1(
+    declaration: Declaration, stated: Settings, overrides: Settings, dataset: str
+) -> dict[str, str]:
     """What a data set's file states of the stage 1 of a component, of those settings that it has. Nothing where
-    another is asked for than the one that declaration or file name (for this, or for the inference of its groups), or
+    another is named than the one that declaration or file name (for this, or for the inference of its groups), or
     where none is read (``groups=oracle``)."""
     of_stage1 = {key: spell(value) for key, value in stated.items() if key.startswith("stage1.")}
-    if of_stage1 and "stage1" not in declaration and "groups" in asked:
+    if of_stage1 and "stage1" not in declaration and "groups" in overrides:
         declaration, stated = (
-            declared("inference", asked["groups"])["SETTINGS"],
-            paper_hyperparameters(dataset, asked["groups"], "groups"),
+            declared("inference", overrides["groups"])["SETTINGS"],
+            paper_hyperparameters(dataset, overrides["groups"], "groups"),
         )
     if not of_stage1 or "stage1" not in declaration:
         return {}
     named = stated.get("stage1", declaration["stage1"].default)
-    known = declared("methods", named)["SETTINGS"] if asked.get("stage1", named) == named else {}
+    known = declared("methods", named)["SETTINGS"] if overrides.get("stage1", named) == named else {}
     return {key: value for key, value in of_stage1.items() if key.split(".")[1] in known}
 
 
@@ -134,7 +157,7 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
         raise SettingError(f"{text}: groups.stage1 and stage1 are the same setting")
     overrides = {short[key]: values for key, values in overrides.items()}
     points = [
-        _point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role)
+        _resolve_point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role)
         for values in itertools.product(*overrides.values())
     ]
     return Sweep(kind, base, overrides, points)
