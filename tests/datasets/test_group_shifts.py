@@ -151,7 +151,7 @@ def batch(folder, name, content):
 def cifar(tmp_path, monkeypatch):
     """CIFAR-10 with 20 images a class in training and 4 in test; 10.1 with 6, 10.2 with 5 and 2. The first pixel says
     from where."""
-    monkeypatch.setattr(objects, "checked", lambda path, md5, remedy: path)
+    monkeypatch.setattr(objects, "verify_checksum", lambda path, md5, remedy: path)
     folder = tmp_path / "cifar-10-batches-py"
     folder.mkdir()
     names = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
@@ -281,7 +281,7 @@ def test_faulty_metadata_of_fmow_is_an_error(satellites):
 def reviews(tmp_path, monkeypatch):
     monkeypatch.setattr(
         amazon,
-        "tokenise",
+        "tokenize",
         lambda texts, length: Lazy((len(texts), length), np.int32, lambda rows: tokens(texts, length, rows)),
     )
     folder = tmp_path / "amazon_v2.1"

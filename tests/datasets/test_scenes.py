@@ -187,7 +187,7 @@ def test_an_untouched_digit_is_enlarged_about_the_middle(monkeypatch):
     monkeypatch.setattr(scenes, "TURN", 0)
     monkeypatch.setattr(scenes, "HEIGHT", 8)
     digit = load_digits().images[:3]
-    ink, mask = scenes.result(np.random.default_rng(0), digit, 10)
+    ink, mask = scenes.render_digits(np.random.default_rng(0), digit, 10)
     assert ink[:, 1:9, 1:9] == pytest.approx(digit / 16)
     assert ink[:, [0, -1]].max() == ink[:, :, [0, -1]].max() == 0
     assert np.array_equal(mask, ink >= scenes.INK)
@@ -196,7 +196,7 @@ def test_an_untouched_digit_is_enlarged_about_the_middle(monkeypatch):
 def test_a_digit_moves_by_no_more_than_it_may():
     dot = np.zeros((200, 8, 8))
     dot[:, 3:5, 3:5] = 16
-    ink, _ = scenes.result(np.random.default_rng(0), dot, 40)
+    ink, _ = scenes.render_digits(np.random.default_rng(0), dot, 40)
     middle = (
         np.stack([(ink.sum(axis=axis) * np.arange(40)).sum(axis=1) / ink.sum(axis=(1, 2)) for axis in (1, 2)]) - 19.5
     )

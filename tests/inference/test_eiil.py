@@ -111,4 +111,5 @@ def test_environment_1_may_be_empty():
 @pytest.mark.parametrize("dataset", list_components("datasets"))
 def test_a_data_sets_learning_rate_is_not_the_inferences(dataset):
     inference = resolve("methods", "eiil", dataset).points[0].components["groups"]
-    assert (inference.base, inference.settings["ascent_rate"], inference.settings["steps"]) == ("eiil", 1e-3, 10_000)
+    settings = inference.settings
+    assert (inference.base_name, settings["ascent_rate"], settings["steps"]) == ("eiil", 1e-3, 10_000)

@@ -21,7 +21,7 @@ OF_INPUTS = ("size", "train_crop", "test_crop", "words")  # what is known of inp
 
 
 def build(result: ResultPath, arguments: argparse.Namespace) -> None:
-    """Build every point that the name asks for, one after the other."""
+    """Build all data sets of the sweep, one after the other."""
     sweep = result.datasets
     points: dict[str, Dataset] = {}
     for point in sweep.points:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.datasets.civilcomments import tokenise
+from despur.datasets.civilcomments import tokenize
 from despur.datasets.sources import metadata_tables
 from despur.specs.settings import Settings, choice, int_
 from despur.storage.raw_files import sha256
@@ -79,4 +79,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         },
     }
     groups = a[:, None] == np.arange(len(categories))
-    return Dataset(tokenise(list(raw["reviewText"]), settings["tokens"]), table, about, groups)
+    return Dataset(tokenize(list(raw["reviewText"]), settings["tokens"]), table, about, groups)

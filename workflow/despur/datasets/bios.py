@@ -100,7 +100,7 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
 
 
 def vectors(folder: Path, split: str, count: int) -> tuple[Path, Array]:
-    path = embedding_files.found(folder, f"{split}_cls.npy", remedy=f"{VECTORS} has them; or ask for features=tokens")
+    path = embedding_files.found(folder, f"{split}_cls.npy", remedy=f"{VECTORS} has them; or use features=tokens")
     found = embedding_files.read_vectors(path)
     if len(found) != count:
         raise InputError(f"{path} has {len(found)} rows, but there are {count} biographies")

@@ -17,7 +17,7 @@ SETTINGS = {
 }
 
 # Without prompts, "zero-shot" is what the class embeddings say that come with the samples' embeddings; without those,
-# ask for class means.
+# use classes=means.
 PAPER_HYPERPARAMETERS = {"*": {"encoder": "mlp"}, "zero_shot": {"encoder": "identity", "classes": "given"}}
 
 LABELS_WITHHELD = "yours: nobody has said what may be passed on"
@@ -93,8 +93,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         features = np.repeat(features.reshape(*features.shape[:3], 1), 3, axis=3)
     image = features.dtype == np.uint8 and features.shape[3:] == (3,)
     if features.dtype.kind not in "uifb" or not (image or features.ndim == 2):
-        told = "images as uint8 (N,H,W,3), grey ones as uint8 (N,H,W), embeddings as numbers (N,D)"
-        raise InputError(f"{path}: features are {features.dtype} {features.shape}; bring {told}")
+        accepted = "images as uint8 (N,H,W,3), grey ones as uint8 (N,H,W), embeddings as numbers (N,D)"
+        raise InputError(f"{path}: features are {features.dtype} {features.shape}; bring {accepted}")
     if image:
         about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
     for column, names in (("y", "classes"), ("a", "attributes")):

@@ -51,7 +51,7 @@ PAPER_HYPERPARAMETERS = {
         "at_once": 1,
     },
     # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 1 epoch (Table A.8: of
-    # 1, 2). The factor as their text has it: a wrong sample is shown 50 times (in the released code 1 + 50).
+    # 1, 2). The factor as their text has it: a wrong sample occurs 50 times (in the released code 1 + 50).
     "jtt": {
         "upsampling": "constant",
         "factor": 50,
@@ -120,11 +120,11 @@ def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
     )
     with path.open(encoding="utf-8-sig") as file:
         lines = list(itertools.islice(file, 3))
-    cells = [line.replace(",", " ").split() for line in lines]
-    counted = len(cells) > 0 and len(cells[0]) == 1
-    if len(cells) < 2 + counted or not all(cells):
+    fields = [line.replace(",", " ").split() for line in lines]
+    counted = len(fields) > 0 and len(fields[0]) == 1
+    if len(fields) < 2 + counted or not all(fields):
         raise InputError(f"{path} holds no list of images. {REMEDY}")
-    header, first = cells[counted : counted + 2]
+    header, first = fields[counted : counted + 2]
     named = "." not in header[0]  # else it is a file name: there is no header
     titles = header[1 - len(first) :] if named else [column]
     options = {

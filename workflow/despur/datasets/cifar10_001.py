@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.sources import metadata_tables
-from despur.datasets.sources.cifar_sources import checked, per_class, together
+from despur.datasets.sources.cifar_sources import join_sources, per_class, validate_images
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Dataset, InputError
@@ -57,8 +57,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         data, numbers = (np.load(file, allow_pickle=False) for file in files)
     except (ValueError, OSError) as error:
         raise InputError(f"{files[0]} cannot be read ({error}). {REMEDY}") from error
-    images, labels = checked(files[0], data, numbers, REMEDY)
+    images, labels = validate_images(files[0], data, numbers, REMEDY)
     rows = per_class("cifar10_001/train", labels, settings["per_class"])
     rest = np.setdiff1d(np.arange(len(labels)), rows)
     parts = (images[rows], labels[rows]), (images[rest], labels[rest])
-    return together(data_root, "cifar10_001", "CIFAR-10.1", *parts, SOURCE)
+    return join_sources(data_root, "cifar10_001", "CIFAR-10.1", *parts, SOURCE)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.sources import metadata_tables
-from despur.datasets.sources.cifar_sources import checked, per_class, together
+from despur.datasets.sources.cifar_sources import join_sources, per_class, validate_images
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
@@ -47,7 +47,7 @@ def read(data_root: Path, part: str) -> tuple[Array, Array]:
     )
     try:
         with np.load(path, allow_pickle=False) as file:
-            return checked(path, file["images"], file["labels"], REMEDY)
+            return validate_images(path, file["images"], file["labels"], REMEDY)
     except (ValueError, KeyError, OSError) as error:
         raise InputError(f"{path} has no images and labels ({error}). {REMEDY}") from error
 
@@ -56,6 +56,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """The given test splits."""
     images, labels = read(data_root, "train")
     rows = per_class("cifar10_02/train", labels, settings["per_class"])
-    return together(
+    return join_sources(
         data_root, "cifar10_02", "CIFAR-10.2", (images[rows], labels[rows]), read(data_root, "test"), SOURCE
     )

@@ -125,7 +125,7 @@ def shares(path: Path, column: pd.Series) -> Array:
     return value.to_numpy() >= 0.5
 
 
-def tokenise(texts: list[str], length: int) -> Lazy:
+def tokenize(texts: list[str], length: int) -> Lazy:
     """Tokens of bert-base-uncased, int32 (N,length): cut at ``length``, padded with 0. Raises InputError without its
     vocabulary."""
     from transformers import BertTokenizerFast
@@ -170,4 +170,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "sha256": {path.name: sha256(path)},
     }
     groups = np.concatenate([mentioned & (y == label)[:, None] for label in (0, 1)], axis=1)
-    return Dataset(tokenise(list(raw["comment_text"]), settings["tokens"]), table, about, groups)
+    return Dataset(tokenize(list(raw["comment_text"]), settings["tokens"]), table, about, groups)

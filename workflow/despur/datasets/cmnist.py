@@ -1,7 +1,7 @@
 """CMNIST*: MNIST in five digit pairs, each training class mostly in one colour (Zhang et al. 2022, Sec. 3.1 and App.
 E.1).
 
-Where the paper speaks, its text is the default; where its released code differs, that is a setting.
+Defaults are those of the paper's text; where the released code differs, a setting has its variant.
 """
 
 import gzip
@@ -23,8 +23,8 @@ SETTINGS = {
     "val_fraction": float_(0.2, "App. E.1; released code: 0.1", above=0, below=1),
     "crop": choice(
         "image",
-        "training crop 40 -> 32: a random one for each distinct image and optimiser step, for each "
-        "presentation (released code), or the centre",
+        "training crop 40 -> 32: a random one for each distinct image and optimiser step, for each occurrence of an "
+        "image (presentation; released code), or the centre",
         "image",
         "presentation",
         "centre",
@@ -39,11 +39,11 @@ PAPER_HYPERPARAMETERS = {
     # GEORGE, PGI).
     "*": {"encoder": "lenet"},
     "stage1/erm": {"epochs": 5},  # App. E.2.2
-    # An epoch of JTT shows five times as many samples as one of ERM: looked at as often as ERM.
+    # An epoch of JTT has about five times as many samples as one of ERM.
     "jtt": {"evaluate_every": 1500},
-    # The released code keeps the head's gradient over an epoch, of which the paper says nothing; without that, CNC has
-    # learned little after its three epochs (workflow/papers/cnc/README.md).
-    "cnc": {"head_gradient": "accumulate", "evaluate_every": 300},  # of the 4,731 steps of three epochs
+    # The released code keeps the head's gradient over an epoch, which the paper does not mention; without that, CNC
+    # learns little in its three epochs (workflow/papers/cnc/README.md).
+    "cnc": {"head_gradient": "accumulate", "evaluate_every": 300},  # about 1,400 steps an epoch
     "supcon": {"head_gradient": "accumulate", "evaluate_every": 300},  # as cnc: App. A.3 changes the sampling only
     # App. E.2.3: K-means or GMM. With euclidean distances and GMM, our stage-1 models' clusters match the colour only
     # to .67-.89: the class (0,1) spreads by amount of ink. With these, to 1.00.
@@ -96,7 +96,7 @@ def _download(path: Path) -> None:
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Split and colour MNIST: 28x28 coloured, enlarged to 40x40; crops of 32x32 are taken when images are presented."""
+    """Split and colour MNIST. Images are coloured at 28x28 and enlarged to 40x40; a batch has crops of 32x32."""
     train, test = (read_idx(data_root, f"{part}-images-idx3-ubyte.gz") for part in ("train", "t10k"))
     digits = np.concatenate([read_idx(data_root, f"{part}-labels-idx1-ubyte.gz") for part in ("train", "t10k")])
     y = (digits // 2).astype(np.int64)

@@ -24,7 +24,11 @@ SETTINGS = {
     ),
     "outside": choice("clip", "not stated: colours outside 0..255 are cut to it, or drawn again", "clip", "redraw"),
     "coloring": choice(
-        "multiply", "not stated: grey is a share of the ink; replace: as in cmnist", "multiply", "replace"
+        "multiply",
+        "not stated: grey is a share of the ink; replace: ink where grey is at least 128, else black "
+        "(cmnist: at least 120, else grey)",
+        "multiply",
+        "replace",
     ),
     "draw": draw("which random split and colouring; Sec. 3: 5 seeds of the data, draw=seed"),
 }

@@ -1,6 +1,6 @@
-"""Coloured scikit-learn digits: 1,797 real 8x8 scans, enlarged, in the part of CMNIST* where nothing can be downloaded.
+"""Coloured scikit-learn digits: 1,797 real 8x8 scans, enlarged. A substitute for CMNIST* without download.
 
-Held-out originals are rendered once in each colour, so that no evaluation group is tiny; splits never share an
+Validation and test originals are rendered once in each colour, so that no evaluation group is tiny. Splits share no
 original."""
 
 from pathlib import Path

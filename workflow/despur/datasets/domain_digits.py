@@ -1,8 +1,7 @@
-"""Threes and fives of scikit-learn's digits, in four domains of colour: in the part of cmnist_3v5 where nothing can be
-downloaded.
+"""Threes and fives of scikit-learn's digits, in four domains of colour. A substitute for cmnist_3v5 without download.
 
-365 real 8x8 scans. Training originals are rendered several times with small affine variations; held-out originals,
-which training never saw, as they are, in several colours, so that no split is tiny."""
+365 real 8x8 scans. Training originals are rendered several times with small affine variations; the other originals
+without variation, in several colours, so that no split is tiny. Splits share no original."""
 
 from pathlib import Path
 
@@ -53,7 +52,7 @@ def vary(rng: np.random.Generator, scan: Array, size: int) -> Array:
 
 
 def enlarge(scan: Array, size: int, turn: Array, shift: Array) -> Array:
-    """About the scan's centre: output pixel o shows the scan at turn (o - c_o) / (size / 8) + c + shift."""
+    """About the scan's centre: output pixel o has the value of the scan at turn (o - c_o) / (size / 8) + c + shift."""
     matrix = turn * 8 / size
     offset = 3.5 + shift - matrix @ np.full(2, (size - 1) / 2)
     return np.clip(

@@ -1,4 +1,4 @@
-"""FMoW-WILDS (Christie et al. 2018; Koh et al. 2021): what a satellite image shows, of 62 kinds; regions of the world
+"""FMoW-WILDS (Christie et al. 2018; Koh et al. 2021): 62 kinds of land use in satellite images; regions of the world
 as groups.
 
 From WILDS's ``fmow_v1.1/`` under DESPUR_DATA_ROOT. The official splits: images before 2013 train, those of 2013 to

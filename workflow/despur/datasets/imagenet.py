@@ -29,7 +29,8 @@ SETTINGS = {
 
 PAPER_HYPERPARAMETERS = {
     # Sec. 6.2: "the same as (Chen et al., 2020b; Chuang et al., 2020)": batches of 4,096, 800 epochs, blur over a
-    # tenth of the side. Their LARS and its rate are not among the house's settings: Adam, as on the other data sets.
+    # tenth of the side. Not theirs: we have no LARS, so Adam with its rate, a weight decay of 1e-6 and two drops of the
+    # rate at the end (NT_XENT), as on the other data sets.
     "*": {
         "encoder": "resnet50",
         "weights": "random",
@@ -60,27 +61,25 @@ LISTS = "https://github.com/google-research/simclr/tree/master/imagenet_subsets"
 
 
 def ranks(paths: Sequence[Path], data_root: Path) -> Array:
-    """The order in which training images are labelled: those of the 1 % list, the others of the 10 % list, then the
+    """Rank of each training image in the order of labelling, (N,): the 1 % list, the others of the 10 % list, the
     rest."""
     rank = np.full(len(paths), len(paths))
     result = {path.name: i for i, path in enumerate(paths)}
     count = 0
     for name in ("1percent.txt", "10percent.txt"):
         file = metadata_tables.find(
-            data_root, [f"imagenet_subsets/{name}"], f"Get it from {LISTS}, or ask for labels=drawn"
+            data_root, [f"imagenet_subsets/{name}"], f"Get it from {LISTS}, or use labels=drawn"
         )
         for image in file.read_text().split():
             if image not in result:
-                raise InputError(
-                    f"{file}: {image} is no training image. Get it anew from {LISTS}, or ask for labels=drawn"
-                )
+                raise InputError(f"{file}: {image} is no training image. Get it anew from {LISTS}, or use labels=drawn")
             if rank[result[image]] == len(paths):
                 rank[result[image]], count = count, count + 1
     return rank
 
 
 def built(settings: Settings, data_root: Path, synsets: Sequence[str] | None = None) -> tuple[Dataset, list[Path]]:
-    """ImageNet or the part of it that some synsets are; and the training images."""
+    """ImageNet, or only the classes ``synsets``; and the paths of the training images."""
     folder = metadata_tables.find(data_root, ROOTS, REMEDY)
     for part in ("train", "val"):
         if not (folder / part).is_dir() or images_in(folder / part):

@@ -41,7 +41,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Vectors of your own; those of a ResNet-50 that is fine-tuned here are put in place by the data stage."""
     folder = data_root / "imsitu"
     arrays = [
-        embedding_files.found(folder, f"{split}.npy", remedy="Encode the photographs, or ask for features=embedded")
+        embedding_files.found(folder, f"{split}.npy", remedy="Encode the photographs, or use features=embedded")
         for split in SPLITS
     ]
     table, about = photographs(folder, *arrays)

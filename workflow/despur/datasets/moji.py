@@ -21,7 +21,7 @@ SETTINGS = {
         at_most=1,
     ),
     "train": int_(100_000, "Experiment 1: training samples, half of each sentiment", at_least=4),
-    "held_out": int_(8_000, "Experiment 1: samples of dev, and of test, a quarter in each cell", at_least=4),
+    "held_out": int_(8_000, "Experiment 1: samples of dev, and of test, a quarter in each group", at_least=4),
     "draw": draw("which random rows of the files"),
 }
 
@@ -43,34 +43,34 @@ PAPER_HYPERPARAMETERS = {
 RAW = ("moji/pos_pos.npy", "moji/pos_neg.npy", "moji/neg_pos.npy", "moji/neg_neg.npy")
 
 SOURCE = "https://storage.googleapis.com/ai2i/nullspace/deepmoji/"
-CELLS = {"pos_pos": (1, 1), "pos_neg": (1, 0), "neg_pos": (0, 1), "neg_neg": (0, 0)}  # file: sentiment, dialect
+FILES = {"pos_pos": (1, 1), "pos_neg": (1, 0), "neg_pos": (0, 1), "neg_neg": (0, 0)}  # file: sentiment, dialect
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Draw each cell's rows; only those are read from the files."""
+    """Draw the rows of each class x attribute group; only those are read from the files."""
     folder = data_root / "moji"
     paths = {
         name: embedding_files.found(folder, f"{name}.npy", remedy=f"Download the four files of {SOURCE} there")
-        for name in CELLS
+        for name in FILES
     }
     files = {name: embedding_files.read_vectors(path) for name, path in paths.items()}
     dims = {vectors.shape[1] for vectors in files.values()}
     if len(dims) > 1:
         raise InputError(f"{folder}: the four files have vectors of {sorted(dims)} dimensions; they must agree")
-    cell = settings["held_out"] // 4
+    held_out = settings["held_out"] // 4
     rows, tables = {}, []
-    for name, (y, a) in CELLS.items():
+    for name, (y, a) in FILES.items():
         train = round(settings["train"] / 2 * (settings["ratio"] if y == a else 1 - settings["ratio"]))
-        if len(files[name]) < train + 2 * cell:
+        if len(files[name]) < train + 2 * held_out:
             raise InputError(
-                f"{paths[name]} has {len(files[name])} rows, {train + 2 * cell} are needed: lower train or held_out"
+                f"{paths[name]} has {len(files[name])} rows, {train + 2 * held_out} are needed: lower train or held_out"
             )
-        rows[name] = generator(f"moji/{name}", settings["draw"]).permutation(len(files[name]))[: train + 2 * cell]
-        split = np.repeat(["val", "test", "train"], [cell, cell, train])
+        rows[name] = generator(f"moji/{name}", settings["draw"]).permutation(len(files[name]))[: train + 2 * held_out]
+        split = np.repeat(["val", "test", "train"], [held_out, held_out, train])
         tables.append(pd.DataFrame({"split": split, "y": y, "a": a, "row": rows[name]}))
     inputs = np.empty((sum(map(len, tables)), dims.pop()), np.float32)
     ends = np.cumsum([len(table) for table in tables])
-    for name, end, table in zip(CELLS, ends, tables, strict=True):
+    for name, end, table in zip(FILES, ends, tables, strict=True):
         order = np.argsort(rows[name])  # read in the order of the file
         inputs[end - len(table) + order] = files[name][rows[name][order]]
     about = {

@@ -1,8 +1,8 @@
-"""Digits on land or on water: 1,797 real 8x8 scans, enlarged, on textures made here, in the part of data sets with a
-spurious background (Waterbirds, CelebA, the fairness tasks, foreground against full images). The attribute is the
-background.
+"""Digits on land or on water: 1,797 real 8x8 scans, enlarged, on generated textures. The attribute is the background.
 
-Class 0, 2, ... belongs on land, class 1, 3, ... on water. Splits never share an original. Where the parts differ:
+A substitute for data sets with a spurious background: Waterbirds, CelebA, the fairness tasks, foreground against full
+images. Most of class 0, 2, ... are on land, most of class 1, 3, ... on water. Splits share no original. Settings of the
+substitutes:
 
 - Waterbirds: the default (95 % of a class on its background, 23 % in the second class, validation and test balanced
   over backgrounds)
@@ -40,9 +40,7 @@ SETTINGS = {
     "test": choice(
         "balanced", "App. E.1: each held-out original on both backgrounds; skewed: like training", "balanced", "skewed"
     ),
-    "train": choice(
-        "full", "foreground: of training and validation images the background is removed", "full", "foreground"
-    ),
+    "train": choice("full", "foreground: training and validation images without background", "full", "foreground"),
     "foreground": bool_(False, "a split test_foreground too: the test images without background"),
     "samples": int_(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
     "copies": int_(3, "scenes made of a training original: Waterbirds has 4,795, there are 700 originals", at_least=1),
@@ -160,14 +158,14 @@ def plan(y: Array, settings: Settings) -> pd.DataFrame:
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Scenes of 40x40, of which 32x32 are presented, with the digits' masks."""
+    """Scenes of 40x40 with the masks of the digits; a batch has crops of 32x32."""
     digits = load_digits()
     classes = settings["classes"].split("-")
     label = np.array([next((y for y, members in enumerate(classes) if str(d) in members), -1) for d in range(10)])
     table = plan(label[digits.target], settings)
     table["digit"] = digits.target[table["original"]]
     rng = generator("scene_digits/scenes", settings["draw"])
-    ink, masks = scenes.result(rng, digits.images[table["original"]], SIDE)
+    ink, masks = scenes.render_digits(rng, digits.images[table["original"]], SIDE)
     images = scenes.paste(rng, ink, masks, scenes.textures(rng, table["a"].to_numpy(), SIDE))
     before = np.unique(table["original"][table["split"] == "train"])
     kept = fewer(table, settings["samples"], f"scene_digits/{settings['draw']}")
@@ -181,13 +179,13 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         masks = np.concatenate([masks, masks[test]])
         table = pd.concat([table, table.iloc[test].assign(split="test_foreground")], ignore_index=True)
     named = about(settings)
-    if settings["samples"]:  # a foundation model has seen more than the task
+    if settings["samples"]:  # the image-text model is trained on more than the task
         named["captioned_originals"] = before.tolist()
     return Dataset(images, table, named, masks=masks)
 
 
 def about(settings: Settings) -> dict[str, Any]:
-    """Names, and how scenes are presented."""
+    """Names of classes and attributes, and how scenes are cropped."""
     classes = settings["classes"].split("-")
     return {
         "input": "image",

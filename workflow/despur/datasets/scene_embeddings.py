@@ -1,8 +1,7 @@
-"""The scenes of ``scene_digits`` as vectors of a small frozen encoder, in the part of the embeddings of Shen et al.
-2021 (DeepMoji, BERT, bi-GRU, ResNet): principal components of the training images, which know neither class nor
-background.
+"""The scenes of ``scene_digits`` as principal components of the training images, computed without class or background.
+A substitute for the embeddings of Shen et al. 2021 (DeepMoji, BERT, bi-GRU, ResNet).
 
-- Moji: ``dims=5``, cells of 40/10/10/40 percent, test balanced; with more components CE, trained to its end, has
+- Moji: ``dims=5``, groups of 40/10/10/40 percent, test balanced; with more components CE, trained to its end, has
   hardly a GAP
 - hate speech: ``dims=5+test=skewed``, the same skew in all splits
 - Bios, imSitu: ``classes=0-1-2-3-4-5-6-7-8-9+p_corr=0.95``; nurse against surgeon: ``classes=8-3+p_corr=0.95``, as

@@ -1,8 +1,7 @@
-"""Digits below or from five, each digit a group: the scenes of ``scene_digits`` in the part of data sets with balanced
-subclasses (BREEDS).
+"""Digits below five or from five on, each digit a group. A substitute for data sets with balanced subclasses (BREEDS).
 
-The attribute is the digit's place within its class, so that class x attribute are the ten digits. Backgrounds say
-nothing of the class."""
+The scenes of ``scene_digits``. The attribute is the position of the digit in its class, so that the class x attribute
+groups are the ten digits. Backgrounds are independent of the class."""
 
 from pathlib import Path
 
@@ -46,8 +45,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         )
     full = {**settings, "skew": "all", "test": "balanced", "train": "full", "foreground": False}
     dataset = scene_digits.build(full, data_root)
-    result = {int(digit): i for members in classes for i, digit in enumerate(members)}
-    table = dataset.table.assign(background=dataset.table["a"], a=dataset.table["digit"].map(result).astype(np.int64))
+    position = {int(digit): i for members in classes for i, digit in enumerate(members)}
+    table = dataset.table.assign(background=dataset.table["a"], a=dataset.table["digit"].map(position).astype(np.int64))
     attributes = [f"{i + 1}. digit" for i in range(len(classes[0]))]
     about = {**dataset.about, "attributes": attributes, "attribute": "digit"}
     found = Dataset(dataset.inputs, table, about, masks=dataset.masks)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from despur.datasets.sources.objects import checked, dataset
+from despur.datasets.sources.objects import dataset, verify_checksum
 from despur.specs.hyperparameters import NT_XENT
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError, Lazy
@@ -82,4 +82,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
 
 
 def _path(folder: Path, name: str) -> Path:
-    return checked(folder / name, MD5[name], REMEDY)
+    return verify_checksum(folder / name, MD5[name], REMEDY)

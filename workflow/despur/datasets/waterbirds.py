@@ -56,7 +56,7 @@ PAPER_HYPERPARAMETERS = {
         "at_once": 1,
     },
     # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 60 epochs (Table A.8:
-    # of 40, 50, 60). The factor as their text has it: a wrong sample is shown 100 times (in the released code 1 +
+    # of 40, 50, 60). The factor as their text has it: a wrong sample occurs 100 times (in the released code 1 +
     # 100).
     "jtt": {
         "upsampling": "constant",
@@ -139,6 +139,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "sha256": {path.name: sha256(path)},
     }
     files = [path.parent / name for name in raw["img_filename"].iloc[kept]]
-    shown = table.iloc[kept].reset_index(drop=True)
+    subset = table.iloc[kept].reset_index(drop=True)
     fit = prepare if settings["fit"] == "stretch" else image_files.as_clip
-    return Dataset(image_files.images(files, size, partial(fit, size=size), REMEDY), shown, about)
+    return Dataset(image_files.images(files, size, partial(fit, size=size), REMEDY), subset, about)

@@ -22,7 +22,11 @@ def misfit(
     vectors: str = "mlp takes vectors, bert tokens",
     images: str = "convnet takes images of any form, or bring resized ones: here nothing is enlarged",
 ) -> SettingError:
-    """Samples of another shape: what they are, and what to do about vectors or tokens (N,), or images (C,H,W)."""
-    found, remedy = ("vectors or tokens", vectors) if len(shape) == 1 else ("images", images)
-    where = "+encoder=NAME or, of a stage 1, +stage1.encoder=NAME (or PUBLISHED of the data set's file) chooses another"
-    return SettingError(f"{encoder} takes {takes}, not {found} of {'x'.join(map(str, shape))}: {where}; {remedy}")
+    """The error for samples of this ``shape``: vectors or tokens (N,), or images (C,H,W). ``takes``: what the encoder
+    accepts; ``vectors``, ``images``: the remedy for each kind."""
+    kind, remedy = ("vectors or tokens", vectors) if len(shape) == 1 else ("images", images)
+    where = (
+        "+encoder=NAME, or +stage1.encoder=NAME for stage 1, chooses another "
+        "(or PAPER_HYPERPARAMETERS in the data set's file)"
+    )
+    return SettingError(f"{encoder} takes {takes}, not {kind} of {'x'.join(map(str, shape))}: {where}; {remedy}")

@@ -14,7 +14,7 @@ SEED_CHUNK = 1
 SETTINGS = {
     "weights": choice("pretrained", "App. E.2.2: bert-base-uncased", "pretrained", "random"),
     "layers": int_(12, "bert-base-uncased", at_least=1),
-    "hidden": int_(768, "bert-base-uncased; 64 to a head", at_least=64),
+    "hidden": int_(768, "bert-base-uncased; 64 for each attention head", at_least=64),
 }
 
 FILES = ("bert-base-uncased/pytorch_model.bin", "bert-base-uncased/model.safetensors")
@@ -22,9 +22,9 @@ PADDING = 0
 
 
 class Bert(nn.Module):
-    """Tokens (B,T), padded with 0 -> representations (B,hidden): the pooler's output (released code).
+    """Tokens (B,T), padded with 0 -> representations (B,hidden): the output of the pooler (released code).
 
-    In training with dropout before the head, as in transformers' BertForSequenceClassification.
+    Training has dropout before the head, as transformers' BertForSequenceClassification.
     """
 
     def __init__(self, network: nn.Module, hidden: int) -> None:
@@ -33,13 +33,13 @@ class Bert(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         mask = tokens != PADDING
-        longest = max(1, int(mask.sum(dim=1).max()))  # what is padding for the whole batch decides nothing
+        longest = max(1, int(mask.sum(dim=1).max()))  # columns with padding only change nothing
         return self.dropout(self.network(tokens[:, :longest], attention_mask=mask[:, :longest]).pooler_output)
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> Bert:
-    """Raises SettingError for inputs that are not tokens or a width that is no multiple of 64, InputError for weights
-    that do not fit."""
+    """BERT for tokens (T,). Raises SettingError for other inputs and for a width that is no multiple of 64, InputError
+    for weights that do not fit."""
     hidden = settings["hidden"]
     if len(input_shape) != 1:
         raise misfit("bert", "tokens", input_shape)
@@ -53,21 +53,21 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Bert:
         num_attention_heads=hidden // 64,
         intermediate_size=4 * hidden,
     )
-    return Bert(
-        BertModel(config) if settings["weights"] == "random" else pretrained(config, fetch(FILES, BERT)), hidden
-    )
+    if settings["weights"] == "random":
+        return Bert(BertModel(config), hidden)
+    return Bert(load_weights(config, fetch(FILES, BERT)), hidden)
 
 
-def pretrained(config: object, path: Path) -> nn.Module:
-    """BERT with the weights of a file. Raises InputError where they do not fill it."""
+def load_weights(config: object, path: Path) -> nn.Module:
+    """BERT with the weights of a file. Raises InputError if some are missing or have other shapes."""
     from transformers import BertModel
 
     try:
-        network, found = BertModel.from_pretrained(
+        network, loading = BertModel.from_pretrained(
             str(path.parent), config=config, local_files_only=True, output_loading_info=True, dtype=torch.float32
         )
-        if found["missing_keys"] or found["mismatched_keys"]:
-            raise ValueError(f"no fitting {min(map(str, [*found['missing_keys'], *found['mismatched_keys']]))}")
-    except Exception as error:  # each of the libraries behind it has its own
+        if unfit := [*loading["missing_keys"], *loading["mismatched_keys"]]:
+            raise ValueError(f"no fitting {min(map(str, unfit))}")
+    except Exception as error:  # transformers and safetensors have errors of their own
         raise InputError(f"{path} does not hold the weights of this BERT ({error}). {remedy(path, BERT)}") from error
     return network

@@ -1,4 +1,4 @@
-"""A bidirectional gated recurrent unit on numbers of words (Shen et al. 2021, Experiment 2, after Huang et al.
+"""A bidirectional gated recurrent unit (GRU) on indices of words (Shen et al. 2021, Experiment 2, after Huang et al.
 2020)."""
 
 import torch
@@ -10,15 +10,17 @@ from despur.specs.settings import Settings, float_, int_
 SEED_CHUNK = 1
 
 SETTINGS = {
-    "hidden": int_(200, "Experiment 2: cell size, in each direction", at_least=1),
+    "hidden": int_(200, "Experiment 2: hidden units in each direction", at_least=1),
     "words": int_(15_002, "Huang et al., released code: 15,000 most frequent words; padding and unknown", at_least=3),
-    "embedding": int_(200, "dimensions of a word; not stated (Huang et al. start from pre-trained ones)", at_least=1),
-    "dropout": float_(0.2, "of words and of the representation; not stated", at_least=0, below=1),
+    "embedding": int_(
+        200, "not stated: size of a word's vector (Huang et al. start from pre-trained ones)", at_least=1
+    ),
+    "dropout": float_(0.2, "not stated: of words and of the representation", at_least=0, below=1),
 }
 
 
 class BiGRU(nn.Module):
-    """Words (B,T), 0 where a text has ended -> the last states of both directions (B,2*hidden)."""
+    """Words (B,T), padded with 0 -> the last states of both directions (B,2*hidden)."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -37,7 +39,7 @@ class BiGRU(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> BiGRU:
-    """With PyTorch's default initialisation. Raises SettingError for inputs that are not numbers of words (T,)."""
+    """With PyTorch's default initialisation. Raises SettingError for inputs that are not indices of words (T,)."""
     if len(input_shape) != 1:
-        raise misfit("bigru", "texts as numbers of words", input_shape)
+        raise misfit("bigru", "texts as indices of words", input_shape)
     return BiGRU(settings)

@@ -1,9 +1,10 @@
-"""CLIP, any model and weights of open_clip, and CLOOB (Zhang & Re 2022, Sec. 3.2, Tables 3 and 4): images and prompts.
+"""CLIP with any model and weights of open_clip, and CLOOB, for images and prompts (Zhang & Re 2022, Sec. 3.2, Tables 3
+and 4).
 
-Weights lie under ``clip/`` in the folder that DESPUR_WEIGHTS_ROOT names, and are downloaded there if they are not:
+Weights lie under ``clip/`` in the folder DESPUR_WEIGHTS_ROOT. Missing ones are downloaded there:
 
 - ``RN50.pt``, ``ViT-L-14.pt``, ...: OpenAI's own files, with checkpoint=openai
-- ``MODEL-CHECKPOINT/open_clip_model.safetensors`` or ``open_clip_pytorch_model.bin``: those of the hub
+- ``MODEL-CHECKPOINT/open_clip_model.safetensors`` or ``open_clip_pytorch_model.bin``: from the Hugging Face hub
 - ``cloob_rn50_yfcc_epoch_28.pt``, ``cloob_rn50x4_yfcc_epoch_28.pt``: with checkpoint=cloob
 """
 
@@ -27,7 +28,7 @@ SETTINGS = {
         "RN50", "Tables 1, 3: RN50, ViT-L-14; Table 4: RN101, ViT-B-32, ViT-B-16, RN50x4; any name of open_clip"
     ),
     "checkpoint": name(
-        "openai", "Sec. 3.2: CLIP's; cloob: CLOOB's; random: none; any tag that open_clip has for the model"
+        "openai", "Sec. 3.2: CLIP's weights; cloob: CLOOB's; random: none; or any tag of open_clip for the model"
     ),
 }
 
@@ -37,8 +38,8 @@ PIXELS = {"mean": open_clip.OPENAI_DATASET_MEAN, "std": open_clip.OPENAI_DATASET
 
 
 class CLIP(nn.Module):
-    """Images (B,3,H,W) in [-1,1] -> embeddings (B,dim). Images of another size than the model's are resized to it,
-    bicubically."""
+    """Images (B,3,H,W) in [-1,1] -> embeddings (B,dim). Images of another size are resized bicubically to that of the
+    model."""
 
     def __init__(self, network: Any, tokenizer: Any, pixels: dict[str, Any]) -> None:
         super().__init__()
@@ -60,63 +61,59 @@ class CLIP(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
-    """Raises SettingError for inputs that are not (3,H,W) or unknown names, InputError for weights that do not fit or
-    are not there."""
+    """CLIP for images (3,H,W). Raises SettingError for other inputs and unknown names, InputError for weights that are
+    missing or do not fit."""
     model, checkpoint = settings["model"], settings["checkpoint"]
     if len(input_shape) != 3 or input_shape[0] != 3:
-        raise misfit(
-            "clip",
-            "images of three channels",
-            input_shape,
-            "identity takes embeddings, sentence tokens",
-            "or bring images in colours",
-        )
+        vectors, images = "identity takes embeddings, sentence tokens", "or bring images in colours"
+        raise misfit("clip", "images of three channels", input_shape, vectors, images)
     if open_clip.get_model_config(model) is None:
         raise SettingError(
             f"encoder.model={model}: open_clip has no such model; it has {', '.join(open_clip.list_models())}"
         )
-    published = open_clip.get_pretrained_cfg(model, checkpoint)
+    source = open_clip.get_pretrained_cfg(model, checkpoint)
     if checkpoint == "random":
         network = open_clip.create_model(model)
     elif checkpoint == "cloob":
-        network = cloob(model)
-    elif published:
-        network = pretrained(model, checkpoint, published)
+        network = load_cloob(model)
+    elif source:
+        network = load_clip(model, checkpoint, source)
     else:
         known = ", ".join([*open_clip.pretrained.list_pretrained_tags_by_model(model), "cloob", "random"])
         raise SettingError(f"encoder.checkpoint={checkpoint}: of {model}, open_clip has {known}")
-    return CLIP(network, open_clip.get_tokenizer(model), PIXELS | published)
+    return CLIP(network, open_clip.get_tokenizer(model), PIXELS | source)
 
 
-def pretrained(model: str, checkpoint: str, published: dict[str, Any]) -> nn.Module:
-    """With OpenAI's own file if that is there, else with the hub's."""
-    own, folder = weights_root() / "clip" / Path(published["url"]).name, f"clip/{model}-{checkpoint}/"
-    if checkpoint == "openai" and own.exists():
-        if sha256(own) != Path(published["url"]).parent.name:
+def load_clip(model: str, checkpoint: str, source: dict[str, Any]) -> nn.Module:
+    """A model of open_clip with the weights of OpenAI's own file if it exists, else with those of the hub. ``source``:
+    open_clip's configuration of these weights."""
+    file, folder = weights_root() / "clip" / Path(source["url"]).name, f"clip/{model}-{checkpoint}/"
+    if checkpoint == "openai" and file.exists():
+        if sha256(file) != Path(source["url"]).parent.name:
             raise InputError(
-                f"{own}: wrong checksum (corrupt or truncated; the file is kept). Move it away. Put "
-                f"{published['url']} there"
+                f"{file}: wrong checksum (corrupt or truncated; the file is kept). Move it away. Put "
+                f"{source['url']} there"
             )
-        return open_clip.load_openai_model(str(own), "fp32", "cpu")
-    url = f"{HUB}{published['hf_hub'].rstrip('/')}/resolve/main/"
+        return open_clip.load_openai_model(str(file), "fp32", "cpu")
+    url = f"{HUB}{source['hf_hub'].rstrip('/')}/resolve/main/"
     path = fetch([f"{folder}open_clip_pytorch_model.bin", f"{folder}open_clip_model.safetensors"], url)
-    network = open_clip.create_model(model, force_quick_gelu=bool(published.get("quick_gelu")))
+    network = open_clip.create_model(model, force_quick_gelu=bool(source.get("quick_gelu")))
     try:
         open_clip.load_checkpoint(network, str(path))
-    except Exception as error:  # each of the libraries behind it has its own
+    except Exception as error:  # torch and safetensors have errors of their own
         raise InputError(f"{path} does not hold the weights of {model} ({error}). {remedy(path, url)}") from error
     return network
 
 
-def cloob(model: str) -> nn.Module:
-    """CLOOB: the same towers under other names, and no temperature of CLIP's."""
+def load_cloob(model: str) -> nn.Module:
+    """CLOOB: the same two networks under other names, without CLIP's temperature."""
     path = fetch([f"clip/cloob_{model.lower()}_yfcc_epoch_28.pt"], CLOOB)
     network = open_clip.create_model(model, force_quick_gelu=True)
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
-        found = {name.removeprefix("module.").removeprefix("transformer."): value for name, value in state.items()}
-        own = network.state_dict()
-        network.load_state_dict({name: own[name] if name == "logit_scale" else found[name] for name in own})
-    except Exception as error:  # each of the libraries behind it has its own
+        weights = {name.removeprefix("module.").removeprefix("transformer."): value for name, value in state.items()}
+        weights["logit_scale"] = network.state_dict()["logit_scale"]
+        network.load_state_dict({name: weights[name] for name in network.state_dict()})
+    except Exception as error:  # torch and safetensors have errors of their own
         raise InputError(f"{path} does not hold CLOOB's {model} ({error}). {remedy(path, CLOOB)}") from error
     return network

@@ -1,5 +1,7 @@
 """Three convolutional blocks and one linear layer (Lewis et al. 2023, App. D)."""
 
+import itertools
+
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
@@ -12,7 +14,10 @@ SETTINGS = {
     "kernel": int_(3, "not stated", at_least=1),
     "dropout": float_(0.1, "App. D: in each block; the rate is not stated", at_least=0, below=1),
     "dropped": choice(
-        "channels", "not stated: whole channels, as is usual for convolutions; or single units", "channels", "units"
+        "channels",
+        "not stated: whole channels, as is usual for convolutions; or single units",
+        "channels",
+        "units",
     ),
     "dim": int_(16, "Sec. 3, App. D: representations", at_least=1),
 }
@@ -29,37 +34,22 @@ class ConvNet(nn.Module):
         channels = [shape[0], *(settings["width"] * 2**i for i in range(3))]
         sides = [-(-side // 8) for side in shape[1:]]
         dropout = nn.Dropout2d if settings["dropped"] == "channels" else nn.Dropout
-        blocks = [
-            layer
-            for i in range(3)
-            for layer in (
-                # No pooling is stated: the convolutions go in steps of two pixels. Batch norm makes a bias useless.
-                nn.Conv2d(
-                    channels[i],
-                    channels[i + 1],
-                    settings["kernel"],
-                    stride=2,
-                    padding=settings["kernel"] // 2,
-                    bias=False,
-                ),
-                nn.BatchNorm2d(channels[i + 1]),
-                dropout(settings["dropout"]),
-                nn.ReLU(),
-            )
-        ]
-        self.layers = nn.Sequential(*blocks, nn.Flatten(), nn.Linear(channels[-1] * sides[0] * sides[1], self.dim))
+        kernel, layers = settings["kernel"], []
+        for inputs, outputs in itertools.pairwise(channels):
+            # The paper states no pooling, so the convolutions have a stride of 2. Batch norm makes a bias useless.
+            convolution = nn.Conv2d(inputs, outputs, kernel, stride=2, padding=kernel // 2, bias=False)
+            layers += [convolution, nn.BatchNorm2d(outputs), dropout(settings["dropout"]), nn.ReLU()]
+        self.layers = nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels[-1] * sides[0] * sides[1], self.dim))
 
     def forward(self, images: Tensor) -> Tensor:
         return self.layers(images)
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> ConvNet:
-    """With PyTorch's default initialisation. Raises SettingError for an even kernel and for what is no image
+    """With PyTorch's default initialisation. Raises SettingError for an even kernel and for inputs that are not images
     (C,H,W)."""
     if len(input_shape) != 3:
         raise misfit("convnet", "images", input_shape)
     if settings["kernel"] % 2 == 0:
-        raise SettingError(
-            f"encoder.kernel={settings['kernel']}: must be odd, so that a cell of the kernel is its middle"
-        )
+        raise SettingError(f"encoder.kernel={settings['kernel']}: must be odd, so that it has a central pixel")
     return ConvNet(settings, input_shape)

@@ -1,4 +1,4 @@
-"""Samples that are embeddings already, unchanged."""
+"""Embeddings, unchanged."""
 
 from torch import Tensor, nn
 
@@ -9,7 +9,7 @@ SETTINGS: dict[str, object] = {}
 
 
 class Identity(nn.Module):
-    """(B,D) -> (B,D)."""
+    """Embeddings (B,D), unchanged."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class Identity(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> Identity:
-    """Raises SettingError for samples that are no vectors (D,)."""
+    """Raises SettingError for inputs that are not vectors (D,)."""
     if len(input_shape) != 1:
         raise misfit("identity", "embeddings", input_shape, images="clip takes images")
     return Identity(input_shape[0])

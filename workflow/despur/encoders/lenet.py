@@ -7,9 +7,8 @@ from despur.specs.settings import Settings
 
 SEED_CHUNK = 5
 LARGER = (  # what to do about larger images
-    "size=32 of the data set, where it has that setting: photographs (celeba, waterbirds, ...) are resized to "
-    "it, bring_your_own only "
-    "crops squares of 32, so bring resized images; convnet takes images of any form"
+    "size=32 of the data set, if it has this setting: photographs (celeba, waterbirds, ...) are resized to it; "
+    "bring_your_own only crops squares of 32, so bring resized images; convnet takes images of any form"
 )
 
 
@@ -17,13 +16,13 @@ class LeNet(nn.Module):
     """Images (B,3,32,32) -> representations (B,84): the last hidden layer, after its ReLU."""
 
     dim = 84
-    saliency_layer = "layers.5"  # the second convolution, pooled and rectified: 5x5 cells of 4x4 pixels,
-    saliency_margin = 6  # centred in the middle 20x20 pixels, since nothing is padded
+    saliency_layer = "layers.5"  # the second convolution, after pooling and ReLU: a map of 5x5, 4 pixels apart,
+    saliency_margin = 6  # over the central 20x20 pixels, since there is no padding
 
     def __init__(self) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            nn.Conv2d(3, 6, 5), nn.MaxPool2d(2), nn.ReLU(),  # pooling first: the same function, less work
+            nn.Conv2d(3, 6, 5), nn.MaxPool2d(2), nn.ReLU(),  # pooling before ReLU: the same function, less work
             nn.Conv2d(6, 16, 5), nn.MaxPool2d(2), nn.ReLU(), nn.Flatten(),
             nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(),
         )  # fmt: skip

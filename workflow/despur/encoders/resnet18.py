@@ -1,5 +1,5 @@
-"""ResNet-18 for small images (Qiang et al. 2022, Sec. 6.2; the stem is that of W-MSE's released code): 3x3
-convolutions from the start."""
+"""ResNet-18 for small images (Qiang et al. 2022, Sec. 6.2): the first convolution is 3x3, as in the released code of
+W-MSE."""
 
 from torch import Tensor, nn
 from torchvision.models import resnet18
@@ -8,7 +8,7 @@ from despur.encoders.base import misfit
 from despur.specs.settings import Settings, bool_
 
 SEED_CHUNK = 1
-SETTINGS = {"pool": bool_(True, "W-MSE's released code: max-pooling after the first layer, but not on CIFAR")}
+SETTINGS = {"pool": bool_(True, "W-MSE, released code: max-pooling after the first layer; not on CIFAR")}
 
 
 class ResNet18(nn.Module):

@@ -13,8 +13,8 @@ from despur.storage.store import InputError
 SEED_CHUNK = 1
 SETTINGS = {"weights": choice("imagenet", "App. E.2.2: torchvision's, IMAGENET1K_V1", "imagenet", "random")}
 
-# The same weights under the name that the released code has, and under torchvision's of today: both end with the
-# file's SHA-256.
+# The same weights, with the name of the released code and the present one of torchvision. Both names end with the first
+# digits of the file's SHA-256.
 FILES = ("resnet50-19c8e357.pth", "resnet50-0676ba61.pth")
 URL = "https://download.pytorch.org/models/"
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's channels, in [0, 1]
@@ -44,14 +44,13 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> ResNet50:
         raise misfit("resnet50", "images of three channels", input_shape)
     network = ResNet50()
     if settings["weights"] == "imagenet":
-        network.layers.load_state_dict(
-            {name: value for name, value in imagenet().items() if not name.startswith("fc.")}
-        )
+        weights = {name: value for name, value in load_imagenet().items() if not name.startswith("fc.")}
+        network.layers.load_state_dict(weights)
     return network
 
 
-def imagenet() -> dict[str, Tensor]:
-    """The state that training on ImageNet left. Raises InputError for a file that is not the published one."""
+def load_imagenet() -> dict[str, Tensor]:
+    """The weights trained on ImageNet, by name. Raises InputError for a file with another checksum."""
     path = fetch(FILES, URL)
     if not sha256(path).startswith(path.stem.removeprefix("resnet50-")):
         raise InputError(

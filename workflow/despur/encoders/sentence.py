@@ -1,10 +1,11 @@
-"""Text models of sentence-transformers, by transformers alone: the mean of a BERT's last token vectors (Reimers &
+"""Text models of sentence-transformers, loaded with transformers: the mean of the token vectors of a BERT (Reimers &
 Gurevych 2019).
 
-The paper names no text model. Data sets of texts are stored as tokens of bert-base-uncased, so the model's vocabulary
-must be that one, as of all-MiniLM-L6-v2, all-MiniLM-L12-v2 and multi-qa-MiniLM-L6-cos-v1. Files of
-sentence-transformers/MODEL: ``MODEL/config.json``, ``MODEL/vocab.txt``, ``MODEL/model.safetensors`` in the folder that
-DESPUR_WEIGHTS_ROOT names; downloaded if they are not there."""
+Zhang & Re 2022 do not say which text model they use; among their references is GPT-Neo. Ours is another, smaller model.
+Data sets of texts are stored as tokens of bert-base-uncased, so the model must have this vocabulary, as
+all-MiniLM-L6-v2, all-MiniLM-L12-v2 and multi-qa-MiniLM-L6-cos-v1 have. Files of sentence-transformers/MODEL:
+``MODEL/config.json``, ``MODEL/vocab.txt``, ``MODEL/model.safetensors`` in the folder DESPUR_WEIGHTS_ROOT. Missing files
+are downloaded."""
 
 from typing import Any
 
@@ -18,8 +19,8 @@ from despur.storage.store import InputError
 
 SEED_CHUNK = 5
 SETTINGS = {
-    "model": name("all-MiniLM-L6-v2", "not stated; small, and knows the tokens of bert-base-uncased"),
-    "pooling": choice("mean", "of all-MiniLM-L6-v2; cls: the first token's vector", "mean", "cls"),
+    "model": name("all-MiniLM-L6-v2", "not stated; ours: small, with the vocabulary of bert-base-uncased"),
+    "pooling": choice("mean", "of all-MiniLM-L6-v2; cls: the vector of the first token", "mean", "cls"),
 }
 
 HUB = "https://huggingface.co/sentence-transformers/"
@@ -35,7 +36,7 @@ class Sentence(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         mask = tokens != PADDING
-        longest = max(1, int(mask.sum(dim=1).max()))  # what is padding for the whole batch decides nothing
+        longest = max(1, int(mask.sum(dim=1).max()))  # columns with padding only change nothing
         mask = mask[:, :longest]
         states = self.network(tokens[:, :longest], attention_mask=mask).last_hidden_state
         if self.pooling == "cls":
@@ -49,7 +50,8 @@ class Sentence(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> Sentence:
-    """Raises SettingError for inputs that are not tokens, InputError for files that do not fit or are not there."""
+    """A text model for tokens (T,). Raises SettingError for other inputs, InputError for files that are missing or do
+    not fit."""
     if len(input_shape) != 1:
         raise misfit("sentence", "tokens", input_shape, images="clip takes images")
     from transformers import BertModel, BertTokenizerFast
@@ -64,17 +66,16 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Sentence:
             "another encoder.model"
         )
     try:
-        network, found = BertModel.from_pretrained(
+        network, loading = BertModel.from_pretrained(
             str(config.parent),
             local_files_only=True,
             output_loading_info=True,
             dtype=torch.float32,
             add_pooling_layer=False,
         )
-        if found["missing_keys"] or found["mismatched_keys"]:
-            raise ValueError(f"no fitting {min(map(str, [*found['missing_keys'], *found['mismatched_keys']]))}")
-    except Exception as error:  # each of the libraries behind it has its own
+        if unfit := [*loading["missing_keys"], *loading["mismatched_keys"]]:
+            raise ValueError(f"no fitting {min(map(str, unfit))}")
+    except Exception as error:  # transformers and safetensors have errors of their own
         raise InputError(f"{path} does not hold the weights of a BERT ({error}). {remedy(path, url)}") from error
-    return Sentence(
-        network, BertTokenizerFast.from_pretrained(str(config.parent), local_files_only=True), settings["pooling"]
-    )
+    tokenizer = BertTokenizerFast.from_pretrained(str(config.parent), local_files_only=True)
+    return Sentence(network, tokenizer, settings["pooling"])

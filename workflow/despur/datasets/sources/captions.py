@@ -13,7 +13,7 @@ WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 PLACES = ["land", "water"]
 VOCABULARY = ["a", "an", "photo", "of", "on", *PLACES, *WORDS]
 LONGEST = 7  # words of a caption
-SIDE = 40  # of a scene: 32 are presented
+SIDE = 40  # pixels of a scene; crops have 32
 
 
 def backgrounds(rng: np.random.Generator, digits: Array, skew: float) -> Array:
@@ -29,10 +29,10 @@ def backgrounds(rng: np.random.Generator, digits: Array, skew: float) -> Array:
 
 def captions(rng: np.random.Generator, digits: Array, a: Array, named: float) -> list[str]:
     """One for each scene; a share ``named`` of them names the background."""
-    told = rng.random(len(digits)) < named
+    names_background = rng.random(len(digits)) < named
     return [
-        fill("a photo of a {digit}", digit=WORDS[d]) + (f" on {PLACES[b]}" if tell else "")
-        for d, b, tell in zip(digits, a, told, strict=True)
+        fill("a photo of a {digit}", digit=WORDS[d]) + (f" on {PLACES[b]}" if name else "")
+        for d, b, name in zip(digits, a, names_background, strict=True)
     ]
 
 
@@ -48,5 +48,5 @@ def captioned_scenes(originals: Array, count: int, skew: float, named: float) ->
     drawn = np.concatenate([np.resize(rng.permutation(known[digit == d]), count) for d in np.unique(digit)])
     digits = scans.target[drawn]
     a = backgrounds(rng, digits, skew)
-    ink, mask = scenes.result(rng, scans.images[drawn], SIDE)
+    ink, mask = scenes.render_digits(rng, scans.images[drawn], SIDE)
     return scenes.paste(rng, ink, mask, scenes.textures(rng, a, SIDE)), captions(rng, digits, a, named)

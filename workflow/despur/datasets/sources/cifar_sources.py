@@ -11,7 +11,7 @@ from despur.datasets import cifar10
 from despur.storage.store import Array, Dataset, InputError
 
 
-def checked(path: Path, images: Array, labels: Array, remedy: str) -> tuple[Array, Array]:
+def validate_images(path: Path, images: Array, labels: Array, remedy: str) -> tuple[Array, Array]:
     """Images uint8 (N,32,32,3) and classes 0..9 (N,). Raises InputError for anything else."""
     if images.dtype != np.uint8 or images.shape[1:] != (32, 32, 3) or labels.shape != images.shape[:1]:
         raise InputError(
@@ -29,7 +29,7 @@ def per_class(purpose: str, labels: Array, count: int) -> Array:
     return np.concatenate([rng.permutation(np.flatnonzero(labels == label))[:count] for label in range(10)])
 
 
-def together(
+def join_sources(
     data_root: Path, name: str, other: str, train: tuple[Array, Array], test: tuple[Array, Array], source: str
 ) -> Dataset:
     """CIFAR-10 and another source, pooled: 80 % of the training images are for training, the others select (released

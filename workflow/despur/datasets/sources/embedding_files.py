@@ -1,4 +1,4 @@
-"""Raw files of other people: read carefully, checked at the border."""
+"""Raw files of embeddings and tables: found, read and validated. Every error names the file and the remedy."""
 
 import pickle
 from collections.abc import Iterable, Sequence
@@ -40,10 +40,10 @@ def read_vectors(path: Path) -> Array:
 
 
 class _PlainData(pickle.Unpickler):
-    """Reads lists, dictionaries, texts and numbers; a pickle can run any code, so one that asks for more is refused."""
+    """Reads lists, dictionaries, texts and numbers; a pickle can run any code, so others are refused."""
 
     def find_class(self, module: str, name: str) -> Any:
-        raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+        raise pickle.UnpicklingError(f"it needs {module}.{name}")
 
 
 def read_pickle(path: Path) -> Any:
@@ -87,10 +87,10 @@ def dataset(
 ) -> Dataset:
     """A data set of checked samples: ``table`` has ``split``, ``y`` and ``a``; ``original`` where samples share one.
 
-    Raises InputError, naming ``source``, for what the border refuses, a class or attribute with a single value in
-    training, or a split that is missing."""
+    Raises InputError, naming ``source``, for what the dataset checks refuse, a class or attribute with a single value
+    in training, or a split that is missing."""
     table = table.assign(original=table.get("original", np.arange(len(table)))).reset_index(drop=True)
-    if "split" in table:  # else the border says that it is missing
+    if "split" in table:  # else the dataset checks report it
         names = table["split"].astype(object)
         table["split"] = names.map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
     about = {"select": "val", "headline": "test", **about}

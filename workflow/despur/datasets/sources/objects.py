@@ -30,8 +30,8 @@ def dataset(
     return Dataset(inputs, table, {**fixed, "size": inputs.shape[1], "classes": list(classes), **about})
 
 
-def checked(path: Path, md5: str, remedy: str) -> Path:
-    """A file that is there and has its published checksum. Raises InputError else."""
+def verify_checksum(path: Path, md5: str, remedy: str) -> Path:
+    """The path of a file that exists and has its published checksum. Raises InputError otherwise."""
     if not path.exists():
         raise InputError(f"{path} is not there. {remedy}")
     with path.open("rb") as file:
@@ -53,9 +53,9 @@ def read_cifar(
     ``splits``: file names and MD5 by split; ``label``: the key of the labels; ``meta``: file, MD5 and key of the names
     of the classes."""
     name, md5, key = meta
-    classes = _load(checked(folder / name, md5, remedy))[key]
+    classes = _load(verify_checksum(folder / name, md5, remedy))[key]
     parts = [
-        (split, _load(checked(folder / file, md5, remedy)))
+        (split, _load(verify_checksum(folder / file, md5, remedy)))
         for split, files in splits.items()
         for file, md5 in files.items()
     ]
@@ -81,8 +81,9 @@ def class_folders(folder: Path, synsets: Sequence[str], remedy: str) -> Files:
     images."""
     found: Files = []
     for y, synset in enumerate(synsets):
-        own = next((result for result in (folder / synset / "images", folder / synset) if result.is_dir()), None)
-        paths = images_in(own) if own else []
+        candidates = (folder / synset / "images", folder / synset)
+        class_folder = next((path for path in candidates if path.is_dir()), None)
+        paths = images_in(class_folder) if class_folder else []
         if not paths:
             raise InputError(f"{folder} has no images in a folder {synset}. {remedy}")
         found += [(path, y) for path in paths]

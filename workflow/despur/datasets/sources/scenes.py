@@ -7,12 +7,12 @@ from scipy.ndimage import map_coordinates
 from despur.storage.store import Array
 
 # Two colours between which a texture varies, in [0, 1]: dark green to earth, deep to light blue. The light on it, a
-# factor for each channel, makes them overlap: with colours that tell land from water at once, LeNet looks at nothing
+# factor for each channel, makes them overlap: with colours that tell land from water at once, LeNet uses nothing
 # else.
 PALETTES = {"land": ((0.10, 0.18, 0.08), (0.34, 0.30, 0.20)), "water": ((0.08, 0.14, 0.22), (0.24, 0.34, 0.38))}
 LIGHT = (0.5, 1.5)
 TONES = (0.85, 1.0)  # of a digit, each channel: light, so that it can be read on either background
-INK = 0.4  # of a digit, of at most 1: where there is less, the background shows
+INK = 0.4  # of a digit, of at most 1: where there is less, the background is visible
 HEIGHT, MOVE, TURN = 28, 1, 10  # of a digit: pixels, at most so many pixels, at most so many degrees
 
 
@@ -54,7 +54,7 @@ def textures(rng: np.random.Generator, water: Array, side: int) -> Array:
     return (255 * np.clip((low + (high - low) * level) * light, 0, 1)).astype(np.uint8)
 
 
-def result(rng: np.random.Generator, digits: Array, side: int) -> tuple[Array, Array]:
+def render_digits(rng: np.random.Generator, digits: Array, side: int) -> tuple[Array, Array]:
     """Digits (N,8,8) of ink 0..16, enlarged bilinearly, shifted and turned at random. Returns ink float (N,side,side)
     in [0, 1] and the mask, bool: where ink is at least INK."""
     count, middle = len(digits), (side - 1) / 2
