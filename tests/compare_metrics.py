@@ -13,8 +13,9 @@ RENAMED: dict[str, str] = {}  # columns of metrics.csv
 
 
 def read_metrics(file: Path) -> pd.DataFrame:
-    """A metrics.csv as text, so that values are compared to the last digit."""
-    return pd.read_csv(file, dtype=str, keep_default_na=False).rename(columns=RENAMED)
+    """A metrics.csv as text, so that values are compared to the last digit; rows in one order."""
+    table = pd.read_csv(file, dtype=str, keep_default_na=False).rename(columns=RENAMED)
+    return table.sort_values(list(table.columns), ignore_index=True)
 
 
 def compare(before: Path, after: Path) -> list[str]:

@@ -14,7 +14,8 @@ from torch import nn
 from despur import evaluate, saliency
 from despur.compute.randomness import generator
 from despur.encoders import resnet18
-from despur.metrics.neighbors import predict_by_neighbors, top_k_correct
+from despur.metrics.codes import FEW, encode_logits
+from despur.metrics.neighbors import predict_by_neighbors
 from despur.model import load
 from despur.numerics.linear import logistic
 from despur.samplers.labelled import label_ranks
@@ -65,13 +66,17 @@ def test_neighbours_vote_as_a_slow_search_says():
     assert predict_by_neighbors(train[:3], y[:3], test, 5).shape == (25,)
 
 
-def test_top_k_counts_larger_logits():
+def is_in_top(k, logits, y):
+    """Whether each class (N,) is among the ``k`` with the largest logits (N,C), one sample after the other."""
+    return np.array([label in np.argsort(-row)[:k] for row, label in zip(logits, y, strict=True)])
+
+
+def test_codes_tell_who_is_first_and_who_is_among_the_first_five():
     logits = RNG(0).normal(size=(50, 9))
     y = RNG(1).integers(0, 9, 50)
-    for k in (1, 5, 9):
-        assert top_k_correct(logits, y, k).tolist() == [
-            label in np.argsort(-row)[:k] for row, label in zip(logits, y, strict=True)
-        ]
+    codes = encode_logits(logits, y)
+    assert ((codes == 0) == is_in_top(1, logits, y)).all()
+    assert ((codes < FEW) == is_in_top(5, logits, y)).all()
 
 
 # Methods
@@ -225,9 +230,7 @@ def test_a_linear_classifier_is_run_on_a_model_that_learned_without_labels(tmp_p
         np.testing.assert_allclose(z, below[f"{run.of('stage1')}/last/z"].astype(np.float32), atol=1e-2)
         test, train = data.rows("test"), data.rows("train")
         assert of(metrics, "test", "average_accuracy") == pytest.approx((logits[test].argmax(1) == data.y[test]).mean())
-        assert of(metrics, "test", "top5_accuracy") == pytest.approx(
-            top_k_correct(logits[test], data.y[test], 5).mean()
-        )
+        assert of(metrics, "test", "top5_accuracy") == pytest.approx(is_in_top(5, logits[test], data.y[test]).mean())
         voted = predict_by_neighbors(z[train], data.y[train], z[test], 5)
         assert of(metrics, "test", "knn5_accuracy") == pytest.approx((voted == data.y[test]).mean())
         assert not metrics["metric"].str.contains("leakage|alignment|probe").any()

@@ -15,9 +15,13 @@ from despur.specs.settings import SettingError
 
 CODE_OF = """
 import json, sys
-from despur.storage.digest import question
-from despur.specs.paths import locate
-print(json.loads(question(locate(sys.argv[1])))["code"])
+try:
+    from despur.specs.paths import locate
+    from despur.storage.digest import cache_key
+except ImportError:  # of a commit at which all modules lay in one folder
+    from despur.digest import question as cache_key
+    from despur.paths import locate
+print(json.loads(cache_key(locate(sys.argv[1])))["code"])
 """
 
 
