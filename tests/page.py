@@ -12,6 +12,7 @@ from despur.reporting import comparison, scorecard, tally
 from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
 from despur.reporting.figures import panels, write_figure
 from despur.reporting.tables import COLUMNS
+from despur.reporting.verdicts import UNDECIDED
 from despur.storage.store import write_csv, write_json
 
 ROW = dict.fromkeys(COLUMNS)
@@ -32,11 +33,7 @@ def table_file(config: dict[str, Any], paper: str, artifact: str) -> Path:
 def table_1() -> pd.DataFrame:
     """CMNIST* on its own data: one number agrees, one differs, one has one seed; Waterbirds by a stand-in; the rest is
     not run."""
-    verdicts = [
-        (70.0, 3, "cmnist", "differs"),
-        (20.5, 3, "cmnist", "agrees"),
-        (5.0, 1, "cmnist", "one seed: undecided"),
-    ]
+    verdicts = [(70.0, 3, "cmnist", "differs"), (20.5, 3, "cmnist", "agrees"), (5.0, 1, "cmnist", UNDECIDED)]
     printed = pd.read_csv(experiments.PAPERS / "cnc/reported/table_1.csv").rename(
         columns={"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
     )
@@ -49,6 +46,7 @@ def table_1() -> pd.DataFrame:
                 "ours": ours,
                 "ours_std": 1.0,
                 "difference": ours - number["reported"],
+                "smallest_visible": 1.5,
                 "seeds": seeds,
                 "data": data,
                 "verdict": verdict,
@@ -73,13 +71,15 @@ def claims() -> pd.DataFrame:
         .head(3)
         .assign(
             data="cmnist",
+            substitute=False,
             verdict=["holds", "fails", "undecided"],
-            effect=[0.5, -0.5, 0.11],
+            k=2,
+            estimate=[0.5, -0.5, 0.11],
             low=[0.3, -0.7, -0.1],
             high=[0.7, -0.3, 0.3],
             seeds=3,
-            p_seeds=[0.01, 0.9, 0.2],
-            p_holm=[0.03, 0.9, 0.4],
+            printed="not printed",
+            advice=["", "", "about 12 seeds"],
             reason=math.nan,
         )
     )

@@ -1,12 +1,16 @@
 """Evaluation: what a bootstrap sample is, and the bound of Theorem 3.1. (Values of whole runs: test_runs.py.)"""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 from helpers import tiny_dataset
 
-from despur.evaluate import counts, evaluate_run
+from despur.compute.randomness import number
+from despur.evaluate import evaluate_run
 from despur.metrics import bound, fairness
+from despur.metrics.resampling import counts, plan_checksum
 from despur.metrics.rows import theorem
 from despur.specs.paths import Run
 from despur.specs.resolution import resolve
@@ -31,25 +35,65 @@ def outputs(dataset):
     return {"z": z, "logits": z @ head.T, "head": head}
 
 
-def test_a_bootstrap_sample_draws_originals_with_all_their_renderings(dataset):
-    rows = dataset.rows("test")
-    weights = counts(dataset, "colored_digits", "test", 50)
-    originals = dataset.table["original"].to_numpy()[rows]
-    assert weights.shape == (51, len(rows))
-    assert (weights[0] == 1).all()
-    first = np.unique(originals, return_index=True)[1]
-    for drawn in weights[1:]:
-        for original in np.unique(originals):
-            assert len(set(drawn[originals == original])) == 1
-        assert drawn[first].sum() == len(first)  # as many originals as there are
+def test_all_renderings_of_an_original_count_as_often(dataset):
+    originals = dataset.table["original"].to_numpy()[dataset.rows("test")]
+    weights = counts("colored_digits", originals, 50)
+    assert weights.shape == (51, len(originals)) and (weights[0] == 1).all()
+    for original in np.unique(originals):
+        assert (np.ptp(weights[:, originals == original], axis=1) == 0).all()
     assert len({tuple(drawn) for drawn in weights}) == 51
-    assert weights[1:].mean() == pytest.approx(1, abs=0.05)
+
+
+def test_counts_are_poisson_and_independent_of_each_other():
+    drawn = counts("some_data", np.arange(4000), 200)[1:]
+    shares = np.bincount(drawn.astype(int).ravel(), minlength=5)[:5] / drawn.size
+    np.testing.assert_allclose(shares, [np.exp(-1) / k for k in (1, 1, 2, 6, 24)], atol=5 / np.sqrt(drawn.size))
+    between_samples, between_originals = (
+        np.corrcoef(each)[np.triu_indices(100, 1)] for each in (drawn[:100], drawn[:, :100].T)
+    )
+    for found, size in ((between_samples, 4000), (between_originals, 200)):
+        assert found.std() == pytest.approx(1 / np.sqrt(size), rel=0.1) and abs(found.mean()) < 5 / np.sqrt(
+            size * len(found)
+        )
+
+
+def test_an_original_counts_as_often_wherever_it_is():
+    whole = counts("some_data", np.arange(100), 20)
+    split = counts("some_data", np.array([7, 99, 7, 3]), 20)  # another split or draw, in another order
+    assert (split == whole[:, [7, 99, 7, 3]]).all()
+    assert not (counts("other_data", np.arange(100), 20) == whole).all()
+    assert (counts("some_data", np.arange(100), 40)[:21] == whole).all()  # more samples change none of the first
+    named = counts("some_data", np.array(["a", "b", "a"]), 20)
+    assert (named[:, 0] == named[:, 2]).all() and (named[:, 0] != named[:, 1]).any()
+
+
+def test_counts_are_the_same_on_every_machine():
+    """By Python's own integers: SplitMix64's finalizer of id and sample number, then Poisson's inverse distribution
+    function."""
+
+    def mix(value):
+        value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        value = (value ^ value >> 27) * 0x94D049BB133111EB % 2**64
+        return value ^ value >> 31
+
+    def times(original, sample):
+        key = mix((number("resamples/some_data") + mix(original)) % 2**64)
+        uniform, count, below = (mix(key ^ mix(sample)) >> 11) / 2**53, 0, math.exp(-1)
+        while uniform >= below:
+            count += 1
+            below += math.exp(-1) / math.factorial(count)
+        return count
+
+    found = counts("some_data", np.array([0, 5, 10**9]), 30)
+    assert found[1:].tolist() == [[times(original, sample) for original in (0, 5, 10**9)] for sample in range(1, 31)]
+
+
+def test_the_checksum_of_the_plan_tells_plans_apart():
+    assert plan_checksum("colored_digits", 200) == plan_checksum("colored_digits", 200)
+    assert len({plan_checksum(name, size) for name in ("colored_digits", "cmnist") for size in (199, 200)}) == 4
 
 
 def test_all_methods_and_settings_of_a_data_set_share_their_bootstrap_samples(dataset, outputs):
-    again = counts(dataset, "colored_digits", "test", 5)
-    assert (again == counts(dataset, "colored_digits", "test", 5)).all()
-    assert not (again == counts(dataset, "cmnist", "test", 5)).all()
     other = Run(resolve("datasets", "colored_digits+p_corr=0.9").points[0], RUN.spec, 0)
     for (_, (metric, group, value)), (_, (_, _, shifted)) in zip(
         evaluate_run(dataset, RUN, outputs, 5), evaluate_run(dataset, other, outputs, 5), strict=True
@@ -68,7 +112,10 @@ def test_the_first_value_is_that_without_a_bootstrap(dataset, outputs):
 
 
 def test_a_bootstrap_value_is_the_metric_of_the_repeated_samples(dataset, outputs):
-    rows, weights = dataset.rows("test"), counts(dataset, "colored_digits", "test", 3)
+    rows, weights = (
+        dataset.rows("test"),
+        counts("colored_digits", dataset.table["original"].to_numpy()[dataset.rows("test")], 3),
+    )
     found = {
         (metric, group): value
         for split, (metric, group, value) in evaluate_run(dataset, RUN, outputs, 3)

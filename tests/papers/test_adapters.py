@@ -44,7 +44,7 @@ def cell(tmp_path, monkeypatch):
         dataset="scene_digits",
         role="waterbirds",
         artifact="table_3",
-        seeds=(0, 1),
+        seeds=(0, 1, 2),
         parameters=100,
         extra=None,
     ):
@@ -81,7 +81,7 @@ def cell(tmp_path, monkeypatch):
                         }
                     )
                 runs[f"{dataset}/{method}/s{seed}"] = {"trained_parameters": parameters}
-        folder = tmp_path / "results" / "runs" / dataset / printed / "s0-1"
+        folder = tmp_path / "results" / "runs" / dataset / printed / "s0-2"
         folder.mkdir(parents=True, exist_ok=True)
         pd.DataFrame(rows).to_csv(folder / "metrics.csv", index=False)
         pd.DataFrame(resampled).to_parquet(folder / "resamples.parquet", index=False)
@@ -182,15 +182,6 @@ def test_models_are_told_apart(scripts):
     assert identify("ssa", "gdro+groups=ssa", "waterbirds")[:2] == ("ssa", "imagenet_rn50")
 
 
-def test_rank_correlations_are_over_methods_and_models(scripts, runs):
-    metrics, resamples = scripts["named"].load(runs)
-    models = metrics[metrics["printed"] == "models"].groupby("metric")["value"].first()
-    assert models["similarity_tracks_error"] == pytest.approx(-1) and models["alignment_tracks_error"] == pytest.approx(
-        1
-    )
-    assert (resamples["printed"] == "models").sum() == 4  # two metrics, two seeds
-
-
 def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scripts, runs, cell, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2)}
     ours = cell("contrastive_adapter", points, artifact="table_6", parameters=3)
@@ -206,28 +197,23 @@ def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scrip
     assert delta["ours"] == pytest.approx(10)
 
 
-def correlations(scripts, cells):
-    """Those of similarity, one for each seed."""
-    metrics = scripts["named"].load(cells, resampled=False)[0]
-    found = metrics[metrics["metric"] == "similarity_tracks_error"]
-    assert found["seed"].is_unique
-    return found["value"]
-
-
 def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scripts, runs, cell, tmp_path):
     model = "stage1=zero_shot+stage1.encoder=clip+stage1.encoder.checkpoint={}+stage1.encoder.model={}"
-    vit, cloob = model.format("openai", "ViT-B-32"), model.format("cloob", "RN50")
-    points = {f"prompting+{vit}": (0.2, 0.8, 0.99, 0.6), f"prompting+{cloob}": (0.1, 0.8, 0.999, 0.6)}
-    others = [cell("zero_shot_cloob", points, artifact="figure_3")]
-    error, similarity = (
-        [0.6, 0.4, 0.2, 0.8],
-        [0.5, 0.7, 0.9, 0.99],
-    )  # zero-shot, adapter, contrastive adapter; and the least robust
+    vit, cloob = (f"prompting+{model.format(*of)}" for of in (("openai", "ViT-B-32"), ("cloob", "RN50")))
+    values = {vit: (0.2, 0.8, 0.99, 0.6), cloob: (0.1, 0.8, 0.999, 0.6), f"prompting+{FEW}": (0.3, 0.8, 0.4, 0.6)}
+    others = [cell("zero_shot_cloob", values, artifact="figure_3")]
     shown_twice = [*runs, replace(runs[2], artifact="table_4"), *others]
-    (found,) = {float(value) for cells in ([*runs, *others], shown_twice) for value in correlations(scripts, cells)}
-    assert found == pytest.approx(spearmanr(error, similarity).statistic)
-    table = made(scripts, "claims", [*runs, *others], tmp_path).set_index(["claim", "dataset"])
-    assert table.loc[("similarity_tracks_error", "waterbirds"), "effect"] == pytest.approx(-found)
+    tables = [
+        made(scripts, "claims", cells, tmp_path).set_index(["claim", "dataset"])
+        for cells in ([*runs, *others], shown_twice)
+    ]
+    error, similarity = (
+        [0.6, 0.4, 0.2, 0.8, 0.7],
+        [0.5, 0.7, 0.9, 0.99, 0.4],
+    )  # zero-shot, adapter, contrastive adapter; other models
+    for table in tables:
+        found = table.loc[("similarity_tracks_error", "waterbirds")]
+        assert found["estimate"] == pytest.approx(-np.arctanh(spearmanr(error, similarity).statistic))
 
 
 def of_waterbirds(cell, parameters):
@@ -369,7 +355,7 @@ def test_claims_are_judged_on_what_was_run(scripts, runs, cell, tmp_path):
     assert (table["claim"] == "with_100_samples_better_than_zero_shot").sum() == 1
     verdicts = table[table["dataset"] == "waterbirds"].set_index("claim")["verdict"].to_dict()
     assert verdicts["contrastive_adapter_beats_zero_shot"] == verdicts["both_parts_are_needed"] == "holds"
-    assert verdicts["training_can_hurt_when_imbalanced"] == verdicts["similarity_tracks_error"] == "holds"
+    assert verdicts["training_can_hurt_when_imbalanced"] == "holds"
     assert (
         verdicts["with_100_samples_better_than_zero_shot"]
         == verdicts["with_100_samples_ssa_is_worse_than_zero_shot"]

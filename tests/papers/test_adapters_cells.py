@@ -1,7 +1,6 @@
 """The room adapters in the published configuration, and what it shares in the bundled one: settings of data sets,
 cells, claims."""
 
-import ast
 import importlib
 import itertools
 import sys
@@ -11,7 +10,8 @@ import pytest
 import yaml
 
 from despur.orchestration import configuration, experiments
-from despur.reporting.claims import read
+from despur.reporting.claim_format import read_claims
+from despur.reporting.formulas import Correlation
 from despur.specs.names import parse
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve
@@ -66,41 +66,49 @@ def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):
     assert set(asked) <= found
 
 
-CLAIMS = yaml.safe_load((experiments.PAPERS / "adapters/claims.yaml").read_text())
+CLAIMS, _ = read_claims(experiments.PAPERS / "adapters/claims.yaml")
 
 
-def asked(effect):
-    """Methods, foundation models (None: any) and numbers of training samples (0: all) that an effect asks for."""
-    for call in (node for node in ast.walk(read(effect)) if isinstance(node, ast.Call)):
-        words = [word.value for word in call.args]
-        where = {keyword.arg: keyword.value.value for keyword in call.keywords}
-        for method in words[:1] if call.func.id == "value" else words[1:]:
-            yield method, where.get("backbone"), where.get("data_samples", 0)
+class Anything:
+    """As if every level had been run."""
+
+    def levels(self, key, measurement):
+        return [1.0, 2.0]
+
+
+def asked(claim):
+    """Methods, foundation models (None: any) and numbers of training samples (0: all) that a claim asks for."""
+    for part in claim.formulas(claim.datasets[:1], Anything()).components:
+        if isinstance(part, Correlation):
+            yield from (
+                (method, model, 0) for method in part.of["method"] for model in named_in_table_3(part.of["backbone"])
+            )
+        else:
+            yield from ((one["method"], one.get("backbone"), one.get("data.samples", 0)) for _, one in part.terms)
+
+
+def named_in_table_3(models):
+    """Of the models of a correlation, those that every claim about it has."""
+    return [model for model in models if model in ("clip_rn50", "clip_vit_l14")]
 
 
 def ran(named, claim, role):
     """What the published configuration runs for a claim on a data set; the paper's names, foundation models, numbers
     of samples."""
-    every = {
-        cell
-        for name in (claim["artifact"], *claim.get("beside", []))
-        for cell in experiments.list_artifact_runs(CONFIG, "adapters", name)
-    }
-    for cell in (
-        cell for cell in every if cell.role == role and cell.artifact in (claim["artifact"], *claim.get("beside", []))
-    ):
+    every = {cell for name in claim.behind for cell in experiments.list_artifact_runs(CONFIG, "adapters", name)}
+    for cell in (cell for cell in every if cell.role == role and cell.artifact in claim.behind):
         for run in locate(cell.folders[0]).runs():
             printed, backbone, alpha = named.identify(cell.printed, run.spec.name, run.data.name)
-            for method in (printed, "models", *(["linear_probe"] if alpha == 0 else [])):
+            for method in (printed, *(["linear_probe"] if alpha == 0 else [])):
                 yield from ((method, model, run.data.settings.get("samples", 0)) for model in (backbone, None))
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim["name"])
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
 def test_what_a_claim_asks_for_is_run_in_the_published_configuration(named, claim):
-    assert {claim["artifact"], *claim.get("beside", [])} <= set(ROOM["artifacts"]["claims"]["from"])
-    wanted = set(asked(claim["effect"]))
+    assert set(claim.behind) <= set(ROOM["artifacts"]["claims"]["from"])
+    wanted = set(asked(claim))
     assert wanted
-    for role in claim["datasets"]:
+    for role in claim.datasets:
         assert wanted <= set(ran(named, claim, role)), role
 
 
@@ -108,8 +116,8 @@ def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
     judged = {
         role
         for claim in CLAIMS
-        if claim["name"].startswith("contrastive_adapter_beats_zero_shot")
-        for role in claim["datasets"]
+        if claim.name.startswith("contrastive_adapter_beats_zero_shot")
+        for role in claim.datasets
     }
     assert judged == set(ROOM["datasets"])
     assert {cell.role for cell in experiments.list_artifact_runs(CONFIG, "adapters", "prose")} == judged

@@ -39,13 +39,13 @@ def cell(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def make(printed, points, name, role="moji", dataset=DATA, seconds=1.0, artifact="table_1"):
-        folder = tmp_path / "results/runs" / dataset / name / "s0-1"
+        folder = tmp_path / "results/runs" / dataset / name / "s0-2"
         folder.mkdir(parents=True, exist_ok=True)
         rows, runs, columns = [], {}, [str(i) for i in range(5)]
         for method, settings, values, validation in points:
-            for seed in (0, 1):
+            for seed in (0, 1, 2):
                 own = {"dataset": dataset, "method": method, **settings, "seed": seed, "selection": "best", "group": ""}
-                shift = 0.02 * seed - 0.01
+                shift = 0.02 * (seed - 1)
                 rows += [
                     own | {"split": "test", "metric": m, "value": v + shift}
                     for m, v in zip(SHARES, values, strict=True)
@@ -107,8 +107,8 @@ def test_validation_data_select_and_test_data_are_shown(scripts, moji, tmp_path)
     table = made(scripts, "table_1", moji, tmp_path)
     for metric, value in zip(("accuracy", "tpr_gap", "leakage_h", "leakage_yhat"), CON, strict=False):
         row = row_of(table, paper_dataset="moji", method="con", metric=metric)
-        assert row["ours"] == pytest.approx(100 * value) and row["seeds"] == 2 and row["selected"] == "con"
-        assert row["ours_std"] == pytest.approx(100 * 0.02 / np.sqrt(2))
+        assert row["ours"] == pytest.approx(100 * value) and row["seeds"] == 3 and row["selected"] == "con"
+        assert row["ours_std"] == pytest.approx(100 * 0.02)
     assert row_of(table, paper_dataset="moji", method="inlp", metric="accuracy")["verdict"] == "not run here"
     assert set(table.loc[table["seeds"] > 0, "verdict"]) == {"stand-in: not compared"}
 
@@ -120,7 +120,7 @@ def test_the_tradeoff_is_of_means_in_tables_and_seed_by_seed_in_claims(scripts, 
     values = np.transpose([CE, CON, FT])[:4]
     for method, expected in zip(("ce", "con", "con_ft"), tradeoff(*values), strict=True):
         row = row_of(table, paper_dataset="moji", method=method, metric="tradeoff")
-        by_seed = [tradeoff(*values + shift)[("ce", "con", "con_ft").index(method)] for shift in (-0.01, 0.01)]
+        by_seed = [tradeoff(*values + shift)[("ce", "con", "con_ft").index(method)] for shift in (-0.02, 0, 0.02)]
         assert row["ours"] == pytest.approx(expected) and row["ours_std"] == pytest.approx(np.std(by_seed, ddof=1))
 
 
@@ -145,8 +145,8 @@ def test_on_the_paper_s_own_data_numbers_are_judged_but_not_ratios(scripts, cell
     cells = [cell("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", dataset="moji")]
     table = made(scripts, "table_1", cells, tmp_path)
     assert (
-        row_of(table, paper_dataset="moji", method="ce", metric="tpr_gap")["verdict"] == "agrees"
-    )  # 40.0 against 40.2
+        row_of(table, paper_dataset="moji", method="ce", metric="tpr_gap")["verdict"] == "too noisy"
+    )  # 40.0 against 40.2: seeds spread by two
     assert row_of(table, paper_dataset="moji", method="ce", metric="leakage_yhat")["difference"] == pytest.approx(
         70 - 70.96
     )
@@ -159,9 +159,10 @@ def test_on_the_paper_s_own_data_numbers_are_judged_but_not_ratios(scripts, cell
 def test_claims_read_the_selected_settings(scripts, moji, tmp_path):
     table = made(scripts, "claims", moji, tmp_path)
     row = row_of(table, claim="con_lowers_gap", dataset="moji")
-    assert row["effect"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"
+    assert row["estimate"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"
     assert "con_ce_fcl" in row_of(table, claim="both_parts_lower_gap", dataset="moji")["reason"]
-    assert row_of(table, claim="con_takes_about_as_long_as_ce", dataset="moji")["effect"] == pytest.approx(0.4)
+    contrasts = row_of(table, claim="con_takes_about_as_long_as_ce", dataset="moji")["contrasts"]
+    assert f"con - ce (relative_time): {np.log(1.5):+.3g} " in contrasts
 
 
 def test_with_two_classes_against_all(scripts, cell, tmp_path):
@@ -172,7 +173,7 @@ def test_with_two_classes_against_all(scripts, cell, tmp_path):
     ]
     every = [cell(m, [(n, {}, CE, CE[:2])], n, "bios", artifact="table_2") for m, (n, _) in points.items()]
     row = row_of(made(scripts, "claims", two + every, tmp_path), claim="more_effect_with_two_classes")
-    assert row["effect"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"
+    assert row["estimate"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"
 
 
 def test_metrics_on_two_of_three_classes(scripts):
@@ -209,7 +210,7 @@ def test_other_rules_select_from_the_same_sweep(scripts, cell, tmp_path):
     }
     selected = {"near_best_accuracy": "con+ratio=1", "dto": "con+ratio=10", "dto_shared": "con+ratio=0.1"}
     assert {rule: row["selected"] for rule, row in picked.items()} == selected
-    assert all(row["on_front"] and row["settings"] == 3 and row["seeds"] == 2 for row in picked.values())
+    assert all(row["on_front"] and row["settings"] == row["seeds"] == 3 for row in picked.values())
     assert picked["dto"]["val_gap"] == pytest.approx(1) and picked["dto"]["gap"] == pytest.approx(10)
     text = (tmp_path / "table_selection.md").read_text()
     assert "near best accuracy" in text and "con_ft" not in text  # of which one setting was run
@@ -250,4 +251,4 @@ def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare(scr
 def test_prose_reads_con_s_leakage(scripts, moji):
     metrics, _ = scripts["chosen"].load(moji)
     expected = 100 * np.mean([CON[2], CON[3], FT[2], FT[3]])
-    assert scripts["prose"].con_leakage(metrics) == pytest.approx([expected - 1, expected + 1])
+    assert scripts["prose"].con_leakage(metrics) == pytest.approx([expected - 2, expected, expected + 2])

@@ -10,12 +10,12 @@ from helpers import quick
 from hypothesis import given
 from hypothesis import strategies as st
 from project import SOURCE
+from scipy import stats
 
 from despur.orchestration import configuration, experiments, matrix, plan
 from despur.orchestration.experiments import Cell
 from despur.reporting import comparison
 from despur.reporting.comparison import METRICS, cell_text, compare, ranks
-from despur.reporting.evidence import DRAWS
 from despur.specs.settings import SettingError
 from despur.storage.store import write_json
 
@@ -72,22 +72,20 @@ def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further
     )  # train and evaluate each, one further stage 1, the matrix
 
 
-def series(value, noise):
-    """An answer of Evidence: value, draws, seeds."""
-    return np.concatenate([[value], value + np.resize(noise, DRAWS), [value, value]])
+def series(value, noise, seeds=(-0.1, 0, 0.1)):
+    """A method's values by seed, then those on bootstrap samples, which shift all seeds alike."""
+    by_seed = value + np.array(seeds, float)
+    return np.column_stack([by_seed, by_seed[:, None] + np.resize(noise, 200)])
 
 
-def test_ranks_and_their_intervals_by_hand():
-    noise = np.array([-1.0, 1.0])
-    found = {
-        "erm": series(10, 0 * noise),
-        "same": series(10.5, noise),
-        "far": series(20, noise),
-        "low": series(1, noise),
-    }
+def test_ranks_and_what_refutes_them_by_hand():
+    """Methods that share their seeds' noise: their differences are exact but for test data, of 1 around two of them."""
+    noise = np.resize([-1.0, 1.0], 200)
+    found = {"erm": series(10, 0), "same": series(10.5, noise), "far": series(20, noise), "low": series(1, noise)}
     better = ranks(found, higher_is_better=True)
     assert {name: row["rank"] for name, row in better.items()} == {"far": 1, "same": 2, "erm": 3, "low": 4}
-    assert (better["same"]["rank_low"], better["same"]["rank_high"]) == (2, 3)
+    shown = {name: (row["rank_low"], row["rank_high"]) for name, row in better.items()}
+    assert shown == {"far": (1, 1), "same": (2, 3), "erm": (2, 3), "low": (4, 4)}
     assert {name: row["versus_erm"] for name, row in better.items()} == {
         "erm": "",
         "same": "undecided",
@@ -98,28 +96,34 @@ def test_ranks_and_their_intervals_by_hand():
     assert worse["low"]["rank"] == 1 and worse["far"]["versus_erm"] == "hurts"
 
 
-def test_what_varies_with_nothing_has_ranks_without_intervals_and_no_verdict():
-    assert ranks({"erm": series(900, [0]), "cnc": series(1000, [0])}, False) == {"erm": {"rank": 1}, "cnc": {"rank": 2}}
+def test_comparisons_are_corrected_for_the_number_of_other_methods():
+    """Just enough for one comparison, but not for two."""
+    half = stats.t.isf(0.025, 2) * 0.1 / math.sqrt(3)
+    base, near, far = (
+        np.array([[v]]) + np.array([[a], [b], [c]])
+        for v, a, b, c in ((0, 0, 0, 0), (half * 1.01, -0.1, 0, 0.1), (50, 1, 0, 2))
+    )
+    assert ranks({"erm": base, "near": near}, True)["near"]["versus_erm"] == "helps"
+    assert ranks({"erm": base, "near": near, "far": far}, True)["near"]["versus_erm"] == "undecided"
+
+
+def test_what_varies_with_nothing_has_ranks_that_nothing_refutes():
+    same = {"erm": series(900, [0], [0, 0, 0]), "cnc": series(1000, [0], [0, 0, 0])}
+    assert ranks(same, False) == {"erm": {"rank": 1}, "cnc": {"rank": 2}}
     assert ranks({}, True) == {}
 
 
 def test_methods_that_share_their_noise_are_told_apart():
     """The same seeds and originals for all: what moves them together does not blur their order."""
-    noise = np.random.default_rng(0).normal(0, 5, DRAWS)
+    noise = np.random.default_rng(0).normal(0, 5, 200)
     found = ranks({"erm": series(10, noise), "cnc": series(10.1, noise)}, True)
     assert (found["cnc"]["rank_low"], found["cnc"]["rank_high"], found["cnc"]["versus_erm"]) == (1, 1, "helps")
 
 
-@pytest.mark.parametrize(
-    ("seeds", "resampled", "verdict"),
-    [(1, True, "undecided"), (2, True, "helps"), (4, False, "undecided"), (5, False, "helps")],
-)
-def test_a_method_helps_by_the_rule_of_claims(seeds, resampled, verdict):
-    found = {
-        name: np.concatenate([series(value, [-1.0, 1.0])[: 1 + DRAWS], [value] * seeds])
-        for name, value in (("erm", 1), ("far", 20))
-    }
-    assert ranks(found, True, resampled)["far"]["versus_erm"] == verdict
+@pytest.mark.parametrize(("seeds", "verdict"), [(1, "undecided"), (2, "undecided"), (3, "helps")])
+def test_a_method_helps_by_the_rule_of_claims(seeds, verdict):
+    found = {name: series(value, [-0.1, 0.1], [0.0, 0.1, 0.2][:seeds]) for name, value in (("erm", 1), ("far", 20))}
+    assert ranks(found, True)["far"]["versus_erm"] == verdict
 
 
 @quick
@@ -129,11 +133,12 @@ def test_ranks_sum_to_what_they_must_and_ties_share(values, higher):
     got = [row["rank"] for row in found.values()]
     assert sum(got) == pytest.approx(len(values) * (len(values) + 1) / 2)
     assert all((values[i] == values[j]) == (got[i] == got[j]) for i in range(len(values)) for j in range(i))
+    assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in found.values())
 
 
 def run(root, name, worst, seconds, memory=500.0, probe=False):
-    """The files of a run folder: two seeds, one metric and its bootstrap values."""
-    folder = root / f"runs/scene_digits/{name}/s0-1"
+    """The files of a run folder: three seeds, one metric and its bootstrap values."""
+    folder = root / f"runs/scene_digits/{name}/s0-2"
     folder.mkdir(parents=True)
     metric = "probe_accuracy" if probe else "worst_group_accuracy"
     rows = pd.DataFrame(
@@ -159,7 +164,7 @@ def run(root, name, worst, seconds, memory=500.0, probe=False):
     about = {
         "seconds": 9.0,
         "peak_memory_mb": memory,
-        "runs": {f"scene_digits/{name}/s{s}": {"seconds": seconds} for s in range(2)},
+        "runs": {f"scene_digits/{name}/s{s}": {"seconds": seconds} for s in range(3)},
     }
     write_json(folder / "about.json", about)
     return Cell("scene_digits", "scene_digits", name, (str(folder),), "matrix")
@@ -168,14 +173,14 @@ def run(root, name, worst, seconds, memory=500.0, probe=False):
 @pytest.fixture
 def cells(tmp_path):
     write_json(
-        tmp_path / "stage1/scene_digits/erm/s0-1/about.json",
-        {"peak_memory_mb": 800.0, "runs": {f"scene_digits/erm/s{s}": {"seconds": 4.0} for s in range(2)}},
+        tmp_path / "stage1/scene_digits/erm/s0-2/about.json",
+        {"peak_memory_mb": 800.0, "runs": {f"scene_digits/erm/s{s}": {"seconds": 4.0} for s in range(3)}},
     )
-    write_json(tmp_path / "groups/scene_digits/oracle/s0-1/about.json", {"peak_memory_mb": 100.0, "seconds": 0.1})
+    write_json(tmp_path / "groups/scene_digits/oracle/s0-2/about.json", {"peak_memory_mb": 100.0, "seconds": 0.1})
     return [
-        run(tmp_path, "erm", [0.2, 0.3], 5.0),
-        run(tmp_path, "leace", [0.7, 0.8], 1.0),
-        run(tmp_path, "simclr", [0.9, 0.9], 7.0, probe=True),
+        run(tmp_path, "erm", [0.2, 0.25, 0.3], 5.0),
+        run(tmp_path, "leace", [0.7, 0.75, 0.8], 1.0),
+        run(tmp_path, "simclr", [0.9, 0.9, 0.9], 7.0, probe=True),
     ]
 
 
@@ -184,7 +189,7 @@ def test_a_row_for_each_method_and_metric(cells):
     assert len(table) == 3 * len(METRICS)
     worst = table.xs("worst_group_accuracy", level="metric")
     assert worst["value"].to_dict() == pytest.approx({"erm": 25, "leace": 75, "simclr": math.nan}, nan_ok=True)
-    assert worst.loc["erm", "std"] == pytest.approx(100 * np.std([0.2, 0.3], ddof=1))
+    assert worst.loc["erm", "std"] == pytest.approx(100 * np.std([0.2, 0.25, 0.3], ddof=1))
     assert worst["rank"].to_dict() == pytest.approx({"erm": 2, "leace": 1, "simclr": math.nan}, nan_ok=True)
     assert worst.loc["leace", "versus_erm"] == "helps"
     assert table.xs("gap", level="metric")["value"].isna().all()

@@ -4,8 +4,9 @@ results/runs/DATASET/METHOD/SEEDS/metrics.csv.
     python -m despur.evaluate results/runs/colored_digits/cnc/s0-2
 
 Columns: dataset, method, the settings that the sweep varies, seed, split, selection, metric, group, value. Beside it,
-resamples.parquet holds the values of the test splits (selection best) on 200 bootstrap samples of its originals, the
-same for all methods on a data set: what intervals are made of."""
+resamples.parquet holds the values of the test splits (selection best) on 200 bootstrap samples of their originals
+(metrics/resampling.py), the same for all methods, splits and draws of a data set: they say how much is the noise of
+test data."""
 
 import argparse
 import hashlib
@@ -17,10 +18,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.compute.randomness import generator
 from despur.metrics import probes
 from despur.metrics.codes import encode_logits
 from despur.metrics.groups import mean
+from despur.metrics.resampling import counts
 from despur.metrics.rows import Row, accuracies, leakage, predict_neighbors, representations, sizes, theorem
 from despur.specs.paths import ResultPath, Run, identify_run
 from despur.storage.provenance import entry_point
@@ -28,20 +29,6 @@ from despur.storage.store import Array, Container, Dataset, atomic, load_dataset
 
 RESAMPLES = 200
 Known = dict[tuple[Any, ...], list[Row]]
-
-
-def counts(dataset: Dataset, name: str, split: str, resamples: int) -> Array:
-    """How often each sample of a split counts, (1+resamples,N): once; then in bootstrap samples of the split's
-    originals.
-
-    ``name``: the data set without its settings, so that data points that share their originals share the bootstrap
-    samples."""
-    originals = dataset.table["original"].to_numpy()[dataset.rows(split)]
-    _, where = np.unique(originals, return_inverse=True)
-    size = where.max() + 1
-    rng = generator(f"resamples/{name}/{split}")
-    drawn = [np.bincount(rng.integers(0, size, size), minlength=size) for _ in range(resamples)]
-    return np.stack([np.ones(size), *drawn])[:, where]
 
 
 def evaluate_run(
@@ -53,8 +40,10 @@ def evaluate_run(
     ``outputs``: ``z`` and (with a head) ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where
     the model has one. ``known``: what was found of representations, which many heads may share; filled here."""
     splits, tested = [split for split in dataset.splits if split != "unlabelled"], dataset.test_splits
+    originals = dataset.table["original"].to_numpy()
     weights = {
-        split: counts(dataset, run.data.base_name, split, resamples if split in tested else 0) for split in splits
+        split: counts(run.data.base_name, originals[dataset.rows(split)], resamples if split in tested else 0)
+        for split in splits
     }
     outputs = outputs | {name: outputs[name].astype(np.float32) for name in ("z", "logits") if name in outputs}
     logits = outputs.get("logits")

@@ -4,17 +4,15 @@ Draws are values on bootstrap samples of test originals (despur/evaluate.py), as
 all of them, of the metrics that tables and claims read: of all samples together, of probes and, of few classes, by
 class."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from despur.evaluate import counts
 from despur.metrics.codes import FEW
 from despur.metrics.predictions import Prediction, predict, score
+from despur.metrics.resampling import plan_checksum
 from despur.specs.paths import Run
 from despur.storage.coding import encode
 from despur.storage.ledger import Key, nest
@@ -52,9 +50,7 @@ def measure(
     return {
         "metrics": {name: nest(without_many_groups(own)) for name, own in values.items()},
         "predictions": nest({(each.split, each.metric, each.group): encode(each.codes) for each in predictions}),
-        "resampling": {
-            split: digest_resampling(dataset, run.data.base_name, split, draws.shape[1]) for split in splits
-        },
+        "resampling": {split: plan_checksum(run.data.base_name, draws.shape[1]) for split in splits},
         "draws": nest(
             {key: encode_draws(own, values["best"][key]) for key, own in zip(drawn.index, draws, strict=True)}
         ),
@@ -108,10 +104,3 @@ def encode_draws(values: Array, point: float) -> str:
     if np.isinf(deviations).any():
         raise InputError(f"draws around {point} deviate by more than float16 holds")
     return encode(deviations)
-
-
-@lru_cache(maxsize=8)
-def digest_resampling(dataset: Dataset, name: str, split: str, resamples: int) -> str:
-    """What tells one plan of bootstrap samples from another: how often each sample of the split counts in each."""
-    plan = counts(dataset, name, split, resamples)[1:].astype("<u2")
-    return hashlib.sha256(np.ascontiguousarray(plan).tobytes()).hexdigest()[:16]

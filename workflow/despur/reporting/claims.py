@@ -1,34 +1,35 @@
-"""A paper's claims: named statements, executed on what a run measured.
+"""A paper's claims, executed on what a run measured and on what the paper printed. (The format:
+despur/reporting/claim_format.py.)
 
-claims.yaml of a room lists for each claim its ``name``, ``statement``, ``place`` in the paper, the ``artifact`` whose
-runs it reads (and others ``beside`` it), the ``datasets`` (the paper's) it is about, an ``effect``, a ``margin`` and
-why that margin (``because``). The claim holds when the 95 % interval of the effect lies above the margin, fails when
-it lies below, else it is undecided, as it is from one seed. Where ``given``, an expression too, is not above 0,
-nothing is decided: an encoder that has learned nothing has no gap, for one. What is ``counted`` (parameters) is the
-same from every seed: its value decides. An effect is an expression of the functions of :class:`Evidence`, such as
-``value('cnc', 'worst_group_accuracy') - best('worst_group_accuracy', 'jtt', 'erm')``; accuracies are shares, not
-percent. Its interval is of percentiles over seeds and test originals, both drawn with replacement and the same for all
-methods: with three seeds it is rather too narrow, which is why the p value from seeds alone stands beside it. Where no
-test data enters (seconds, temperatures), it is Student's over seeds, of which it takes five."""
+A claim holds, fails or is undecided by the rules of despur/reporting/contrasts.py. On the paper's own data, runs that
+were trained shorter than the paper's decide nothing about it; on substitute data, verdicts are about the settings of
+this run, not about the paper."""
 
-import ast
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
-from scipy import stats
 
-from despur.compute.randomness import generator
 from despur.orchestration.experiments import Cell
-from despur.reporting.evidence import DRAWS, Evidence, Missing, decide
+from despur.reporting.claim_format import Claim, read_claims
+from despur.reporting.contrasts import (
+    LEVEL,
+    SEEDS,
+    WORDS,
+    Contrast,
+    Group,
+    contrasts_of,
+    decide,
+    is_met,
+    what_would_settle,
+)
+from despur.reporting.evidence import Printed, Several, Source, collect, common_seeds, evaluate
+from despur.reporting.levels import Missing
+from despur.reporting.printed import printed_settings
 from despur.reporting.tables import load_metrics, load_resamples
-from despur.specs.names import unknown
-from despur.specs.settings import SettingError
-from despur.storage.store import Array
+from despur.reporting.verdicts import NOT_RUN
 
 COLUMNS = [
     "claim",
@@ -36,122 +37,25 @@ COLUMNS = [
     "place",
     "dataset",
     "data",
+    "substitute",
     "verdict",
-    "effect",
+    "k",
+    "needed",
+    "estimate",
     "low",
     "high",
     "margin",
     "because",
     "seeds",
-    "p_seeds",
-    "p_holm",
+    "printed",
+    "printed_note",
+    "advice",
     "reason",
+    "contrasts",
 ]
-
-
-OF_EVIDENCE = ("value", "best", "least", "over", "rise", "spread", "classes", "gap", "slack")
+AS_PRINTED, CONTRADICTED, NOT_PRINTED = "holds", "contradicted by the paper's own numbers", "not printed"
+NOT_EXECUTED = "not executed"
 Measure = Callable[[Sequence[Cell]], tuple[pd.DataFrame, pd.DataFrame]]
-ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "log": np.log,
-    "minimum": np.minimum,
-    "maximum": np.maximum,
-    "mean": partial(np.mean, axis=0),
-    "lowest": partial(np.min, axis=0),
-    "highest": partial(np.max, axis=0),
-}
-ALLOWED = (
-    ast.Expression,
-    ast.Call,
-    ast.Name,
-    ast.Load,
-    ast.Constant,
-    ast.keyword,
-    ast.List,
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.Subscript,
-    ast.operator,
-    ast.unaryop,
-)
-
-
-def read(expression: str) -> ast.Expression:
-    """An effect's syntax tree: arithmetic and calls of known functions only. Raises SettingError for anything else."""
-    known = (*OF_EVIDENCE, *ARITHMETIC)
-    tree = ast.parse(expression.strip(), mode="eval")
-    for node in ast.walk(tree):
-        if not isinstance(node, ALLOWED):
-            raise SettingError(
-                f"effect {expression!r}: {ast.unparse(node)} is neither arithmetic nor a call of {', '.join(known)}"
-            )
-        if isinstance(node, ast.Name) and node.id not in known:
-            raise unknown(f"effect {expression!r}: function", node.id, known)
-    return tree
-
-
-def common_seeds(metrics: pd.DataFrame, expression: str) -> list[int]:
-    """The seeds that every method named in an expression has."""
-    named = {node.value for node in ast.walk(read(expression)) if isinstance(node, ast.Constant)}
-    each = [set(part["seed"]) for name, part in metrics.groupby("printed") if name in named]
-    return sorted(set.intersection(*each)) if each else []
-
-
-def judge(claim: dict[str, Any], metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
-    """Verdict and evidence of a claim on the runs of one data set."""
-    try:
-        seeds = common_seeds(metrics, claim["effect"])
-        if not seeds:
-            raise Missing("no seed in common" if len(metrics) else f"nothing was run of {claim['artifact']}")
-        draws = generator(f"claims/{claim['name']}").integers(0, len(seeds), (DRAWS, len(seeds)))
-        asked = Evidence(metrics, resamples, seeds, draws)
-        found = effect(claim["effect"], asked)
-        given = effect(claim["given"], asked)[0] if "given" in claim else 1.0
-        if np.isnan(found[0]):
-            raise Missing("the effect is not a number here")
-    except Missing as missing:
-        return {"verdict": "not run here", "reason": str(missing)}
-    if np.isinf(found[0]) or not given > 0:
-        return {
-            "verdict": "undecided",
-            "reason": "the effect is infinite here" if given > 0 else f"not above 0: {claim['given']}",
-        }
-    return decided(claim, found, asked)
-
-
-def decided(claim: dict[str, Any], found: Array, asked: Evidence) -> dict[str, Any]:
-    """The verdict on an effect's value, draws and values by seed."""
-    alone = found[DRAWS + 1 :]
-    side, evidence = decide(found, claim["margin"], asked.resampled, bool(claim.get("counted")))
-    of_all = {"effect": found[0], "seeds": len(asked.seeds), "p_seeds": p_value(alone, claim["margin"])}
-    return of_all | evidence | {"verdict": {"above": "holds", "below": "fails"}.get(side, side)}
-
-
-def effect(expression: str, evidence: Evidence) -> Array:
-    """An effect's value, draws and values by seed, from the functions of Evidence, elementwise ones, and ``mean``,
-    ``lowest``, ``highest`` over what ``over`` or ``classes`` gives, or over a list. Raises SettingError for an effect
-    that is not one number."""
-    known = ARITHMETIC | {name: getattr(evidence, name) for name in OF_EVIDENCE}
-    found = np.asarray(eval(compile(read(expression), expression, "eval"), {"__builtins__": {}}, known))
-    if found.shape != (1 + DRAWS + len(evidence.seeds),):
-        raise SettingError(f"effect {expression!r} is not one number: reduce it with mean, lowest or highest")
-    return found
-
-
-def p_value(alone: Array, margin: float) -> float:
-    """One-sided t test over seeds alone that the effect lies above the margin; NaN from fewer than two seeds."""
-    if len(alone) < 2 or np.ptp(alone) == 0:
-        return float("nan")
-    return float(stats.ttest_1samp(alone, margin, alternative="greater").pvalue)
-
-
-def holm(values: Iterable[float]) -> list[float]:
-    """Holm's correction of p values; NaN stays and does not count."""
-    p = np.array(list(values), float)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known])]
-    steps = p[order] * np.arange(len(order), 0, -1)
-    p[order] = np.minimum(np.maximum.accumulate(steps), 1) if len(order) else []
-    return p.tolist()
 
 
 def measured(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -159,45 +63,187 @@ def measured(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return load_metrics(cells), load_resamples(cells)
 
 
+def judge(claim: Claim, datasets: Sequence[str], source: Source) -> dict[str, Any]:
+    """Verdict and evidence of a claim on the runs of its data sets."""
+    try:
+        formulas, conditions = claim.formulas(datasets, source), claim.conditions(datasets, source)
+        frames = [*collect(formulas, source), *collect(conditions, source)]
+        seeds = common_seeds(frames)
+        found, given = evaluate(formulas, source, seeds), evaluate(conditions, source, seeds)
+    except Missing as missing:
+        return {"verdict": NOT_RUN, "reason": str(missing)}
+    if not all(np.isfinite(contrast.by_seed).all() for contrast in contrasts_of(found)):
+        return {"verdict": "undecided", "reason": "a contrast is infinite here"}
+    summary = summarize(found)
+    if reason := refused(found, given, source):
+        return summary | {"verdict": "undecided", "reason": reason}
+    verdict = WORDS[int(decide(found))]
+    advice = what_would_settle(found, tested(source)) if verdict == "undecided" else ""
+    return summary | {"verdict": verdict, "advice": advice}
+
+
+def refused(found: Group, given: Group, source: Source) -> str:
+    """Why contrasts decide nothing; empty where they may."""
+    contrasts = list(contrasts_of(found))
+    if not all(contrast.decides for contrast in contrasts):
+        return f"{contrasts[0].seeds} seed{'s' * (contrasts[0].seeds > 1)}: fewer than {SEEDS} decide nothing"
+    if given.parts and not given.holds():
+        failed = [contrast.label for contrast in contrasts_of(given) if not contrast.holds()]
+        return f"not shown to be above 0, as it is given: {failed[0]}"
+    return shortened(source.metrics)
+
+
+def shortened(metrics: pd.DataFrame) -> str:
+    """Which training of the paper's own data is shorter than its own; empty for none."""
+    if "changed" not in metrics or metrics["stand_in"].eq(True).any():
+        return ""
+    changed = {item for text in metrics["changed"].dropna().unique() for item in printed_settings(text).items()}
+    lengths = [f"{key}={value}" for key, value in sorted(changed) if key.rpartition(".")[2] in ("epochs", "steps")]
+    return f"not trained as long as in the paper ({', '.join(lengths)}): decides nothing about it" if lengths else ""
+
+
+def tested(source: Source) -> int | None:
+    """How many test samples there are, where that was measured."""
+    rows = source.metrics
+    own = rows[(rows["metric"] == "samples") & (rows["split"] == "test")] if "metric" in rows else rows
+    if not len(own):
+        return None
+    return int(own.drop_duplicates(["role", "group"])["value"].sum())
+
+
+def summarize(found: Group) -> dict[str, Any]:
+    """What a row says of a claim's contrasts: the one nearest to its margin in half-widths, or furthest below it; and
+    the list of all."""
+    contrasts = list(contrasts_of(found))
+    k = len(contrasts)
+    weakest = min(contrasts, key=distance)
+    low, high = bounds(weakest)
+    return {
+        "k": k,
+        "needed": k if found.at_least is None else f"{found.at_least} of {len(found.parts)}",
+        "estimate": float(weakest.estimate),
+        "low": low,
+        "high": high,
+        "margin": weakest.margin,
+        "seeds": weakest.seeds,
+        "contrasts": "; ".join(map(describe, contrasts)),
+    }
+
+
+def distance(contrast: Contrast) -> float:
+    """How far a contrast is above its margin, in half-widths."""
+    width = float(np.nan_to_num(contrast.half_width()))
+    return float(contrast.estimate - contrast.margin) / max(width, 1e-12)
+
+
+def bounds(contrast: Contrast) -> tuple[float, float]:
+    """The bounds at LEVEL."""
+    width = float(contrast.half_width(LEVEL))
+    return float(contrast.estimate) - width, float(contrast.estimate) + width
+
+
+def describe(contrast: Contrast) -> str:
+    """``cnc - erm: +0.12 [+0.05, +0.19]``."""
+    low, high = bounds(contrast)
+    return f"{contrast.label}: {float(contrast.estimate):+.3g} [{low:+.3g}, {high:+.3g}]"
+
+
+def on_printed(claim: Claim, datasets: Sequence[str], printed: Source) -> dict[str, Any]:
+    """What the paper's own numbers say of a claim."""
+    try:
+        formulas = claim.printed_formulas(datasets, printed)
+        collect(formulas, printed)
+        met = is_met(evaluate(formulas, printed, [0]))
+    except (Missing, Several) as missing:
+        return {"printed": NOT_PRINTED, "printed_note": stated(claim.not_printed, datasets) or str(missing)}
+    return {"printed": AS_PRINTED if met else CONTRADICTED, "printed_note": stated(claim.slip, datasets)}
+
+
+def stated(note: str | Mapping[str, str], datasets: Sequence[str]) -> str:
+    """A note on these data sets."""
+    return note if isinstance(note, str) else "; ".join(note[name] for name in datasets if name in note)
+
+
 def claims_table(file: Path, cells: Sequence[Cell], measure: Measure = measured) -> pd.DataFrame:
-    """A row for each claim and each data set that plays a part in it. ``measure``: what effects may ask of cells
+    """A row for each claim and each data set that plays a part in it. ``measure``: what claims may ask of cells
     (default: all of it)."""
-    claims, rows = yaml.safe_load(file.read_text()), []
-    behind = {claim["name"]: (claim["artifact"], *claim.get("beside", [])) for claim in claims}
-    tables = {names: measure([cell for cell in cells if cell.artifact in names]) for names in set(behind.values())}
+    claims, names = read_claims(file)
+    tables = {
+        behind: measure([cell for cell in cells if cell.artifact in behind])
+        for behind in {claim.behind for claim in claims}
+    }
+    rows = []
     for claim in claims:
-        for role in claim["datasets"]:
-            mine = [table[table["role"] == role] for table in tables[behind[claim["name"]]]]
-            for player in sorted(set(mine[0]["played"])) or [""]:
-                found = judge(claim, *(table[table["played"] == player] for table in mine))
-                head = {
-                    "claim": claim["name"],
-                    **{key: claim[key] for key in ("statement", "place", "margin", "because")},
-                }
-                rows.append({**head, "dataset": role, "data": player, **found})
-    table = pd.DataFrame(rows).reindex(columns=COLUMNS)
-    return table.assign(p_holm=holm(table["p_seeds"]))
+        for datasets in claim.rows:
+            head = {
+                "claim": claim.name,
+                "statement": claim.statement,
+                "place": claim.place,
+                "dataset": ", ".join(datasets),
+                "margin": claim.margin,
+                "because": claim.because,
+            }
+            if claim.not_executed:
+                rows.append(head | {"verdict": NOT_EXECUTED, "reason": claim.not_executed})
+                continue
+            head |= on_printed(claim, datasets, Printed(file.parent / "reported", names, claim.artifact))
+            rows += [head | found for found in judged(claim, datasets, *tables[claim.behind])]
+    return pd.DataFrame(rows).reindex(columns=COLUMNS)
+
+
+def judged(
+    claim: Claim, datasets: Sequence[str], metrics: pd.DataFrame, resamples: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """A verdict for each choice of data that plays the parts of data sets."""
+    rows = []
+    for played in players(metrics, datasets):
+        mine = [table[is_played(table, played)] if len(table) else table for table in (metrics, resamples)]
+        source = Source(mine[0].reset_index(drop=True), mine[1].reset_index(drop=True))
+        substitute = bool(mine[0]["stand_in"].eq(True).any())
+        head = {"data": ", ".join(dict.fromkeys(played.values())), "substitute": substitute}
+        rows.append(head | judge(claim, datasets, source))
+    nothing = {"data": "", "verdict": NOT_RUN, "reason": f"nothing was run of {claim.artifact}"}
+    return rows or [nothing]
+
+
+def is_played(table: pd.DataFrame, played: Mapping[str, str]) -> pd.Series:
+    """Which rows are of the data that plays each data set's part."""
+    return table["role"].map(played) == table["played"]
+
+
+def players(metrics: pd.DataFrame, datasets: Sequence[str]) -> list[dict[str, str]]:
+    """By data set what plays its part: each choice for one data set; for several, the papers' own data, and the first
+    substitutes."""
+    if not len(metrics):
+        return []
+    found = metrics.groupby(["played", "role"])["stand_in"].max().reset_index()
+    if len(datasets) == 1:
+        return [{datasets[0]: played} for played in found.loc[found["role"] == datasets[0], "played"]]
+    each = [own.drop_duplicates("role").set_index("role")["played"].to_dict() for _, own in found.groupby("stand_in")]
+    return [{name: own[name] for name in datasets} for own in each if set(datasets) <= set(own)]
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """The claims as people read them: what was judged before what was not run."""
-    table = table.sort_values("verdict", key=lambda verdict: verdict == "not run here", kind="stable")
+    table = table.sort_values("verdict", key=lambda verdict: verdict.isin([NOT_RUN, NOT_EXECUTED]), kind="stable")
     interval = [
-        "–" if pd.isna(row.effect) else f"{row.effect:+.3g} [{row.low:+.3g}, {row.high:+.3g}]"
+        "–" if pd.isna(row.estimate) else f"{row.estimate:+.3g} [{row.low:+.3g}, {row.high:+.3g}]"
         for row in table.itertuples()
     ]
-    p = ["–" if pd.isna(v) else f"{v:.2g}" for v in table["p_holm"]]
+    words = table[["data", "advice", "reason", "printed"]].fillna("")
     return pd.DataFrame(
         {
             "claim": table["statement"],
             "place": table["place"],
             "data set": table["dataset"],
-            "data used": table["data"].replace("", "–"),
+            "data used": words["data"].replace("", "–"),
             "verdict": table["verdict"],
-            "effect [95 % interval]": interval,
+            "contrasts": table["k"].fillna(0).astype(int),
+            "nearest to its margin [bounds]": interval,
             "margin": [f"{row.margin:g}: {row.because}" for row in table.itertuples()],
             "seeds": table["seeds"].fillna(0).astype(int),
-            "p, seeds alone (Holm)": p,
-            "reason": table["reason"].fillna(""),
+            "on printed numbers": words["printed"],
+            "what would settle it": words["advice"],
+            "reason": words["reason"],
         }
     )

@@ -4,11 +4,10 @@ they are.
     python -m despur.reporting.comparison --cells JSON --output results/matrix
 
 matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods (1:
-best) with the 95 % interval of that rank; ``versus_erm``, whether the 95 % interval of the difference from ERM lies on
-the better side (helps), on the worse (hurts) or on both (undecided), by the rule of claims: always undecided from one
-seed and, where no test data enters (seconds), from less than five. Intervals are over seeds and test originals, both
-drawn with replacement and the same for all methods; from one seed, over test originals alone. Nothing is corrected for
-the number of comparisons."""
+best) with the ranks that are not refuted; ``versus_erm``, whether it is shown to be better than ERM (helps) or worse
+(hurts), or is undecided. Methods are compared in pairs, by the rule of contrasts (despur/reporting/contrasts.py), each
+method at a level that is corrected for the number of the others: it is behind at least those that are shown to be
+better, and ahead of those that are shown to be worse. Fewer than three seeds show nothing."""
 
 import argparse
 import json
@@ -21,10 +20,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from despur.compute.randomness import generator
 from despur.orchestration.experiments import Cell
 from despur.orchestration.matrix import list_papers
-from despur.reporting.evidence import DRAWS, Evidence, Missing, decide
+from despur.reporting.contrasts import FAILS, HOLDS, LEVEL, Contrast, decide
+from despur.reporting.evidence import Source
+from despur.reporting.formulas import DEFAULTS
+from despur.reporting.levels import Missing
 from despur.reporting.tables import cells_from, load_metrics, load_resamples
 from despur.specs.declarations import declared
 from despur.specs.paths import ResultPath, locate
@@ -39,8 +40,8 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of the matrix. ``scale``: from what is stored to the unit that is shown; ``paper``: whose measure it
-    is."""
+    """A column of the matrix. ``scale``: from what is stored to the unit that is shown; ``paper``: whose measure it is;
+    ``as_ratio``: compared by logarithms."""
 
     name: str
     label: str
@@ -48,6 +49,7 @@ class Metric:
     paper: str = ""
     higher_is_better: bool = False
     scale: float = 1.0
+    as_ratio: bool = False
 
 
 METRICS = (
@@ -58,8 +60,8 @@ METRICS = (
     Metric("mutual_information_class", "I(Y;Z)", "nats", "cnc", True),
     Metric("mutual_information_attribute", "I(A;Z)", "nats", "cnc"),
     Metric("alignment_loss", "alignment loss", "distance", "cnc"),
-    Metric("seconds", "training time", "s a seed"),
-    Metric("peak_memory_mb", "peak memory", "MB"),
+    Metric("seconds", "training time", "s a seed", as_ratio=True),
+    Metric("peak_memory_mb", "peak memory", "MB", as_ratio=True),
 )
 
 
@@ -85,7 +87,15 @@ def costs(cell: Cell) -> pd.DataFrame:
                 for key in a.get("runs", {})
                 if key.endswith(f"/s{run.seed}")
             ]
-            own = {"printed": cell.printed, "seed": run.seed, "split": "test", "selection": "best", "group": ""}
+            machine = "; ".join(sorted({f"{about.get('machine')}, {about.get('device')}" for about in abouts.values()}))
+            own = {
+                "printed": cell.printed,
+                "seed": run.seed,
+                "split": "test",
+                "selection": "best",
+                "group": "",
+                "machine": machine,
+            }
             rows.append(own | {"metric": "seconds", "value": sum(spent)})
             rows.append(
                 own | {"metric": "peak_memory_mb", "value": max(about["peak_memory_mb"] for about in abouts.values())}
@@ -95,18 +105,23 @@ def costs(cell: Cell) -> pd.DataFrame:
 
 def compare(cells: Sequence[Cell]) -> pd.DataFrame:
     """A row for each method and metric. Raises Missing where methods have no seed in common."""
-    metrics = pd.concat([load_metrics(cells), *map(costs, cells)], ignore_index=True)
+    spent = pd.concat(list(map(costs, cells)), ignore_index=True)
+    if spent["machine"].nunique() > 1:  # nothing to compare
+        spent = spent[:0]
+    metrics = pd.concat([load_metrics(cells), spent], ignore_index=True)
     seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("printed"))))
     if not seeds:
         raise Missing("the methods of the matrix have no seed in common")
-    draws = generator("matrix").integers(0, len(seeds), (DRAWS, len(seeds)))
-    evidence = Evidence(metrics, load_resamples(cells), seeds, draws)
+    source = Source(metrics, load_resamples(cells))
     rows = []
     for metric in METRICS:
-        evidence.resampled = False
-        found = {cell.printed: ask(evidence, cell.printed, metric) for cell in cells}
-        measured = {method: values for method, values in found.items() if values is not None}
-        ranked = ranks(measured, metric.higher_is_better, evidence.resampled)
+        found = {cell.printed: measured(source, cell.printed, metric, seeds) for cell in cells}
+        compared = {
+            method: np.log(values) if metric.as_ratio else values
+            for method, values in found.items()
+            if values is not None
+        }
+        ranked = ranks(compared, metric.higher_is_better)
         for cell in cells:
             fixed = {
                 "method": cell.printed,
@@ -122,7 +137,7 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
                 "higher_is_better": metric.higher_is_better,
             }
             values = found[cell.printed]
-            own = {} if values is None else summary(values, len(seeds)) | ranked[cell.printed]
+            own = {} if values is None else summary(values[:, 0]) | ranked[cell.printed]
             rows.append(fixed | shown | own | {"folder": cell.folders[0]})
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
@@ -135,60 +150,52 @@ def sees_attribute(cell: Cell) -> bool:
     )
 
 
-def ask(evidence: Evidence, method: str, metric: Metric) -> Array | None:
-    """Value, draws and values by seed of a metric (as :class:`Evidence` has them) in the unit shown; None where it is
-    not measured."""
+def measured(source: Source, method: str, metric: Metric, seeds: Sequence[int]) -> Array | None:
+    """A metric in the unit shown, (seeds,1+B): its values, then those on B bootstrap samples; None where it is not
+    measured."""
     try:
-        values = metric.scale * evidence.value(method, metric.name)
-    except Missing:
+        values = source.value({**DEFAULTS, "method": method, "metric": metric.name}).loc[list(seeds)]
+    except (Missing, KeyError):
         return None
-    return values if np.isfinite(values[0]) else None
+    return metric.scale * values.to_numpy(float) if np.isfinite(values["value"]).all() else None
 
 
-def summary(values: Array, seeds: int) -> dict[str, float | str]:
+def summary(by_seed: Array) -> dict[str, float | str]:
     """Mean and standard deviation over seeds; none where they do not differ."""
-    alone = values[1 + DRAWS :]
-    return {"value": values[0], "std": alone.std(ddof=1) if np.ptp(alone) else float("nan"), "seeds": seeds}
-
-
-def ranks(found: dict[str, Array], higher_is_better: bool, resampled: bool = True) -> dict[str, dict[str, float | str]]:
-    """Rank of each method (1: best; ties share the mean), its 95 % interval, and what its difference from the baseline
-    says.
-
-    Where nothing varies over seeds and test originals, as the memory of a process, ranks have no interval.
-    """
-    better = 1 if higher_is_better else -1
-    scores = {method: better * values for method, values in found.items()}
-    drawn = np.array([values[1 : 1 + DRAWS] for values in scores.values()])
-    points = rankdata([-values[0] for values in scores.values()])
-    if not len(scores) or not np.ptp(drawn, axis=1).any():
-        return {method: {"rank": rank} for method, rank in zip(scores, points, strict=True)}
-    low, high = np.nanpercentile(
-        rankdata(-drawn, axis=0, nan_policy="omit"), [2.5, 97.5], axis=1, method="inverted_cdf"
-    )
-    named = zip(scores, points, low, high, strict=True)
-    base = scores.get(BASELINE)
     return {
-        method: {
-            "rank": rank,
-            "rank_low": first,
-            "rank_high": last,
-            "versus_erm": versus(scores[method], base, method, resampled),
-        }
-        for method, rank, first, last in named
+        "value": by_seed.mean(),
+        "std": by_seed.std(ddof=1) if np.ptp(by_seed) else float("nan"),
+        "seeds": len(by_seed),
     }
 
 
-def versus(scores: Array, base: Array | None, method: str, resampled: bool) -> str:
-    """helps, hurts or undecided; nothing for the baseline or without it."""
-    if base is None or method == BASELINE:
-        return ""
-    side, _ = decide(scores - base, 0.0, resampled)
-    return {"above": "helps", "below": "hurts"}.get(side, side)
+def ranks(found: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str, float | str]]:
+    """Rank of each method (1: best; ties share the mean), the best and worst rank that are not refuted, and how it
+    compares with the baseline. ``found``: (seeds,1+B) of each method, as :func:`measured` gives them. Where nothing
+    varies over seeds or test data, as the memory of a process, there is nothing to refute ranks with."""
+    if not found:
+        return {}
+    scores = np.stack([values if higher_is_better else -values for values in np.broadcast_arrays(*found.values())])
+    points = rankdata(-scores[..., 0].mean(axis=1))
+    if not np.ptp(scores, axis=(1, 2)).any():
+        return {method: {"rank": rank} for method, rank in zip(found, points, strict=True)}
+    differences = scores[:, None] - scores[None]  # (methods,methods,seeds,1+B)
+    shown = decide(Contrast(differences[..., 0], differences[..., 1:]), LEVEL / max(len(scores) - 1, 1))
+    words = {HOLDS: "helps", FAILS: "hurts"}
+    base = list(found).index(BASELINE) if BASELINE in found else None
+    return {
+        method: {
+            "rank": points[i],
+            "rank_low": 1 + int((shown[i] == FAILS).sum()),
+            "rank_high": len(scores) - int((shown[i] == HOLDS).sum()),
+            "versus_erm": "" if base is None or i == base else words.get(int(shown[i, base]), "undecided"),
+        }
+        for i, method in enumerate(found)
+    }
 
 
 def draw(table: pd.DataFrame, prefix: Path) -> None:
-    """One heat map: the colour is the rank in a column, the text the value and the interval of the rank."""
+    """One heat map: the colour is the rank in a column, the text the value and the ranks that are not refuted."""
     import seaborn as sns
 
     from despur.reporting import figures
@@ -226,7 +233,7 @@ def draw(table: pd.DataFrame, prefix: Path) -> None:
 
 
 def cell_text(value: float, low: float, high: float) -> str:
-    """``71.3`` and below it the interval of the rank, ``2–5``."""
+    """``71.3`` and below it the ranks that are not refuted, ``2–5``."""
     if np.isnan(value):
         return "–"
     shown = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"

@@ -1,166 +1,207 @@
-"""What a claim's effect may ask of the runs behind it, and what an answer decides."""
+"""Where measurements come from: runs (with bootstrap values), or the numbers that a paper prints."""
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.stats import spearmanr
 
-from despur.reporting.printed import same
+from despur.reporting.contrasts import Contrast, Group, fisher
+from despur.reporting.formulas import Correlation, Formula, Formulas
+from despur.reporting.levels import Measurement, Missing
+from despur.reporting.printed import printed_settings, same
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
-DRAWS = 2000
-SEEDS_ALONE = 5  # as many decide what no test data enters
+COLUMNS = {"method": "printed", "dataset": "role"}  # what measurements call other than tables of runs do
+POINTS = 5  # fewer have so few rank correlations that seeds often agree by chance: more than 2.5 % false verdicts
 
 
-class Missing(LookupError):
-    """A claim needs what was not run or measured here; the message says what."""
+class Several(SettingError):
+    """A claim does not say which of several values it means."""
 
 
-def decide(found: Array, margin: float, resampled: bool, counted: bool = False) -> tuple[str, dict[str, Any]]:
-    """On which side of a margin an effect lies (above, below, undecided), with its 95 % interval and, if no verdict is
-    due, the reason.
+class Source:
+    """A long table with a row for each value: columns of keys, ``seed``, ``value``; bootstrap values stand in another
+    such table.
 
-    ``found``: as :class:`Evidence` answers. Of percentiles over seeds and test originals where ``resampled``, else
-    Student's over seeds. What is ``counted`` is the same from every seed."""
-    drawn, alone = found[1 : DRAWS + 1], found[DRAWS + 1 :]
-    low, high = np.nanpercentile(drawn, [2.5, 97.5]) if resampled else interval(alone)
-    evidence = {"low": low, "high": high}
-    if not counted and len(alone) < 2:
-        return "undecided", evidence | {"reason": "one seed: the interval is over test originals only"}
-    if not counted and not resampled and len(alone) < SEEDS_ALONE:
-        return "undecided", evidence | {"reason": f"no test data in it: less than {SEEDS_ALONE} seeds decide nothing"}
-    return "above" if low > margin else "below" if high < margin else "undecided", evidence
+    Values come as frames with a row for each seed: the column "value", then bootstrap values "0", "1", ... where there
+    are any."""
 
+    def __init__(self, metrics: pd.DataFrame, resamples: pd.DataFrame | None = None) -> None:
+        self.metrics, self.resamples = metrics, pd.DataFrame() if resamples is None else resamples
+        self._by_method = {id(table): by_method(table) for table in (self.metrics, self.resamples)}
+        self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
 
-def interval(alone: Array) -> tuple[float, float]:
-    """Student's 95 % interval of a mean over seeds."""
-    if len(alone) < 2 or np.ptp(alone) == 0:
-        return alone.mean(), alone.mean()
-    low, high = stats.t.interval(0.95, len(alone) - 1, alone.mean(), stats.sem(alone))
-    return float(low), float(high)
+    def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
+        """The rows that have these values; of a list of values, any."""
+        method = measurement.get("method")
+        found = self._by_method[id(table)].get(method, table[:0]) if isinstance(method, str) else table
+        for key, wanted in measurement.items():
+            own = found.get(COLUMNS.get(key, key), pd.Series(index=found.index, dtype=object))
+            among = wanted if isinstance(wanted, list) else [wanted]
+            found = found[
+                own.isin([value for value in own.dropna().unique() if any(same(value, one) for one in among)])
+            ]
+        return found
 
-
-@dataclass
-class Evidence:
-    """What an effect may ask for, of the runs behind one artifact on one data set.
-
-    Every answer is an array: the value from all seeds; then DRAWS values, each from seeds drawn with replacement and
-    from one bootstrap sample of the test originals, the same for all methods; then one value for each seed alone."""
-
-    metrics: pd.DataFrame
-    resamples: pd.DataFrame
-    seeds: list[int]
-    draws: Array  # (DRAWS, seeds): positions of seeds
-    resampled: bool = False  # whether any answer so far was from bootstrap samples
-
-    def value(
-        self, method: str, metric: str, group: str = "", split: str = "test", selection: str = "best", **where: Any
-    ) -> Array:
-        """A metric of a printed method; ``where``: settings that a sweep varies (dots as underscores:
-        data_p_corr='0.9').
-
-        A metric that is not resampled (agreement of groups, the last step) is the same in each bootstrap sample.
-        """
-        asked = {"printed": method, "metric": metric, "group": group, "split": split, "selection": selection}
-        point = self._series(self.metrics, asked, where, ["value"])[:, 0]
-        columns = [c for c in self.resamples.columns if c.isdigit()]
-        resampled = bool(columns) and len(self._rows(self.resamples, asked, where)) > 0
-        self.resampled |= resampled
-        cloud = self._series(self.resamples, asked, where, columns) if resampled else point[:, None]
-        which = np.arange(DRAWS) % cloud.shape[1]
-        drawn = np.mean([cloud[self.draws[:, i], which] for i in range(self.draws.shape[1])], axis=0)
-        return np.concatenate([[np.mean(point)], drawn, point])
-
-    def best(self, metric: str, *methods: str, **where: Any) -> Array:
-        """The largest value of a metric over methods."""
-        return np.max([self.value(method, metric, **where) for method in methods], axis=0)
-
-    def least(self, metric: str, *methods: str, **where: Any) -> Array:
-        """The smallest value of a metric over methods."""
-        return np.min([self.value(method, metric, **where) for method in methods], axis=0)
-
-    def over(
-        self,
-        key: str,
-        method: str,
-        metric: str,
-        *,
-        above: float = -math.inf,
-        at_least: float = -math.inf,
-        at_most: float = math.inf,
-        **where: Any,
-    ) -> Array:
-        """A metric at every level of a setting within bounds, in rising order: (levels, ...)."""
-        column = self._column(key)
-        if column not in self.metrics:
-            raise Missing(f"no run varies {key}")
-        levels = {float(value) for value in self.metrics[column].dropna().unique()}
-        found = [level for level in sorted(levels) if above < level and at_least <= level <= at_most]
-        if not found:
-            raise Missing(
-                f"no run has {key} within {', '.join(map(str, (above, at_least, at_most)))}: only {sorted(levels)}"
-            )
-        return np.array([self.value(method, metric, **{**where, key: level}) for level in found])
-
-    def rise(self, key: str, method: str, metric: str, **where: Any) -> Array:
-        """A metric at a setting's highest level, minus that at its lowest."""
-        found = self.over(key, method, metric, **where)
-        if len(found) < 2:
-            raise Missing(f"only one level of {key}")
-        return found[-1] - found[0]
-
-    def spread(self, key: str, method: str, metric: str, **where: Any) -> Array:
-        """The largest minus the smallest value of a metric over the levels of a setting."""
-        found = self.over(key, method, metric, **where)
-        return found.max(axis=0) - found.min(axis=0)
-
-    def classes(self, method: str, metric: str, **where: Any) -> Array:
-        """A metric of each class: (classes, ...)."""
-        names = self.metrics.loc[(self.metrics["metric"] == metric) & (self.metrics["group"] != ""), "group"].unique()
-        if not len(names):
-            raise Missing(f"not measured: {metric}")
-        return np.array([self.value(method, metric, name, **where) for name in names])
-
-    def gap(self, method: str, **where: Any) -> Array:
-        """Mean over classes of average minus worst-group accuracy (Fig. 5d of Zhang et al. 2022)."""
-        both = (self.classes(method, f"class_{kind}_accuracy", **where) for kind in ("average", "worst_group"))
-        return np.mean(next(both) - next(both), axis=0)
-
-    def slack(self, method: str, **where: Any) -> Array:
-        """Smallest over classes of Eq. 6's bound (Zhang et al. 2022) minus what it bounds, worst-group minus average
-        loss; nats."""
-        bound, worst, average = (
-            self.classes(method, f"class_{kind}", **where) for kind in ("bound", "worst_group_loss", "average_loss")
+    def levels(self, key: str, measurement: Measurement) -> list[Any]:
+        """The levels of a key where others are fixed: numbers before words, rising; no group is no level."""
+        own = self.rows(self.metrics, measurement).get(COLUMNS.get(key, key), pd.Series(dtype=object)).dropna().unique()
+        return sorted(
+            {number(value) for value in own if value != ""}, key=lambda value: (isinstance(value, str), value)
         )
-        return np.min(bound - (worst - average), axis=0)
 
-    def _column(self, key: str) -> str:
-        return next((c for c in self.metrics.columns if c.replace(".", "_") == key), key)
+    def value(self, measurement: Measurement) -> pd.DataFrame:
+        """A measurement by seed. Raises Missing where it was not made, Several where several values fit."""
+        key = frozenset(measurement.items())
+        if key not in self._values:
+            self._values[key] = self._read(measurement)
+        return self._values[key]
 
-    def _rows(self, table: pd.DataFrame, asked: dict[str, str], where: dict[str, Any]) -> pd.DataFrame:
-        for key, wanted in asked.items():
-            table = table[table[key] == wanted]
-        for key, wanted in where.items():
-            own = table.get(self._column(key), pd.Series(index=table.index, dtype=object))
-            table = table[own.map(lambda value, wanted=wanted: same(value, wanted))]
-        return table
+    def _read(self, measurement: Measurement) -> pd.DataFrame:
+        found = once(self.rows(self.metrics, measurement), measurement)
+        drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
+        if not len(drawn):
+            return found[["value"]]
+        columns = [c for c in drawn if str(c).isdigit()]
+        return found[["value"]].join(once(drawn, measurement)[columns], how="inner")
 
-    def _series(
-        self, table: pd.DataFrame, asked: dict[str, str], where: dict[str, Any], columns: Sequence[str]
-    ) -> Array:
-        """Rows of a table for the seeds in common, (seeds, columns)."""
-        named = " ".join(f"{key}={v}" for key, v in (asked | where).items() if v != "")
-        table = self._rows(table, asked, where)
-        if not len(table) or table[list(columns)].isna().all(axis=None):
-            raise Missing(f"not measured: {named}")
-        if table["seed"].duplicated().any():
-            raise SettingError(f"several runs have {named}: name the settings that they vary")
-        table = table.set_index("seed")
-        if not set(self.seeds) <= set(table.index):
-            raise Missing(f"not all of seeds {self.seeds}: {named}")
-        return table.loc[self.seeds, list(columns)].to_numpy(float)
+    def correlation(self, asked: Correlation) -> pd.DataFrame:
+        """Fisher's z of a rank correlation by seed, over the points that all seeds have."""
+        first, second = (self._points(asked, metric) for metric in asked.metrics)
+        both = first.columns.intersection(second.columns)
+        seeds = first.index.intersection(second.index)
+        if len(both) < POINTS or not len(seeds):
+            raise Missing(f"{asked.label}: {len(both)} points in common, {POINTS} are needed")
+        values = [spearmanr(first.loc[seed, both], second.loc[seed, both]).statistic for seed in seeds]
+        return pd.DataFrame({"value": asked.sign * fisher(np.array(values), len(both))}, index=seeds)
+
+    def _points(self, asked: Correlation, metric: str) -> pd.DataFrame:
+        rows = self.rows(self.metrics, {**asked.of, "metric": metric})
+        over = [COLUMNS.get(key, key) for key in asked.over]
+        if missing := [key for key in over if key not in rows]:
+            raise Missing(f"{asked.label}: no run varies {', '.join(missing)}")
+        table = rows.drop_duplicates([*over, "seed"]).pivot(index="seed", columns=over, values="value")
+        return table.dropna(axis=1)
+
+
+def by_method(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows of each method."""
+    return dict(iter(table.groupby("printed"))) if len(table) else {}
+
+
+def number(value: Any) -> Any:
+    """A number where a spelling is one."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def once(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFrame:
+    """Rows by seed, where each seed has one value. Raises Missing for none, Several."""
+    named = " ".join(f"{key}={value}" for key, value in measurement.items() if value != "")
+    if not len(rows):
+        raise Missing(f"not measured: {named}")
+    first = "value" if "value" in rows else "0"
+    if not rows["seed"].is_unique:  # a run that several artifacts show
+        rows = rows.drop_duplicates(["seed", first])
+    if not rows["seed"].is_unique:
+        raise Several(f"several values have {named}: name the settings that they vary")
+    if rows[first].isna().any():
+        raise Missing(f"not a number: {named}")
+    return rows.set_index("seed").sort_index()
+
+
+def collect(formulas: Formulas, source: Source) -> list[pd.DataFrame]:
+    """Every value that formulas need."""
+    found = []
+    for part in formulas.parts:
+        if isinstance(part, Formulas):
+            found += collect(part, source)
+        elif isinstance(part, Correlation):
+            found.append(source.correlation(part))
+        else:
+            found += [source.value(term) for _, term in part.terms]
+    return found
+
+
+def common_seeds(frames: Sequence[pd.DataFrame]) -> list[int]:
+    """The seeds that all values have. Raises Missing for none."""
+    seeds = sorted(set.intersection(*(set(frame.index) for frame in frames))) if frames else []
+    if frames and not seeds:
+        raise Missing("no seed in common")
+    return seeds
+
+
+def evaluate(formulas: Formulas, source: Source, seeds: Sequence[int]) -> Group:
+    """The contrasts of formulas, from these seeds."""
+    parts: list[Contrast | Group] = []
+    for part in formulas.parts:
+        if isinstance(part, Formulas):
+            parts.append(evaluate(part, source, seeds))
+        elif isinstance(part, Correlation):
+            by_seed = source.correlation(part).loc[list(seeds)].to_numpy()
+            parts.append(Contrast(by_seed[:, 0], by_seed[:, 1:], part.margin, label=part.label))
+        else:
+            parts.append(_contrast(part, source, seeds))
+    return Group(parts, formulas.at_least)
+
+
+def _contrast(formula: Formula, source: Source, seeds: Sequence[int]) -> Contrast:
+    total: Array = np.full((len(seeds), 1), formula.constant)
+    for weight, term in formula.terms:
+        values = source.value(term).loc[list(seeds)].to_numpy(float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            total = total + weight * (np.log(values) if formula.scale == "log" else values)
+    return Contrast(total[:, 0], total[:, 1:], formula.margin, formula.counted, formula.label)
+
+
+@cache
+def reported(folder: Path) -> pd.DataFrame:
+    """All numbers that a paper prints (reported/*.csv), as shares where they are percentages, with a column for each
+    printed setting."""
+    tables = []
+    for file in sorted(folder.glob("*.csv")):
+        table = pd.read_csv(file, dtype={"setting": str})
+        if "metric" in table:
+            settings = pd.DataFrame([printed_settings(text) for text in table["setting"]], table.index)
+            tables.append(table.join(settings).assign(table=file.stem, settings=settings.notna().sum(axis=1)))
+    table = pd.concat(tables, ignore_index=True)
+    table = table[~table["metric"].str.startswith("hyperparameter") & table["mean"].notna()]
+    share = table["unit"].isin(["percent", "pp"])
+    return table.assign(seed=0, value=table["mean"] / np.where(share, 100, 1)).rename(
+        columns={"dataset": "role", "method": "printed"}
+    )
+
+
+class Printed(Source):
+    """The numbers that a paper prints. ``names``: how its tables call measurements (``printed`` of claims.yaml);
+    ``first``: the table that counts where several have a number. Of numbers at several settings, those at the fewest
+    that were not asked for count."""
+
+    def __init__(self, folder: Path, names: Sequence[Mapping[str, Any]], first: str = "") -> None:
+        super().__init__(reported(folder))
+        self.names, self.first = names, first
+
+    def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
+        found = super().rows(table, self.called(measurement))
+        own = found[found["table"] == self.first]
+        found = own if len(own) else found
+        return found[found["settings"] == found["settings"].min()]
+
+    def levels(self, key: str, measurement: Measurement) -> list[Any]:
+        return super().levels(key.removeprefix("data."), measurement)
+
+    def called(self, measurement: Mapping[str, Any]) -> Measurement:
+        """A measurement as the paper's tables call it."""
+        own = dict(measurement)
+        for rule in self.names:
+            if all(key in own and same(own[key], value) for key, value in rule["of"].items()):
+                own = {key: value for key, value in own.items() if key not in rule["of"]} | rule["is"]
+        plain = {"split": "test", "selection": "best", "group": ""}
+        return {key.removeprefix("data."): value for key, value in own.items() if plain.get(key) != value}

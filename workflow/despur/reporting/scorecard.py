@@ -19,13 +19,13 @@ import pandas as pd
 import yaml
 
 from despur.orchestration import configuration, experiments, matrix
-from despur.reporting import cost, origin, tally, verdicts
+from despur.reporting import claims, cost, origin, tally, verdicts
 from despur.specs.declarations import PACKAGE
 from despur.specs.settings import SettingError
 from despur.storage.store import atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"
-VERDICTS = ("holds", "fails", "undecided", verdicts.NOT_RUN)
+VERDICTS = ("holds", "fails", "undecided", verdicts.NOT_RUN, claims.NOT_EXECUTED)
 COLUMNS = [
     "paper",
     "kind_of_row",
@@ -41,18 +41,20 @@ COLUMNS = [
     "ours",
     "ours_std",
     "difference",
+    "smallest_visible",
     "claim",
     "statement",
-    "effect",
+    "k",
+    "estimate",
     "low",
     "high",
     "margin",
-    "p_seeds",
-    "p_holm",
+    "printed",
     "seeds",
     "data",
+    "substitute",
     "verdict",
-    "settle",
+    "advice",
 ]
 
 
@@ -70,14 +72,14 @@ class Page:
     def paper(self, name: str) -> dict[str, Any]:
         """What was made of a paper and what it says."""
         room, done = experiments.load_experiments(name), tally.made(self.config, name)
-        numbers, claims = tally.numbers(self.config, name), tally.claims(self.config, name)
+        numbers, judged = tally.numbers(self.config, name), tally.claims(self.config, name)
         runs = self.runs(name)
         numbers["link"] = [
             self.link(experiments.list_outputs(self.config, name, artifact)[0]) for artifact in numbers["artifact"]
         ]
         numbers["runs"] = [runs.get((r.artifact, r.paper_dataset, r.method), []) for r in numbers.itertuples()]
-        claims["link"] = [
-            self.link(experiments.list_outputs(self.config, name, artifact)[0]) for artifact in claims["artifact"]
+        judged["link"] = [
+            self.link(experiments.list_outputs(self.config, name, artifact)[0]) for artifact in judged["artifact"]
         ]
         order = [numbers["kind"].map(verdicts.KINDS.index), -numbers["relative"].fillna(0)]
         shown = [
@@ -92,9 +94,10 @@ class Page:
                 for file in first_of_each(experiments.list_outputs(self.config, name, a))
             ],
             "numbers": numbers.assign(first=order[0], second=order[1]).sort_values(["first", "second"], kind="stable"),
-            "counts": verdicts.counts(numbers),
-            "claims": claims.sort_values("verdict", key=lambda v: v.map(VERDICTS.index), kind="stable"),
-            "verdicts": Counter(claims["verdict"]),
+            "counts": (found := verdicts.counts(numbers)),
+            "by_chance": verdicts.differences_by_chance(found),
+            "claims": judged.sort_values("verdict", key=lambda v: v.map(VERDICTS.index), kind="stable"),
+            "verdicts": Counter(judged["verdict"]),
             "command": command(name, self.config),
         }
 
@@ -190,12 +193,12 @@ def command(paper: str, config: Mapping[str, Any]) -> str:
 def table(page: Page) -> pd.DataFrame:
     """A row for each printed number and for each claim, all papers."""
     numbers = [paper["numbers"].assign(kind_of_row="number") for paper in page.papers]
-    claims = [
+    judged = [
         paper["claims"].rename(columns={"dataset": "paper_dataset"}).assign(kind_of_row="claim")
         for paper in page.papers
     ]
     return pd.concat(
-        [part.reindex(columns=COLUMNS).astype(object) for pair in zip(numbers, claims, strict=True) for part in pair]
+        [part.reindex(columns=COLUMNS).astype(object) for pair in zip(numbers, judged, strict=True) for part in pair]
     )
 
 

@@ -7,11 +7,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from despur.orchestration.experiments import Cell
+from despur.reporting.contrasts import SEEDS
 from despur.reporting.printed import at_settings, changed, changes, not_compared
-from despur.reporting.verdicts import agrees, summary
+from despur.reporting.sample_noise import sample_variance
+from despur.reporting.verdicts import NOT_RUN, UNDECIDED, judge_number, last_digit, smallest_visible, summary
 from despur.specs.paths import locate
 from despur.storage.store import atomic, write_csv
 
@@ -25,6 +28,7 @@ COLUMNS = [
     "ours",
     "ours_std",
     "difference",
+    "smallest_visible",
     "seeds",
     "data",
     "verdict",
@@ -44,7 +48,6 @@ RUN_COLUMNS = [
     "group",
     "value",
 ]
-OF_SMALLEST_GROUP = ("worst_group_accuracy", "tpr_gap")  # metrics with the binomial variance of the smallest group
 
 
 def cells_from(text: str) -> list[Cell]:
@@ -109,71 +112,58 @@ def headline(metrics: pd.DataFrame, selection: str = "best") -> pd.DataFrame:
 
 
 def compare(
-    reported: pd.DataFrame, metrics: pd.DataFrame, reported_seeds: int, splits: Mapping[str, str] = MappingProxyType({})
+    reported: pd.DataFrame,
+    metrics: pd.DataFrame,
+    reported_seeds: int,
+    splits: Mapping[str, str] = MappingProxyType({}),
+    resamples: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """A row for each printed number and each data set that played its part; percentages.
 
     A printed setting that these runs vary (``lambda=0.2``) picks its runs. Reported numbers are compared (difference,
     verdict) only where data and settings are the paper's own. ``splits``: which split a metric is of, where that is
-    not "test"."""
-    others = changes(metrics)
-    best = metrics[metrics["selection"] == "best"]
+    not "test". ``resamples``: bootstrap values, for what is no share of test samples."""
+    others, best = changes(metrics), metrics[metrics["selection"] == "best"]
+    rounding = {metric: last_digit(part["mean"]) for metric, part in reported.groupby("metric")}
     rows: list[dict[str, Any]] = []
     for number in reported.itertuples():
-        test = best[best["split"] == splits.get(number.metric, "test")]
-        overall, samples = test[test["group"] == ""], test[(test["metric"] == "samples") & (test["value"] > 0)]
-        base: dict[str, Any] = {
-            "paper_dataset": number.dataset,
-            "method": number.method,
-            "setting": number.setting,
-            "metric": number.metric,
-            "reported": number.mean,
-            "reported_std": number.std,
-            "note": number.note,
-        }
-        mine = overall[
-            (overall["role"] == number.dataset)
-            & (overall["printed"] == number.method)
-            & (overall["metric"] == number.metric)
-        ]
-        mine = at_settings(mine, number.setting)
+        base: dict[str, Any] = {key: getattr(number, key) for key in ("method", "setting", "metric", "note")}
+        base |= {"paper_dataset": number.dataset, "reported": number.mean, "reported_std": number.std}
+        here = best[(best["split"] == splits.get(number.metric, "test")) & (best["role"] == number.dataset)]
+        here = here[here["printed"] == number.method]
+        mine = at_settings(here[(here["group"] == "") & (here["metric"] == number.metric)], number.setting)
         for (data, stand_in), part in mine.groupby(["data", "stand_in"], sort=False):
-            value = part["value"].agg(["mean", "std", "count"])
-            behind = samples[
-                (samples["data"] == data) & (samples["printed"] == number.method) & samples["seed"].isin(part["seed"])
-            ]
-            sizes = behind.drop_duplicates(["seed", "group"])["value"].agg(["min", "sum"])
             refused = not_compared(
                 number.setting, str(data), bool(stand_in), others.get((number.dataset, number.method, data), {})
             )
-            rows.append(base | _ours(number, value, str(data), refused, sizes, reported_seeds))
+            row = _ours(number, part["value"], str(data), refused)
+            if "verdict" not in row:
+                overall = at_settings(here[here["group"] == ""], number.setting)
+                runs = pd.concat([overall, here[here["metric"] == "samples"]])
+                noise = sample_variance(number, runs[runs["data"] == data], str(data), resamples)
+                std = None if pd.isna(number.std) else float(number.std)
+                visible = smallest_visible(
+                    std, reported_seeds, row["ours_std"], row["seeds"], noise, rounding[number.metric]
+                )
+                row |= {"smallest_visible": visible, "verdict": judge_number(row["difference"], visible)}
+            rows.append(base | row)
         if not len(mine):
-            rows.append(base | {"seeds": 0, "verdict": "not run here"})
+            rows.append(base | {"seeds": 0, "verdict": NOT_RUN})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _ours(
-    number: Any, value: pd.Series, data: str, refused: str, sizes: pd.Series, reported_seeds: int
-) -> dict[str, Any]:
-    mean, std, seeds = (
-        100 * value["mean"],
-        100 * value["std"] if value["count"] > 1 else float("nan"),
-        int(value["count"]),
-    )
+def _ours(number: Any, values: pd.Series, data: str, refused: str) -> dict[str, Any]:
+    """Our mean and deviation over seeds, and the verdict where they decide nothing."""
+    seeds = int(values.count())
     if not seeds:
         return {"seeds": 0, "data": data, "verdict": "not applicable"}
-    row: dict[str, Any] = {"ours": mean, "ours_std": std, "seeds": seeds, "data": data}
+    row: dict[str, Any] = {"ours": 100 * values.mean(), "ours_std": 100 * values.std(), "seeds": seeds, "data": data}
     if pd.isna(number.mean):
         return row | {"verdict": "nothing printed"}
     if refused:
         return row | {"verdict": refused}
-    reported_std = None if pd.isna(number.std) else float(number.std)
-    count = sizes["min"] if number.metric in OF_SMALLEST_GROUP else sizes["sum"] / seeds
-    verdict = agrees(number.mean, reported_std, reported_seeds, mean, 0.0 if seeds < 2 else std, seeds, float(count))
-    return row | {
-        "difference": mean - number.mean,
-        "verdict": {None: "one seed: undecided", True: "agrees", False: "differs"}[verdict],
-    }
+    row["difference"] = row["ours"] - number.mean
+    return row if seeds >= SEEDS else row | {"verdict": UNDECIDED}
 
 
 def spread(mean: float, std: float) -> str:
@@ -195,6 +185,9 @@ def shown(table: pd.DataFrame, form: Callable[[float, float], str] = spread) -> 
             "reported": [form(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
             "ours": [form(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
             "difference": ["" if pd.isna(d) else f"{d:+.1f}" for d in table["difference"]],
+            "smallest visible": [
+                "" if pd.isna(d) else f"{d:.1f}" for d in table.get("smallest_visible", pd.Series(np.nan, table.index))
+            ],
             "seeds": table["seeds"].astype(str),
             "data used": table["data"].fillna("–"),
             "verdict": table["verdict"],

@@ -1,20 +1,20 @@
 """What the papers' tables and claims say, gathered: every printed number once, every claim once, whether it was run
 here or not."""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
-from scipy import stats
 
 from despur.orchestration import experiments
+from despur.reporting.claim_format import read_claims
+from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
+from despur.reporting.claims import claims_table
 from despur.reporting.verdicts import NOT_RUN, kind
 
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
-OURS = ["ours", "ours_std", "difference", "seeds", "data", "verdict"]
+OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "verdict"]
 
 
 def printed(paper: str) -> pd.DataFrame:
@@ -81,7 +81,9 @@ def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     counts the printed."""
     table = printed(paper).assign(number=lambda t: range(len(t))).merge(measured(config, paper), on=KEY, how="left")
     table = table.astype(
-        dict.fromkeys(("reported", "reported_std", "shown", "ours", "ours_std", "difference", "seeds"), float)
+        dict.fromkeys(
+            ("reported", "reported_std", "shown", "ours", "ours_std", "difference", "smallest_visible", "seeds"), float
+        )
     )
     percent = (table["unit"] == "fraction") & ((table["shown"] / table["reported"] - 100).abs() < 1e-6)
     table.loc[percent, ["reported", "reported_std"]] *= 100
@@ -97,47 +99,24 @@ def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
 
 
 def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
-    """A row for each claim, data set of the paper and player; a claim that no finished table judges is not run here."""
-    asked = yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text())
-    keys = ("statement", "place", "margin", "because", "artifact")
-    rows = [
-        {"claim": c["name"], "dataset": role, **{key: c[key] for key in keys}} for c in asked for role in c["datasets"]
-    ]
-    table, file = pd.DataFrame(rows), Path(experiments.list_outputs(config, paper, "claims")[0]).with_suffix(".csv")
-    judged = pd.read_csv(file) if "claims" in made(config, paper) else pd.DataFrame(columns=[*table, "verdict"])
-    evidence = ["data", "verdict", "effect", "low", "high", "seeds", "p_seeds", "p_holm", "reason"]
-    table = table.merge(judged.reindex(columns=["claim", "dataset", *evidence]), on=["claim", "dataset"], how="left")
-    table = table.astype(dict.fromkeys(("effect", "low", "high", "seeds", "p_seeds", "p_holm"), float))
-    table["verdict"] = table["verdict"].fillna(NOT_RUN)
-    return table.assign(
-        paper=paper, seeds=table["seeds"].fillna(0).astype(int), settle=[settle(row) for row in table.itertuples()]
+    """A row for each claim, data set of the paper and data that plays its part; what no finished table judges is not
+    run here."""
+    file = experiments.PAPERS / paper / "claims.yaml"
+    asked = claims_table(file, [])
+    made_here = Path(experiments.list_outputs(config, paper, "claims")[0]).with_suffix(".csv")
+    judged = pd.read_csv(made_here).reindex(columns=CLAIM_COLUMNS) if "claims" in made(config, paper) else asked[:0]
+    order = {key: i for i, key in enumerate(zip(asked["claim"], asked["dataset"], strict=True))}
+    judged, asked = (
+        table.assign(order=[order.get(key, -1) for key in zip(table["claim"], table["dataset"], strict=True)])
+        for table in (judged, asked)
     )
-
-
-def settle(row: Any) -> str:
-    """What would settle an undecided claim, if its effect stayed: how many seeds in all.
-
-    The variance of an effect is that over seeds, which falls with their number, plus that over test originals, which
-    does not. The first follows from the p value of seeds alone (t test), the second is what the interval has beyond
-    it."""
-    if row.verdict != "undecided":
-        return ""
-    if not math.isfinite(row.effect):
-        return "runs in which it means something: see the reason"
-    n, gap = int(row.seeds), abs(row.effect - row.margin)
-    if n < 2:
-        return "a second seed, at least"
-    if not math.isfinite(row.p_seeds):
-        return "seeds that differ: these give the same effect"
-    if "seeds only" in str(row.reason):
-        return "an interval over test originals: this measure has none"
-    half = (row.effect - row.low if row.effect > row.margin else row.high - row.effect) / stats.norm.ppf(0.975)
-    t = abs(stats.t.isf(row.p_seeds, n - 1))
-    of_seeds = (gap / t) ** 2 * n if t > 0 else math.inf  # variance of one seed
-    of_originals = max(
-        half**2 - of_seeds * (n - 1) / n**2, 0.0
-    )  # seeds drawn with replacement spread by (n - 1) / n less
-    room = (gap / stats.norm.ppf(0.975)) ** 2 - of_originals
-    if room <= 0 or not math.isfinite(of_seeds):
-        return "no number of seeds: more test originals"
-    return f"about {max(math.ceil(of_seeds / room), n + 1):,} seeds"
+    table = pd.concat([judged[judged["order"] >= 0], asked[~asked["order"].isin(judged["order"])]]).sort_values(
+        "order", kind="stable"
+    )
+    words = {
+        name: table[name].fillna("") for name in ("data", "advice", "reason", "printed", "printed_note", "contrasts")
+    }
+    counts = {name: table[name].fillna(0).astype(int) for name in ("seeds", "k")}
+    table = table.assign(paper=paper, substitute=table["substitute"].eq(True), **words, **counts)
+    artifacts = {claim.name: claim.artifact for claim in read_claims(file)[0]}
+    return table.assign(artifact=table["claim"].map(artifacts)).drop(columns="order").reset_index(drop=True)

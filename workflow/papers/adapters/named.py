@@ -1,5 +1,5 @@
 """What the runs of this room are called in the paper: printed methods that are points of one job, foundation models,
-selected alphas; and what the paper derives from accuracies: gaps, and how closely embeddings track the worst group."""
+selected alphas; and what the paper derives from accuracies: gaps."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr
 
 from despur.orchestration.experiments import Cell
 from despur.reporting.printed import weighted_averages
@@ -41,7 +40,6 @@ FULL = "imagenet_rn50"  # trained as a whole
 RESNET50 = 25_557_032
 IMAGES = ("clip", "cloob", FULL)  # beginnings of the backbones for images
 MODELS = ["artifact", "role", "played", "stand_in", "data", "backbone", "seed"]
-DERIVED_OF = {"similarity_tracks_error": "cosine_similarity", "alignment_tracks_error": "alignment_loss"}
 TRACKED = ["zero_shot", "adapter", "contrastive_adapter"]  # the methods of Figure 3, which is of CLIP models
 
 
@@ -104,29 +102,15 @@ def tracked(table: pd.DataFrame) -> pd.DataFrame:
     return shown.drop_duplicates([*MODELS[1:], "printed", "split", "selection", "metric", "group"])
 
 
-def derived(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The table, and the paper's gap (average minus worst group); and, over methods and backbones, Spearman's
-    correlation of the worst-group error with the similarity and alignment of groups, of the method ``models`` on each
-    data."""
+def with_gaps(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """The table, and the paper's gap: average minus worst group."""
     keys = [*MODELS, "printed", "method", "split", "selection"]
     overall = table[table["group"] == ""].set_index("metric")
     average, worst = (
         overall.loc[overall.index == name].set_index(keys) for name in ("average_accuracy", "worst_group_accuracy")
     )
     gaps = (average[columns] - worst[columns]).dropna(how="all").reset_index().assign(metric="gap", group="")
-    shown = tracked(table[(table["group"] == "") & (table["selection"] == "best") & (table["split"] == "test")])
-    found = [table, gaps]
-    for _, part in shown.groupby(
-        [key for key in MODELS if key not in ("artifact", "backbone")], sort=False, dropna=False
-    ):
-        wide = {metric: own.set_index(["printed", "backbone"])[columns] for metric, own in part.groupby("metric")}
-        error = 1 - wide["worst_group_accuracy"]
-        for name, metric in DERIVED_OF.items():
-            if metric in wide and len(error) > 2 and len(wide[metric]) == len(error):
-                other = wide[metric].loc[error.index]
-                values = {c: spearmanr(error[c], other[c]).statistic for c in columns}
-                found.append(part.iloc[:1].assign(printed="models", metric=name, backbone="", **values))
-    return pd.concat(found, ignore_index=True)
+    return pd.concat([table, gaps], ignore_index=True)
 
 
 def parameters(cells: Sequence[Cell]) -> dict[str, int]:
@@ -182,11 +166,11 @@ def load(cells: Sequence[Cell], resampled: bool = True) -> tuple[pd.DataFrame, p
         return metrics, resamples
     metrics = named(metrics)
     chosen = alphas(metrics)
-    metrics = with_zero_shot(derived(averages(at_alphas(metrics, chosen)), ["value"]))
+    metrics = with_zero_shot(with_gaps(averages(at_alphas(metrics, chosen)), ["value"]))
     metrics = with_parameters(metrics, cells)
     if len(resamples):
         columns = [c for c in resamples if c.isdigit()]
-        resamples = with_zero_shot(derived(averages(at_alphas(named(resamples), chosen)), columns))
+        resamples = with_zero_shot(with_gaps(averages(at_alphas(named(resamples), chosen)), columns))
     return metrics, resamples
 
 

@@ -89,7 +89,7 @@ def is_selected(table: pd.DataFrame, selected: pd.DataFrame) -> Any:
     return pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(selected[keys]))
 
 
-def average_settings(table: pd.DataFrame, selection: str = "every", *apart: str) -> pd.DataFrame:
+def average_settings(table: pd.DataFrame, selection: str = "all_settings", *apart: str) -> pd.DataFrame:
     """Means over all settings of a family, seed by seed, as ``selection``; for each value of the settings kept
     ``apart`` its own."""
     values = [column for column in table if str(column).isdigit() or column == "value"]

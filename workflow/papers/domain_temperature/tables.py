@@ -53,8 +53,8 @@ def write_table_3_8(cells: list[Cell], output: Path) -> None:
 def load_evidence(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics and resamples for the claims, with the distance of effective temperatures from tau_alpha.
 
-    ``selection``: "best" are all runs, "validation" those that the paper's rule selects, "every" means over settings,
-    "every_of_a_dimension" means over the settings of a projector's dimension."""
+    ``selection``: "best" are all runs, "validation" those that the paper's rule selects, "all_settings" means over
+    settings, "all_settings_of_a_dimension" means over the settings of a projector's dimension."""
     runs, resamples = load_runs(cells), load_runs(cells, load_resamples)
     selected = select_settings(runs)
     metrics, drawn = (
@@ -62,7 +62,7 @@ def load_evidence(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
             table,
             keep_selected(table, selected),
             average_settings(table),
-            average_settings(table, "every_of_a_dimension", "projector_dim"),
+            average_settings(table, "all_settings_of_a_dimension", "projector_dim"),
         ]
         for table in (runs, resamples)
     )

@@ -88,24 +88,30 @@ def of_means(metrics: pd.DataFrame) -> pd.Series:
     return table[table["metric"].isin(TRADEOFFS)].set_index(["metric", "role", "data", "printed"])["value"]
 
 
-def seconds(cells: Sequence[Cell]) -> dict[str, float]:
-    """Of training, by run (its data, specification and seed)."""
-    files = {Path(folder) / "about.json" for cell in cells for folder in cell.folders}
-    return {key: run["seconds"] for file in files for key, run in json.loads(file.read_text())["runs"].items()}
+def seconds(cells: Sequence[Cell]) -> dict[str, tuple[float, str]]:
+    """Of training, by run (its data, specification and seed), and on which machine."""
+    found = {}
+    for file in {Path(folder) / "about.json" for cell in cells for folder in cell.folders}:
+        about = json.loads(file.read_text())
+        machine = f"{about.get('machine')}, {about.get('device')}"
+        found |= {key: (run["seconds"], machine) for key, run in about["runs"].items()}
+    return found
 
 
 def relative_times(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
-    """Rows for seconds of training over CE's mean on the data; not of what is fitted to CE's representations."""
+    """Rows for seconds of training over CE's mean on the data, of the machine with most runs there; not of what is
+    fitted to CE's representations."""
     spent = seconds(cells)
     test = metrics[
         (metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["metric"] == "average_accuracy")
     ]
     rows = test[~test["printed"].isin(["inlp", "leace"])]
-    own = pd.Series(
-        [spent[f"{row.data}/{row.method}/s{row.seed}"] for row in rows.itertuples()], rows.index, dtype=float
-    )
-    base = own.where(rows["printed"] == "ce").groupby([rows[key] for key in MODELS[:-1]]).transform("mean")
-    return rows.assign(metric="relative_time", value=own / base)
+    own = [spent[f"{row.data}/{row.method}/s{row.seed}"] for row in rows.itertuples()]
+    rows = rows.assign(metric="relative_time", value=[time for time, _ in own], machine=[machine for _, machine in own])
+    keys = [rows[key] for key in MODELS[:-1]]
+    rows = rows[rows["machine"] == rows.groupby(keys)["machine"].transform(lambda names: names.mode().iloc[0])]
+    base = rows["value"].where(rows["printed"] == "ce").groupby([rows[key] for key in MODELS[:-1]]).transform("mean")
+    return rows.assign(value=rows["value"] / base)
 
 
 def beside_the_pair(table: pd.DataFrame) -> pd.DataFrame:

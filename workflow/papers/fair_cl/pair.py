@@ -44,12 +44,13 @@ def measured(result: ResultPath, run: Run, classes: Sequence[str]) -> list[dict[
     return [{"metric": metric, "group": group, "value": value} for (metric, group), value in found.items()]
 
 
-def of_the_pair(cells: list[Cell]) -> pd.DataFrame:
-    """What was measured of the models of two classes, and of CE's of all classes (``ce_multiclass``) on the two."""
+def of_the_pair(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What was measured of the models of two classes, and of CE's of all classes (``ce_multiclass``) on the two;
+    bootstrap values of the former."""
     of_two = [cell for cell in cells if cell.role == "bios_nurse_surgeon"]
-    metrics, _ = chosen.load(of_two)
+    metrics, resamples = chosen.load(of_two)
     if not of_two:
-        return metrics
+        return metrics, resamples
     rows = []
     for cell in (cell for cell in cells if cell.role == "bios" and cell.printed == "ce"):
         for result in map(locate, cell.folders):
@@ -66,4 +67,4 @@ def of_the_pair(cells: list[Cell]) -> pd.DataFrame:
                     "selection": "best",
                 }
                 rows += [own | row for row in measured(result, run, dataset_of(of_two[0]).about["classes"])]
-    return pd.concat([metrics, pd.DataFrame(rows)], ignore_index=True)
+    return pd.concat([metrics, pd.DataFrame(rows)], ignore_index=True), resamples

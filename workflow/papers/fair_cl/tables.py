@@ -33,13 +33,14 @@ def plain(mean: float, std: float) -> str:
     return f"{mean:.2f}" if pd.isna(std) else f"{mean:.2f} ({std:.2f})"
 
 
-def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+def beside(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame) -> pd.DataFrame:
     """Printed numbers beside ours, with the specification that was selected. Ratios (trade-off, time) are no
     percentages."""
     ratios = set(reported.loc[reported["unit"] == "ratio", "metric"])
     renamed = metrics.assign(metric=metrics["metric"].replace(METRICS))
     renamed["value"] = renamed["value"] / np.where(renamed["metric"].isin(ratios), 100, 1)
-    table = compare(reported, renamed, SEEDS)
+    drawn = resamples.assign(metric=resamples["metric"].replace(METRICS)) if len(resamples) else resamples
+    table = compare(reported, renamed, SEEDS, resamples=drawn)
     judged = table["metric"].isin(ratios) & table["difference"].notna()
     table.loc[judged, "verdict"] = "no printed deviation: not judged"
     chosen_for = (
@@ -76,13 +77,13 @@ def write(output: Path, table: pd.DataFrame) -> None:
 
 def table_1(cells: list[Cell], output: Path) -> None:
     """Accuracy, GAP, leakages, trade-off and relative training time of five methods."""
-    metrics, _ = chosen.load(cells)
-    write(output, with_tradeoffs(beside(pd.read_csv(REPORTED / "table_1.csv"), metrics), metrics))
+    metrics, resamples = chosen.load(cells)
+    write(output, with_tradeoffs(beside(pd.read_csv(REPORTED / "table_1.csv"), metrics, resamples), metrics))
 
 
 def table_2(cells: list[Cell], output: Path) -> None:
     """Two classes: what was trained on all classes (``ce_multiclass``) beside what was trained on the two."""
-    write(output, beside(pd.read_csv(REPORTED / "table_2.csv"), of_the_pair(cells)))
+    write(output, beside(pd.read_csv(REPORTED / "table_2.csv"), *of_the_pair(cells)))
 
 
 def table_beyond(cells: list[Cell], output: Path) -> None:

@@ -1,0 +1,71 @@
+"""Which single values the keys of a claim's contrast stand for: lists, levels of a setting, levels within bounds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from despur.specs.names import unknown
+
+BOUNDS = {
+    "above": lambda level, bound: level > bound,
+    "at_least": lambda level, bound: level >= bound,
+    "below": lambda level, bound: level < bound,
+    "at_most": lambda level, bound: level <= bound,
+    "other_than": lambda level, bound: level != bound,
+}
+WORDS = ("every", "lowest", "highest")
+Measurement = dict[str, Any]  # keys (method, metric, split, ..., settings) to single values
+
+
+class Missing(LookupError):
+    """A claim needs what was not run, measured or printed; the message says what."""
+
+
+class Levels(Protocol):
+    """What knows the levels of a key that were measured (or printed), in rising order, where other keys are fixed."""
+
+    def levels(self, key: str, measurement: Measurement) -> list[Any]: ...
+
+
+def is_many(value: Any) -> bool:
+    """Whether a stated value is to be resolved into single ones."""
+    return isinstance(value, list | Mapping) or value in WORDS
+
+
+def fixed(measurement: Mapping[str, Any], key: str) -> list[Measurement]:
+    """The other keys of a measurement that have a single value; of a change, those of both its ends."""
+    plain = {k: v for k, v in measurement.items() if k not in (key, "change") and not is_many(v)}
+    ((changed, ends),) = measurement["change"].items() if "change" in measurement else ((key, [None]),)
+    if changed == key:
+        return [plain]
+    return [{k: v for k, v in {**plain, changed: end}.items() if not is_many(v)} for end in ends]
+
+
+def single_values(key: str, stated: Any, measurements: Sequence[Measurement], levels: Levels) -> list[Any]:
+    """The values that are stated for a key: a list; or those levels that all measurements have, within bounds, or at
+    an end."""
+    if isinstance(stated, list):
+        return stated
+    first, *others = [levels.levels(key, end) for one in measurements for end in fixed(one, key)]
+    found = [level for level in first if all(level in other for other in others)]
+    if isinstance(stated, Mapping):
+        for name in set(stated) - set(BOUNDS):
+            raise unknown(f"bound of {key}", name, BOUNDS)
+        found = [level for level in found if all(BOUNDS[name](level, bound) for name, bound in stated.items())]
+    if not found:
+        raise Missing(
+            f"no {key} "
+            + (f"within {dict(stated)}" if isinstance(stated, Mapping) else "that was varied for all sides")
+        )
+    return {"lowest": found[:1], "highest": found[-1:]}.get(stated if isinstance(stated, str) else "", found)
+
+
+def combinations(shared: Mapping[str, Any], sides: Sequence[Any], levels: Levels) -> Iterator[Measurement]:
+    """The shared keys with single values: a mapping for each combination of values that all sides have (numbers have
+    any)."""
+    key = next((key for key, value in shared.items() if key != "change" and is_many(value)), None)
+    if key is None:
+        yield dict(shared)
+        return
+    whole = [{**shared, **side} for side in sides if isinstance(side, Mapping)]
+    for value in single_values(key, shared[key], whole, levels):
+        yield from combinations({**shared, key: value}, sides, levels)

@@ -1,0 +1,51 @@
+"""The variance of the difference between a printed number and ours that comes from test samples."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.reporting.contrasts import Contrast
+from despur.reporting.verdicts import share_variance
+from despur.specs.declarations import declared
+from despur.specs.names import parse
+
+NO_SHARES = ("tpr_gap",)  # metrics that are no share of test samples
+
+
+def is_official(data: str) -> bool:
+    """Whether the test split is the paper's own: that of data which is not drawn anew here."""
+    return "draw" not in declared("datasets", parse(data)[0])["SETTINGS"]
+
+
+def sample_variance(number: Any, runs: pd.DataFrame, data: str, resamples: pd.DataFrame | None = None) -> float:
+    """In squared percentage points; none on the paper's own official test split, which is the same for both numbers.
+
+    Else the paper's test split is another one of the same size, so that ours counts twice. ``number``: a printed
+    number; ``runs``: rows of its method on the data, at its settings, and how many ``samples`` each group has. NaN
+    where it is not known."""
+    if is_official(data):
+        return 0.0
+    if number.metric in NO_SHARES:
+        return 2e4 * bootstrap_variance(number, data, resamples)
+    means = runs[runs["group"] == ""].groupby("metric")["value"].mean()
+    sizes = runs[(runs["metric"] == "samples") & (runs["value"] > 0)].drop_duplicates(["seed", "group"])
+    smallest, average = sizes["value"].min(), sizes.groupby("seed")["value"].sum().mean()
+    of_worst = share_variance(float(means.get("worst_group_accuracy", np.nan)), float(smallest))
+    if number.metric == "worst_group_accuracy":
+        return 2e4 * of_worst
+    if number.metric == "gap":  # average minus worst group: of both parts
+        return 2e4 * (of_worst + share_variance(float(means["average_accuracy"]), float(average)))
+    return 2e4 * share_variance(float(means[number.metric]), float(average))
+
+
+def bootstrap_variance(number: Any, data: str, resamples: pd.DataFrame | None) -> float:
+    """V_test of the bootstrap values of what is no share (despur/reporting/contrasts.py); NaN where there are none."""
+    if resamples is None or not len(resamples):
+        return float("nan")
+    fits = (resamples["role"] == number.dataset) & (resamples["printed"] == number.method) & (resamples["data"] == data)
+    rows = resamples[
+        fits & (resamples["metric"] == number.metric) & (resamples["selection"] == "best") & (resamples["group"] == "")
+    ]
+    values = rows[[column for column in rows if str(column).isdigit()]].to_numpy(float)
+    return float(Contrast(values[:, 0], values).test_variance) if len(values) > 1 else float("nan")
