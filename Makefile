@@ -41,6 +41,9 @@ test: $(VENV)/ready ## lint, types, imports and all tests
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports
 	$(RUN) pytest -n 2
 
+test-long: $(VENV)/ready ## the tests that take minutes: error rates of verdicts
+	$(RUN) pytest -m long
+
 test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root
 	$(RUN) pytest -rs tests/slurm/resume.py
 
@@ -50,4 +53,4 @@ bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, wh
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference
 	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG)
 
-.PHONY: help reproduce smoke environment lock test test-slurm bench reference
+.PHONY: help reproduce smoke environment lock test test-long test-slurm bench reference

@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from despur.reporting.claim_format import read_claims
-from despur.reporting.formulas import DEFAULTS, Formulas, read_group
+from despur.reporting.formulas import DEFAULTS, Formulas
 from despur.reporting.levels import Missing
+from despur.reporting.read_formulas import read_group
 from despur.specs.settings import SettingError
 
 
@@ -223,6 +224,7 @@ def test_what_the_format_does_not_know_is_refused(node, error):
         {"higher": "a", "than": "b", "data.other": "every"},
         {"rises_with": "data.other", "method": "a"},
         {"higher": {"x": 1}, "than": {"x": [1]}, "method": "a"},
+        {"at_least": 3, "of": {"higher": ["a", "b"], "than": "c"}},
     ],
 )
 def test_levels_that_were_not_measured_are_missing(node):

@@ -14,8 +14,9 @@ from despur.orchestration.experiments import Cell
 from despur.reporting import claims
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.claims import claims_table, judge, on_printed, shown, stated
-from despur.reporting.evidence import Printed, Several, Source, reported
+from despur.reporting.evidence import Several, Source
 from despur.reporting.levels import Missing
+from despur.reporting.printed_numbers import Printed, reported
 
 WORST = "worst_group_accuracy"
 NOISE = np.linspace(-0.1, 0.1, 200)

@@ -32,8 +32,8 @@ margin has the unit of its contrast.
                             over all points that differ in KEYS (method, data.p_corr, selection, ...): one Spearman
                             correlation a seed, Fisher's z
 
-A, B are a measurement, a list of them, or a number. A measurement may have ``change: {KEY: [FROM, TO]}``: its value at
-TO minus that at FROM; so a contrast of two changes is a difference of differences. A key with several values makes
+A, B are a measurement, a list of them, or a number. A measurement may have ``change: {KEY: [FROM, TO]}``: its value
+at TO minus that at FROM; so a contrast of two changes is a difference of differences. A key with several values makes
 several contrasts, each with a bound of its own: a list, ``[erm, jtt]``; ``every`` level that both sides have; levels
 within bounds, ``{above: 0.95, at_most: 1}`` (above, at_least, below, at_most, other_than). ``lowest`` and ``highest``
 are single levels. Further words of a contrast:
@@ -44,16 +44,17 @@ are single levels. Further words of a contrast:
     same from every seed, so that one decides
 
 A list of contrasts is a claim about all of them. ``at_least: m`` beside ``contrasts`` asks for m of them (``most``:
-more than half): of a list, each item counts once, however many contrasts it stands for. Such counts nest: ``{at_least:
-m, of: [...]}`` ("one of two methods beats all others"), and ``{at_least: m, each: {KEY: VALUES}, of: ...}``, which
-counts values of a key ("at most levels"). ``given``: contrasts that must lie above 0, else nothing is decided (an
-encoder that has collapsed has no gap). ``together: true``: one verdict for all data sets, each of which gives its
-contrasts (``each: {dataset: [...]}`` counts them); or for their mean (``mean: {dataset: every}``).
+more than half): of a list, each item counts once, however many contrasts it stands for. Such counts nest:
+``{at_least: m, of: [...]}`` ("one of two methods beats all others"), and ``{at_least: m, each: {KEY: VALUES}, of:
+...}``, which counts values of a key ("at most levels"). ``given``: contrasts that must lie above 0, else nothing is
+decided (an encoder that has collapsed has no gap). ``together: true``: one verdict for all data sets, each of which
+gives its contrasts (``each: {dataset: [...]}`` counts them); or for their mean (``mean: {dataset: every}``).
 
 Every claim is also executed on the numbers that the paper prints, by its own contrasts and margins (or those of
 ``printed: {contrasts: ...}``, where the printed numbers go by other names). Where they contradict it, ``slip`` says
 where; where they are not printed, ``not_printed`` says why; both may be a mapping by data set. A test compares them
-with what is found. A claim that cannot be executed has ``not_executed: why`` in the place of contrasts, and is listed.
+with what is found. A claim that cannot be executed has ``not_executed: why`` in the place of contrasts, and is
+listed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,8 +64,9 @@ from typing import Any
 
 import yaml
 
-from despur.reporting.formulas import DEFAULTS, Formulas, read_group, read_margin
+from despur.reporting.formulas import DEFAULTS, Formulas
 from despur.reporting.levels import Levels
+from despur.reporting.read_formulas import read_group, read_margin
 from despur.specs.names import unknown
 from despur.specs.settings import SettingError
 

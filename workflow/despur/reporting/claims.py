@@ -3,7 +3,8 @@ despur/reporting/claim_format.py.)
 
 A claim holds, fails or is undecided by the rules of despur/reporting/contrasts.py. On the paper's own data, runs that
 were trained shorter than the paper's decide nothing about it; on substitute data, verdicts are about the settings of
-this run, not about the paper."""
+this run, not about the paper.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,9 +26,10 @@ from despur.reporting.contrasts import (
     is_met,
     what_would_settle,
 )
-from despur.reporting.evidence import Printed, Several, Source, collect, common_seeds, evaluate
+from despur.reporting.evidence import Several, Source, collect, common_seeds, evaluate
 from despur.reporting.levels import Missing
 from despur.reporting.printed import printed_settings
+from despur.reporting.printed_numbers import Printed
 from despur.reporting.tables import load_metrics, load_resamples
 from despur.reporting.verdicts import NOT_RUN
 

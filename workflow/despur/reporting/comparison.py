@@ -3,11 +3,13 @@ they are.
 
     python -m despur.reporting.comparison --cells JSON --output results/matrix
 
-matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods (1:
-best) with the ranks that are not refuted; ``versus_erm``, whether it is shown to be better than ERM (helps) or worse
-(hurts), or is undecided. Methods are compared in pairs, by the rule of contrasts (despur/reporting/contrasts.py), each
-method at a level that is corrected for the number of the others: it is behind at least those that are shown to be
-better, and ahead of those that are shown to be worse. Fewer than three seeds show nothing."""
+matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods
+(1: best) with the ranks that are not refuted; ``versus_erm``, whether it is shown to be better than ERM (helps) or
+worse (hurts), or is undecided. Methods are compared in pairs, by the rule of contrasts
+(despur/reporting/contrasts.py), each method at a level that is corrected for the number of the others: it is behind
+at least those that are shown to be better, and ahead of those that are shown to be worse. Fewer than three seeds show
+nothing.
+"""
 
 import argparse
 import json

@@ -1,8 +1,8 @@
 """Contrasts and what they decide: statistics alone, no files.
 
-A contrast is an estimate that is paired by seed: a difference of methods, a change with a setting. Its half-width at a
-one-sided level is sqrt(t^2 V_seeds + z^2 V_test): t of Student with n - 1 degrees of freedom, V_seeds the variance of
-the mean of the n differences by seed, V_test the mean covariance of bootstrap values (of test originals) between
+A contrast is an estimate that is paired by seed: a difference of methods, a change with a setting. Its half-width at
+a one-sided level is sqrt(t^2 V_seeds + z^2 V_test): t of Student with n - 1 degrees of freedom, V_seeds the variance
+of the mean of the n differences by seed, V_test the mean covariance of bootstrap values (of test originals) between
 different seeds, at least 0. So what varies by seed counts once, and what all seeds share, the test data, counts too.
 Fewer than three seeds decide nothing.
 
@@ -35,9 +35,10 @@ WORDS = {HOLDS: "holds", FAILS: "fails", UNDECIDED: "undecided"}
 class Contrast:
     """An estimate that is paired by seed, and the margin that it should exceed.
 
-    ``by_seed`` (...,n): its value from each seed. ``resampled`` (...,n,B): the same on B bootstrap samples of the test
-    originals; (...,n,0) where no test data enters. ``counted``: the same from every seed because it is counted
-    (parameters), so that its value is exact."""
+    ``by_seed`` (...,n): its value from each seed. ``resampled`` (...,n,B): the same on B bootstrap samples of the
+    test originals; (...,n,0) where no test data enters. ``counted``: the same from every seed because it is counted
+    (parameters), so that its value is exact.
+    """
 
     by_seed: Array
     resampled: Array
@@ -151,8 +152,8 @@ MANY = 100  # more seeds than this are no advice
 
 
 def seeds_needed(statement: Statement, true: bool, level: float = LEVEL) -> float:
-    """About how many seeds show a statement to be true (or false), if estimates and variances stay as they are; inf
-    for no number."""
+    """About how many seeds show a statement to be true (or false), if estimates and variances stay as they are; inf for
+    no number."""
     if isinstance(statement, Contrast):
         gap = float(statement.estimate - statement.margin) * (1 if true else -1)
         return _seeds_for(gap, statement, level)

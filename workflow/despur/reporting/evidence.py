@@ -1,8 +1,6 @@
-"""Where measurements come from: runs (with bootstrap values), or the numbers that a paper prints."""
+"""From tables of measurements to contrasts."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from scipy.stats import spearmanr
 from despur.reporting.contrasts import Contrast, Group, fisher
 from despur.reporting.formulas import Correlation, Formula, Formulas
 from despur.reporting.levels import Measurement, Missing
-from despur.reporting.printed import printed_settings, same
+from despur.reporting.printed import same
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
@@ -28,8 +26,9 @@ class Source:
     """A long table with a row for each value: columns of keys, ``seed``, ``value``; bootstrap values stand in another
     such table.
 
-    Values come as frames with a row for each seed: the column "value", then bootstrap values "0", "1", ... where there
-    are any."""
+    Values come as frames with a row for each seed: the column "value", then bootstrap values "0", "1", ... where
+    there are any.
+    """
 
     def __init__(self, metrics: pd.DataFrame, resamples: pd.DataFrame | None = None) -> None:
         self.metrics, self.resamples = metrics, pd.DataFrame() if resamples is None else resamples
@@ -55,6 +54,10 @@ class Source:
             {number(value) for value in own if value != ""}, key=lambda value: (isinstance(value, str), value)
         )
 
+    def preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Of rows that fit a measurement, those that count: all."""
+        return rows
+
     def value(self, measurement: Measurement) -> pd.DataFrame:
         """A measurement by seed. Raises Missing where it was not made, Several where several values fit."""
         key = frozenset(measurement.items())
@@ -63,7 +66,7 @@ class Source:
         return self._values[key]
 
     def _read(self, measurement: Measurement) -> pd.DataFrame:
-        found = once(self.rows(self.metrics, measurement), measurement)
+        found = once(self.preferred(self.rows(self.metrics, measurement)), measurement)
         drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
         if not len(drawn):
             return found[["value"]]
@@ -159,49 +162,3 @@ def _contrast(formula: Formula, source: Source, seeds: Sequence[int]) -> Contras
         with np.errstate(divide="ignore", invalid="ignore"):
             total = total + weight * (np.log(values) if formula.scale == "log" else values)
     return Contrast(total[:, 0], total[:, 1:], formula.margin, formula.counted, formula.label)
-
-
-@cache
-def reported(folder: Path) -> pd.DataFrame:
-    """All numbers that a paper prints (reported/*.csv), as shares where they are percentages, with a column for each
-    printed setting."""
-    tables = []
-    for file in sorted(folder.glob("*.csv")):
-        table = pd.read_csv(file, dtype={"setting": str})
-        if "metric" in table:
-            settings = pd.DataFrame([printed_settings(text) for text in table["setting"]], table.index)
-            tables.append(table.join(settings).assign(table=file.stem, settings=settings.notna().sum(axis=1)))
-    table = pd.concat(tables, ignore_index=True)
-    table = table[~table["metric"].str.startswith("hyperparameter") & table["mean"].notna()]
-    share = table["unit"].isin(["percent", "pp"])
-    return table.assign(seed=0, value=table["mean"] / np.where(share, 100, 1)).rename(
-        columns={"dataset": "role", "method": "printed"}
-    )
-
-
-class Printed(Source):
-    """The numbers that a paper prints. ``names``: how its tables call measurements (``printed`` of claims.yaml);
-    ``first``: the table that counts where several have a number. Of numbers at several settings, those at the fewest
-    that were not asked for count."""
-
-    def __init__(self, folder: Path, names: Sequence[Mapping[str, Any]], first: str = "") -> None:
-        super().__init__(reported(folder))
-        self.names, self.first = names, first
-
-    def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
-        found = super().rows(table, self.called(measurement))
-        own = found[found["table"] == self.first]
-        found = own if len(own) else found
-        return found[found["settings"] == found["settings"].min()]
-
-    def levels(self, key: str, measurement: Measurement) -> list[Any]:
-        return super().levels(key.removeprefix("data."), measurement)
-
-    def called(self, measurement: Mapping[str, Any]) -> Measurement:
-        """A measurement as the paper's tables call it."""
-        own = dict(measurement)
-        for rule in self.names:
-            if all(key in own and same(own[key], value) for key, value in rule["of"].items()):
-                own = {key: value for key, value in own.items() if key not in rule["of"]} | rule["is"]
-        plain = {"split": "test", "selection": "best", "group": ""}
-        return {key.removeprefix("data."): value for key, value in own.items() if plain.get(key) != value}

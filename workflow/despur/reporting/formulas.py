@@ -1,23 +1,14 @@
-"""From the contrasts of claims.yaml (:mod:`despur.reporting.claim_format`) to formulas: weighted sums of single
-measurements."""
+"""Contrasts as formulas: weighted sums of single measurements, or a rank correlation."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from despur.reporting.levels import WORDS as ENDS
-from despur.reporting.levels import Levels, Measurement, Missing, combinations, is_many, single_values
-from despur.specs.names import unknown
-from despur.specs.settings import SettingError
+from despur.reporting.levels import Measurement
 
 DEFAULTS = {"split": "test", "selection": "best", "group": ""}
-FORMS = ("higher", "lower", "near", "pairs", "rises_with", "falls_with", "rank_correlation")
-WORDS = (*FORMS, "than", "to", "steps", "over", "sign", "mean", "scale", "margin", "counted")
-SCALES = ("plain", "log")
 
 
 @dataclass(frozen=True)
@@ -51,167 +42,6 @@ class Formulas:
 
     parts: list[Formula | Correlation | Formulas]
     at_least: int | None = None
-
-
-def read_group(node: Any, shared: Mapping[str, Any], levels: Levels) -> Formulas:
-    """The formulas of a list of contrasts, of ``{at_least, each, of}``, or of one contrast, with the keys that
-    surround it.
-
-    Of a list, a part that is no count is dissolved into its contrasts. Raises SettingError for what the format does
-    not know; Missing."""
-    if isinstance(node, list):
-        return Formulas([part for own in node for part in _dissolved(read_group(own, shared, levels))])
-    if not isinstance(node, Mapping):
-        raise SettingError(f"{node!r} is neither a contrast nor a list of contrasts")
-    inner = {**shared, **{key: value for key, value in node.items() if key not in ("at_least", "each", "of")}}
-    if "of" not in node:
-        return Formulas(list(read_contrasts(inner, levels)))
-    parts = _counted_parts(node, inner, levels)
-    count = node.get("at_least")
-    return Formulas(parts, len(parts) // 2 + 1 if count == "most" else count)
-
-
-def _dissolved(found: Formulas) -> list[Formula | Correlation | Formulas]:
-    return found.parts if found.at_least is None else [found]
-
-
-def _counted_parts(
-    node: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels
-) -> list[Formula | Correlation | Formulas]:
-    """What a group counts: for ``each`` value of a key, all that it is ``of``; else the items of a list, or single
-    contrasts."""
-    if "each" in node:
-        ((key, stated),) = node["each"].items()
-        own = {name: value for name, value in shared.items() if name not in WORDS}
-        found = single_values(key, _all_datasets(key, stated, shared), [own], levels)
-        groups = [read_group(node["of"], {**shared, key: value}, levels) for value in found]
-    elif isinstance(node["of"], list):
-        groups = [read_group(own, shared, levels) for own in node["of"]]
-    else:
-        return _dissolved(read_group(node["of"], shared, levels))
-    return [own.parts[0] if len(own.parts) == 1 else own for own in groups]
-
-
-def _all_datasets(key: str, stated: Any, shared: Mapping[str, Any]) -> Any:
-    """Every data set is every one that the claim names, whether it was run or not."""
-    return shared[key] if (key, stated) == ("dataset", "every") else stated
-
-
-def read_contrasts(stated: Mapping[str, Any], levels: Levels) -> Iterator[Formula | Correlation]:
-    """The contrasts that one specification stands for, each once."""
-    stated = {key: value for key, value in stated.items() if value is not None}
-    forms = [form for form in FORMS if form in stated]
-    if len(forms) != 1:
-        raise SettingError(f"a contrast has one of {', '.join(FORMS)}; here: {', '.join(forms) or 'none'}")
-    words = {"mean": {}, **{key: stated[key] for key in WORDS if key in stated}}
-    if words.get("scale", "plain") not in SCALES:
-        raise unknown("scale", words["scale"], SCALES)
-    words["mean"] = {key: _all_datasets(key, own, stated) for key, own in words["mean"].items()}
-    shared = {key: value for key, value in stated.items() if key not in WORDS and key not in words["mean"]}
-    if forms == ["rank_correlation"]:
-        yield read_correlation(words, shared)
-        return
-    hidden = {*words["mean"], *(["dataset"] if isinstance(stated["dataset"], str) else [])}
-    found: dict[str, Formula] = {}
-    for sides in read_sides(words, shared, levels):
-        for own in combinations(shared, sides, levels):
-            for high, low in itertools.product(*(_single(side, own, levels) for side in sides)):
-                if high != low:
-                    formula = read_formula(words, high, low, hidden, levels)
-                    found.setdefault(formula.label, formula)
-    if not found:
-        raise Missing(f"nothing to compare for {forms[0]}: {stated[forms[0]]}")
-    yield from found.values()
-
-
-def read_sides(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> list[tuple[Any, Any]]:
-    """The pairs (higher, lower) of a specification: measurements or numbers."""
-    if "pairs" in words:
-        return [(_side(high), _side(low)) for high, low in words["pairs"].items()]
-    if key := words.get("rises_with", words.get("falls_with")):
-        steps = (
-            itertools.pairwise(single_values(key, "every", [dict(shared)], levels))
-            if words.get("steps")
-            else [("lowest", "highest")]
-        )
-        return [({key: b}, {key: a}) if "rises_with" in words else ({key: a}, {key: b}) for a, b in steps]
-    form, other = next(
-        (form, other) for form, other in (("higher", "than"), ("lower", "than"), ("near", "to")) if form in words
-    )
-    if other not in words:
-        raise SettingError(f"{form} needs {other}")
-    found = list(itertools.product(*([_side(one) for one in _listed(words[key])] for key in (form, other))))
-    reverse = [(b, a) for a, b in found]
-    return {"higher": found, "lower": reverse, "near": [*found, *reverse]}[form]
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _side(stated: Any) -> Any:
-    """A method's name as a measurement; numbers and measurements as they are."""
-    return {"method": stated} if isinstance(stated, str) else stated
-
-
-def _single(side: Any, shared: Measurement, levels: Levels) -> list[Any]:
-    """A side with the shared keys: one measurement for each combination of its values; a number as it is."""
-    return list(combinations({**shared, **side}, [{}], levels)) if isinstance(side, Mapping) else [side]
-
-
-def read_formula(words: Mapping[str, Any], high: Any, low: Any, hidden: set[str], levels: Levels) -> Formula:
-    """high - low, with means and changes written out."""
-    both = [side for side in (high, low) if isinstance(side, Mapping)]
-    averaged: list[Measurement] = [{}]
-    for key, stated in words["mean"].items():
-        averaged = [
-            {**one, key: v}
-            for one in averaged
-            for v in single_values(key, stated, [{**side, **one} for side in both], levels)
-        ]
-    log, constant, terms = words.get("scale") == "log", 0.0, []
-    for sign, side in ((1.0, high), (-1.0, low)):
-        if isinstance(side, Mapping):
-            terms += [
-                (sign * w / len(averaged), term) for one in averaged for w, term in _terms({**side, **one}, levels)
-            ]
-        else:
-            constant += sign * (math.log(side) if log else float(side))
-    label = describe(high, low, hidden) + "".join(f", mean over {key}" for key in words["mean"])
-    scale = words.get("scale", "plain")
-    return Formula(tuple(terms), constant, read_margin(words["margin"]), label, scale, bool(words.get("counted")))
-
-
-def _terms(side: Measurement, levels: Levels) -> list[tuple[float, Measurement]]:
-    """A measurement, or its change, as a weighted sum."""
-    if "change" not in side:
-        return [(1.0, side)]
-    plain = {key: value for key, value in side.items() if key != "change"}
-    ((key, ends),) = side["change"].items()
-    first, last = (single_values(key, end, [plain], levels)[0] if end in ENDS else end for end in ends)
-    return [(1.0, {**plain, key: last}), (-1.0, {**plain, key: first})]
-
-
-def read_margin(stated: float | str) -> float:
-    """A margin: a number, or ``log(2)`` or ``-log(2)`` for one of logarithms."""
-    if not isinstance(stated, str):
-        return float(stated)
-    sign, text = (-1, stated[1:]) if stated.startswith("-") else (1, stated)
-    try:
-        return sign * math.log(float(text.removeprefix("log(").removesuffix(")")))
-    except ValueError as error:
-        raise SettingError(f"margin {stated!r} is neither a number nor log(NUMBER)") from error
-
-
-def read_correlation(words: Mapping[str, Any], shared: Mapping[str, Any]) -> Correlation:
-    """The rank correlation that a specification stands for."""
-    first, second = words["rank_correlation"]
-    sign = float(words.get("sign", 1))
-    label = f"{'-' if sign < 0 else ''}rank correlation of {first} and {second} over {', '.join(words['over'])}"
-    of = {
-        key: value for key, value in shared.items() if key != "metric" and (key not in words["over"] or is_many(value))
-    }
-    return Correlation((first, second), tuple(words["over"]), of, sign, read_margin(words["margin"]), label)
 
 
 def describe(high: Any, low: Any, hidden: set[str]) -> str:

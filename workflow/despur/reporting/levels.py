@@ -41,8 +41,8 @@ def fixed(measurement: Mapping[str, Any], key: str) -> list[Measurement]:
 
 
 def single_values(key: str, stated: Any, measurements: Sequence[Measurement], levels: Levels) -> list[Any]:
-    """The values that are stated for a key: a list; or those levels that all measurements have, within bounds, or at
-    an end."""
+    """The values that are stated for a key: a list; or those levels that all measurements have, within bounds, or at an
+    end."""
     if isinstance(stated, list):
         return stated
     first, *others = [levels.levels(key, end) for one in measurements for end in fixed(one, key)]

@@ -23,7 +23,8 @@ def sample_variance(number: Any, runs: pd.DataFrame, data: str, resamples: pd.Da
 
     Else the paper's test split is another one of the same size, so that ours counts twice. ``number``: a printed
     number; ``runs``: rows of its method on the data, at its settings, and how many ``samples`` each group has. NaN
-    where it is not known."""
+    where it is not known.
+    """
     if is_official(data):
         return 0.0
     if number.metric in NO_SHARES:

@@ -122,7 +122,8 @@ def compare(
 
     A printed setting that these runs vary (``lambda=0.2``) picks its runs. Reported numbers are compared (difference,
     verdict) only where data and settings are the paper's own. ``splits``: which split a metric is of, where that is
-    not "test". ``resamples``: bootstrap values, for what is no share of test samples."""
+    not "test". ``resamples``: bootstrap values, for what is no share of test samples.
+    """
     others, best = changes(metrics), metrics[metrics["selection"] == "best"]
     rounding = {metric: last_digit(part["mean"]) for metric, part in reported.groupby("metric")}
     rows: list[dict[str, Any]] = []

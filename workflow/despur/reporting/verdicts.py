@@ -30,7 +30,8 @@ def smallest_visible(
 
     ``reported_std``: None where it is not printed; then ours counts for both, with our degrees of freedom. An unknown
     number of seeds is 1. ``test_variance``: of the difference, by the test samples. ``rounding``: half a unit of the
-    last digit that is printed."""
+    last digit that is printed.
+    """
     ours = ours_std**2 / seeds
     if reported_std is None:
         of_seeds, freedom = ours + ours_std**2 / reported_seeds, float(seeds - 1)

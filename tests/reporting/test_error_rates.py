@@ -1,0 +1,61 @@
+"""How often verdicts are wrong, and how often claims that are true hold: by simulation through the rules themselves."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from despur.compute.randomness import generator
+from despur.reporting import error_rates
+from despur.reporting.contrasts import LEVEL
+
+FALSE = ("all: false holds", "all: false fails", "most: false holds", "most: false fails")
+
+
+def allowed(runs):
+    """The nominal level and four standard errors of the simulation."""
+    return LEVEL + 4 * np.sqrt(LEVEL * (1 - LEVEL) / runs)
+
+
+@pytest.mark.parametrize(("seeds", "k", "test_noise"), [(3, 1, 0.0), (3, 4, 0.0), (5, 1, 0.0), (3, 1, 0.5)])
+def test_verdicts_are_wrong_at_most_as_often_as_they_may_be(seeds, k, test_noise):
+    found = error_rates.rates(k, seeds, test_noise, runs=1500)
+    assert max(found[name] for name in FALSE) <= allowed(1500), found
+    if (seeds, k, test_noise) == (5, 1, 0.0):
+        assert found["power at 2"] >= 0.85
+
+
+def test_the_power_of_one_contrast_is_that_of_student_s_test():
+    """Without test noise there is a closed form: the noncentral t distribution."""
+    found = error_rates.rates(1, 5, 0.0, runs=4000)
+    for effect in (1, 2, 3):
+        expected = stats.nct.sf(stats.t.isf(LEVEL, 4), 4, effect * np.sqrt(5))
+        assert found[f"power at {effect}"] == pytest.approx(expected, abs=0.03)
+
+
+def test_simulated_test_noise_is_found_and_each_seed_s_own_is_not():
+    noise = error_rates.simulate(generator("test"), 400, 1, 5, test_noise=0.5)
+    (contrast,) = noise.at([0.0])
+    assert contrast.test_variance.mean() == pytest.approx(0.25, rel=0.05)
+    assert contrast.by_seed.mean(axis=1).var() == pytest.approx(1 / 5 + 0.25, rel=0.25)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return error_rates.table()
+
+
+@pytest.mark.long
+def test_error_rates_and_power_in_all_cells(table):
+    cells = [*itertools.product(error_rates.SEEDS, error_rates.CONTRASTS, error_rates.TEST_NOISE)]
+    assert table[["seeds", "contrasts", "test noise"]].to_numpy().tolist() == [list(map(float, cell)) for cell in cells]
+    assert table[list(FALSE)].max(axis=None) <= 100 * allowed(error_rates.RUNS), table.to_string()
+    one = table[(table["seeds"] == 5) & (table["contrasts"] == 1) & (table["test noise"] == 0)]
+    assert one["power at 2"].item() >= 85
+
+
+@pytest.mark.long
+def test_the_page_of_the_documentation_has_these_rates(table):
+    assert (Path(__file__).parent.parent / "docs/error_rates.md").read_text() == error_rates.to_text(table)
