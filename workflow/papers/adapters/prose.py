@@ -50,8 +50,8 @@ class Means:
         return [role for role in known if role in here]
 
     def by_model(self, roles: Sequence[str], method: str, metric: str, asked: dict[str, str]) -> "pd.Series[float]":
-        """A method on each foundation model, mean over data sets; ``asked``: of which model, table, number of training
-        samples."""
+        """Percent of a method on each foundation model, mean over data sets. ``asked``: the printed settings (model, table,
+        number of training samples) that choose the rows."""
         rows, samples = self.test, asked.get("n_train", "")
         rows = rows[rows["role"].isin(roles) & (rows["printed"] == method) & (rows["metric"] == metric)]
         if method != "zero_shot":  # which is the same for all
@@ -72,7 +72,7 @@ class Means:
 
 
 def beside(base: "pd.Series[float]", model: str) -> float:
-    """A baseline on the same foundation model; as it is where it, or what is compared with it, has none."""
+    """A baseline on the same foundation model, or the only value where either side has no foundation model."""
     if named.FULL in (model, *base.index) and len(base) == 1:
         return float(base.iloc[0])
     if model not in base:
@@ -93,7 +93,7 @@ def change(number: Any, asked: dict[str, str], means: Means, roles: Sequence[Seq
     for part in roles:
         ran = [
             name for name in baselines if means.roles(part, [name]) == list(part)
-        ]  # group prompts are not for all data
+        ]  # not all data sets have group prompts
         bases = [means.by_model(part, name, metric, asked) for name in ran or baselines]
         for method in methods:
             own = means.by_model(part, method, metric, asked)
@@ -109,14 +109,14 @@ def measured(number: Any, asked: dict[str, str], means: Means, roles: Sequence[S
 
 
 def trained_of(result: ResultPath) -> dict[str, dict[str, int]]:
-    """What was counted of each run in a folder."""
+    """The numbers of trained parameters of each run in a folder."""
     runs: dict[str, dict[str, int]] = json.loads((result.folder / "about.json").read_text())["runs"]
     return runs
 
 
 def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
-    """Percent of the parameters of its foundation model that each contrastive adapter trains; a bundled model has
-    trained its own."""
+    """Parameters that each contrastive adapter trains, in percent of those of its foundation model (of a bundled model:
+    its own trained parameters)."""
     found = []
     for folder in sorted(
         {folder for cell in cells if cell.printed.startswith("contrastive_adapter") for folder in cell.folders}
@@ -138,7 +138,7 @@ def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
 
 def lipschitz(cells: Sequence[Cell]) -> tuple[float, float]:
     """Sampled lower and product upper bound of the first seed's contrastive adapter on the larger model, on Waterbirds
-    or what plays it."""
+    or its substitute."""
     for cell in cells:
         for folder in (
             cell.folders
@@ -196,8 +196,8 @@ def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:
 
 
 def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
-    """A row for each printed number, with the reason where there is none. Nothing is judged here: the tables judge
-    what they are of."""
+    """A row for each printed number, with the reason where there is none. There are no verdicts here: the tables have
+    them for the numbers that they print."""
     metrics = named.load(cells, resampled=False)[0]
     means = Means(metrics) if len(metrics) else None
     stand_in = any(cell.stand_in for cell in cells)

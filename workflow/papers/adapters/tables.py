@@ -79,7 +79,7 @@ def improved(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def sizes(cell: Cell) -> pd.DataFrame:
-    """Of the training data of a cell."""
+    """The largest and smallest training group, and whether the groups are balanced."""
     result = locate(cell.folders[0])
     run = result.runs()[0]
     data, method = run.data.name, run.spec.name
@@ -132,7 +132,7 @@ def numbers_of_the_text(cells: list[Cell], output: Path) -> None:
 
 
 def of_claims(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What claims may ask. To those about Figure 5, Table 3 only lends zero-shot classification
+    """The metrics and resamples that claims use. Claims about Figure 5 use only zero-shot classification of Table 3
     (named.with_zero_shot)."""
     metrics, resamples = named.load(cells)
     if any(cell.artifact == "figure_5" for cell in cells):

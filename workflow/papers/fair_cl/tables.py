@@ -71,7 +71,7 @@ def with_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def write(output: Path, table: pd.DataFrame) -> None:
-    """A table of printed numbers beside ours; what was selected stands at the end."""
+    """A table of printed numbers beside ours; the selected setting is the last column."""
     write_table(output, table, shown(table, plain).assign(selected=table["selected"]))
 
 
@@ -82,7 +82,7 @@ def table_1(cells: list[Cell], output: Path) -> None:
 
 
 def table_2(cells: list[Cell], output: Path) -> None:
-    """Two classes: what was trained on all classes (``ce_multiclass``) beside what was trained on the two."""
+    """Two classes: a model of all classes (``ce_multiclass``) beside models of the two."""
     write(output, beside(pd.read_csv(REPORTED / "table_2.csv"), *of_the_pair(cells)))
 
 
@@ -93,7 +93,7 @@ def table_beyond(cells: list[Cell], output: Path) -> None:
 
 
 def table_selection(cells: list[Cell], output: Path) -> None:
-    """What rules select: from the sweeps of Table 1, or from those of learning rate and batch size."""
+    """The settings that rules select: from the sweeps of Table 1, or from those of learning rate and batch size."""
     table = selections(cells)
     write_table(output, table, shown_selections(table))
 

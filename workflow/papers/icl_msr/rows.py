@@ -1,4 +1,4 @@
-"""What was measured of this paper's runs, called as the paper calls it."""
+"""Metrics of this paper's runs under the paper's names."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # that MSR is
 
 @cache
 def printed_names() -> dict[str, str]:
-    """How the paper calls the runs on each stage-1 method."""
+    """The paper's names for the runs on each stage-1 method."""
     named = experiments.load_experiments("icl_msr")["methods"].items()
     return {resolve("methods", text).points[0].components["stage1"].base_name: name for name, text in named}
 

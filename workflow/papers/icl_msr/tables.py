@@ -129,7 +129,7 @@ def statements(cells: list[Cell], output: Path) -> None:
 
 
 def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What claims may ask: all runs, and SimCLR with as much time as SimCLR + MSR (``simclr_equal_time``)."""
+    """The metrics that claims use: all runs, and SimCLR with as much time as SimCLR + MSR (``simclr_equal_time``)."""
     metrics, resamples = load(cells), load(cells, load_resamples)
     if not len(metrics):
         return metrics, resamples
