@@ -42,8 +42,8 @@ def everything(cells: Sequence[Cell]) -> pd.DataFrame:
 
 
 def selected(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Of each method on each data set: the setting with the lowest GAP among those within MARGIN of its best accuracy,
-    on validation."""
+    """The selected setting of each method on each data set: the lowest GAP on validation data among the settings within
+    MARGIN of the method's best accuracy."""
     keys = ["artifact", "role", "played", "printed"]
     rows = [(*key, *select(sweep_means(part, ["method"], "val"), margin=MARGIN)) for key, part in metrics.groupby(keys)]
     return pd.DataFrame(rows, columns=[*keys, "method"])
@@ -52,8 +52,8 @@ def selected(metrics: pd.DataFrame) -> pd.DataFrame:
 def load(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics at the selected settings, and their bootstrap values; with trade-off and relative training time.
 
-    In Table 2, models of all classes are named so (``con_multiclass``), and its role is that of the two
-    classes."""
+    In Table 2, methods that were trained on all classes get a name of their own (``con_multiclass``) and the data
+    set of the two classes."""
     metrics, resamples = everything(cells), variants(load_resamples(cells))
     if not len(metrics):
         return metrics, resamples
@@ -66,8 +66,8 @@ def load(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def with_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a trade-off
-    is among."""
+    """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a
+    trade-off compares."""
     test = table[(table["split"] == "test") & (table["selection"] == "best") & (table["group"] == "")]
     found = [table]
     for name, among in TRADEOFFS.items():
@@ -81,7 +81,7 @@ def with_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 
 def of_means(metrics: pd.DataFrame) -> pd.Series:
-    """Trade-offs as the paper has them, of means over seeds: by metric, role, data and method."""
+    """Trade-offs of means over seeds, as in the paper: by metric, role, data and method."""
     keys = [*MODELS, "printed", "split", "selection", "group", "metric"]
     measured = metrics[metrics["metric"].isin(MEASURED)].assign(seed=0)
     table = with_tradeoffs(measured.groupby(keys, as_index=False)["value"].mean(), ["value"])

@@ -15,8 +15,8 @@ from despur.orchestration.experiments import Cell
 from despur.reporting import claims
 from despur.reporting.tables import compare, main, shown, write_table
 
-ROOM = Path(__file__).parent
-REPORTED = ROOM / "reported"
+PAPER = Path(__file__).parent
+REPORTED = PAPER / "reported"
 SEEDS = 10  # Table 1
 METRICS = {
     "average_accuracy": "accuracy",
@@ -34,8 +34,8 @@ def plain(mean: float, std: float) -> str:
 
 
 def beside(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame) -> pd.DataFrame:
-    """Printed numbers beside ours, with the specification that was selected. Ratios (trade-off, time) are no
-    percentages."""
+    """Printed numbers beside ours, with the specification that was selected. Ratios (trade-off, time) are
+    not percentages."""
     ratios = set(reported.loc[reported["unit"] == "ratio", "metric"])
     renamed = metrics.assign(metric=metrics["metric"].replace(METRICS))
     renamed["value"] = renamed["value"] / np.where(renamed["metric"].isin(ratios), 100, 1)
@@ -107,7 +107,7 @@ def numbers_of_the_text(cells: list[Cell], output: Path) -> None:
 
 def judged(cells: list[Cell], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(ROOM / "claims.yaml", cells, chosen.load)
+    table = claims.claims_table(PAPER / "claims.yaml", cells, chosen.load)
     write_table(output, table, claims.shown(table))
 
 

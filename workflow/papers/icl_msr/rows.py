@@ -24,7 +24,7 @@ SETTINGS = {
     "epochs": "epochs",
 }
 POINT = ["train", "label_fraction", *SETTINGS]  # columns that tell runs of one printed method apart
-BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # that MSR is added to
+BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # the methods that MSR is added to
 
 
 @cache
@@ -57,7 +57,7 @@ def player(dataset: str) -> str:
 
 
 def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] = load_metrics) -> pd.DataFrame:
-    """What ``read`` gives of the last step, which "best" is, each run once an artifact."""
+    """The rows that ``read`` gives of the last step (selection "best"), each run once in each artifact."""
     table = read(cells)
     if not len(table):
         return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", *POINT])))
