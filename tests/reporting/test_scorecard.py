@@ -71,7 +71,7 @@ def test_what_agrees_is_counted_and_stand_ins_are_not(text):
 
 def test_missing_papers_are_shown_with_the_command_that_runs_them(text):
     assert "make CONFIG=config/fair_cl.yaml" in text.split('id="fair_cl"')[1][:1500]
-    assert "make, with domain_temperature among the papers of config.yaml" in text
+    assert "add domain_temperature to the papers of a configuration" in text
     assert "snakemake cnc" in text
     for paper in experiments.list_papers():
         assert f'id="{paper}"' in text
