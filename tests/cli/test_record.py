@@ -18,6 +18,7 @@ from despur.cli import measurements
 from despur.cli import recording as record
 from despur.metrics.codes import FEW, decode_predicted, encode_logits, encode_predicted
 from despur.metrics.predictions import OWN, Prediction
+from despur.metrics.resampling import counts
 from despur.specs import declarations
 from despur.specs.paths import Run, locate
 from despur.specs.resolution import resolve
@@ -120,7 +121,8 @@ def test_metrics_on_bootstrap_samples_follow_from_predictions_or_are_drawn(finis
     for path in (SIMCLR, ERM):
         drawn = pd.read_parquet(finished / path / "resamples.parquet")
         columns = [name for name in drawn if name.isdigit()]
-        weights = evaluate.counts(dataset, "colored_digits", "test", len(columns))
+        originals = dataset.table["original"].to_numpy()[dataset.rows("test")]
+        weights = counts("colored_digits", originals, len(columns))
         for each in recorded(finished, path, tmp_path / path):
             run, labels = each.find_run(), read_card(each.card)
             own = drawn[(drawn["method"] == run.spec.name) & (drawn["seed"] == run.seed)].set_index(
@@ -217,7 +219,7 @@ def test_metrics_of_other_outputs_are_refused(copy, tmp_path):
 def test_a_name_that_has_another_meaning_by_now_is_refused(copy, tmp_path):
     about = json.loads((copy / ERM / "about.json").read_text())
     about["question"]["points"][0]["momentum"] = 0.123
-    edit_about(copy, ERM, cache_key=about["question"])
+    edit_about(copy, ERM, question=about["question"])
     refused(copy, ERM, tmp_path / "ledger", "had another meaning")
 
 
@@ -256,7 +258,7 @@ def test_a_run_that_names_no_commit_is_of_the_commit_whose_code_made_it(copy, tm
     refused(copy, SIMCLR, tmp_path / "ledger", "no such commit", commit="f" * 40)
     assert len(list(record.record([copy / SIMCLR], "HEAD", tmp_path / "ledger"))) == 2
     assert {each.content["commit"] for each in ledger.load(tmp_path / "ledger")[0]} == {git("rev-parse", "HEAD")}
-    (package / "runs.py").write_text((package / "runs.py").read_text() + "\nOTHER = 1\n")
+    (package / "training/runs.py").write_text((package / "training/runs.py").read_text() + "\nOTHER = 1\n")
     git("commit", "-aqm", "other code")
     refused(copy, SIMCLR, tmp_path / "other", "was not made by", commit="HEAD")
 

@@ -293,7 +293,7 @@ class Counted(torch.nn.Module):
 
 @pytest.fixture
 def shown(monkeypatch):
-    monkeypatch.setattr(InputBatcher, "at_once", 4)
+    monkeypatch.setattr(InputBatcher, "max_batch", 4)
     return InputBatcher(torch.arange(30, dtype=torch.float32).reshape(15, 2))
 
 
@@ -379,7 +379,7 @@ def test_a_base_keeps_unit_embeddings_cosines_and_class_embeddings_and_no_weight
 def test_a_killed_base_ends_with_the_same_numbers(root, tmp_path, monkeypatch):
     at = result(tmp_path, f"stage1/colored_digits/{BASE}/s0")
     save_tiny(tmp_path)
-    monkeypatch.setattr(InputBatcher, "at_once", 32)
+    monkeypatch.setattr(InputBatcher, "max_batch", 32)
     forward, asked = Frozen.forward, []
 
     def killed(self, samples):
