@@ -56,7 +56,7 @@ def method(name):
     made = build(name + settings, task(np.arange(8) % 2))
     made.networks.double()
     shown = made.task.batcher
-    shown.view, stored = lambda rows, rng: stored(rows, rng).double(), shown.view
+    shown.batch, stored = lambda rows, rng: stored(rows, rng).double(), shown.batch
     if "_msr" in name:  # Adam's first step would hide how long a gradient is
         made.msr_optimizer = torch.optim.SGD(made.networks["msr"].parameters(), 100.0)
 

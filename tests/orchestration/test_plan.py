@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from project import Project
 
-from despur.cli.plan import plan_configuration
+from despur.cli.plan import explain_retries, plan_configuration
 from despur.orchestration import configuration, experiments, plan, resources
 from despur.specs.paths import locate
 
@@ -134,11 +134,11 @@ def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_
 
 def test_a_job_that_the_profile_does_not_try_often_enough_is_said_to_fail_and_how_not_to():
     longest, allowed = resources.load_estimates()["longest"], resources.load_retries()
-    assert list(plan.explain_retries(longest)) == []
-    assert [line.split()[-2:] for line in plan.explain_retries(longest * 1.5)] == [["1", "retries."]]
-    assert len(list(plan.explain_retries(longest * (allowed + 1)))) == 1
+    assert list(explain_retries(longest)) == []
+    assert [line.split()[-2:] for line in explain_retries(longest * 1.5)] == [["1", "retries."]]
+    assert len(list(explain_retries(longest * (allowed + 1)))) == 1
     minutes = longest * (allowed + 2.5)
-    _, warning = plan.explain_retries(minutes)
+    _, warning = explain_retries(minutes)
     assert f"within the {allowed} retries" in warning and f"set retries there to {allowed + 2}" in warning
     enough = int(re.search(r"longest to ([\d,]+)", warning)[1].replace(",", ""))
     assert enough * (allowed + 1) >= minutes > (enough - 1) * (allowed + 1)
