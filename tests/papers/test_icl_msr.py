@@ -150,7 +150,7 @@ def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, cell, tm
             if printed != "linear_top5":
                 row = row_of(table, paper_dataset="cifar10", method=method, metric=printed)
                 assert row["ours"] == pytest.approx(expected(f"linear_classifier+stage1={method}", metric=ours))
-                assert row["verdict"] == "stand-in: not compared" and row["seeds"] == 2
+                assert row["verdict"] == "substitute data: not compared" and row["seeds"] == 2
     assert row_of(table, paper_dataset="cifar10", method="simclr", metric="linear_top1")["reported"] == 91.80
     assert (
         row_of(table, paper_dataset="cifar10", method="barlow_twins", metric="knn5_top1")["verdict"]

@@ -67,7 +67,7 @@ def not_compared(printed: Any, data: str, stand_in: bool, changes: Mapping[str, 
     """The verdict on runs that a printed number does not speak of, which says why; empty for the paper's own data and
     settings."""
     if stand_in:
-        return "stand-in: not compared"
+        return "substitute data: not compared"
     others = ", ".join(
         f"{key}={value}" for key, value in sorted(changes.items()) if key not in printed_settings(printed)
     )

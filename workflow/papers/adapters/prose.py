@@ -220,7 +220,7 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
                 found = ours(number, cells, means)
                 own = {
                     "seeds": metrics["seed"].nunique(),
-                    "verdict": "stand-in: not compared" if stand_in else "see tables",
+                    "verdict": "substitute data: not compared" if stand_in else "see tables",
                 }
                 base |= found | own | ({} if stand_in else {"difference": found["ours"] - number.mean})
         except NotHere as reason:

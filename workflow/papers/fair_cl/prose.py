@@ -76,7 +76,7 @@ def ours(number: Any, cells: list[Cell]) -> dict[str, Any]:
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
     found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": cells[0].dataset}
     if stand_in:
-        return found | {"verdict": "stand-in: not compared"}
+        return found | {"verdict": "substitute data: not compared"}
     close = {
         "n_examples": 500,
         "cell_fraction": 0.5,

@@ -59,7 +59,7 @@ def selections(cells: list[Cell]) -> pd.DataFrame:
     for role in ROLES:
         for played, here in metrics[metrics["role"] == role].groupby("played", sort=False):
             best = optimum([sweep_means(here, ["printed", "method"], "val")])
-            verdict = "stand-in: not compared" if here["stand_in"].iloc[0] else "not in the paper"
+            verdict = "substitute data: not compared" if here["stand_in"].iloc[0] else "not in the paper"
             for method in METHODS:
                 mine = here[here["printed"] == method]
                 head = {"paper_dataset": role, "method": method, "data": played, "verdict": verdict}

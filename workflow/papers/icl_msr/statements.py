@@ -59,7 +59,7 @@ def ours(number: Any, runs: pd.DataFrame) -> dict[str, Any]:
         value, stand_in, data = gains(runs), bool(runs["stand_in"].any()), ", ".join(runs["data"].unique())
     found = {"ours": value, "data": data, "seeds": max(int(runs["seed"].nunique()), 1)}
     if stand_in:
-        return found | {"verdict": "stand-in: not compared"}
+        return found | {"verdict": "substitute data: not compared"}
     agrees = value < number.mean if number.metric.startswith("improvement") else value == number.mean
     return found | {"difference": value - number.mean, "verdict": "agrees" if agrees else "differs"}
 
