@@ -16,8 +16,8 @@ from despur.compute import compiling, distributed
 
 @dataclass
 class Machine:
-    """Properties of the machine that change no digit, except by rounding: precision and compiled steps, which
-    about.json records."""
+    """Properties of the machine. Results do not depend on them, except by rounding: precision and compiled steps,
+    which about.json records."""
 
     device: torch.device
     precision: str = "fp32"  # or tf32, bf16

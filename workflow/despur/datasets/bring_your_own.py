@@ -1,5 +1,5 @@
-"""Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split (README, "Your
-own data")."""
+"""Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split
+(docs/your_own_data.md)."""
 
 from pathlib import Path
 from typing import Any

@@ -154,7 +154,7 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
         result = locate(path)
         if not (result.datasets if result.stage == "data" else result.runs()) or path == result.folder:
             made = "metrics.csv" if result.stage == "runs" else "about.json"
-            raise SettingError(f"{path} is a folder: ask for a file in it, {path / made}")
+            raise SettingError(f"{path} is a folder: name a file in it, {path / made}")
 
 
 def check_configuration(config: Mapping[str, Any]) -> None:

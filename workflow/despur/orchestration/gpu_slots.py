@@ -26,7 +26,7 @@ WAIT = 0.1  # seconds between two looks at the slots
 
 
 class DeviceError(RuntimeError):
-    """Devices that are asked for and not there."""
+    """Requested devices that do not exist."""
 
 
 def list_visible_gpus() -> list[str]:
@@ -56,8 +56,7 @@ def _listed() -> dict[str, str]:
 
 
 def count_slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
-    """How many jobs run at once: as many as are asked for, or as the devices have room for. Raises DeviceError for
-    more."""
+    """How many jobs run at once: as many as are requested, or as fit on the devices. Raises DeviceError for more."""
     found = max(len(devices) * jobs_per_gpu, 1) if asked is None else asked
     check_slots(found, jobs_per_gpu, devices)
     return found
@@ -67,11 +66,11 @@ def check_slots(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
     """Refuse more slots (jobs at once, each on a GPU) than there are."""
     if slots and not devices:
         raise DeviceError(
-            "a GPU is asked for, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default"
+            "a GPU is requested, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default"
         )
     if slots > len(devices) * jobs_per_gpu:
         raise DeviceError(
-            f"{slots} slots are asked for, but {len(devices)} GPUs ({', '.join(devices)}) with "
+            f"{slots} slots are requested, but {len(devices)} GPUs ({', '.join(devices)}) with "
             f"jobs_per_gpu={jobs_per_gpu} "
             f"have {len(devices) * jobs_per_gpu}: lower gpu or raise jobs_per_gpu in the profile"
         )

@@ -59,7 +59,7 @@ COLUMNS = [
 
 
 class Page:
-    """What the template asks for. Links are relative to the page."""
+    """What the template shows. Links are relative to the page."""
 
     def __init__(self, config: Mapping[str, Any], target: Path) -> None:
         self.config, self.folder = config, target.parent
@@ -71,7 +71,7 @@ class Page:
 
     def paper(self, name: str) -> dict[str, Any]:
         """What was made of a paper and what it says."""
-        room, done = experiments.load_experiments(name), tally.made(self.config, name)
+        folder, done = experiments.load_experiments(name), tally.made(self.config, name)
         numbers, judged = tally.numbers(self.config, name), tally.claims(self.config, name)
         runs = self.runs(name)
         numbers["link"] = [
@@ -83,11 +83,11 @@ class Page:
         ]
         order = [numbers["kind"].map(verdicts.KINDS.index), -numbers["relative"].fillna(0)]
         shown = [
-            a for a in room["artifacts"] if not experiments.list_outputs(self.config, name, a)[0].endswith(".parquet")
+            a for a in folder["artifacts"] if not experiments.list_outputs(self.config, name, a)[0].endswith(".parquet")
         ]
         return {
             "name": name,
-            "title": room["title"],
+            "title": folder["title"],
             "artifacts": [
                 (experiments.format_label(Path(file).stem), self.link(file) if a in done else "")
                 for a in shown

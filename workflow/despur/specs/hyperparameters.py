@@ -121,8 +121,8 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
     }
 
 
-# SimCLR as Qiang et al. 2022 train it (see siamese), for the PUBLISHED of their data sets: its own defaults are those
-# of Lewis et al. 2023.
+# SimCLR as Qiang et al. 2022 train it (see siamese), for the PAPER_HYPERPARAMETERS of their data sets: its own
+# defaults are those of Lewis et al. 2023.
 NT_XENT = {
     "temperature": 0.5,
     "negatives": "both_views",

@@ -1,4 +1,4 @@
-"""A path is a question: where each result lies, and what a path asks for."""
+"""Result paths: the folder of each result, and the runs that a path names."""
 
 import os
 import re
@@ -78,7 +78,7 @@ class ResultPath:
         ]
 
     def runs(self) -> list["Run"]:
-        """Every single run asked for: data set point x point x seed."""
+        """Every run of this path: data set point x point x seed."""
         every = [
             Run(resolve("datasets", draw_for_seeds(data.name, [seed])).points[0], point, point.seed(seed))
             for data in self.datasets.points
@@ -90,7 +90,7 @@ class ResultPath:
 
 @dataclass(frozen=True)
 class Run:
-    """One data set point, one point of the method (base, inference), one seed."""
+    """One data set point, one point of the method (stage-1 model, inference), one seed."""
 
     data: Spec
     spec: Spec
@@ -115,7 +115,7 @@ def identify_run(result: ResultPath, run: Run) -> dict[str, Any]:
 
 
 def locate(path: str | Path) -> ResultPath:
-    """What a path asks for; the folder of a result or any file in it. Raises SettingError if it is none."""
+    """The result path of a result's folder or of any file in it. Raises SettingError if it is none."""
     match = re.fullmatch(
         rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
     )
@@ -163,7 +163,7 @@ def chunk_seeds(seeds: int | Sequence[str], size: int) -> list[str]:
 
 
 def chunk_size(result: ResultPath) -> int:
-    """How many seeds of a method, base or inference travel in one job: the encoder behind it says so."""
+    """How many seeds of a method, stage-1 model or inference are trained in one job. Its encoder declares it."""
     spec = resolve(
         KINDS[result.stage], result.name, parse(result.dataset)[0], "" if result.stage == "runs" else result.stage
     ).points[0]

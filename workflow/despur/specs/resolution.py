@@ -214,7 +214,7 @@ def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = ""
 
 
 def overrides(stated: Mapping[str, Any], called: bool = False) -> dict[str, str]:
-    """Every setting that a resolved specification states, as a name spells it; parts by their dots. ``called``:
+    """Every setting that a resolved specification states, as a name spells it; components by their dots. ``called``:
     ``name`` is one."""
     found: dict[str, str] = {}
     for key, value in stated.items():

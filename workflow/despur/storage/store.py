@@ -111,7 +111,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         labelled = {"y", "a"} <= {*self.table.select_dtypes("integer")} and {"classes", "attributes"} <= {*self.about}
-        if self.groups is None and labelled:  # else the border says what is missing
+        if self.groups is None and labelled:  # else the data set checks say what is missing
             names = self.about["attributes"]
             self.about["groups"] = [f"{y}, {a}" for y in self.about["classes"] for a in names]
             self.groups = self.class_attribute_groups

@@ -138,7 +138,7 @@ def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
 
 def lipschitz(cells: Sequence[Cell]) -> tuple[float, float]:
     """Sampled lower and product upper bound of the first seed's contrastive adapter on the larger model, on Waterbirds
-    or what plays it."""
+    or its substitute."""
     for cell in cells:
         for folder in (
             cell.folders
@@ -166,7 +166,7 @@ def smallest_share(cells: Sequence[Cell], role: str) -> float:
             result = locate(cell.folders[0])
             dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
             return float(100 * dataset.class_attribute_groups[dataset.rows("train")].mean(axis=0).min())
-    raise NotHere(f"nothing plays the part of {role}")
+    raise NotHere(f"no data set is used for {role}")
 
 
 def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:

@@ -41,7 +41,7 @@ COLUMNS = [
 
 
 def beyond(cells: list[Cell]) -> pd.DataFrame:
-    """A row for each method and each data set that plays a part; percentages, means over seeds."""
+    """A row for each method and each data set that is used; percentages, means over seeds."""
     metrics, resamples = chosen.load(cells)
     tradeoffs = chosen.of_means(metrics)
     rows: list[dict[str, Any]] = []

@@ -54,7 +54,7 @@ def of_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str,
 
 
 def selections(cells: list[Cell]) -> pd.DataFrame:
-    """A row for each method, rule and data set that plays a part."""
+    """A row for each method, rule and data set that is used."""
     metrics, rows = chosen.everything(cells), []
     for role in ROLES:
         for played, here in metrics[metrics["role"] == role].groupby("played", sort=False):

@@ -30,7 +30,7 @@ def level(runs: pd.DataFrame, metric: str) -> float:
 
 
 def gains(runs: pd.DataFrame) -> float:
-    """The median gain of a +MSR over its base, in points, over methods, data and printed metrics."""
+    """The median gain of methods with MSR over those without, in points, over methods, data and printed metrics."""
     tested = runs[(runs["split"] == "test") & (runs["artifact"] != "figure_5")]
     means = tested.groupby(["printed", "role", "played", "metric"])["accuracy"].mean().unstack("printed")
     pairs = [means[f"{base}_msr"] - means[base] for base in BASES if {base, f"{base}_msr"} <= set(means)]
