@@ -42,7 +42,7 @@ TOY = {
 
 
 @pytest.fixture(autouse=True)
-def fresh_rooms():
+def fresh_paper_folders():
     load_experiments.cache_clear()
     yield
     load_experiments.cache_clear()

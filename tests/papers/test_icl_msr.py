@@ -289,9 +289,10 @@ def bundled(cell, artifact):
     asked = experiments.list_artifact_runs(
         configuration.load_configuration(SOURCE / "config.yaml"), "icl_msr", artifact
     )
-    places = [(each, locate(folder)) for each in asked for folder in each.folders]
+    results = [(each, locate(folder)) for each in asked for folder in each.folders]
     return [
-        cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds) for each, result in places
+        cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds)
+        for each, result in results
     ]
 
 

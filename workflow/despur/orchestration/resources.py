@@ -132,7 +132,7 @@ def estimate_seconds(result: ResultPath, device: str = "gpu") -> tuple[float, bo
 
 @cache
 def count_runs(result: ResultPath) -> int:
-    """How many runs travel in a job; of data, how many draws."""
+    """How many runs a job has; for data, how many draws."""
     return len(result.datasets.points) if result.stage == "data" else len(result.runs())
 
 

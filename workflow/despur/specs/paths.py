@@ -25,7 +25,7 @@ def data_root() -> Path:
 
 @dataclass(frozen=True)
 class ResultPath:
-    """What lies in a folder: ``root/stage/dataset[/name/seeds]``."""
+    """The folder of a result: ``root/stage/dataset[/name/seeds]``."""
 
     root: Path
     stage: str
@@ -56,11 +56,11 @@ class ResultPath:
         return ResultPath(self.root, "data", draw_for_seeds(self.dataset, parse_seeds(self.seeds)))
 
     def upstream(self, part: str) -> list["ResultPath"]:
-        """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where
-        nothing is drawn.
+        """The folders of a component (``groups``, ``stage1``) that this result reads. Where nothing is drawn, all
+        seeds read the same folder.
 
-        Of data that are other data as a model represents them: the folder of that model, of seed 0: CE, or the BASE
-        that they declare."""
+        For a data set of representations: the folder of the model that computes them, with seed 0. The model is ERM,
+        or the BASE that the data set declares."""
         if self.stage == "data":
             sources = dict.fromkeys(
                 (p.source.name, p.source.base_name) for p in self.datasets.points if p.source and part == "stage1"
@@ -151,8 +151,8 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def chunk_seeds(seeds: int | Sequence[str], size: int) -> list[str]:
-    """Seeds as the chunks that travel together: a number of seeds in aligned chunks of ``size``, or explicit ranges,
-    which must not overlap."""
+    """Seeds in chunks, one chunk a job: a number of seeds in aligned chunks of ``size``, or explicit ranges, which must
+    not overlap."""
     if not isinstance(seeds, int):
         every = [seed for text in seeds for seed in parse_seeds(f"s{text}")]
         if len(set(every)) < len(every):

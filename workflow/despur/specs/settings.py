@@ -123,7 +123,7 @@ def draw(source: str) -> Setting:
 
 
 def component(folder: str, default: str, source: str) -> Setting:
-    """A component by name (an encoder, a base, an inference): its own settings are reached with dotted keys."""
+    """A component by name (an encoder, a stage-1 model, an inference). Its own settings have dotted keys."""
     return Setting(default, source, str, f"a name in {folder}/", folder=folder)
 
 

@@ -25,7 +25,7 @@ class Spec:
 
     @property
     def source(self) -> "Spec | None":
-        """Of a data set that is another one as a model represents it: the other."""
+        """For a data set of representations: the data set that is represented."""
         return self.components["source"] if self.settings.get("features") == "embedded" else None
 
     def seed(self, seed: int) -> int:

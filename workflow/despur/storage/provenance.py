@@ -48,7 +48,7 @@ def gpu_memory_mb() -> dict[str, float]:
 
 
 def write_about(result: ResultPath, started: float, **facts: Any) -> None:
-    """``about.json`` of a result folder: enough to say what made every number in it."""
+    """``about.json`` of a result folder: what made every number in it."""
     write_json(
         result.folder / "about.json",
         {
