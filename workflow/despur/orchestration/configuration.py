@@ -79,8 +79,8 @@ def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, An
 
 
 def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with the files that it includes, what its artifacts take of others, and the defaults of the
-    schema. Raises SettingError for a key, a value or a name that cannot be."""
+    """A configuration with the files that it includes, what its artifacts take from others, and the defaults of the
+    schema. Raises SettingError for a wrong key, value or name."""
     schema = yaml.safe_load(SCHEMA.read_text())
     config = _fill_same_as(_include_files(config))
     error = best_match(Validator(schema).iter_errors(dict(config)))
@@ -139,8 +139,8 @@ def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError
 
 
 def check_target(config: Mapping[str, Any], path: Path) -> None:
-    """Refuse a path of a paper or of a stage whose name, artifact or seeds cannot be, with a reason: Snakemake knows
-    none."""
+    """Refuse a path of a paper or of a stage with a wrong name, artifact or seeds. The error says why; Snakemake's
+    error would not."""
     paper = path.parent.name
     if path.parent.parent == Path(config["outputs"]) / "papers":
         known = {
@@ -158,8 +158,8 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
 
 
 def check_configuration(config: Mapping[str, Any]) -> None:
-    """Refuse names, settings and seeds that cannot be, wherever they stand; the message names the key and the nearest
-    name that can."""
+    """Refuse wrong names, settings and seeds anywhere in a configuration. The message names the key and the nearest
+    valid name."""
     with _within("config key papers"):
         known = {name for paper in config["papers"] for name in list_method_names(paper, config)}
     with _within("config key seeds"):

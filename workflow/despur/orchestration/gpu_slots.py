@@ -1,11 +1,11 @@
-"""GPUs of one machine, shared by the jobs of one user: each takes a slot, which the operating system frees when it
-ends, however.
+"""GPUs of one machine, shared by the jobs of one user. Each job takes a slot. The operating system frees the slot when
+the job ends, also when it is killed.
 
-python -m despur.orchestration.gpu_slots --gpus 1 --jobs-per-gpu 2 python -m despur.stage2
-results/runs/colored_digits/cnc/s0-2
+    python -m despur.orchestration.gpu_slots --gpus 1 --jobs-per-gpu 2 \\
+        python -m despur.stage2 results/runs/colored_digits/cnc/s0-2
 
-The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``; with --gpus 0 it sees none; with several, torchrun
-starts one for each. Without --jobs-per-gpu the devices are left as they are: a cluster has chosen them, or there are
+The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``. With --gpus 0 it sees no GPU; with several, torchrun
+starts one process for each. Without --jobs-per-gpu the devices do not change: a cluster has chosen them, or there are
 none to share."""
 
 import argparse
@@ -30,11 +30,11 @@ class DeviceError(RuntimeError):
 
 
 def list_visible_gpus() -> list[str]:
-    """The GPUs that this process may use: by their lasting names all that nvidia-smi lists, or what
+    """The GPUs that this process may use, by their UUIDs: all that nvidia-smi lists, or those that
     CUDA_VISIBLE_DEVICES names.
 
     Its numbers are read as nvidia-smi's, in the order of the PCI bus. CUDA counts so, too, where all GPUs are alike or
-    CUDA_DEVICE_ORDER=PCI_BUS_ID; where they differ, it would begin with the fastest. Beginnings of lasting names are
+    CUDA_DEVICE_ORDER=PCI_BUS_ID; where they differ, it would begin with the fastest. Beginnings of UUIDs are
     completed. What nvidia-smi does not list keeps the name that it has, and shares no lock with the same device by
     another name."""
     listed = _listed()
@@ -48,7 +48,7 @@ def list_visible_gpus() -> list[str]:
 
 
 def _listed() -> dict[str, str]:
-    """Lasting names of this machine's GPUs by their numbers; none where there is no nvidia-smi."""
+    """UUIDs of this machine's GPUs by their numbers; none where there is no nvidia-smi."""
     if not shutil.which("nvidia-smi"):
         return {}
     found = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)

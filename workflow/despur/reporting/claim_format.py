@@ -127,7 +127,7 @@ class Claim:
         return self._read({"at_least": self.at_least, "of": self.contrasts}, datasets, levels)
 
     def conditions(self, datasets: Sequence[str], levels: Levels) -> Formulas:
-        """What is given, on these data sets; none: no parts."""
+        """What is given, on these data sets; an empty group if nothing is."""
         return self._read({"of": self.given or [], "margin": 0.0}, datasets, levels)
 
     def printed_formulas(self, datasets: Sequence[str], levels: Levels) -> Formulas:

@@ -105,7 +105,7 @@ def shortened(metrics: pd.DataFrame) -> str:
 
 
 def tested(source: Source) -> int | None:
-    """How many test samples there are, where that was measured."""
+    """The number of test samples, if it was measured."""
     rows = source.metrics
     own = rows[(rows["metric"] == "samples") & (rows["split"] == "test")] if "metric" in rows else rows
     if not len(own):
@@ -196,7 +196,7 @@ def claims_table(file: Path, cells: Sequence[Cell], measure: Measure = measured)
 def judged(
     claim: Claim, datasets: Sequence[str], metrics: pd.DataFrame, resamples: pd.DataFrame
 ) -> list[dict[str, Any]]:
-    """A verdict for each choice of data sets that are used for the paper's."""
+    """A verdict for each choice of the data sets that are used for those of the paper."""
     rows = []
     for played in players(metrics, datasets):
         mine = [table[is_played(table, played)] if len(table) else table for table in (metrics, resamples)]

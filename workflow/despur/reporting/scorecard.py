@@ -2,8 +2,8 @@
 
     python -m despur.reporting.scorecard --configfile config.yaml --output results/scorecard
 
-scorecard.csv has a row for each printed number and each claim. The page shows whatever is finished: what is missing is
-not run here."""
+scorecard.csv has a row for each printed number and each claim. The page shows what is finished. All else is
+marked as not run here."""
 
 import argparse
 import base64
