@@ -204,8 +204,8 @@ def test_same_domain_pairs_are_colder():
 
 def test_a_global_discriminator_is_fitted_on_all_samples_at_the_start_of_each_epoch():
     method = build("domain_weighted_pairs+batch_size=4", task(np.arange(N) % 2, DOMAIN))
-    fitted, fit = [], method.fit
-    method.fit = lambda z, domain: (fitted.append((method.networks.training, z, domain)), fit(z, domain))
+    fitted, fit = [], method.fit_discriminator
+    method.fit_discriminator = lambda z, domain: (fitted.append((method.networks.training, z, domain)), fit(z, domain))
     before = method.embed(method.task.batcher.batch(np.arange(N), RNG(0)))
     for _, batch in walk(method, 2):
         method.step(batch, RNG(0))
@@ -217,8 +217,8 @@ def test_a_global_discriminator_is_fitted_on_all_samples_at_the_start_of_each_ep
 
 def test_a_batch_discriminator_is_fitted_on_both_views_of_each_batch():
     method = build("domain_weighted_pairs+batch_size=4+discriminator=batch", task(np.arange(N) % 2, DOMAIN))
-    fitted, fit = [], method.fit
-    method.fit = lambda z, domain: (fitted.append((z, domain)), fit(z, domain))
+    fitted, fit = [], method.fit_discriminator
+    method.fit_discriminator = lambda z, domain: (fitted.append((z, domain)), fit(z, domain))
     batches = list(method.epoch_batches(RNG(0)))
     for batch in batches:
         method.step(batch, RNG(0))
@@ -321,7 +321,7 @@ def test_a_loaded_model_gives_representations_and_says_that_it_predicts_nothing(
     model = load(where.folder)
     kept = Container(where.folder / "outputs.safetensors")[f"{where.runs()[0].key}/last/z"]
     np.testing.assert_allclose(model.outputs(data.inputs)["z"], kept, atol=1e-3)
-    with pytest.raises(ValueError, match="without labels"):
+    with pytest.raises(ValueError, match="no classifier"):
         model.predict(data.inputs)
 
 

@@ -68,7 +68,9 @@ def test_each_digit_is_mostly_at_home():
 def test_scenes_are_of_the_originals_alone_and_all_digits_alike(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        captions.scenes, "place", lambda rng, scans, side: seen.append(scans) or (np.zeros((len(scans), 2, 2)),) * 2
+        captions.scenes,
+        "render_digits",
+        lambda rng, scans, side: seen.append(scans) or (np.zeros((len(scans), 2, 2)),) * 2,
     )
     monkeypatch.setattr(captions.scenes, "paste", lambda *arguments: None)
     monkeypatch.setattr(captions.scenes, "textures", lambda *arguments: None)

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 import yaml
+from documents import documented, split
 from project import tiny_project
 
 
@@ -75,12 +76,23 @@ def test_the_summary_comes_first_and_has_the_scorecard(reported):
 def test_the_scorecard_of_a_partial_run_says_what_is_there_and_what_it_took(reported):
     text = (reported / "scorecard.html").read_text()
     assert "2 of 2 tables and figures made" in text and "substitute data: not compared" in text
-    assert "badge holds" not in text and "badge agrees" not in text
+    assert "badge holds" not in text and "badge agrees" not in text and "run.yaml" not in text
     cost = text.split('id="cost"')[1]
     assert re.search(
         r"build_data \d+ s → train_stage1 .* → infer_groups .* → train_stage2 .* → evaluate .* → cnc_", cost
     )
     assert re.search(r"<td>stage 2</td><td class=\"n\">2</td>", cost)
+
+
+@pytest.mark.parametrize("command", [line for line in documented() if "--report" in line or "scorecard --" in line])
+def test_what_the_documents_type_for_a_report_makes_it(finished, tmp_path, command):
+    project = finished.copy(tmp_path / "project")
+    _, words = split(command)
+    target = project.root / words[words.index("--report" if "--report" in words else "--output") + 1]
+    target = target if target.suffix else target.with_suffix(".html")
+    target.unlink(missing_ok=True)
+    project.python(*(["-m", *words] if words[0] == "snakemake" else words[1:]))
+    assert target.stat().st_size > 10_000
 
 
 def test_the_readme_s_report_of_a_part_has_that_part_though_another_paper_is_missing(unfinished):

@@ -1,6 +1,6 @@
 """Stage 2: train a method into results/runs/DATASET/METHOD/SEEDS: models, outputs, history.
 
-    python -m despur.stage2 results/runs/colored_digits/cnc+temperature=0.05/s0-2
+python -m despur.stage2 results/runs/colored_digits/cnc+temperature=0.05/s0-2
 """
 
 import argparse

@@ -18,7 +18,7 @@ def list_kind(kind: str) -> Iterator[str]:
         )
     elif kind == "claims":
         for paper in experiments.list_papers():
-            for claim in yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text()):
+            for claim in yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text())["claims"]:
                 yield f"{paper:<20} {claim['name']}: {claim['statement']} ({claim['place']})"
     else:
         yield from (f"{name:<28} {summarize(kind, name)}" for name in list_components(kind))

@@ -1,15 +1,21 @@
 """A configuration: how it is read, and what is wrong with it, said before any job starts. No torch, no pandas."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from jsonschema import Draft4Validator, Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
 from despur.orchestration import experiments, matrix
+from despur.orchestration.configuration_files import (
+    expand,
+    list_files,
+    load_file,
+    load_merged,
+    refuse_unknown,
+    within,
+)
 from despur.orchestration.experiments import load_experiments
 from despur.specs.declarations import PACKAGE, declared
 from despur.specs.names import parse, unknown
@@ -21,29 +27,22 @@ SCHEMA = PACKAGE.parent / "schemas/config.schema.yaml"
 Validator = validators.extend(Draft202012Validator, type_checker=Draft4Validator.TYPE_CHECKER)  # 2.0 is no integer
 
 
-@contextmanager
-def _within(where: str) -> Iterator[None]:
-    """Say of an error where it is: a key of the configuration, a file."""
-    try:
-        yield
-    except SettingError as error:
-        raise SettingError(f"{where}: {error}") from None
-
-
 def load_configuration(file: Path) -> dict[str, Any]:
-    """A configuration as Snakemake takes it, checked: one that names papers and data sets stands alone, any other
-    changes config.yaml."""
-    own = _load(file)
-    with _within(str(file)):
-        return complete_configuration(
-            own if {"papers", "datasets"} <= set(own) else _merged(_load(Path("config.yaml")), own)
-        )
+    """The configuration of a file, complete and checked."""
+    loaded = load_merged(file)
+    with within(str(file)):
+        return complete_configuration(loaded)
 
 
 def load_all_configurations() -> dict[Path, dict[str, Any]]:
     """config.yaml and the files of config/."""
-    files = [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
-    return {file: load_configuration(file) for file in files}
+    return {file: load_configuration(file) for file in list_files()}
+
+
+def find_file(config: Mapping[str, Any]) -> Path | None:
+    """Which of these files has this complete configuration; None if it is in none of them."""
+    schema = load_file(SCHEMA)
+    return next((file for file in list_files() if _add_defaults(expand(load_merged(file)), schema) == config), None)
 
 
 def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -57,72 +56,22 @@ def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[
     return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.list_artifact_runs(config))]
 
 
-def _load(file: Path) -> dict[str, Any]:
-    """What a YAML file says, not checked."""
-    try:
-        loaded = yaml.safe_load(file.read_text()) or {}
-    except (OSError, yaml.YAMLError) as error:
-        raise SettingError(f"{file} cannot be read: {error}") from None
-    if not isinstance(loaded, dict):
-        raise SettingError(f"{file}: must be keys with values, as in config.yaml")
-    return loaded
-
-
-def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Mappings are merged key by key, all else is replaced: as Snakemake does."""
-    both = {
-        key: _merged(first[key], new)
-        for key, new in second.items()
-        if isinstance(new, Mapping) and isinstance(first.get(key), Mapping)
-    }
-    return {**first, **second, **both}
-
-
 def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration with the files that it includes, what its artifacts take from others, and the defaults of the
     schema. Raises SettingError for a wrong key, value or name."""
-    schema = yaml.safe_load(SCHEMA.read_text())
-    config = _fill_same_as(_include_files(config))
+    schema = load_file(SCHEMA)
+    config = expand(config)
     error = best_match(Validator(schema).iter_errors(dict(config)))
     if error is not None:
         raise _described(error, schema["properties"])
-    defaults = {key: setting["default"] for key, setting in schema["properties"].items() if "default" in setting}
-    full = {**config, **{key: default for key, default in defaults.items() if key not in config}}
+    full = _add_defaults(config, schema)
     check_configuration(full)
     return full
 
 
-def _include_files(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The files of ``include``, merged in their order; what the configuration says itself replaces what they say."""
-    files = config.get("include", [])
-    found: dict[str, Any] = {}
-    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
-        raise SettingError(f"config key include: {files!r} must be a list of files")
-    for file in files:
-        with _within("config key include"):
-            found = _merged(found, _load(Path(file)))
-    return _merged(found, {key: value for key, value in config.items() if key != "include"})
-
-
-def _fill_same_as(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Artifacts with ``same_as`` take what another artifact of their paper takes, but for what they say themselves."""
-    artifacts = config.get("artifacts", {})
-    if not isinstance(artifacts, Mapping) or not all(isinstance(own, Mapping) for own in artifacts.values()):
-        return dict(config)  # the schema says what is wrong
-    filled = {paper: dict(own) for paper, own in artifacts.items()}
-    for paper, own in artifacts.items():
-        for artifact, changes in own.items():
-            if isinstance(changes, Mapping) and "same_as" in changes:
-                with _within(f"config key artifacts.{paper}.{artifact}.same_as"):
-                    filled[paper][artifact] = _copy_changes(own, changes)
-    return {**config, "artifacts": filled} if artifacts else dict(config)
-
-
-def _copy_changes(artifacts: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    named = changes["same_as"]
-    plain = [name for name, each in artifacts.items() if isinstance(each, Mapping) and "same_as" not in each]
-    _refuse_unknown("artifact", [named], plain)
-    return _merged(artifacts[named], {key: value for key, value in changes.items() if key != "same_as"})
+def _add_defaults(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    defaults = {key: setting["default"] for key, setting in schema["properties"].items() if "default" in setting}
+    return {**config, **{key: default for key, default in defaults.items() if key not in config}}
 
 
 def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError:
@@ -160,20 +109,20 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
 def check_configuration(config: Mapping[str, Any]) -> None:
     """Refuse wrong names, settings and seeds anywhere in a configuration. The message names the key and the nearest
     valid name."""
-    with _within("config key papers"):
+    with within("config key papers"):
         known = {name for paper in config["papers"] for name in list_method_names(paper, config)}
-    with _within("config key seeds"):
+    with within("config key seeds"):
         chunk_seeds(config["seeds"], 1)
     _check_datasets(config)
     for paper, changed in config.get("artifacts", {}).items():
-        with _within("config key artifacts"):
+        with within("config key artifacts"):
             known_artifacts = load_experiments(paper)["artifacts"]
-        with _within(f"config key artifacts.{paper}"):
-            _refuse_unknown("artifact", changed, known_artifacts)
+        with within(f"config key artifacts.{paper}"):
+            refuse_unknown("artifact", changed, known_artifacts)
         for artifact, own in changed.items():
             _check_artifact(f"config key artifacts.{paper}.{artifact}", paper, artifact, own)
-    with _within("config key methods"):
-        _refuse_unknown("method", config.get("methods", ()), known)
+    with within("config key methods"):
+        refuse_unknown("method", config.get("methods", ()), known)
     _check_runs(config)
 
 
@@ -188,25 +137,19 @@ def list_method_names(paper: str, config: Mapping[str, Any] | None = None) -> se
     return {*load_experiments(paper)["methods"], *(name for names in named for name in names)}
 
 
-def _refuse_unknown(what: str, names: Iterable[Any], known: Iterable[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise unknown(what, name, known)
-
-
 def _check_datasets(config: Mapping[str, Any]) -> None:
     """Data sets of all papers are known: a configuration of other papers keeps those of config.yaml."""
     methods_on: dict[str, set[str]] = {}
     for paper in experiments.list_papers():
         for name in load_experiments(paper)["datasets"]:
             methods_on.setdefault(name, set()).update(list_method_names(paper, config))
-    with _within("config key datasets"):
-        _refuse_unknown("data set of a paper", config["datasets"], methods_on)
+    with within("config key datasets"):
+        refuse_unknown("data set of a paper", config["datasets"], methods_on)
     for name, own in config["datasets"].items():
-        with _within(f"config key datasets.{name}"):
+        with within(f"config key datasets.{name}"):
             for data in experiments.list_substitutes(config, name):
                 resolve_canonical("datasets", data)
-            _refuse_unknown("method", own.get("methods", ()) if isinstance(own, Mapping) else (), methods_on[name])
+            refuse_unknown("method", own.get("methods", ()) if isinstance(own, Mapping) else (), methods_on[name])
 
 
 def _check_artifact(key: str, paper: str, artifact: str, own: Mapping[str, Any]) -> None:
@@ -216,23 +159,23 @@ def _check_artifact(key: str, paper: str, artifact: str, own: Mapping[str, Any])
     if "datasets" not in known:
         raise SettingError(f"{key}: {artifact} shows the runs of {', '.join(known['from'])}: change those")
     methods, seeds = own.get("methods", ()), own.get("seeds", 1)
-    with _within(f"{key}.methods"):
+    with within(f"{key}.methods"):
         if isinstance(methods, Mapping):
             _check_specifications(here, methods, methods if here.get("any_method_name") else list_method_names(paper))
         else:
-            _refuse_unknown("method", methods, here["methods"])
-    with _within(f"{key}.seeds"):
-        _refuse_unknown("method", seeds if isinstance(seeds, Mapping) else (), {*methods, *list_method_names(paper)})
+            refuse_unknown("method", methods, here["methods"])
+    with within(f"{key}.seeds"):
+        refuse_unknown("method", seeds if isinstance(seeds, Mapping) else (), {*methods, *list_method_names(paper)})
         for each in seeds.values() if isinstance(seeds, Mapping) else (seeds,):
             chunk_seeds(each, 1)
 
 
 def _check_specifications(here: Mapping[str, Any], methods: Mapping[str, Any], known: Iterable[str]) -> None:
     """Names of methods and data sets. Settings depend on the data: they are checked with the runs."""
-    _refuse_unknown("method", methods, known)
+    refuse_unknown("method", methods, known)
     for stated in methods.values():
         datasets = stated if isinstance(stated, Mapping) else ()
-        _refuse_unknown("data set of a paper", datasets, here["datasets"])
+        refuse_unknown("data set of a paper", datasets, here["datasets"])
         for text in (text for name in datasets or ("",) for text in experiments.list_specifications(stated, name)):
             stage, name = split_stage(text)
             declared(KINDS[stage], parse(name)[0])
@@ -242,8 +185,8 @@ def _check_runs(config: Mapping[str, Any]) -> None:
     """Every run of the configuration, to its last setting."""
     for paper in config["papers"]:
         for artifact in load_experiments(paper)["artifacts"]:
-            with _within(f"config key artifacts.{paper}.{artifact}"):
+            with within(f"config key artifacts.{paper}.{artifact}"):
                 experiments.list_own_runs(config, paper, artifact)
-    with _within("config key matrix"):
+    with within("config key matrix"):
         chunk_seeds(config.get("matrix", {}).get("seeds", 1), 1)
         matrix.list_artifact_runs(config)

@@ -19,6 +19,7 @@ import pandas as pd
 import yaml
 
 from despur.orchestration import configuration, experiments, matrix
+from despur.orchestration.configuration_files import list_files, load_merged
 from despur.reporting import claims, cost, origin, tally, verdicts
 from despur.specs.declarations import PACKAGE
 from despur.specs.settings import SettingError
@@ -62,7 +63,7 @@ class Page:
     """What the template shows. Links are relative to the page."""
 
     def __init__(self, config: Mapping[str, Any], target: Path) -> None:
-        self.config, self.folder = config, target.parent
+        self.config, self.folder, self.file = config, target.parent, configuration.find_file(config)
         self.papers = [self.paper(name) for name in experiments.list_papers()]
 
     def link(self, path: str | Path) -> str:
@@ -98,8 +99,13 @@ class Page:
             "by_chance": verdicts.differences_by_chance(found),
             "claims": judged.sort_values("verdict", key=lambda v: v.map(VERDICTS.index), kind="stable"),
             "verdicts": Counter(judged["verdict"]),
-            "command": command(name, self.config),
+            "command": self.command(name) if name in self.config["papers"] else command_elsewhere(name),
         }
+
+    def command(self, target: str) -> str:
+        """What to type to make a target; run.yaml holds a configuration that is in no file here."""
+        option = "" if self.file == Path("config.yaml") else f" --configfile {self.file or 'run.yaml'}"
+        return f"snakemake {target}{option}"
 
     def runs(self, paper: str) -> dict[tuple[str, str, str], list[str]]:
         """Addresses of the run folders behind each artifact, data set and method of a paper."""
@@ -162,7 +168,7 @@ class Page:
         """What made the page, and how to make it again."""
         asked = {key: value for key, value in self.config.items() if value != {}}
         shown = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
-        return {**origin.code(), "data": origin.data(self.config), "config": shown, "page": self.config["outputs"]}
+        return {**origin.code(), "data": origin.data(self.config), "config": shown}
 
 
 def said(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
@@ -181,13 +187,10 @@ def first_of_each(files: list[str]) -> list[str]:
     return list({Path(file).stem: file for file in reversed(files)}.values())[::-1]
 
 
-def command(paper: str, config: Mapping[str, Any]) -> str:
-    """What to type to run a paper."""
-    if paper in config["papers"]:
-        return f"snakemake {paper}"
-    files = [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
-    having = [file for file in files if paper in yaml.safe_load(file.read_text()).get("papers", [])]
-    return f"make CONFIG={having[0]}" if having else f"make, with {paper} among the papers of config.yaml"
+def command_elsewhere(paper: str) -> str:
+    """What to type to run a paper that this configuration leaves out; empty where no configuration here has it."""
+    having = [file for file in list_files() if paper in load_merged(file).get("papers", [])]
+    return f"make CONFIG={having[0]}" if having else ""
 
 
 def table(page: Page) -> pd.DataFrame:

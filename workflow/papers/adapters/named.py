@@ -1,5 +1,5 @@
-"""What the runs of this room are called in the paper: printed methods that are points of one job, foundation models,
-selected alphas; and what the paper derives from accuracies: gaps."""
+"""The paper's names for the runs of this paper folder: printed methods that share one job, foundation models, selected
+alphas; and the gaps that the paper derives from accuracies."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from despur.reporting.tables import load_metrics, load_resamples
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 
-VARIANTS = {  # what points of a job are besides its printed method: the job, and the point's settings
+VARIANTS = {  # printed methods that share the job of another one: that job, and the settings that tell them apart
     "group_prompt": ("zero_shot", {"prompts": "group"}),
     "dfr_subsample": ("dfr", {"resample": "subsample"}),
     "dfr_upsample": ("dfr", {"resample": "upsample"}),
@@ -33,8 +33,8 @@ BACKBONES = {
 LARGER, SMALLER = (
     "clip_rn50",
     "clip_rn101",
-)  # whose parts the bundled models play: as published, and one that has seen fewer scenes
-SCENES = 150  # fewer is the smaller
+)  # their substitutes are bundled models; the one for SMALLER has seen fewer scenes
+SCENES = 150  # a bundled model that has seen fewer is the smaller one
 FULL = "imagenet_rn50"  # trained as a whole
 # parameters of torchvision's, with its 1,000 classes: over these Table 6 takes shares (a test counts them)
 RESNET50 = 25_557_032
@@ -45,7 +45,7 @@ TRACKED = ["zero_shot", "adapter", "contrastive_adapter"]  # the methods of Figu
 
 @cache
 def identify(printed: str, method: str, data: str) -> tuple[str, str, float]:
-    """What the paper calls a run: its method and backbone; and its alpha, NaN for none."""
+    """The paper's names of a run's method and backbone, and its alpha (NaN without one)."""
     (point,) = resolve("methods", method, parse(data)[0]).points
     printed = printed.removesuffix("_cloob")
     for name, (job, settings) in VARIANTS.items():
@@ -85,13 +85,13 @@ def alphas(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_alphas(table: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
-    """Without what WiSE-FT is at other alphas than these."""
+    """The table without WiSE-FT at other alphas than these."""
     ensembles = table["printed"] == "wise_ft"
     return pd.concat([table[~ensembles], table[ensembles].merge(chosen)], ignore_index=True)
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
-    """On Waterbirds, the average is weighted by the sizes of training groups (released code), as also the gap."""
+    """On Waterbirds, the average and the gap are weighted by the sizes of training groups (released code)."""
     table = table[table["metric"] != "gap"]
     return weighted_averages(table, table["role"] == "waterbirds")
 
@@ -160,7 +160,7 @@ def with_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def load(cells: Sequence[Cell], resampled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What was measured, and its bootstrap values, under the paper's names."""
+    """Metrics, and their bootstrap values, under the paper's names."""
     metrics, resamples = load_metrics(cells), load_resamples(cells) if resampled else pd.DataFrame()
     if not len(metrics):
         return metrics, resamples
@@ -175,7 +175,7 @@ def load(cells: Sequence[Cell], resampled: bool = True) -> tuple[pd.DataFrame, p
 
 
 def metrics_of(cells: Sequence[Cell]) -> pd.DataFrame:
-    """What was measured on all training samples, under the paper's names."""
+    """Metrics of the runs on all training samples, under the paper's names."""
     metrics = load(cells, resampled=False)[0]
     if not len(metrics):
         return metrics

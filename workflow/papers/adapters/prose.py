@@ -49,19 +49,20 @@ class Means:
         here = set(self.test.loc[self.test["printed"].isin(methods), "role"])
         return [role for role in known if role in here]
 
-    def by_model(self, roles: Sequence[str], method: str, metric: str, asked: dict[str, str]) -> "pd.Series[float]":
-        """A method on each foundation model, mean over data sets; ``asked``: of which model, table, number of training
-        samples."""
-        rows, samples = self.test, asked.get("n_train", "")
+    def by_model(self, roles: Sequence[str], method: str, metric: str, settings: dict[str, str]) -> "pd.Series[float]":
+        """Percent of a method on each foundation model, mean over data sets. ``settings``: those of the printed number
+        (model, table, number of training samples), which choose the rows."""
+        rows, samples = self.test, settings.get("n_train", "")
         rows = rows[rows["role"].isin(roles) & (rows["printed"] == method) & (rows["metric"] == metric)]
         if method != "zero_shot":  # which is the same for all
             levels = pd.to_numeric(rows.get("data.samples", pd.Series(np.nan, rows.index))).fillna(0)
             rows = rows[levels == float(samples or 0)]
-        artifact = "figure_5" if samples else f"table_{asked['table']}" if "table" in asked else ""
+        artifact = "figure_5" if samples else f"table_{settings['table']}" if "table" in settings else ""
         rows = rows[rows["artifact"] == artifact] if artifact else rows
-        if "backbone" in asked:
+        if "backbone" in settings:
             rows = rows[
-                rows["backbone"].isin([asked["backbone"], named.FULL]) | ~rows["backbone"].str.startswith(named.IMAGES)
+                rows["backbone"].isin([settings["backbone"], named.FULL])
+                | ~rows["backbone"].str.startswith(named.IMAGES)
             ]
         means = rows.groupby(["backbone", "role"])["value"].mean().unstack().reindex(columns=list(roles))
         if not len(found := 100 * means.dropna().mean(axis=1)):
@@ -72,7 +73,7 @@ class Means:
 
 
 def beside(base: "pd.Series[float]", model: str) -> float:
-    """A baseline on the same foundation model; as it is where it, or what is compared with it, has none."""
+    """A baseline on the same foundation model, or the only value where either side has no foundation model."""
     if named.FULL in (model, *base.index) and len(base) == 1:
         return float(base.iloc[0])
     if model not in base:
@@ -80,43 +81,43 @@ def beside(base: "pd.Series[float]", model: str) -> float:
     return float(base[model])
 
 
-def change(number: Any, asked: dict[str, str], means: Means, roles: Sequence[Sequence[str]]) -> list[float]:
+def change(number: Any, settings: dict[str, str], means: Means, roles: Sequence[Sequence[str]]) -> list[float]:
     """By how much a method is better (or, with drop, increase, shortfall in the metric's name, worse) than a baseline
     on the same model, on each data set, or on means over some; of several baselines, than the best."""
     metric = GAP if number.metric.startswith("gap") else WORST
     sign = -1 if any(word in number.metric for word in ("drop", "shortfall", "gap_reduction")) else 1
     methods, baselines = (
         METHODS.get(number.method, (number.method,)),
-        BASELINES.get(asked["baseline"], (asked["baseline"],)),
+        BASELINES.get(settings["baseline"], (settings["baseline"],)),
     )
     found = []
     for part in roles:
         ran = [
             name for name in baselines if means.roles(part, [name]) == list(part)
-        ]  # group prompts are not for all data
-        bases = [means.by_model(part, name, metric, asked) for name in ran or baselines]
+        ]  # not all data sets have group prompts
+        bases = [means.by_model(part, name, metric, settings) for name in ran or baselines]
         for method in methods:
-            own = means.by_model(part, method, metric, asked)
+            own = means.by_model(part, method, metric, settings)
             found += [sign * (value - max(beside(base, str(model)) for base in bases)) for model, value in own.items()]
     return found
 
 
-def measured(number: Any, asked: dict[str, str], means: Means, roles: Sequence[Sequence[str]]) -> list[float]:
+def measured(number: Any, settings: dict[str, str], means: Means, roles: Sequence[Sequence[str]]) -> list[float]:
     """A metric of a method on each data set and model."""
     known = {"gap_max": GAP, "worst_group_accuracy_min": WORST, "trained_params_percent": "trained_params_share"}
     metric = known.get(number.metric, number.metric)
-    return [value for part in roles for value in means.by_model(part, number.method, metric, asked)]
+    return [value for part in roles for value in means.by_model(part, number.method, metric, settings)]
 
 
 def trained_of(result: ResultPath) -> dict[str, dict[str, int]]:
-    """What was counted of each run in a folder."""
+    """The numbers of trained parameters of each run in a folder."""
     runs: dict[str, dict[str, int]] = json.loads((result.folder / "about.json").read_text())["runs"]
     return runs
 
 
 def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
-    """Percent of the parameters of its foundation model that each contrastive adapter trains; a bundled model has
-    trained its own."""
+    """Parameters that each contrastive adapter trains, in percent of those of its foundation model (of a bundled model:
+    its own trained parameters)."""
     found = []
     for folder in sorted(
         {folder for cell in cells if cell.printed.startswith("contrastive_adapter") for folder in cell.folders}
@@ -171,11 +172,11 @@ def smallest_share(cells: Sequence[Cell], role: str) -> float:
 
 def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:
     """Our number, the largest or smallest over data sets where the paper's is; raises NotHere."""
-    asked = printed_settings(number.setting)
+    settings = printed_settings(number.setting)
     if number.method == "ssa":
-        asked["n_train"] = "100"  # by context (Sec. 5.3): the sentence does not repeat it
-    if not RANGES & set(asked):
-        asked["backbone"] = named.LARGER
+        settings["n_train"] = "100"  # by context (Sec. 5.3): the sentence does not repeat it
+    if not RANGES & set(settings):
+        settings["backbone"] = named.LARGER
     if number.metric == "lipschitz_constant":
         low, high = lipschitz(cells)
         return {"ours": high, "reason": f"product bound; the sampled lower bound is {low:.3g}"}
@@ -184,20 +185,22 @@ def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:
     roles = means.roles(EVERYWHERE.get(number.dataset, [number.dataset]), METHODS.get(number.method, [number.method]))
     if not roles:
         raise NotHere(f"{number.method} on {number.dataset} was not run")
-    if asked.get("quantity") == "share_of_fm_params":
+    if settings.get("quantity") == "share_of_fm_params":
         values = of_foundation_models(cells)
     else:
         measure: Callable[..., list[float]] = (
-            change if "baseline" in asked and number.metric not in (GAP, AVERAGE) else measured
+            change if "baseline" in settings and number.metric not in (GAP, AVERAGE) else measured
         )
-        values = measure(number, asked, means, [roles] if number.dataset == "mean_of_4" else [[role] for role in roles])
-    reduce = min if asked.get("bound") == "min" or number.metric.endswith("_min") else max
+        values = measure(
+            number, settings, means, [roles] if number.dataset == "mean_of_4" else [[role] for role in roles]
+        )
+    reduce = min if settings.get("bound") == "min" or number.metric.endswith("_min") else max
     return {"ours": float(reduce(values)), "reason": f"over {', '.join(roles)}" if number.dataset in EVERYWHERE else ""}
 
 
 def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
-    """A row for each printed number, with the reason where there is none. Nothing is judged here: the tables judge
-    what they are of."""
+    """A row for each printed number, with the reason where there is none. There are no verdicts here: the tables have
+    them for the numbers that they print."""
     metrics = named.load(cells, resampled=False)[0]
     means = Means(metrics) if len(metrics) else None
     stand_in = any(cell.stand_in for cell in cells)

@@ -15,15 +15,15 @@ from despur.reporting.tables import compare, main, shown, spread, write_table
 from despur.specs.paths import locate
 from despur.storage.store import Array, Dataset, load_dataset
 
-ROOM = Path(__file__).parent
-REPORTED = ROOM / "reported"
+PAPER = Path(__file__).parent
+REPORTED = PAPER / "reported"
 SEEDS = 3  # not stated; worst-group accuracies on Living-17 move by 2/3 of a point, which are three seeds of 50 images
 BALANCED = 1.5  # largest over smallest group of a class: the paper ticks 1.07 and crosses 9.4
 PLAIN = (
     "class_wise_group_size",
     "improved_group_robustness",
     "trained_params",
-)  # beginnings of metrics that are no percentages
+)  # beginnings of metrics that are not percentages
 
 
 def plain(mean: float, std: float) -> str:
@@ -35,8 +35,8 @@ def plain(mean: float, std: float) -> str:
 
 
 def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """Printed numbers beside ours. What is no percentage is as it is: for it, no deviation is printed, and equal is
-    equal."""
+    """Printed numbers beside ours. Metrics that are not percentages are compared as they are: the paper prints no
+    standard deviation for them, so they agree only where they are equal as printed."""
     whole = metrics["metric"].str.startswith(PLAIN) & ~metrics["metric"].str.endswith("percent")
     of_training = {metric: "train" for metric in reported["metric"] if metric.startswith("class_wise_group_size")}
     table = compare(reported, metrics.assign(value=metrics["value"] / np.where(whole, 100, 1)), SEEDS, of_training)
@@ -65,7 +65,7 @@ def table_2(cells: list[Cell], output: Path) -> None:
 
 
 def improved(metrics: pd.DataFrame) -> pd.DataFrame:
-    """1 or 0 for each trained method, of the means over seeds."""
+    """1 where a trained method has a smaller gap than zero-shot, else 0; by means over seeds."""
     gaps = metrics[(metrics["metric"] == "gap") & (metrics["split"] == "test") & (metrics["selection"] == "best")]
     keys = ["role", "played", "data", "stand_in", "backbone"]
     means = gaps.groupby([*keys, "printed"])["value"].mean().unstack("printed")
@@ -79,7 +79,7 @@ def improved(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def sizes(cell: Cell) -> pd.DataFrame:
-    """Of the training data of a cell."""
+    """The largest and smallest training group, and whether the groups are balanced."""
     result = locate(cell.folders[0])
     run = result.runs()[0]
     data, method = run.data.name, run.spec.name
@@ -132,7 +132,7 @@ def numbers_of_the_text(cells: list[Cell], output: Path) -> None:
 
 
 def of_claims(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What claims may ask. To those about Figure 5, Table 3 only lends zero-shot classification
+    """The metrics and resamples that claims use. Claims about Figure 5 use only zero-shot classification of Table 3
     (named.with_zero_shot)."""
     metrics, resamples = named.load(cells)
     if any(cell.artifact == "figure_5" for cell in cells):
@@ -144,7 +144,7 @@ def of_claims(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def judged(cells: list[Cell], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(ROOM / "claims.yaml", cells, of_claims)
+    table = claims.claims_table(PAPER / "claims.yaml", cells, of_claims)
     write_table(output, table, claims.shown(table))
 
 

@@ -85,7 +85,7 @@ def interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, flo
 
 
 def shown_beyond(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as people read it."""
+    """The table in its display format."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
     shares = {
         name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]] for name in SHARES.values()

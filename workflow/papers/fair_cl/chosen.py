@@ -1,5 +1,5 @@
-"""What the sweeps of Figure 2 come to: of each method the setting that validation data select, and what the paper
-derives from it."""
+"""The settings that validation data select from the sweeps of Figure 2, one for each method, and the quantities that
+the paper derives from them."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from despur.orchestration.experiments import Cell
 from despur.reporting.printed import same
 from despur.reporting.tables import load_metrics, load_resamples
 
-VARIANTS = {  # what a job's points are besides its printed method: method, setting, value
+VARIANTS = {  # methods that share the job of another one: that job, and the setting and value that tell them apart
     "adv_single": ("adv", "discriminators", "1"),
     "con_ce_scl": ("con", "parts", "scl"),
     "con_ce_fcl": ("con", "parts", "fcl"),
@@ -21,14 +21,14 @@ VARIANTS = {  # what a job's points are besides its printed method: method, sett
 PAPER = ["ce", "inlp", "adv", "con_ft", "con"]
 TUNED = ["leace", "adv_single"]
 METHODS = [*PAPER, *TUNED]
-TRADEOFFS = {"tradeoff": PAPER, "tradeoff_tuned": METHODS}  # which methods each is among: its maxima are theirs
+TRADEOFFS = {"tradeoff": PAPER, "tradeoff_tuned": METHODS}  # the methods that each compares, over which its maxima are
 MARGIN = 0.01  # of accuracy: the paper selects "as close as possible to the best-achievable value" and prints no number
 MEASURED = ["average_accuracy", "gap", "leakage_representations", "leakage_logits"]
 MODELS = ["artifact", "role", "played", "stand_in", "data", "seed"]
 
 
 def variants(table: pd.DataFrame) -> pd.DataFrame:
-    """Points of a job that are a method of their own, called so."""
+    """The metrics with a method name of its own for each method that shares a job."""
     for name, (method, setting, value) in VARIANTS.items():
         if setting in table:
             mine = table[setting].map(lambda own, value=value: same(own, value))
@@ -37,23 +37,23 @@ def variants(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def everything(cells: Sequence[Cell]) -> pd.DataFrame:
-    """What was measured at every setting."""
+    """Metrics at every setting."""
     return variants(load_metrics(cells))
 
 
 def selected(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Of each method on each data set: the setting with the lowest GAP among those within MARGIN of its best accuracy,
-    on validation."""
+    """The selected setting of each method on each data set: the lowest GAP on validation data among the settings within
+    MARGIN of the method's best accuracy."""
     keys = ["artifact", "role", "played", "printed"]
     rows = [(*key, *select(sweep_means(part, ["method"], "val"), margin=MARGIN)) for key, part in metrics.groupby(keys)]
     return pd.DataFrame(rows, columns=[*keys, "method"])
 
 
 def load(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What was measured at the selected settings, and its bootstrap values; with trade-off and relative training time.
+    """Metrics at the selected settings, and their bootstrap values; with trade-off and relative training time.
 
-    In Table 2 what was trained on all classes is called so (``con_multiclass``), and its role is that of the two
-    classes."""
+    In Table 2, methods that were trained on all classes get a name of their own (``con_multiclass``) and the data
+    set of the two classes."""
     metrics, resamples = everything(cells), variants(load_resamples(cells))
     if not len(metrics):
         return metrics, resamples
@@ -66,8 +66,8 @@ def load(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def with_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a trade-off
-    is among."""
+    """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a
+    trade-off compares."""
     test = table[(table["split"] == "test") & (table["selection"] == "best") & (table["group"] == "")]
     found = [table]
     for name, among in TRADEOFFS.items():
@@ -81,7 +81,7 @@ def with_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 
 def of_means(metrics: pd.DataFrame) -> pd.Series:
-    """Trade-offs as the paper has them, of means over seeds: by metric, role, data and method."""
+    """Trade-offs of means over seeds, as in the paper: by metric, role, data and method."""
     keys = [*MODELS, "printed", "split", "selection", "group", "metric"]
     measured = metrics[metrics["metric"].isin(MEASURED)].assign(seed=0)
     table = with_tradeoffs(measured.groupby(keys, as_index=False)["value"].mean(), ["value"])
@@ -89,7 +89,7 @@ def of_means(metrics: pd.DataFrame) -> pd.Series:
 
 
 def seconds(cells: Sequence[Cell]) -> dict[str, tuple[float, str]]:
-    """Of training, by run (its data, specification and seed), and on which machine."""
+    """Seconds of training and the machine of each run (its data, specification and seed)."""
     found = {}
     for file in {Path(folder) / "about.json" for cell in cells for folder in cell.folders}:
         about = json.loads(file.read_text())
@@ -99,8 +99,8 @@ def seconds(cells: Sequence[Cell]) -> dict[str, tuple[float, str]]:
 
 
 def relative_times(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
-    """Rows for seconds of training over CE's mean on the data, of the machine with most runs there; not of what is
-    fitted to CE's representations."""
+    """Rows for seconds of training over CE's mean on the data, on the machine with most runs there; without methods
+    that are fitted to CE's representations."""
     spent = seconds(cells)
     test = metrics[
         (metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["metric"] == "average_accuracy")
@@ -115,7 +115,7 @@ def relative_times(metrics: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame
 
 
 def beside_the_pair(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 2: what was trained on all of Bios, under the data set of the two classes."""
+    """For Table 2: rows of models of all classes of Bios are put under the data set of the two classes."""
     of_pair = table.loc[(table["artifact"] == "table_2") & (table["role"] == "bios_nurse_surgeon"), "played"].unique()
     everyone = (table["artifact"] == "table_2") & (table["role"] == "bios")
     if len(of_pair) != 1:

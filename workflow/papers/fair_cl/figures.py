@@ -42,7 +42,7 @@ def points(cells: list[Cell]) -> pd.DataFrame:
 
 
 def strength(data: str, printed: str, method: str) -> float:
-    """Of a specification, the value that Figure 2 varies; CE has none."""
+    """The value of the setting that Figure 2 varies; CE has none."""
     return (
         resolve("methods", method, parse(data)[0]).points[0].value(STRENGTH[printed])
         if printed in STRENGTH
@@ -91,7 +91,7 @@ def figure_2(cells: list[Cell], output: Path) -> None:
 
 
 def figure_3(cells: list[Cell], output: Path) -> None:
-    """Accuracy, GAP and both leakages of CE, of CE with one contrastive part, and of Con, at their selected
+    """Accuracy, GAP and both leakages of CE, of CE with one contrastive loss, and of Con, at their selected
     settings."""
     test = headline(chosen.load(cells)[0])
     values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["printed"].isin(PARTS)].copy()

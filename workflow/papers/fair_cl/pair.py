@@ -1,4 +1,4 @@
-"""Table 2: a model of all classes, evaluated on two of them, beside models of the two alone."""
+"""Table 2: a model of all classes, evaluated on two of them, beside models that were trained on these two only."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from despur.storage.store import Array, Container, Dataset, load_dataset
 
 
 def dataset_of(cell: Cell) -> Dataset:
-    """The data of a cell's first run."""
+    """The data set of the first run."""
     result = locate(cell.folders[0])
     return load_dataset(result.data.folder, result.runs()[0].data.name)
 
@@ -45,7 +45,7 @@ def measured(result: ResultPath, run: Run, classes: Sequence[str]) -> list[dict[
 
 
 def of_the_pair(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What was measured of the models of two classes, and of CE's of all classes (``ce_multiclass``) on the two;
+    """Metrics of the models of two classes, and of CE's model of all classes (``ce_multiclass``) on the two;
     bootstrap values of the former."""
     of_two = [cell for cell in cells if cell.role == "bios_nurse_surgeon"]
     metrics, resamples = chosen.load(of_two)

@@ -24,8 +24,8 @@ def size(number: Any, dataset: Dataset) -> float:
 
 
 def share_of_cell(number: Any, dataset: Dataset) -> float:
-    """Percent of a split's samples in a cell of class and attribute; on other data, of the cell in its place: first
-    and second of each."""
+    """Percent of a split's samples in a (class, attribute) group; on other data, in the group with the
+    same indices."""
     asked = printed_settings(number.setting)
     about, table = dataset.about, dataset.table.iloc[dataset.rows(asked["split"])]
     y, a = (
@@ -67,7 +67,7 @@ def con_leakage(metrics: pd.DataFrame) -> np.ndarray:
 
 
 def ours(number: Any, cells: list[Cell]) -> dict[str, Any]:
-    """Our number on one player's cells."""
+    """Our number from the runs on one data set."""
     stand_in, dataset = cells[0].stand_in, dataset_of(cells[0])
     if number.metric == "leakage_approx":
         values = con_leakage(chosen.load(cells)[0])

@@ -1,5 +1,5 @@
-"""Beyond the paper, which calls for it: what other rules of selection would pick from the same runs, and what that
-comes to."""
+"""Beyond the paper, which calls for it: the settings that other selection rules pick from the same runs, and their
+results."""
 
 from typing import Any
 
@@ -27,8 +27,8 @@ def optimum(means: list[pd.DataFrame]) -> tuple[float, float]:
 
 
 def of_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str, Any]]:
-    """What each rule picks of one method on one data set: by means over seeds on validation data, shown on test data
-    too; percentages."""
+    """The setting that each rule picks for one method on one data set, by means over seeds on validation data; with
+    test results, too, in percent."""
     val, test = (sweep_means(metrics, ["method"], split) for split in ("val", "test"))
     front = pd.Series(on_pareto_front(val["average_accuracy"].to_numpy(), val["gap"].to_numpy()), val.index)
     rows = []
@@ -70,7 +70,7 @@ def selections(cells: list[Cell]) -> pd.DataFrame:
 
 
 def shown_selections(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as people read it; methods of which a single setting was run have nothing to select."""
+    """The table in its display format; without methods that were run at a single setting."""
     table = table[table["settings"].isna() | (table["settings"] > 1)].sort_values(
         "seeds", key=lambda seeds: seeds == 0, kind="stable"
     )

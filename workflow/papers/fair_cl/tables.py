@@ -15,8 +15,8 @@ from despur.orchestration.experiments import Cell
 from despur.reporting import claims
 from despur.reporting.tables import compare, main, shown, write_table
 
-ROOM = Path(__file__).parent
-REPORTED = ROOM / "reported"
+PAPER = Path(__file__).parent
+REPORTED = PAPER / "reported"
 SEEDS = 10  # Table 1
 METRICS = {
     "average_accuracy": "accuracy",
@@ -34,8 +34,8 @@ def plain(mean: float, std: float) -> str:
 
 
 def beside(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame) -> pd.DataFrame:
-    """Printed numbers beside ours, with the specification that was selected. Ratios (trade-off, time) are no
-    percentages."""
+    """Printed numbers beside ours, with the specification that was selected. Ratios (trade-off, time) are
+    not percentages."""
     ratios = set(reported.loc[reported["unit"] == "ratio", "metric"])
     renamed = metrics.assign(metric=metrics["metric"].replace(METRICS))
     renamed["value"] = renamed["value"] / np.where(renamed["metric"].isin(ratios), 100, 1)
@@ -71,7 +71,7 @@ def with_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def write(output: Path, table: pd.DataFrame) -> None:
-    """A table of printed numbers beside ours; what was selected stands at the end."""
+    """A table of printed numbers beside ours; the selected setting is the last column."""
     write_table(output, table, shown(table, plain).assign(selected=table["selected"]))
 
 
@@ -82,7 +82,7 @@ def table_1(cells: list[Cell], output: Path) -> None:
 
 
 def table_2(cells: list[Cell], output: Path) -> None:
-    """Two classes: what was trained on all classes (``ce_multiclass``) beside what was trained on the two."""
+    """Two classes: a model of all classes (``ce_multiclass``) beside models of the two."""
     write(output, beside(pd.read_csv(REPORTED / "table_2.csv"), *of_the_pair(cells)))
 
 
@@ -93,7 +93,7 @@ def table_beyond(cells: list[Cell], output: Path) -> None:
 
 
 def table_selection(cells: list[Cell], output: Path) -> None:
-    """What rules select: from the sweeps of Table 1, or from those of learning rate and batch size."""
+    """The settings that rules select: from the sweeps of Table 1, or from those of learning rate and batch size."""
     table = selections(cells)
     write_table(output, table, shown_selections(table))
 
@@ -107,7 +107,7 @@ def numbers_of_the_text(cells: list[Cell], output: Path) -> None:
 
 def judged(cells: list[Cell], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(ROOM / "claims.yaml", cells, chosen.load)
+    table = claims.claims_table(PAPER / "claims.yaml", cells, chosen.load)
     write_table(output, table, claims.shown(table))
 
 

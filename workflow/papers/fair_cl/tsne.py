@@ -31,7 +31,7 @@ def plane(z: Array) -> Array:
 
 
 def project(cell: Cell, method: str) -> pd.DataFrame:
-    """Where a cell's selected model, first seed, puts training samples."""
+    """The t-SNE map of training samples by the selected model of the first seed."""
     result = locate(cell.folders[0])
     run = next(run for run in result.runs() if run.spec.name == method)
     dataset = load_dataset(result.data.folder, run.data.name)

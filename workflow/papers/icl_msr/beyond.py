@@ -61,9 +61,9 @@ def at_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str
     timed = timed[
         (timed["split"] == "test") & (timed["group"] == "") & timed["metric"].isin(["linear_top1", "knn5_top1"])
     ]
-    asked = timed[(timed["printed"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
+    regularised = timed[(timed["printed"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
     rows = []
-    for row in asked.to_dict("records"):
+    for row in regularised.to_dict("records"):
         same = [timed[key] == row[key] for key in ("role", "played", "data", "seed", "metric")]
         curve = timed[np.logical_and.reduce([*same, timed["printed"] == "simclr"])]
         if len(curve) > 1:

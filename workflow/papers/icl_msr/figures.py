@@ -15,7 +15,7 @@ from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_row
 from despur.reporting.tables import main
 from despur.storage.store import write_csv
 
-PARTS = {  # Fig. 1: what is trained on, and what is tested on
+PARTS = {  # Fig. 1: the images of training and of test
     ("full", "test"): "1\nfull\nfull",
     ("full", "test_foreground"): "2\nfull\nforeground",
     ("foreground", "test_foreground"): "3\nforeground\nforeground",

@@ -1,4 +1,4 @@
-"""What was measured of this paper's runs, called as the paper calls it."""
+"""Metrics of this paper's runs under the paper's names."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -24,12 +24,12 @@ SETTINGS = {
     "epochs": "epochs",
 }
 POINT = ["train", "label_fraction", *SETTINGS]  # columns that tell runs of one printed method apart
-BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # that MSR is added to
+BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # the methods that MSR is added to
 
 
 @cache
 def printed_names() -> dict[str, str]:
-    """How the paper calls the runs on each stage-1 method."""
+    """The paper's names for the runs on each stage-1 method."""
     named = experiments.load_experiments("icl_msr")["methods"].items()
     return {resolve("methods", text).points[0].components["stage1"].base_name: name for name, text in named}
 
@@ -57,7 +57,7 @@ def player(dataset: str) -> str:
 
 
 def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] = load_metrics) -> pd.DataFrame:
-    """What ``read`` gives of the last step, which "best" is, each run once an artifact."""
+    """The rows that ``read`` gives of the last step (selection "best"), each run once in each artifact."""
     table = read(cells)
     if not len(table):
         return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", *POINT])))

@@ -10,7 +10,7 @@ from despur.orchestration.experiments import Cell
 from despur.reporting.tables import COLUMNS
 
 SWEPT = {"best_lambda": "weight", "best_gamma": "uniformity", "worst_gamma": "uniformity"}
-REST = {"weight": 1.0, "uniformity": 1.0, "vectors": 6}  # Fig. 5: what the others are
+REST = {"weight": 1.0, "uniformity": 1.0, "vectors": 6}  # Fig. 5: the values of the settings that do not vary
 
 
 class NotHere(LookupError):
@@ -41,7 +41,7 @@ def gains(runs: pd.DataFrame) -> float:
 
 
 def ours(number: Any, runs: pd.DataFrame) -> dict[str, Any]:
-    """Our number, and its verdict where it is of the paper's data."""
+    """Our number, and its verdict where the data are the paper's."""
     if number.metric == "n_classes":
         from despur.datasets.coco30 import CATEGORIES
 

@@ -12,7 +12,7 @@ from despur.orchestration.experiments import Cell
 from despur.reporting.figures import NAMES
 from despur.reporting.tables import compare, load_resamples, main, shown, spread, write_table
 
-ROOM = Path(__file__).parent
+PAPER = Path(__file__).parent
 SEEDS = 1  # not stated; no deviations are printed
 COPIED = {"cpc": "reported only: a copied baseline", "infomin": "reported only: a copied baseline"}
 
@@ -37,7 +37,7 @@ def unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 def accuracies(name: str, cells: list[Cell], output: Path) -> None:
     """Printed accuracies beside ours."""
     runs = load(cells)
-    reported = pd.read_csv(ROOM / f"reported/{name}.csv")
+    reported = pd.read_csv(PAPER / f"reported/{name}.csv")
     table = compare(pd.concat([reported, unprinted(reported, runs)], ignore_index=True), runs, SEEDS)
     table["verdict"] = table["method"].map(COPIED).fillna(table["verdict"])
     write_table(output, table, shown(table, plain))
@@ -123,13 +123,13 @@ def times(cells: list[Cell], output: Path) -> None:
 
 def statements(cells: list[Cell], output: Path) -> None:
     """Every number that a sentence states."""
-    table = prose(pd.read_csv(ROOM / "reported/prose.csv"), cells)
+    table = prose(pd.read_csv(PAPER / "reported/prose.csv"), cells)
     display = shown(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:.4g}")
     write_table(output, table, display.assign(reason=table["reason"]))
 
 
 def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What claims may ask: all runs, and SimCLR with as much time as SimCLR + MSR (``simclr_equal_time``)."""
+    """The metrics that claims use: all runs, and SimCLR with as much time as SimCLR + MSR (``simclr_equal_time``)."""
     metrics, resamples = load(cells), load(cells, load_resamples)
     if not len(metrics):
         return metrics, resamples
@@ -150,7 +150,7 @@ def judged(cells: list[Cell], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
     from despur.reporting import claims  # scipy.stats: other tables need not wait for it
 
-    table = claims.claims_table(ROOM / "claims.yaml", cells, measured)
+    table = claims.claims_table(PAPER / "claims.yaml", cells, measured)
     write_table(output, table, claims.shown(table))
 
 

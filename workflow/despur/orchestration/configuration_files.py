@@ -1,0 +1,96 @@
+"""The files of a configuration: loaded and merged, with what they include. Their names are not checked here."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from despur.specs.names import unknown
+from despur.specs.settings import SettingError
+
+
+@contextmanager
+def within(where: str) -> Iterator[None]:
+    """Say of an error where it is: a key of the configuration, a file."""
+    try:
+        yield
+    except SettingError as error:
+        raise SettingError(f"{where}: {error}") from None
+
+
+def refuse_unknown(what: str, names: Iterable[Any], known: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise unknown(what, name, known)
+
+
+def list_files() -> list[Path]:
+    """The configurations in the working directory: config.yaml and the files of config/."""
+    return [file for file in (Path("config.yaml"), *sorted(Path("config").glob("*.yaml"))) if file.exists()]
+
+
+def load_merged(file: Path) -> dict[str, Any]:
+    """A file as Snakemake takes it: one that names papers and data sets stands alone, any other changes config.yaml."""
+    own = load_file(file)
+    return own if {"papers", "datasets"} <= set(own) else _merged(load_file(Path("config.yaml")), own)
+
+
+def load_file(file: Path) -> dict[str, Any]:
+    """What a YAML file says, not checked."""
+    try:
+        loaded = yaml.safe_load(file.read_text()) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise SettingError(f"{file} cannot be read: {error}") from None
+    if not isinstance(loaded, dict):
+        raise SettingError(f"{file}: must be keys with values, as in config.yaml")
+    return loaded
+
+
+def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Mappings are merged key by key, all else is replaced: as Snakemake does."""
+    both = {
+        key: _merged(first[key], new)
+        for key, new in second.items()
+        if isinstance(new, Mapping) and isinstance(first.get(key), Mapping)
+    }
+    return {**first, **second, **both}
+
+
+def expand(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with the files that it includes, and with what its artifacts take of others."""
+    return _fill_same_as(_include_files(config))
+
+
+def _include_files(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The files of ``include``, merged in their order; what the configuration says itself replaces what they say."""
+    files = config.get("include", [])
+    found: dict[str, Any] = {}
+    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+        raise SettingError(f"config key include: {files!r} must be a list of files")
+    for file in files:
+        with within("config key include"):
+            found = _merged(found, load_file(Path(file)))
+    return _merged(found, {key: value for key, value in config.items() if key != "include"})
+
+
+def _fill_same_as(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Artifacts with ``same_as`` take what another artifact of their paper takes, but for what they say themselves."""
+    artifacts = config.get("artifacts", {})
+    if not isinstance(artifacts, Mapping) or not all(isinstance(own, Mapping) for own in artifacts.values()):
+        return dict(config)  # the schema says what is wrong
+    filled = {paper: dict(own) for paper, own in artifacts.items()}
+    for paper, own in artifacts.items():
+        for artifact, changes in own.items():
+            if isinstance(changes, Mapping) and "same_as" in changes:
+                with within(f"config key artifacts.{paper}.{artifact}.same_as"):
+                    filled[paper][artifact] = _copy_changes(own, changes)
+    return {**config, "artifacts": filled} if artifacts else dict(config)
+
+
+def _copy_changes(artifacts: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    named = changes["same_as"]
+    plain = [name for name, each in artifacts.items() if isinstance(each, Mapping) and "same_as" not in each]
+    refuse_unknown("artifact", [named], plain)
+    return _merged(artifacts[named], {key: value for key, value in changes.items() if key != "same_as"})
