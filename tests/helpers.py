@@ -136,7 +136,7 @@ def tiny_dataset(train: int = 60, held_out: int = 30, seed: int = 0) -> Dataset:
 
 
 def result(root: Path, path: str) -> ResultPath:
-    """The place of a result below a root."""
+    """A result path below a root."""
     return locate(root / path)
 
 

@@ -31,8 +31,8 @@ def table_file(config: dict[str, Any], paper: str, artifact: str) -> Path:
 
 
 def table_1() -> pd.DataFrame:
-    """CMNIST* on its own data: one number agrees, one differs, one has one seed; Waterbirds by a stand-in; the rest is
-    not run."""
+    """CMNIST* on its own data: one number agrees, one differs, one has one seed. Waterbirds is on substitute data. The
+    rest is not run."""
     verdicts = [(70.0, 3, "cmnist", "differs"), (20.5, 3, "cmnist", "agrees"), (5.0, 1, "cmnist", UNDECIDED)]
     printed = pd.read_csv(experiments.PAPERS / "cnc/reported/table_1.csv").rename(
         columns={"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
@@ -57,7 +57,7 @@ def table_1() -> pd.DataFrame:
                 "ours_std": 2.0,
                 "seeds": 3,
                 "data": "scene_digits",
-                "verdict": "stand-in: not compared",
+                "verdict": "substitute data: not compared",
             }
         rows.append(ROW | number | own)
     return pd.DataFrame(rows, columns=COLUMNS)

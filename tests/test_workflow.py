@@ -1,4 +1,4 @@
-"""The workflow: what each configuration and path asks for, what is refused, what an edit makes Snakemake do again."""
+"""The workflow: what each configuration and path makes, what is refused, what an edit makes Snakemake do again."""
 
 import ast
 import contextlib
@@ -40,7 +40,7 @@ def again(finished):
     return set(finished.plan(TABLE, FIGURE))
 
 
-# what is asked for
+# what is made
 
 
 def asked(project, config="config.yaml"):

@@ -1,7 +1,7 @@
 """Training steps on a pretended GPU: every tensor is where it is used, and no step waits for a value, after which the
 GPU would stand idle.
 
-Torch's fake tensors have a device and a shape, and no values: asking for one raises. Device "meta" plays the GPU;
+Torch's fake tensors have a device and a shape, and no values: reading one raises. Device "meta" is used as the GPU;
 "cuda" has no backward pass without one. Copies from the CPU must not be waited for, either. What is not seen here:
 operations that wait within themselves (torch.linalg.cholesky, the library of MS-SSIM)."""
 

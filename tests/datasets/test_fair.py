@@ -491,7 +491,7 @@ def test_faults_of_your_own_file_are_named(folder, changes, words):
 
 
 def test_missing_parts_of_your_own_file_are_named(folder):
-    with pytest.raises(InputError, match=r"task.parquet or task.npz.*README"):
+    with pytest.raises(InputError, match=r"task.parquet or task.npz.*docs/your_own_data.md"):
         read("bring_your_own", folder.parent)
     np.savez(folder / "task.npz", y=np.zeros(3))
     with pytest.raises(InputError, match="no array features, a, split"):

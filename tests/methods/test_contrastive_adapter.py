@@ -250,8 +250,8 @@ def test_negatives_are_the_nearest_of_other_classes_unless_released():
     anchors = np.flatnonzero(task.inferred_attribute != task.y)[:5]
     for neighbors in ("other_classes", "all", "misplaced"):
         found = build(f"contrastive_adapter+{SMALL}+neighbors={neighbors}", task).neighbors(anchors)
-        for result, (anchor, near) in enumerate(zip(anchors, found, strict=True)):
-            asked = result if neighbors == "misplaced" else anchor
+        for index, (anchor, near) in enumerate(zip(anchors, found, strict=True)):
+            asked = index if neighbors == "misplaced" else anchor
             allowed = [
                 j
                 for j in range(len(unit))

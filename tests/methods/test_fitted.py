@@ -161,7 +161,7 @@ def test_dfr_lifts_the_worst_group():
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    """Tiny data, a base and the true groups."""
+    """Tiny data, a stage-1 model and the true groups."""
     results = tmp_path_factory.mktemp("results")
     save_tiny(results)
     train_all(result(results, "stage1/colored_digits/erm+epochs=2/s0-1"), OPTIONS, ("best", "last"))

@@ -80,11 +80,11 @@ def test_balanced_batches_contrast_environments_and_classes():
     assert method.count_images(batches[0]) == 14
     for batch in batches:
         anchors, positives, negatives, reverse = np.split(batch, [4, 8, 11])
-        label, result = y[batch[0]], environment[batch[0]]
-        assert (y[anchors] == label).all() and (environment[anchors] == result).all()
-        assert (y[positives] == label).all() and (environment[positives] == 1 - result).all()
-        assert (y[negatives] != label).all() and (environment[negatives] == result).all()
-        assert (y[reverse] != label).all() and (environment[reverse] == 1 - result).all()
+        label, own = y[batch[0]], environment[batch[0]]
+        assert (y[anchors] == label).all() and (environment[anchors] == own).all()
+        assert (y[positives] == label).all() and (environment[positives] == 1 - own).all()
+        assert (y[negatives] != label).all() and (environment[negatives] == own).all()
+        assert (y[reverse] != label).all() and (environment[reverse] == 1 - own).all()
     assert len({int(environment[batch[0]]) for seed in range(5) for batch in method.epoch_batches(RNG(seed))}) == 2
 
 

@@ -115,7 +115,7 @@ def test_classes_without_equally_many_subclasses_are_refused(classes):
         data(f"scene_subclasses+classes={classes}")
 
 
-# As a base
+# As a stage-1 model
 
 
 @pytest.fixture(scope="module", params=["scene_digits", "scene_subclasses"])

@@ -338,12 +338,12 @@ def test_a_frozen_network_is_moved_but_neither_trained_nor_kept():
     torch.testing.assert_close(frozen(torch.tensor([[3.0, 1.0]])), torch.tensor([[0.8, 0.6]]))
 
 
-# As a base
+# As a stage-1 model
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    """A finished zero-shot base on tiny made-up data."""
+    """A finished zero-shot stage-1 model on tiny made-up data."""
     results = tmp_path_factory.mktemp("results")
     save_tiny(results)
     at = result(results, f"stage1/colored_digits/{BASE}/s0")

@@ -42,7 +42,7 @@ TOY = {
 
 
 @pytest.fixture(autouse=True)
-def fresh_rooms():
+def fresh_paper_folders():
     load_experiments.cache_clear()
     yield
     load_experiments.cache_clear()
@@ -67,7 +67,7 @@ def test_an_unknown_paper_names_the_nearest(toy):
         load_experiments("toi")
 
 
-def test_who_plays_a_part():
+def test_which_data_set_is_used_for_a_papers():
     assert list_substitutes(CONFIG, "cmnist") == ["colored_digits"]
     assert list_substitutes(CONFIG, "waterbirds") == ["colored_digits", "cmnist"]
     assert list_substitutes(CONFIG, "celeba") == []
@@ -82,7 +82,7 @@ def test_cells_are_every_player_and_method_of_an_artifact(toy):
     ]
 
 
-def test_an_artifact_whose_data_nobody_plays_has_no_cells(toy):
+def test_an_artifact_without_a_data_set_has_no_cells(toy):
     assert list_artifact_runs(CONFIG, "toy", "figure_1") == []
 
 

@@ -187,12 +187,12 @@ def test_where_they_are_not_shared_a_command_keeps_what_it_sees(tmp_path):
 def test_no_gpu_where_one_is_asked_for(tmp_path, visible):
     process = launch(tmp_path, *ONE, visible=visible)
     text = process.communicate("")[1]
-    assert process.returncode == 1 and text.startswith("error: a GPU is asked for") and "profiles/default" in text
+    assert process.returncode == 1 and text.startswith("error: a GPU is requested") and "profiles/default" in text
 
 
 def test_more_gpus_than_there_are(tmp_path):
     process = launch(tmp_path, "--gpus", "3", "--jobs-per-gpu", "2", *SHOW)
-    assert "3 slots are asked for, but 2 GPUs (0, 1)" in process.communicate("")[1]
+    assert "3 slots are requested, but 2 GPUs (0, 1)" in process.communicate("")[1]
     assert process.returncode == 1
 
 

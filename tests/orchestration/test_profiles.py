@@ -1,4 +1,4 @@
-"""The same DAG on other machines: what the profiles ask for, and what is said where a machine does not have it."""
+"""The same DAG on other machines: what the profiles request, and what is said where a machine does not have it."""
 
 import os
 import re
@@ -45,8 +45,8 @@ def gpus(project, visible, *arguments):
 @pytest.mark.parametrize(
     ("visible", "slots", "message"),
     [
-        ("", "1", "a GPU is asked for, and this machine shows none"),
-        ("0,1", "3", "3 slots are asked for, but 2 GPUs (0, 1) with jobs_per_gpu=1"),
+        ("", "1", "a GPU is requested, and this machine shows none"),
+        ("0,1", "3", "3 slots are requested, but 2 GPUs (0, 1) with jobs_per_gpu=1"),
     ],
 )
 def test_gpus_that_are_not_there_are_refused_before_anything_runs(project, visible, slots, message):

@@ -1,4 +1,4 @@
-"""What jobs ask for and what they cost: more where there is more to do, more at each attempt, measured speeds before
+"""What jobs request and what they cost: more where there is more to do, more at each attempt, measured speeds before
 guesses."""
 
 import json

@@ -138,7 +138,9 @@ def test_points_of_a_job_have_the_names_of_the_paper(scripts, runs, tmp_path):
         "wise_ft": 60,
         "contrastive_adapter": 80,
     }
-    assert set(worst["setting"]) == {"backbone=clip_rn50"} and set(worst["verdict"]) == {"stand-in: not compared"}
+    assert set(worst["setting"]) == {"backbone=clip_rn50"} and set(worst["verdict"]) == {
+        "substitute data: not compared"
+    }
 
 
 def test_the_ablation_has_its_four_rows(scripts, runs, tmp_path):

@@ -77,7 +77,7 @@ class Anything:
 
 
 def asked(claim):
-    """Methods, foundation models (None: any) and numbers of training samples (0: all) that a claim asks for."""
+    """Methods, foundation models (None: any) and numbers of training samples (0: all) that a claim uses."""
     for part in claim.formulas(claim.datasets[:1], Anything()).components:
         if isinstance(part, Correlation):
             yield from (

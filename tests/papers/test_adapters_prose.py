@@ -1,4 +1,4 @@
-"""Sentences of the room adapters: which runs their numbers compare, checked on the paper's own tables; shares of
+"""Sentences of the paper adapters: which runs their numbers compare, checked on the paper's own tables; shares of
 foundation models."""
 
 import importlib

@@ -166,7 +166,7 @@ def test_lambda_picks_the_runs_of_table_a5(scripts, world, tmp_path):
     table, _ = make_table(scripts, "table_a5", [cell], tmp_path)
     worst = table[table["metric"] == "worst_group_accuracy"]
     assert worst["ours"].tolist() == pytest.approx([1.0, 11.0, 21.0, 31.0, 41.0])
-    assert set(table["verdict"]) == {"stand-in: not compared"} and set(table["seeds"]) == {2}
+    assert set(table["verdict"]) == {"substitute data: not compared"} and set(table["seeds"]) == {2}
 
 
 def test_a_sweep_is_selected_on_validation_data_and_shown_on_test_data(scripts, world, tmp_path):
@@ -349,7 +349,7 @@ def test_the_numbers_of_the_text(scripts, world, tmp_path):
     assert (lift["ours"], lift["seeds"], lift["verdict"]) == (
         pytest.approx(10.0),
         2,
-        "stand-in: not compared",
+        "substitute data: not compared",
     )  # 5 and 15 points
     assert "was not run on waterbirds" in ours("worst_group_accuracy_lift", paper_dataset="mean_of_4")["reason"]
     agreement = table[table["metric"] == "stage1_spurious_attribute_agreement"].dropna(subset="ours")

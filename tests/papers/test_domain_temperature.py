@@ -253,7 +253,7 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
 def test_printed_numbers_stand_beside_those_of_the_selected_settings(scripts, world, tmp_path, name):
     table, _ = make_table(scripts, name, world.sweep(), tmp_path)
     assert len(table) == len(pd.read_csv(PAPER / f"reported/{name}.csv")) and set(table["seeds"]) == {2}
-    assert set(table["verdict"]) == {"stand-in: not compared"} and set(table["data"]) == {"domain_digits"}
+    assert set(table["verdict"]) == {"substitute data: not compared"} and set(table["data"]) == {"domain_digits"}
     for row in table.itertuples():
         split, metric = SPLITS[row.metric]
         fraction = float(row.setting.split("label_fraction=")[1])

@@ -110,7 +110,7 @@ def test_validation_data_select_and_test_data_are_shown(scripts, moji, tmp_path)
         assert row["ours"] == pytest.approx(100 * value) and row["seeds"] == 3 and row["selected"] == "con"
         assert row["ours_std"] == pytest.approx(100 * 0.02)
     assert row_of(table, paper_dataset="moji", method="inlp", metric="accuracy")["verdict"] == "not run here"
-    assert set(table.loc[table["seeds"] > 0, "verdict"]) == {"stand-in: not compared"}
+    assert set(table.loc[table["seeds"] > 0, "verdict"]) == {"substitute data: not compared"}
 
 
 def test_the_tradeoff_is_of_means_in_tables_and_seed_by_seed_in_claims(scripts, moji, cell, tmp_path):

@@ -150,7 +150,7 @@ def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, cell, tm
             if printed != "linear_top5":
                 row = row_of(table, paper_dataset="cifar10", method=method, metric=printed)
                 assert row["ours"] == pytest.approx(expected(f"linear_classifier+stage1={method}", metric=ours))
-                assert row["verdict"] == "stand-in: not compared" and row["seeds"] == 2
+                assert row["verdict"] == "substitute data: not compared" and row["seeds"] == 2
     assert row_of(table, paper_dataset="cifar10", method="simclr", metric="linear_top1")["reported"] == 91.80
     assert (
         row_of(table, paper_dataset="cifar10", method="barlow_twins", metric="knn5_top1")["verdict"]
@@ -289,9 +289,10 @@ def bundled(cell, artifact):
     asked = experiments.list_artifact_runs(
         configuration.load_configuration(SOURCE / "config.yaml"), "icl_msr", artifact
     )
-    places = [(each, locate(folder)) for each in asked for folder in each.folders]
+    results = [(each, locate(folder)) for each in asked for folder in each.folders]
     return [
-        cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds) for each, result in places
+        cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds)
+        for each, result in results
     ]
 
 

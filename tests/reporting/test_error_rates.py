@@ -1,10 +1,10 @@
 """How often verdicts are wrong, and how often claims that are true hold: by simulation through the rules themselves."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
+from project import SOURCE
 from scipy import stats
 
 from despur.compute.randomness import generator
@@ -58,4 +58,4 @@ def test_error_rates_and_power_in_all_cells(table):
 
 @pytest.mark.long
 def test_the_page_of_the_documentation_has_these_rates(table):
-    assert (Path(__file__).parent.parent / "docs/error_rates.md").read_text() == error_rates.to_text(table)
+    assert (SOURCE / "docs/error_rates.md").read_text() == error_rates.to_text(table)

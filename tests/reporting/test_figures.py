@@ -299,5 +299,5 @@ def test_neighbours_differ_in_color():
 
 
 def test_substitutes_are_named_in_figures():
-    assert data_name("cmnist", "colored_digits+draw=1") == "CMNIST*, played by colored_digits+draw=1"
+    assert data_name("cmnist", "colored_digits+draw=1") == "CMNIST*, substitute: colored_digits+draw=1"
     assert data_name("cmnist", "cmnist+colors=released") == "CMNIST*"

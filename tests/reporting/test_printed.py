@@ -29,11 +29,11 @@ def of(paper, artifact, role, printed, data, method):
             "colored_digits",
             "erm+epochs=1",
             "",
-        ),  # a stand-in is not compared anyway
+        ),  # substitute data is not compared anyway
         (("cnc", "table_a4", "waterbirds", "cnc_one_sided"), "waterbirds", "cnc+two_sided=false", ""),
         (("cnc", "table_a4", "waterbirds", "cnc_one_sided"), "waterbirds", "cnc", "two_sided=true"),
         (("fair_cl", "table_2", "bios_nurse_surgeon", "ce"), "bios+professions=nurse_surgeon", "erm", ""),
-        (("fair_cl", "table_1", "moji", "inlp"), "moji", "inlp+iterations=30", ""),  # of the room's grid
+        (("fair_cl", "table_1", "moji", "inlp"), "moji", "inlp+iterations=30", ""),  # of the paper folder's grid
         (("fair_cl", "table_1", "moji", "inlp"), "moji", "inlp+iterations=20", "iterations=20"),
         (
             ("icl_msr", "table_1", "cifar10", "all"),

@@ -75,7 +75,7 @@ def test_the_summary_comes_first_and_has_the_scorecard(reported):
 
 def test_the_scorecard_of_a_partial_run_says_what_is_there_and_what_it_took(reported):
     text = (reported / "scorecard.html").read_text()
-    assert "2 of 2 tables and figures made" in text and "stand-in: not compared" in text
+    assert "2 of 2 tables and figures made" in text and "substitute data: not compared" in text
     assert "badge holds" not in text and "badge agrees" not in text and "run.yaml" not in text
     cost = text.split('id="cost"')[1]
     assert re.search(

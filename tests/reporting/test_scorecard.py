@@ -63,10 +63,10 @@ def test_every_link_leads_somewhere(made, text):
     assert {a[1:] for a in outline.addresses if a.startswith("#")} <= set(outline.ids)
 
 
-def test_what_agrees_is_counted_and_stand_ins_are_not(text):
+def test_what_agrees_is_counted_and_substitute_data_is_not(text):
     assert "<b>1 of 2</b>compared numbers agree" in text
     assert re.search(r"<b>1 of 2</b>\s+compared numbers agree", text.split('id="cnc"')[1])
-    assert "stand-in: not compared" in text
+    assert "substitute data: not compared" in text
 
 
 def test_missing_papers_are_shown_with_the_command_that_runs_them(text):
@@ -118,6 +118,7 @@ def test_every_run_folder_behind_a_number_is_linked(made, text):
 
 def test_without_any_result_the_page_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(scorecard.origin, "git", lambda *_: None)  # as where the package is installed
     scorecard.write(CONFIG | {"matrix": {}}, Path("results/scorecard"))
     text = Path("results/scorecard.html").read_text()
     assert "0 of" in text and "badge holds" not in text and "badge agrees" not in text

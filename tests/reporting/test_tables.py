@@ -142,7 +142,7 @@ def test_a_stand_in_is_shown_but_never_compared(run):
     cell = run([(0.774, 0.9)] * 3, dataset="colored_digits")
     table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([cell]), 3)
     (row,) = table.to_dict("records")
-    assert row["verdict"] == "stand-in: not compared"
+    assert row["verdict"] == "substitute data: not compared"
     assert np.isnan(row["difference"])
     assert row["ours"] == pytest.approx(77.4)
     assert row["data"] == "colored_digits"
@@ -294,7 +294,7 @@ def test_a_table_is_written_in_four_forms(table, tmp_path):
     assert again["verdict"].tolist() == ["agrees", "not run here"]
     for form in ("md", "tex", "html"):
         text = (tmp_path / f"table_1.{form}").read_text()
-        line = "2 printed numbers: 1 agree, 0 differ, 0 stand-in, 1 not run here."
+        line = "2 printed numbers: 1 agree, 0 differ, 0 on substitute data, 1 not run here."
         line += " Chance alone would make about 0.05 differ."
         assert (line in text.splitlines()[0]) == (form != "tex")
         for shown_text in ("77.4 (1.0)", "77.0 (1.0)", "-0.4", "agrees", "not run here"):

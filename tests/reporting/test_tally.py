@@ -51,7 +51,7 @@ ROWS = [
         math.nan,
         3,
         "scene_digits",
-        "stand-in: not compared",
+        "substitute data: not compared",
     ),
     (
         "cnc_projection_head",
@@ -92,7 +92,7 @@ def test_a_number_counts_once_and_differs_where_any_data_differs(outputs):
         "differs": 1,
         "agrees": 1,
         "undecided": 1,
-        "stand-in": 1,
+        "substitute data": 1,
         "not compared": 1,
         "not run here": 1,
     }
@@ -119,14 +119,19 @@ def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
         .assign(reported=lambda t: 100 * t["reported"])
     )
     row = row.assign(
-        ours=70.0, ours_std=1.0, difference=math.nan, seeds=5, data="domain_digits", verdict="stand-in: not compared"
+        ours=70.0,
+        ours_std=1.0,
+        difference=math.nan,
+        seeds=5,
+        data="domain_digits",
+        verdict="substitute data: not compared",
     )
     for file in map(tally.Path, experiments.list_outputs(config, "domain_temperature", "table_1")):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     row.to_csv(table_file(config, "domain_temperature", "table_1"), index=False)
     table = tally.numbers(config, "domain_temperature")
-    (found,) = table[table["kind"] == "stand-in"].itertuples()
+    (found,) = table[table["kind"] == "substitute data"].itertuples()
     assert (found.reported, found.unit, found.ours) == (pytest.approx(78.4), "percent", 70.0)
     assert set(table.loc[table["kind"] == "not run here", "unit"]) == {"fraction", "count", "value"}
 

@@ -148,23 +148,23 @@ def test_a_comparison_is_summed_up_in_one_line_that_counts_each_printed_number_o
     table = [
         row("erm", "agrees"),
         row("erm", "differs"),
-        row("cnc", "stand-in: not compared"),
+        row("cnc", "substitute data: not compared"),
         row("jtt", "not run here"),
         row("gdro", "fewer than 3 seeds: undecided"),
         row("lff", "too noisy"),
         row("eiil", "nothing printed", math.nan),
     ]
     assert summary(pd.DataFrame(table)) == (
-        "5 printed numbers: 0 agree, 1 differ, 1 too noisy, 1 undecided (fewer than 3 seeds), 1 stand-in, 1 "
+        "5 printed numbers: 0 agree, 1 differ, 1 too noisy, 1 undecided (fewer than 3 seeds), 1 on substitute data, 1 "
         "not run here. "
         "Chance alone would make about 0.1 differ."
     )
-    alone = "1 printed numbers: 0 agree, 0 differ, 1 stand-in, 0 not run here."
-    assert summary(pd.DataFrame([row("erm", "stand-in: not compared")])) == alone
+    alone = "1 printed numbers: 0 agree, 0 differ, 1 on substitute data, 0 not run here."
+    assert summary(pd.DataFrame([row("erm", "substitute data: not compared")])) == alone
 
 
 def test_chance_alone_makes_one_of_twenty_compared_numbers_differ():
-    kinds = {"agrees": 30, "differs": 6, "too noisy": 4, "stand-in": 100, "not run here": 100}
+    kinds = {"agrees": 30, "differs": 6, "too noisy": 4, "substitute data": 100, "not run here": 100}
     assert differences_by_chance(kinds) == pytest.approx(2.0)
 
 

@@ -1,5 +1,5 @@
-"""On a real SLURM: the tiny configuration as SLURM jobs; a training job that is cancelled goes on where it was, to the
-same digits.
+"""On a real SLURM: the tiny configuration as SLURM jobs; a training job that is cancelled continues from its
+checkpoint, and its result is bit-identical.
 
 make test-slurm   (needs Debian's slurm-wlm and munge, and root; not among the tests that `make test` collects)
 """

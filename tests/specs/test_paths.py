@@ -26,7 +26,7 @@ FOLDERS = {
 
 
 @pytest.mark.parametrize(("path", "result"), FOLDERS.items())
-def test_a_path_says_what_it_asks_for(path, result):
+def test_a_path_says_which_result_it_is(path, result):
     assert locate(path) == result
     assert result.folder == Path(path)
 

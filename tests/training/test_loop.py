@@ -220,7 +220,7 @@ def test_a_diverging_run_stops(tmp_path):
         trained(method, tmp_path)
 
 
-# same seed, same digits; interruption and resume
+# same seed, bit-identical results; interruption and resume
 
 
 def method(name, seed=0):

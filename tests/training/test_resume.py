@@ -1,4 +1,4 @@
-"""Killed at any moment and run again, a run ends with the digits that it has when nothing happens."""
+"""A run that is killed at any moment and run again is bit-identical to an uninterrupted run."""
 
 import json
 import shutil

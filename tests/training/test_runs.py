@@ -29,7 +29,7 @@ DIM = 84  # of LeNet's representations
 
 
 def make(root, path, selections=("best", "last")):
-    """Train what a path asks for."""
+    """Train the runs of a path."""
     where = result(root, path)
     runs.train_all(where, OPTIONS, selections)
     return where

@@ -1,4 +1,4 @@
-"""Every method: an epoch runs, the same seed gives the same digits, an interrupted run ends as if nothing had
+"""Every method: an epoch runs, runs of the same seed are bit-identical, an interrupted run ends as if nothing had
 happened."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""despur: methods, samplers, losses and metrics for representations that do not lean on spurious features."""
+"""despur: methods, samplers, losses and metrics for representations without spurious features."""
 
 from typing import TYPE_CHECKING, Any
 

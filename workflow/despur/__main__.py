@@ -2,17 +2,17 @@
 right, what is unused, what a configuration costs; a start for something new; and the ledger of what was measured
 anywhere.
 
-python -m despur list methods
-python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
-python -m despur show results/runs/colored_digits/cnc/s0-2
-python -m despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
-python -m despur check waterbirds
-python -m despur check --configfile config/published.yaml
-python -m despur unused
-python -m despur plan --configfile config/published.yaml
-python -m despur new method my_method
-python -m despur record results/runs/cmnist/cnc/s0-2
-python -m despur ledger check
+    python -m despur list methods
+    python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
+    python -m despur show results/runs/colored_digits/cnc/s0-2
+    python -m despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
+    python -m despur check waterbirds
+    python -m despur check --configfile config/published.yaml
+    python -m despur unused
+    python -m despur plan --configfile config/published.yaml
+    python -m despur new method my_method
+    python -m despur record results/runs/cmnist/cnc/s0-2
+    python -m despur ledger check
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Data stage: build a data set into results/data/DATASET (inputs.npy, masks.npy, table.parquet, groups.npz,
 about.json).
 
-python -m despur.data results/data/colored_digits
+    python -m despur.data results/data/colored_digits
 """
 
 import argparse

@@ -48,8 +48,8 @@ def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tenso
 
     A map is the ReLU of the layer's channels, weighted by the mean gradient of the class's logit, enlarged
     bilinearly and divided by its maximum. Where convolutions do not pad, the layer covers the image without a margin
-    of ``saliency_margin`` pixels; its edge is extended to the border. Raises SettingError for an encoder that names
-    no layer."""
+    of ``saliency_margin`` pixels; its edge is extended to that of the image. Raises SettingError for an encoder that
+    names no layer."""
     from captum.attr import LayerGradCam
 
     if not hasattr(encoder, "saliency_layer"):
@@ -103,7 +103,7 @@ def measure(dataset: Dataset, rows: Array, seen: dict[str, Array]) -> dict[str, 
 
 def explain(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Draw and measure the maps of every run of a folder."""
-    torch.set_num_threads(1)  # so that digits do not depend on it
+    torch.set_num_threads(1)  # so that results do not depend on it
     kept: dict[str, Array] = {}
     table, stored = [], cache(partial(load_dataset, result.data.folder))
     for run in result.runs():

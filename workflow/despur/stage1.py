@@ -1,7 +1,7 @@
 """Stage 1: train a stage-1 model (ERM, few epochs) into results/stage1/DATASET/MODEL/SEEDS: representations and logits
 of every sample.
 
-python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
+    python -m despur.stage1 results/stage1/colored_digits/erm/s0-2
 """
 
 import argparse

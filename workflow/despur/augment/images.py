@@ -1,7 +1,7 @@
 """Random views of images (Chen et al. 2020, App. A): crop and resize, flip, Gaussian blur, colour jitter, grayscale.
 
 Runs on batches on the device, with own parameters for each image. The defaults are those of Lewis et al. 2023, App. D:
-only crop and blur, since flipped digits are other digits and colour is the domain. With color_jitter: their oracle."""
+only crop and blur, because a flip can change a digit, and colour is the domain. With color_jitter: their oracle."""
 
 import math
 from collections.abc import Callable

@@ -84,7 +84,7 @@ def check_configured(configfile: Path) -> Iterator[str]:
     root = data_root()
     yield (
         f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: python -m despur check NAME does. "
-        "Pretrained weights: README.\n"
+        "Pretrained weights: docs/raw_data.md.\n"
     )
     needed = list_needed_data(configfile)
     for data in needed:

@@ -53,7 +53,7 @@ def list_changes(
     if not pairs:
         sizes = f"{len(first)} points ({', '.join(first)}) against {len(second)} others ({', '.join(second)})"
         raise SettingError(
-            f"no metrics compared: {sizes}; ask for one of a single point, or look at each: python -m despur show"
+            f"no metrics compared: {sizes}; choose a result of a single point, or look at each: python -m despur show"
         )
     title = f"{' | '.join(dict.fromkeys(splits))} metric, mean (std) over seeds"
     for one, other in pairs:
@@ -70,7 +70,7 @@ def list_changes(
 
 
 def list_settings(points: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Settings of all points, parts by their dots; several values of one: ``0.5 ~ 0.9``."""
+    """Settings of all points, components by their dots; several values of one: ``0.5 ~ 0.9``."""
     found: dict[str, dict[str, None]] = {}
     for point in points:
         for key, value in flatten(point).items():

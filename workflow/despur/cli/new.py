@@ -16,7 +16,7 @@ KINDS = (*FOLDERS, "paper")
 
 def create(kind: str, name: str) -> Iterator[str]:
     """a file that runs, and its test, for a new method, dataset, encoder, inference or paper. Raises SettingError for
-    a name that cannot be, or that exists."""
+    a name that is not valid, or that exists."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise SettingError(f"{name!r} cannot be a name: use lower-case letters, digits and _, such as my_{kind}")
     files = list_files(kind, name)

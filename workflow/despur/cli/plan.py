@@ -28,13 +28,13 @@ def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) ->
 
 
 def explain_retries(minutes: float) -> Iterator[str]:
-    """Of the longest job, which takes so many minutes, more than a job may ask for: whether the profile tries it often
+    """Of the longest job, which takes so many minutes, more than a job may request: whether the profile tries it often
     enough."""
     longest, allowed = resources.load_estimates()["longest"], resources.load_retries()
     asked = math.ceil(minutes / longest) - 1
     if asked > 0:
         yield (
-            f"No job asks for more than {longest:,} minutes (workflow/resources.yaml); one of {minutes:,.0f} needs "
+            f"No job requests more than {longest:,} minutes (workflow/resources.yaml); one of {minutes:,.0f} needs "
             f"{asked:,} retries."
         )
     if asked > allowed:

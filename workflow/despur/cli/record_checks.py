@@ -1,4 +1,4 @@
-"""Is the ledger right? Every record is one that this version reads, of a run that can be asked for; its metrics are
+"""Checks the ledger: every record is one that this version reads, of a run that exists; its metrics are
 those of its predictions; and no two records say the same."""
 
 import json

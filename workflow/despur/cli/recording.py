@@ -1,6 +1,6 @@
 """Record finished runs: a file for each run (data point, method point, seed) in the ledger (despur/storage/ledger.py).
 
-A record says what was asked for, what made it (commit, revisions, versions, machine, seconds), what it measured, and
+A record says which run it is, what made it (commit, revisions, versions, machine, seconds), what it measured, and
 what verdicts need: test predictions, from which metrics are recomputed here and must be those of metrics.csv; of other
 metrics, values on bootstrap samples. Where the licence of a data set lets nobody pass its labels on, of all metrics.
 """
@@ -136,7 +136,7 @@ def find_commit(result: ResultPath, about: Mapping[str, Any], said: str | None) 
 
 
 def describe(result: ResultPath, run: Run, about: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked for, and on what it was made. Raises InputError for a run that the folder does not hold."""
+    """Which run it is, and on what it was made. Raises InputError for a run that the folder does not hold."""
     file, data = result.folder / "about.json", about["data"].get(run.data.name, {})
     if run.key not in about["runs"]:
         raise InputError(f"{file} does not tell of {run.key}")

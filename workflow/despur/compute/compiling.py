@@ -1,7 +1,7 @@
 """Compiled steps, by torch.compile, with the option --compile or DESPUR_COMPILE.
 
 The networks that a method names (``compilable_modules``) are compiled in place. Names of parameters stay, so a
-checkpoint can be resumed compiled or not. Evaluations are not compiled. Dropout draws the same numbers, so digits
+checkpoint can be resumed compiled or not. Evaluations are not compiled. Dropout draws the same numbers, so results
 differ by rounding alone."""
 
 import sys
@@ -39,8 +39,8 @@ def mode_of(method: Compilable, option: str) -> str:
 
 
 def compile_steps(method: Compilable, option: str, key: str) -> str:
-    """Compile a run's networks and return the mode. Nothing is reused from earlier runs, so that digits do not depend
-    on them."""
+    """Compile a run's networks and return the mode. Nothing is reused from earlier runs, so that results do not
+    depend on them."""
     mode = mode_of(method, option)
     if mode != "off":
         torch.compiler.reset()

@@ -16,8 +16,8 @@ from despur.compute import compiling, distributed
 
 @dataclass
 class Machine:
-    """Properties of the machine that change no digit, except by rounding: precision and compiled steps, which
-    about.json records."""
+    """Properties of the machine. Results do not depend on them, except by rounding: precision and compiled steps,
+    which about.json records."""
 
     device: torch.device
     precision: str = "fp32"  # or tf32, bf16
@@ -48,7 +48,7 @@ PRECISION, COMPILE = one_of("precision", "tf32", "fp32", "bf16"), one_of("compil
 # Environment variables reach the jobs of every profile.
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
-    ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that digits do not depend on it)"}),
+    ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that results do not depend on it)"}),
     (
         "--precision",
         {
@@ -70,7 +70,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
         {
             "action": "store_true",
             "default": bool(os.environ.get("DESPUR_DETERMINISTIC")),
-            "help": "same digits on a GPU",
+            "help": "bit-identical results on a GPU",
         },
     ),
     ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),

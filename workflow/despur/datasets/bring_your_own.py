@@ -1,5 +1,5 @@
-"""Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split (README, "Your
-own data")."""
+"""Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split
+(docs/your_own_data.md)."""
 
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ def numbered(column: pd.Series) -> tuple[Array, list[str]]:
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Classes and attribute values are numbered in sorted order; floats become float32."""
     folder, name = data_root / "bring_your_own", settings["name"]
-    path = embedding_files.found(folder, f"{name}.parquet", f"{name}.npz", remedy="See 'Your own data' in the README")
+    path = embedding_files.found(folder, f"{name}.parquet", f"{name}.npz", remedy="See docs/your_own_data.md")
     features, table, of_classes = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
     about: dict[str, Any] = {
         "attribute": "a",

@@ -19,7 +19,7 @@ from despur.storage.store import Dataset, InputError
 SETTINGS = {"size": int_(224, "released code: pixels a side, enlarged from 178", at_least=32)}
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as
-# the text, the released codes or the codes of peers say them; what nobody says is as for ERM.
+# the text, the released codes or the codes of others state them; what none of them states is as for ERM.
 PAPER_HYPERPARAMETERS = {
     # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their
     # standard, not in the text.

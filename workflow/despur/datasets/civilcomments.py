@@ -26,7 +26,7 @@ SETTINGS = {
 }
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as
-# the text or released codes say them; what nobody says is as for ERM.
+# the text or released codes say them; what none of them states is as for ERM.
 PAPER_HYPERPARAMETERS = {
     # WILDS's defaults, which App. E.2.2 follows, with AdamW; decay and clip as in CNC's released code.
     "*": {

@@ -64,17 +64,17 @@ def ranks(paths: Sequence[Path], data_root: Path) -> Array:
     """Rank of each training image in the order of labelling, (N,): the 1 % list, the others of the 10 % list, the
     rest."""
     rank = np.full(len(paths), len(paths))
-    result = {path.name: i for i, path in enumerate(paths)}
+    index = {path.name: i for i, path in enumerate(paths)}
     count = 0
     for name in ("1percent.txt", "10percent.txt"):
         file = metadata_tables.find(
             data_root, [f"imagenet_subsets/{name}"], f"Get it from {LISTS}, or use labels=drawn"
         )
         for image in file.read_text().split():
-            if image not in result:
+            if image not in index:
                 raise InputError(f"{file}: {image} is no training image. Get it anew from {LISTS}, or use labels=drawn")
-            if rank[result[image]] == len(paths):
-                rank[result[image]], count = count, count + 1
+            if rank[index[image]] == len(paths):
+                rank[index[image]], count = count, count + 1
     return rank
 
 

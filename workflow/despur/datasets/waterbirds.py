@@ -26,7 +26,7 @@ SETTINGS = {
 }
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as
-# the text, the released codes or the codes of peers say them; what nobody says is as for ERM.
+# the text, the released codes or the codes of others state them; what none of them states is as for ERM.
 PAPER_HYPERPARAMETERS = {
     # Sagawa et al. 2019, which App. E.2.2 follows: learning rate, batch, epochs, momentum; weight decay: their
     # standard, as in A.11's grid.

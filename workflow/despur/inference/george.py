@@ -84,7 +84,7 @@ def overcluster(
         return clusters  # there is no silhouette
     before = mean_silhouettes(points[scored], clusters[scored], subclusters[scored])
     after = mean_silhouettes(points[scored], subclusters[scored], subclusters[scored])
-    result = clusters.copy()
+    refined = clusters.copy()
     for subcluster in after.index:
         members = subclusters == subcluster
         siblings = clusters == clusters[members][0]
@@ -92,8 +92,8 @@ def overcluster(
         hard = losses[members].mean() >= losses[siblings].mean()
         large = members.sum() >= max(25, len(points) / 200)
         if separate and hard and large:
-            result[members] = clusters.max() + 1 + subcluster
-    return np.unique(result, return_inverse=True)[1]
+            refined[members] = clusters.max() + 1 + subcluster
+    return np.unique(refined, return_inverse=True)[1]
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:

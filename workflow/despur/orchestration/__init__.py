@@ -1,1 +1,1 @@
-"""What the rules ask for: configurations, experiments, resources, locks, GPU slots."""
+"""What the rules use: configurations, experiments, resources, locks, GPU slots."""

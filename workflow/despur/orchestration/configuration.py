@@ -57,8 +57,8 @@ def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[
 
 
 def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with the files that it includes, what its artifacts take of others, and the defaults of the
-    schema. Raises SettingError for a key, a value or a name that cannot be."""
+    """A configuration with the files that it includes, what its artifacts take from others, and the defaults of the
+    schema. Raises SettingError for a wrong key, value or name."""
     schema = load_file(SCHEMA)
     config = expand(config)
     error = best_match(Validator(schema).iter_errors(dict(config)))
@@ -88,8 +88,8 @@ def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError
 
 
 def check_target(config: Mapping[str, Any], path: Path) -> None:
-    """Refuse a path of a paper or of a stage whose name, artifact or seeds cannot be, with a reason: Snakemake knows
-    none."""
+    """Refuse a path of a paper or of a stage with a wrong name, artifact or seeds. The error says why; Snakemake's
+    error would not."""
     paper = path.parent.name
     if path.parent.parent == Path(config["outputs"]) / "papers":
         known = {
@@ -103,12 +103,12 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
         result = locate(path)
         if not (result.datasets if result.stage == "data" else result.runs()) or path == result.folder:
             made = "metrics.csv" if result.stage == "runs" else "about.json"
-            raise SettingError(f"{path} is a folder: ask for a file in it, {path / made}")
+            raise SettingError(f"{path} is a folder: name a file in it, {path / made}")
 
 
 def check_configuration(config: Mapping[str, Any]) -> None:
-    """Refuse names, settings and seeds that cannot be, wherever they stand; the message names the key and the nearest
-    name that can."""
+    """Refuse wrong names, settings and seeds anywhere in a configuration. The message names the key and the nearest
+    valid name."""
     with within("config key papers"):
         known = {name for paper in config["papers"] for name in list_method_names(paper, config)}
     with within("config key seeds"):

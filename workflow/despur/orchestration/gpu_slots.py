@@ -1,11 +1,11 @@
-"""GPUs of one machine, shared by the jobs of one user: each takes a slot, which the operating system frees when it
-ends, however.
+"""GPUs of one machine, shared by the jobs of one user. Each job takes a slot. The operating system frees the slot when
+the job ends, also when it is killed.
 
-python -m despur.orchestration.gpu_slots --gpus 1 --jobs-per-gpu 2 python -m despur.stage2
-results/runs/colored_digits/cnc/s0-2
+    python -m despur.orchestration.gpu_slots --gpus 1 --jobs-per-gpu 2 \\
+        python -m despur.stage2 results/runs/colored_digits/cnc/s0-2
 
-The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``; with --gpus 0 it sees none; with several, torchrun
-starts one for each. Without --jobs-per-gpu the devices are left as they are: a cluster has chosen them, or there are
+The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``. With --gpus 0 it sees no GPU; with several, torchrun
+starts one process for each. Without --jobs-per-gpu the devices do not change: a cluster has chosen them, or there are
 none to share."""
 
 import argparse
@@ -26,15 +26,15 @@ WAIT = 0.1  # seconds between two looks at the slots
 
 
 class DeviceError(RuntimeError):
-    """Devices that are asked for and not there."""
+    """Requested devices that do not exist."""
 
 
 def list_visible_gpus() -> list[str]:
-    """The GPUs that this process may use: by their lasting names all that nvidia-smi lists, or what
+    """The GPUs that this process may use, by their UUIDs: all that nvidia-smi lists, or those that
     CUDA_VISIBLE_DEVICES names.
 
     Its numbers are read as nvidia-smi's, in the order of the PCI bus. CUDA counts so, too, where all GPUs are alike or
-    CUDA_DEVICE_ORDER=PCI_BUS_ID; where they differ, it would begin with the fastest. Beginnings of lasting names are
+    CUDA_DEVICE_ORDER=PCI_BUS_ID; where they differ, it would begin with the fastest. Beginnings of UUIDs are
     completed. What nvidia-smi does not list keeps the name that it has, and shares no lock with the same device by
     another name."""
     listed = _listed()
@@ -48,7 +48,7 @@ def list_visible_gpus() -> list[str]:
 
 
 def _listed() -> dict[str, str]:
-    """Lasting names of this machine's GPUs by their numbers; none where there is no nvidia-smi."""
+    """UUIDs of this machine's GPUs by their numbers; none where there is no nvidia-smi."""
     if not shutil.which("nvidia-smi"):
         return {}
     found = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
@@ -56,8 +56,7 @@ def _listed() -> dict[str, str]:
 
 
 def count_slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
-    """How many jobs run at once: as many as are asked for, or as the devices have room for. Raises DeviceError for
-    more."""
+    """How many jobs run at once: as many as are requested, or as fit on the devices. Raises DeviceError for more."""
     found = max(len(devices) * jobs_per_gpu, 1) if asked is None else asked
     check_slots(found, jobs_per_gpu, devices)
     return found
@@ -67,11 +66,11 @@ def check_slots(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
     """Refuse more slots (jobs at once, each on a GPU) than there are."""
     if slots and not devices:
         raise DeviceError(
-            "a GPU is asked for, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default"
+            "a GPU is requested, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default"
         )
     if slots > len(devices) * jobs_per_gpu:
         raise DeviceError(
-            f"{slots} slots are asked for, but {len(devices)} GPUs ({', '.join(devices)}) with "
+            f"{slots} slots are requested, but {len(devices)} GPUs ({', '.join(devices)}) with "
             f"jobs_per_gpu={jobs_per_gpu} "
             f"have {len(devices) * jobs_per_gpu}: lower gpu or raise jobs_per_gpu in the profile"
         )

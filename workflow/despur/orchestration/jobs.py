@@ -1,5 +1,5 @@
-"""What the rules ask of a job: which result it makes, which files it reads, the strings that its script takes. Knows
-nothing of Snakemake."""
+"""What the rules read of a job: which result it makes, which files it reads, the arguments of its script. Knows nothing
+of Snakemake."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ DATA_FILES = ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
 
 def find_result(stage: str, wildcards: Mapping[str, str]) -> ResultPath:
     """The result that a job of a stage makes, by the wildcards of its output: a data set; for all stages but ``data``
-    also the name of a base, inference or method, and seeds (``0-2``)."""
+    also the name of a stage-1 model, inference or method, and seeds (``0-2``)."""
     names = [wildcards[key] for key in ("base", "inference", "method") if key in wildcards.keys()]  # noqa: SIM118
     if not names:
         return ResultPath(experiments.RESULTS, stage, wildcards["dataset"])

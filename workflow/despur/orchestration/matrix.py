@@ -49,7 +49,7 @@ def list_outputs(config: Mapping[str, Any]) -> list[str]:
 
 
 def list_papers(cell: Cell) -> list[str]:
-    """The rooms whose paper prints a method, by its name or as the same runs."""
+    """The papers that print a method, by its name or as the same runs."""
     name = locate(cell.folders[0]).name
     return [
         paper

@@ -1,8 +1,8 @@
-"""What a job needs: seconds, memory, disk, GPUs. Facts and guesses stand in workflow/resources.yaml, measured speeds
+"""What a job needs: seconds, memory, disk, GPUs. Facts and guesses are in workflow/resources.yaml, measured speeds
 in results/reference.
 
-They decide no digit, so a wrong one costs time only: a job that runs out of memory or minutes asks for more, and goes
-on where it was."""
+No result depends on them, so a wrong value costs only time: a job that runs out of memory or minutes is tried again
+with more, and continues from its checkpoint."""
 
 import json
 import math
@@ -132,7 +132,7 @@ def estimate_seconds(result: ResultPath, device: str = "gpu") -> tuple[float, bo
 
 @cache
 def count_runs(result: ResultPath) -> int:
-    """How many runs travel in a job; of data, how many draws."""
+    """How many runs a job has; for data, how many draws."""
     return len(result.datasets.points) if result.stage == "data" else len(result.runs())
 
 
@@ -175,8 +175,8 @@ def load_retries() -> int:
 
 @cache
 def estimate_resources(result: ResultPath, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
-    """What a job asks for where there are so many GPUs: none, one, or all that it shares its batches out to. Each
-    attempt asks for more, as the one before may have had too little."""
+    """What a job requests where there are ``gpus`` GPUs: none, one, or all that share its batches. Each attempt
+    requests more than the one before."""
     gpu = gpus > 0 and result.stage in TRAINED and any(map(uses_gpu, result.sweep.points))
     shared = count_processes(result) if count_processes(result) <= gpus else 1
     data = find_estimate("datasets", parse(result.dataset)[0])["mb"]

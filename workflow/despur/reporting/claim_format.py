@@ -1,8 +1,8 @@
 """claims.yaml: a paper's claims as data that can be checked against its text.
 
     defaults: {metric: worst_group_accuracy}     # keys of every measurement of the file, unless a claim says otherwise
-    printed:                                     # how the paper's tables (reported/*.csv) call a measurement, if not
-    as we do
+    printed:                                     # how the paper's tables (reported/*.csv) call a measurement, where
+                                                 # the name differs
       - {of: {metric: gap}, is: {metric: tpr_gap}}
     claims:
       - name: best_without_group_labels
@@ -38,12 +38,13 @@ several contrasts, each with a bound of its own: a list, ``[erm, jtt]``; ``every
 within bounds, ``{above: 0.95, at_most: 1}`` (above, at_least, below, at_most, other_than). ``lowest`` and ``highest``
 are single levels. Further words of a contrast:
 
-    mean: {KEY: VALUES}     averages both sides over values: of settings, groups, methods, splits, selections, data
-    sets scale: log              differences of logarithms, for ratios and all times; then ``margin: log(2)`` asks for
-    twice as much margin: NUMBER          where it differs from the claim's counted: true           parameters: the
-    same from every seed, so that one decides
+    mean: {KEY: VALUES}     averages both sides over values of settings, groups, methods, splits, selections, data sets
+    scale: log              differences of logarithms, for ratios and all times; then ``margin: log(2)`` means twice
+                            as much
+    margin: NUMBER          where it differs from the claim's
+    counted: true           the value (a number of parameters) is the same for every seed, so that one seed decides
 
-A list of contrasts is a claim about all of them. ``at_least: m`` beside ``contrasts`` asks for m of them (``most``:
+A list of contrasts is a claim about all of them. ``at_least: m`` beside ``contrasts`` requires m of them (``most``:
 more than half): of a list, each item counts once, however many contrasts it stands for. Such counts nest:
 ``{at_least: m, of: [...]}`` ("one of two methods beats all others"), and ``{at_least: m, each: {KEY: VALUES}, of:
 ...}``, which counts values of a key ("at most levels"). ``given``: contrasts that must lie above 0, else nothing is
@@ -126,7 +127,7 @@ class Claim:
         return self._read({"at_least": self.at_least, "of": self.contrasts}, datasets, levels)
 
     def conditions(self, datasets: Sequence[str], levels: Levels) -> Formulas:
-        """What is given, on these data sets; none: no parts."""
+        """What is given, on these data sets; an empty group if nothing is."""
         return self._read({"of": self.given or [], "margin": 0.0}, datasets, levels)
 
     def printed_formulas(self, datasets: Sequence[str], levels: Levels) -> Formulas:

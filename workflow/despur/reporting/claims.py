@@ -105,7 +105,7 @@ def shortened(metrics: pd.DataFrame) -> str:
 
 
 def tested(source: Source) -> int | None:
-    """How many test samples there are, where that was measured."""
+    """The number of test samples, if it was measured."""
     rows = source.metrics
     own = rows[(rows["metric"] == "samples") & (rows["split"] == "test")] if "metric" in rows else rows
     if not len(own):
@@ -167,8 +167,8 @@ def stated(note: str | Mapping[str, str], datasets: Sequence[str]) -> str:
 
 
 def claims_table(file: Path, cells: Sequence[Cell], measure: Measure = measured) -> pd.DataFrame:
-    """A row for each claim and each data set that plays a part in it. ``measure``: what claims may ask of cells
-    (default: all of it)."""
+    """A row for each claim and each data set that is used for it. ``measure``: reads from cells the metrics that
+    claims may use (default: all)."""
     claims, names = read_claims(file)
     tables = {
         behind: measure([cell for cell in cells if cell.artifact in behind])
@@ -196,7 +196,7 @@ def claims_table(file: Path, cells: Sequence[Cell], measure: Measure = measured)
 def judged(
     claim: Claim, datasets: Sequence[str], metrics: pd.DataFrame, resamples: pd.DataFrame
 ) -> list[dict[str, Any]]:
-    """A verdict for each choice of data that plays the parts of data sets."""
+    """A verdict for each choice of the data sets that are used for those of the paper."""
     rows = []
     for played in players(metrics, datasets):
         mine = [table[is_played(table, played)] if len(table) else table for table in (metrics, resamples)]
@@ -209,13 +209,13 @@ def judged(
 
 
 def is_played(table: pd.DataFrame, played: Mapping[str, str]) -> pd.Series:
-    """Which rows are of the data that plays each data set's part."""
+    """Which rows are of the data that is used for each data set of the paper."""
     return table["role"].map(played) == table["played"]
 
 
 def players(metrics: pd.DataFrame, datasets: Sequence[str]) -> list[dict[str, str]]:
-    """By data set what plays its part: each choice for one data set; for several, the papers' own data, and the first
-    substitutes."""
+    """The data set that is used for each data set of the paper. For one data set: every choice. For several: the
+    papers' own data, and the first substitutes."""
     if not len(metrics):
         return []
     found = metrics.groupby(["played", "role"])["stand_in"].max().reset_index()

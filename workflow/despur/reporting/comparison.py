@@ -1,5 +1,5 @@
-"""The cross-paper matrix: every method on the same data, by the metrics of all papers, with ranks that say how sure
-they are.
+"""The cross-paper matrix: every method on the same data, by the metrics of all papers, with ranks and their
+uncertainty.
 
     python -m despur.reporting.comparison --cells JSON --output results/matrix
 
@@ -145,7 +145,7 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
 
 
 def sees_attribute(cell: Cell) -> bool:
-    """Whether a method is told the true attribute of training samples."""
+    """Whether a method reads the true attribute of training samples."""
     (point,) = locate(cell.folders[0]).sweep.points
     return "groups" in point.components and bool(
         declared("inference", point.components["groups"].base_name).get("READS_TRUE_GROUPS")

@@ -102,8 +102,8 @@ class Group:
     at_least: int | None = None
 
     def _needed(self, level: float) -> tuple[int, float, int, float]:
-        """How many parts must hold for the group to hold, at which level; and how many must fail for it to fail, at
-        which."""
+        """How many statements must hold for the group to hold, and at which level; how many must fail for it to fail,
+        and at which level."""
         k = len(self.parts)
         return (
             (k, level, 1, level / k)

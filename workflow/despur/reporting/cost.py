@@ -41,7 +41,7 @@ class Job:
 
 
 class Jobs:
-    """Snakemake's records, read as they are asked for."""
+    """Snakemake's records, read when they are used."""
 
     def __init__(self, records: Path = RECORDS) -> None:
         self.records = records

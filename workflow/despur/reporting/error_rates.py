@@ -99,6 +99,8 @@ def to_text(found: pd.DataFrame, runs: int = RUNS) -> str:
     error = 100 * np.sqrt(0.025 * 0.975 / runs)
     return f"""# How often verdicts are wrong
 
+After this page you know how often a verdict about a claim is wrong, and how often a claim is decided.
+
 Made by `python -m despur.reporting.error_rates docs/error_rates.md`: {runs:,} simulated claims a row, percent. A
 rate of 2.5 is known to {error:.1f} points (one standard error). Effects and test noise are in standard deviations
 of the difference of two methods from one seed.
@@ -109,7 +111,9 @@ claims about most of the contrasts (m, more than half), m - 1 lie {FAR:g} above 
 or m are at their margins and the others lie {FAR:g} below. The rules allow 2.5 %. Power is how often a claim about
 all contrasts holds when all lie so many standard deviations above their margins.
 
-{to_markdown(shown)}"""
+{to_markdown(shown)}
+[All pages](index.md)
+"""
 
 
 def main() -> None:

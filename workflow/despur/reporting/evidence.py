@@ -23,7 +23,7 @@ class Several(SettingError):
 
 
 class Source:
-    """A long table with a row for each value: columns of keys, ``seed``, ``value``; bootstrap values stand in another
+    """A long table with a row for each value: columns of keys, ``seed``, ``value``; bootstrap values are in another
     such table.
 
     Values come as frames with a row for each seed: the column "value", then bootstrap values "0", "1", ... where

@@ -123,14 +123,14 @@ DATA = {
 
 
 def panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
-    """A row of panels in the house style; ``width`` and ``height`` in inches, of the whole figure and of the row."""
+    """A row of panels in the style of despur. ``width`` and ``height`` are those of the figure, in inches."""
     figure, rows = named_rows([""], count, width, height, **keywords)
     return figure, rows[0]
 
 
 def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
-    """Aligned panels in the house style, (rows, columns); ``width`` and ``height`` in inches, of the whole figure and
-    of each row."""
+    """Aligned panels (rows, columns) in the style of despur. ``width`` of the figure and ``height`` of a row, in
+    inches."""
     style()
     return plt.subplots(rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, **keywords)
 
@@ -138,8 +138,8 @@ def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **
 def named_rows(
     names: Sequence[str], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any
 ) -> tuple[Figure, list[Any]]:
-    """Rows of panels in the house style, each with its name above; ``width`` and ``height`` in inches, of the figure
-    and of a row."""
+    """Rows of panels in the style of despur, each with its name above. ``width`` of the figure and ``height`` of a row,
+    in inches."""
     style()
     figure = plt.figure(figsize=(width, height * len(names)), layout="constrained")
     rows = figure.subfigures(len(names), 1, squeeze=False)[:, 0]
@@ -150,7 +150,7 @@ def named_rows(
 
 
 def style() -> None:
-    """The house style, for figures drawn from now on."""
+    """The style of despur, for figures drawn from now on."""
     sns.set_theme(
         context="paper",
         style="ticks",
@@ -176,11 +176,11 @@ def style() -> None:
 
 
 def data_name(role: str, played: str) -> str:
-    """A paper's data set, and what plays its part if that is other data (without the settings that it sweeps: the
-    figure shows them)."""
+    """A paper's data set, with its substitute if there is one (without the settings that it sweeps: the figure shows
+    them)."""
     name = DATA.get(role, role)
     player = re.sub(r"\+[^+]*~[^+]*", "", played)
-    return f"{name}, played by {player}" if Cell(role, played, "", ()).stand_in else name
+    return f"{name}, substitute: {player}" if Cell(role, played, "", ()).stand_in else name
 
 
 def ordered(methods: Any) -> list[str]:

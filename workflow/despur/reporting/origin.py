@@ -25,14 +25,14 @@ def code() -> dict[str, Any]:
 def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Name, source, licence and checksums of the data sets that a configuration's runs read, as far as they are
     made."""
-    places = {
+    results = {
         locate(folder).data
         for cell in [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
         for folder in cell.folders
     }
     made = [
         result
-        for result in sorted(places, key=lambda result: result.dataset)
+        for result in sorted(results, key=lambda result: result.dataset)
         if (result.folder / "about.json").exists()
     ]
     return [{"name": result.dataset, "sums": checksums(result), **source(result)} for result in made]
@@ -44,6 +44,6 @@ def source(result: ResultPath) -> dict[str, Any]:
 
 
 def checksums(result: ResultPath) -> dict[str, str]:
-    """Of the files of a data set that are not too large, the first 16 digits."""
+    """The first 16 digits of the checksums of a data set's files, of those that are not too large."""
     files = [result.folder / name for name in ("inputs.npy", "table.parquet")]
     return {file.name: sha256(file)[:16] for file in files if file.exists() and file.stat().st_size <= LARGEST}

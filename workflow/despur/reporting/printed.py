@@ -1,5 +1,5 @@
-"""The settings that a printed number stands for, ``p_corr=0.995;lambda=0.2``, against those of what was run and of its
-paper's room."""
+"""Compares the settings of a printed number, ``p_corr=0.995;lambda=0.2``, with those of the run and of the paper
+folder."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -64,10 +64,10 @@ def same_settings(printed: Any, data: str) -> bool:
 
 
 def not_compared(printed: Any, data: str, stand_in: bool, changes: Mapping[str, str]) -> str:
-    """The verdict on runs that a printed number does not speak of, which says why; empty for the paper's own data and
-    settings."""
+    """The verdict on runs that are not at the data and settings of a printed number, with the reason. Empty for the
+    paper's own data and settings."""
     if stand_in:
-        return "stand-in: not compared"
+        return "substitute data: not compared"
     others = ", ".join(
         f"{key}={value}" for key, value in sorted(changes.items()) if key not in printed_settings(printed)
     )
@@ -77,8 +77,8 @@ def not_compared(printed: Any, data: str, stand_in: bool, changes: Mapping[str, 
 
 
 def changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
-    """The changed settings of all runs by data set of the paper, printed method and data: behind what is derived of
-    them (a gap), too."""
+    """The changed settings of all runs, by data set of the paper, printed method and data. They also hold for metrics
+    that are derived from these runs (a gap)."""
     keys = ["role", "printed", "data"]
     if "changed" not in metrics:
         return {}
@@ -87,11 +87,11 @@ def changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
 
 
 def changed(cell: Cell, data: str, method: str) -> str:
-    """The settings, ``size=64;epochs=1``, in which a run of a cell is not as its paper's room and its data set's file
-    have it.
+    """The settings, ``size=64;epochs=1``, in which a run of a cell differs from its paper folder and its data set's
+    file.
 
-    A method is held against the nearest of the points that its room states. A draw, what is kept beside the model
-    (snapshots) and what the room calls a reading may differ."""
+    A method is compared with the nearest of the points that the paper folder states. ``draw``, ``snapshots`` and the
+    paper's ``accepted_variants`` may differ."""
     if not cell.paper or cell.stand_in:
         return ""
     own, *others = [point for text in (method, *stated(cell)) for point in _points(cell, text, data)]
@@ -105,8 +105,8 @@ def changed(cell: Cell, data: str, method: str) -> str:
 
 
 def _changed_data(cell: Cell, data: str) -> list[str]:
-    """Settings of a data set that are neither its default, nor varied by the room's artifact, nor what the paper calls
-    it by."""
+    """Settings of a data set that are neither its default, nor varied by the artifact, nor part of the data set's name
+    in the paper."""
     varied = (
         parse(f"data+{text}")[1]
         if (text := load_experiments(cell.paper)["artifacts"][cell.artifact].get("data"))
@@ -121,8 +121,8 @@ def _changed_data(cell: Cell, data: str) -> list[str]:
 
 
 def stated(cell: Cell) -> list[str]:
-    """What the room says that a cell's method is; of a name that it has not (one job for several of its methods): all
-    that it has."""
+    """The specifications of a cell's method in its paper folder. For a name that the folder does not have (one job for
+    several methods): all specifications."""
     here = load_experiments(cell.paper)
     own = here["artifacts"][cell.artifact].get("methods", [])
     named = own if isinstance(own, dict) else here["methods"]
@@ -143,7 +143,7 @@ def _points(cell: Cell, text: str, data: str) -> list[dict[str, str]]:
 
 
 def values(spec: Spec, prefix: str = "") -> dict[str, str]:
-    """Every setting of a specification and of its parts, dotted, as it is spelled."""
+    """Every setting of a specification and of its components, with dotted keys, as in names."""
     own = {prefix + key: spell(value) for key, value in spec.settings.items()}
     return own | {
         key: value

@@ -1,4 +1,4 @@
-"""The numbers that a paper prints, as measurements that claims may ask for."""
+"""The numbers that a paper prints, as measurements that claims may use."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -35,7 +35,7 @@ def reported(folder: Path) -> pd.DataFrame:
 class Printed(Source):
     """The numbers that a paper prints. ``names``: how its tables call measurements (``printed`` of claims.yaml);
     ``first``: the table that counts where several have a number. Of numbers at several settings, those at the fewest
-    that were not asked for count."""
+    settings that the claim does not name count."""
 
     def __init__(self, folder: Path, names: Sequence[Mapping[str, Any]], first: str = "") -> None:
         super().__init__(reported(folder))

@@ -1,5 +1,5 @@
-"""Maps of representations in two dimensions, for the figures of a paper's room: made in one job, since UMAP takes long
-to start."""
+"""Maps of representations in two dimensions, for the figures of a paper. One job makes all maps, because UMAP takes
+long to start."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,8 +17,8 @@ SAMPLES = 1000  # at most so many samples of a run: more would lie on top of eac
 
 
 def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], Array], samples: int) -> pd.DataFrame:
-    """Where a run's representations of a random part of the test set lie; of stage 1, which serves to infer groups, of
-    the training set.
+    """Positions of a run's representations of random test samples. For a stage-1 model: of training samples, because
+    inferences read those.
 
     Methods share the samples. ``position``: that of a sample within its split; ``y``, ``a``: numbers of its class and
     attribute."""

@@ -20,7 +20,7 @@ def read_group(node: Any, shared: Mapping[str, Any], levels: Levels) -> Formulas
     """The formulas of a list of contrasts, of ``{at_least, each, of}``, or of one contrast, with the keys that surround
     it.
 
-    Of a list, a part that is no count is dissolved into its contrasts. Raises SettingError for what the format does
+    Of a list, an item that is no count is replaced by its contrasts. Raises SettingError for what the format does
     not know; Missing.
     """
     if isinstance(node, list):

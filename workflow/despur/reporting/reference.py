@@ -1,7 +1,7 @@
 """Keep what a full run measured: its tables, figures and histories, with provenance, under
 results/reference/CONFIG/PAPER.
 
-python -m despur.reporting.reference --configfile config/mnist.yaml
+    python -m despur.reporting.reference --configfile config/mnist.yaml
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python -m despur.reporting.scorecard --configfile config.yaml --output results/scorecard
 
-scorecard.csv has a row for each printed number and each claim. The page shows whatever is finished: what is missing is
-not run here."""
+scorecard.csv has a row for each printed number and each claim. The page shows what is finished. All else is
+marked as not run here."""
 
 import argparse
 import base64
@@ -60,7 +60,7 @@ COLUMNS = [
 
 
 class Page:
-    """What the template asks for. Links are relative to the page."""
+    """What the template shows. Links are relative to the page."""
 
     def __init__(self, config: Mapping[str, Any], target: Path) -> None:
         self.config, self.folder, self.file = config, target.parent, configuration.find_file(config)
@@ -72,7 +72,7 @@ class Page:
 
     def paper(self, name: str) -> dict[str, Any]:
         """What was made of a paper and what it says."""
-        room, done = experiments.load_experiments(name), tally.made(self.config, name)
+        folder, done = experiments.load_experiments(name), tally.made(self.config, name)
         numbers, judged = tally.numbers(self.config, name), tally.claims(self.config, name)
         runs = self.runs(name)
         numbers["link"] = [
@@ -84,11 +84,11 @@ class Page:
         ]
         order = [numbers["kind"].map(verdicts.KINDS.index), -numbers["relative"].fillna(0)]
         shown = [
-            a for a in room["artifacts"] if not experiments.list_outputs(self.config, name, a)[0].endswith(".parquet")
+            a for a in folder["artifacts"] if not experiments.list_outputs(self.config, name, a)[0].endswith(".parquet")
         ]
         return {
             "name": name,
-            "title": room["title"],
+            "title": folder["title"],
             "artifacts": [
                 (experiments.format_label(Path(file).stem), self.link(file) if a in done else "")
                 for a in shown

@@ -56,8 +56,9 @@ def cells_from(text: str) -> list[Cell]:
 
 
 def load_metrics(cells: Sequence[Cell]) -> pd.DataFrame:
-    """What was measured of all cells in long form, with each cell's role, player, printed method, whether it is a
-    stand-in, and which settings are ``changed`` from the paper's.
+    """What was measured of all cells in long form, with each cell's data set of the paper (``role``), data set
+    that was used (``played``), printed method, whether the data is a substitute, and which settings are ``changed``
+    from the paper's.
 
     Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
     """
@@ -118,7 +119,7 @@ def compare(
     splits: Mapping[str, str] = MappingProxyType({}),
     resamples: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """A row for each printed number and each data set that played its part; percentages.
+    """A row for each printed number and each data set that was used for it; percentages.
 
     A printed setting that these runs vary (``lambda=0.2``) picks its runs. Reported numbers are compared (difference,
     verdict) only where data and settings are the paper's own. ``splits``: which split a metric is of, where that is
@@ -204,7 +205,7 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 
 def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None = None) -> None:
-    """``prefix``.csv (all digits), .md, .tex and .html (as people read it; .md and .html say first how many numbers
+    """``prefix``.csv (unrounded), .md, .tex and .html (as people read it; .md and .html say first how many numbers
     agree), atomically."""
     display = shown(table) if display is None else display
     line = summary(table)
@@ -220,7 +221,7 @@ def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None 
 
 
 def main(artifacts: Mapping[str, Callable[[list[Cell], Path], None]]) -> None:
-    """Command line of a room's tables.py or figures.py: ``NAME --cells JSON --output PREFIX``."""
+    """Command line of a paper folder's tables.py or figures.py: ``NAME --cells JSON --output PREFIX``."""
     parser = argparse.ArgumentParser()
     parser.add_argument("artifact", choices=sorted(artifacts))
     parser.add_argument("--cells", required=True, help="JSON: the runs behind the artifact")

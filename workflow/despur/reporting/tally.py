@@ -20,10 +20,10 @@ OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "
 def printed(paper: str) -> pd.DataFrame:
     """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row
     each, with its unit, its place in the paper and the artifact that shows it."""
-    room, tables = experiments.load_experiments(paper)["artifacts"], []
+    artifacts, tables = experiments.load_experiments(paper)["artifacts"], []
     shown_by = {
         Path(file).stem: name
-        for name, here in room.items()
+        for name, here in artifacts.items()
         for file in here.get("reads", [])
         if file.startswith("reported/")
     }
@@ -33,7 +33,7 @@ def printed(paper: str) -> pd.DataFrame:
             place = "text" if file.stem == "prose" else experiments.format_label(file.stem)
             tables.append(
                 table.assign(
-                    artifact=file.stem if file.stem in room else shown_by.get(file.stem, file.stem), place=place
+                    artifact=file.stem if file.stem in artifacts else shown_by.get(file.stem, file.stem), place=place
                 )
             )
     names = {"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
@@ -77,8 +77,8 @@ def made(config: Mapping[str, Any], paper: str) -> list[str]:
 
 
 def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
-    """A row for each printed number and each data set that plays a part in it, in the unit of the table; ``number``
-    counts the printed."""
+    """A row for each printed number and each data set that is used for it, in the unit of the table; ``number``
+    counts the printed numbers."""
     table = printed(paper).assign(number=lambda t: range(len(t))).merge(measured(config, paper), on=KEY, how="left")
     table = table.astype(
         dict.fromkeys(
@@ -99,8 +99,8 @@ def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
 
 
 def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
-    """A row for each claim, data set of the paper and data that plays its part; what no finished table judges is not
-    run here."""
+    """A row for each claim, data set of the paper and data set that is used for it; what no finished table judges is
+    not run here."""
     file = experiments.PAPERS / paper / "claims.yaml"
     asked = claims_table(file, [])
     made_here = Path(experiments.list_outputs(config, paper, "claims")[0]).with_suffix(".csv")

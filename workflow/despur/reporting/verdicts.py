@@ -12,8 +12,8 @@ TOO_NOISY = "too noisy"
 UNDECIDED = f"fewer than {SEEDS} seeds: undecided"
 LEVEL = 0.025  # on either side
 VISIBLE = 5.0  # points: runs that would not show a difference of so many do not agree, they are too noisy
-# How a number counts that several data sets play a part in: the first kind that any of them has.
-KINDS = ("differs", TOO_NOISY, "agrees", "undecided", "stand-in", "not compared", NOT_RUN)
+# How a number counts that is measured on several data sets: the first kind that any of them has.
+KINDS = ("differs", TOO_NOISY, "agrees", "undecided", "substitute data", "not compared", NOT_RUN)
 COMPARED = ("agrees", "differs", TOO_NOISY)
 
 
@@ -74,18 +74,11 @@ def last_digit(printed: pd.Series) -> float:
 
 
 def kind(verdict: str) -> str:
-    """The kind of a verdict: agrees, differs, too noisy, undecided (few seeds), stand-in, not compared (other
+    """The kind of a verdict: agrees, differs, too noisy, undecided (few seeds), substitute data, not compared (other
     settings), not run here."""
     if verdict in COMPARED:
         return verdict
-    return next(
-        (
-            k
-            for word, k in (("undecided", "undecided"), ("stand-in", "stand-in"), (NOT_RUN, NOT_RUN))
-            if word in verdict
-        ),
-        "not compared",
-    )
+    return next((words for words in ("undecided", "substitute data", NOT_RUN) if words in verdict), "not compared")
 
 
 def counts(table: pd.DataFrame) -> dict[str, int]:
@@ -108,9 +101,14 @@ def summary(table: pd.DataFrame) -> str:
     keys = [key for key in ("paper_dataset", "method", "setting", "metric") if key in table]
     number = shown.groupby(keys, dropna=False, sort=False).ngroup()
     found = counts(shown.assign(number=number, kind=shown["verdict"].map(kind)))
-    words = {"agrees": "agree", "differs": "differ", "undecided": f"undecided (fewer than {SEEDS} seeds)"}
-    always = ("agrees", "differs", "stand-in", NOT_RUN)
-    order = ("agrees", "differs", TOO_NOISY, "undecided", "stand-in", "not compared", NOT_RUN)
+    words = {
+        "agrees": "agree",
+        "differs": "differ",
+        "undecided": f"undecided (fewer than {SEEDS} seeds)",
+        "substitute data": "on substitute data",
+    }
+    always = ("agrees", "differs", "substitute data", NOT_RUN)
+    order = ("agrees", "differs", TOO_NOISY, "undecided", "substitute data", "not compared", NOT_RUN)
     parts = [f"{found[name]} {words.get(name, name)}" for name in order if found[name] or name in always]
     chance = (
         f" Chance alone would make about {differences_by_chance(found):.1g} differ."

@@ -22,7 +22,7 @@ DECLARATIONS = {
         "SEEDLESS",
     ),
     *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/storage/raw_files.py
-    "LABELS_WITHHELD",  # of data sets: why their licence forbids to pass labels on (despur/record.py)
+    "LABELS_WITHHELD",  # of data sets: why their licence forbids to pass labels on (despur/cli/recording.py)
 }
 
 
@@ -43,7 +43,7 @@ def summarize(kind: str, name: str) -> str:
 
 @cache
 def declared(kind: str, name: str) -> dict[str, Any]:
-    """The declarations (SETTINGS, PUBLISHED, ...) at the top of a component's file, without running the file.
+    """The declarations (SETTINGS, PAPER_HYPERPARAMETERS, ...) at the top of a component's file. The file is not run.
 
     They may name those of another file: ``**declared("methods", "cnc")["SETTINGS"]``, where a variant follows what it
     varies."""
@@ -69,8 +69,8 @@ def declared(kind: str, name: str) -> dict[str, Any]:
 
 @cache
 def revision(file: Path) -> int:
-    """The REVISION that a file of the package declares at its top, 1 where it declares none: raised when its digits
-    change."""
+    """The REVISION that a file of the package declares at its top, 1 where it declares none: raised when its
+    numbers change."""
     for node in ast.parse(file.read_text()).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "REVISION":
             value = node.value.value if isinstance(node.value, ast.Constant) else None

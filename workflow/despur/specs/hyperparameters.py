@@ -1,14 +1,13 @@
-"""Sets of settings that methods share: how they are trained, what they read of a stage 1, how they learn without
-labels.
+"""Sets of settings that methods share: of training, of the stage-1 model, of learning without labels.
 
-A method's ``SETTINGS`` begins with them, ``{**sgd(...), ...}``, and its own come after, in the place of those of the
-same name."""
+A method's ``SETTINGS`` begins with such sets, ``{**sgd(...), ...}``. The method's own settings follow. They replace
+those of the same name."""
 
 from despur.specs.settings import Setting, bool_, choice, component, float_, int_, without
 
 
 def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
-    """For a method whose inputs are a stage-1 model's representations, in the place of the data set's."""
+    """For a method whose inputs are a stage-1 model's representations, not the data set's."""
     return {
         "stage1": component("methods", base, source),
         "stage1_selection": choice(
@@ -121,8 +120,8 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
     }
 
 
-# SimCLR as Qiang et al. 2022 train it (see siamese), for the PUBLISHED of their data sets: its own defaults are those
-# of Lewis et al. 2023.
+# SimCLR as Qiang et al. 2022 train it (see siamese), for the PAPER_HYPERPARAMETERS of their data sets: its own
+# defaults are those of Lewis et al. 2023.
 NT_XENT = {
     "temperature": 0.5,
     "negatives": "both_views",

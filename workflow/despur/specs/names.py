@@ -1,6 +1,6 @@
-"""Names, ``base+key=value+...``: put together, taken apart, and the error for one that does not exist.
+"""Names, ``name+key=value+...``: how they are joined and parsed, and the error for a name that does not exist.
 
-A value may be a list, ``0.2~0.4``. What a name means is told in :mod:`despur.specs.resolution`.
+A value may be a list, ``0.2~0.4``. What a name means: see :mod:`despur.specs.resolution`.
 """
 
 import difflib
@@ -10,12 +10,12 @@ from despur.specs.settings import SettingError
 
 
 def join(base: str, overrides: dict[str, str]) -> str:
-    """``base+key=value+...`` with sorted keys."""
+    """``name+key=value+...`` with sorted keys."""
     return "".join([base, *(f"+{key}={value}" for key, value in sorted(overrides.items()))])
 
 
 def parse(text: str) -> tuple[str, dict[str, list[str]]]:
-    """Split a name into its base and overrides; a value is a list of one or more texts."""
+    """Split a name into the component's name and its settings; a value is a list of one or more texts."""
     base, *items = text.split("+")
     overrides: dict[str, list[str]] = {}
     for item in items:
@@ -29,7 +29,7 @@ def parse(text: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> SettingError:
-    """The error for a name that does not exist: says what exists and what is nearest."""
+    """The error for a name that does not exist: lists the names that exist and the nearest one."""
     known = sorted(known)
     near = difflib.get_close_matches(str(name), known, n=1)
     hint = f"; did you mean {near[0]}?" if near else "."

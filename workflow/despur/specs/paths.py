@@ -1,4 +1,4 @@
-"""A path is a question: where each result lies, and what a path asks for."""
+"""Result paths: the folder of each result, and the runs that a path names."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def data_root() -> Path:
 
 @dataclass(frozen=True)
 class ResultPath:
-    """What lies in a folder: ``root/stage/dataset[/name/seeds]``."""
+    """The folder of a result: ``root/stage/dataset[/name/seeds]``."""
 
     root: Path
     stage: str
@@ -56,11 +56,11 @@ class ResultPath:
         return ResultPath(self.root, "data", draw_for_seeds(self.dataset, parse_seeds(self.seeds)))
 
     def upstream(self, part: str) -> list["ResultPath"]:
-        """The folders of a component (``groups``, ``stage1``) that this question reads; one serves all seeds where
-        nothing is drawn.
+        """The folders of a component (``groups``, ``stage1``) that this result reads. Where nothing is drawn, all
+        seeds read the same folder.
 
-        Of data that are other data as a model represents them: the folder of that model, of seed 0: CE, or the BASE
-        that they declare."""
+        For a data set of representations: the folder of the model that computes them, with seed 0. The model is ERM,
+        or the BASE that the data set declares."""
         if self.stage == "data":
             sources = dict.fromkeys(
                 (p.source.name, p.source.base_name) for p in self.datasets.points if p.source and part == "stage1"
@@ -78,7 +78,7 @@ class ResultPath:
         ]
 
     def runs(self) -> list["Run"]:
-        """Every single run asked for: data set point x point x seed."""
+        """Every run of this path: data set point x point x seed."""
         every = [
             Run(resolve("datasets", draw_for_seeds(data.name, [seed])).points[0], point, point.seed(seed))
             for data in self.datasets.points
@@ -90,7 +90,7 @@ class ResultPath:
 
 @dataclass(frozen=True)
 class Run:
-    """One data set point, one point of the method (base, inference), one seed."""
+    """One data set point, one point of the method (stage-1 model, inference), one seed."""
 
     data: Spec
     spec: Spec
@@ -115,7 +115,7 @@ def identify_run(result: ResultPath, run: Run) -> dict[str, Any]:
 
 
 def locate(path: str | Path) -> ResultPath:
-    """What a path asks for; the folder of a result or any file in it. Raises SettingError if it is none."""
+    """The result path of a result's folder or of any file in it. Raises SettingError if it is none."""
     match = re.fullmatch(
         rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
     )
@@ -151,8 +151,8 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def chunk_seeds(seeds: int | Sequence[str], size: int) -> list[str]:
-    """Seeds as the chunks that travel together: a number of seeds in aligned chunks of ``size``, or explicit ranges,
-    which must not overlap."""
+    """Seeds in chunks, one chunk a job: a number of seeds in aligned chunks of ``size``, or explicit ranges, which must
+    not overlap."""
     if not isinstance(seeds, int):
         every = [seed for text in seeds for seed in parse_seeds(f"s{text}")]
         if len(set(every)) < len(every):
@@ -163,7 +163,7 @@ def chunk_seeds(seeds: int | Sequence[str], size: int) -> list[str]:
 
 
 def chunk_size(result: ResultPath) -> int:
-    """How many seeds of a method, base or inference travel in one job: the encoder behind it says so."""
+    """How many seeds of a method, stage-1 model or inference are trained in one job. Its encoder declares it."""
     spec = resolve(
         KINDS[result.stage], result.name, parse(result.dataset)[0], "" if result.stage == "runs" else result.stage
     ).points[0]

@@ -108,7 +108,7 @@ def _component_of(key: str, declaration: Declaration) -> str:
 
 
 def _copy_stage1(stage1: Spec, inference: str) -> dict[str, str]:
-    """The settings of groups beside a component's stage 1: that very one, if they are inferred from one."""
+    """The settings of groups beside a component's stage 1. If groups are inferred from a stage 1, it is this one."""
     if "stage1" not in declared("inference", inference)["SETTINGS"]:
         return {}
     return {"stage1": stage1.base_name} | {
@@ -148,9 +148,9 @@ def _select_stated_of_stage1(
 def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     """Resolve a name to its points.
 
-    ``dataset`` is the base name of the data set that it runs on (its file states the published settings), ``role`` is
-    ``stage1`` for a base. Raises :class:`SettingError` that names the key, the value, what is allowed and the nearest
-    name."""
+    ``dataset`` is the name of the data set, without settings (its file states the paper's hyper-parameters), ``role``
+    is ``stage1`` for a stage-1 model. Raises :class:`SettingError` that names the key, the value, what is
+    allowed and the nearest name."""
     base, overrides = parse(text)
     short = {key: key.removeprefix("groups.") if key.startswith("groups.stage1") else key for key in overrides}
     if len(set(short.values())) < len(short):
@@ -199,8 +199,7 @@ def resolve_canonical(kind: str, text: str, dataset: str = "", role: str = "") -
 
 
 def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = "") -> Spec:
-    """The point that resolved settings belong to. Raises SettingError where one does not exist, or one of today is not
-    said."""
+    """The point with these resolved settings. Raises SettingError if a setting does not exist, or if one is missing."""
     settings = declared(kind, base)["SETTINGS"]
     try:
         asked = overrides(stated, called="name" in settings)
@@ -214,7 +213,7 @@ def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = ""
 
 
 def overrides(stated: Mapping[str, Any], called: bool = False) -> dict[str, str]:
-    """Every setting that a resolved specification states, as a name spells it; parts by their dots. ``called``:
+    """Every setting that a resolved specification states, as a name spells it; components by their dots. ``called``:
     ``name`` is one."""
     found: dict[str, str] = {}
     for key, value in stated.items():

@@ -1,6 +1,6 @@
 """The kinds of settings, typed and bounded: how a data set, encoder, inference or method declares what can be chosen.
 
-A file declares ``SETTINGS = {"temperature": real(0.05, "App. E.2.4", above=0), ...}``. The second argument says where
+A file declares ``SETTINGS = {"temperature": float_(0.05, "App. E.2.4", above=0), ...}``. The second argument says where
 the default comes from. Declarations are read without running the file (:mod:`despur.specs.declarations`)."""
 
 import math
@@ -123,7 +123,7 @@ def draw(source: str) -> Setting:
 
 
 def component(folder: str, default: str, source: str) -> Setting:
-    """A component by name (an encoder, a base, an inference): its own settings are reached with dotted keys."""
+    """A component by name (an encoder, a stage-1 model, an inference). Its own settings have dotted keys."""
     return Setting(default, source, str, f"a name in {folder}/", folder=folder)
 
 

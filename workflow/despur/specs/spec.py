@@ -25,12 +25,11 @@ class Spec:
 
     @property
     def source(self) -> "Spec | None":
-        """Of a data set that is another one as a model represents it: the other."""
+        """For a data set of representations: the data set that is represented."""
         return self.components["source"] if self.settings.get("features") == "embedded" else None
 
     def seed(self, seed: int) -> int:
-        """The seed that a run of this has when one of this seed is asked for: 0 where nothing is drawn
-        (``SEEDLESS``)."""
+        """The seed of a run: ``seed``, or 0 where nothing is drawn (``SEEDLESS``)."""
         return 0 if declared(self.kind, self.base_name).get("SEEDLESS") else seed
 
     def value(self, key: str) -> Any:
@@ -43,7 +42,7 @@ class Spec:
         return self.components["groups"].value(key)
 
     def resolved(self) -> dict[str, Any]:
-        """Everything that decides the digits, as plain data."""
+        """Everything that decides the numbers of a result, as plain data."""
         return {
             "name": self.base_name,
             **self.settings,
@@ -53,7 +52,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a name asks for: one point, or every combination of its lists."""
+    """What a name means: one point, or every combination of its lists."""
 
     kind: str
     base_name: str

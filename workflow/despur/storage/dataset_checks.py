@@ -1,4 +1,4 @@
-"""The border: what every data set, bundled or your own, must be before a stage sees it. Errors name its file and the
+"""The checks that every data set, bundled or your own, must pass before a stage reads it. Errors name its file and the
 remedy."""
 
 from collections.abc import Iterator

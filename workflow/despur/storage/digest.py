@@ -14,7 +14,7 @@ from despur.specs.paths import ResultPath, data_root, parse_seeds
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 
-# Declarations that are in the specification, or decide no digit.
+# Declarations that are in the specification, or do not change results.
 RESOLVED = {
     "SETTINGS",
     "PAPER_HYPERPARAMETERS",
@@ -40,8 +40,8 @@ READERS = (
 
 
 def _imports(path: Path, tree: ast.AST) -> set[Path]:
-    """Files that a file's syntax tree imports, anywhere in it: of this package, and of a paper's room those beside the
-    file."""
+    """Files that a file's syntax tree imports, anywhere in it: those of this package and, for a paper's scripts, those
+    in the same folder."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -61,7 +61,7 @@ def _declares(node: ast.stmt, *names: str) -> bool:
 
 
 def _strip(tree: ast.Module) -> ast.Module:
-    """Without docstrings, and without declarations that are in the specification or decide no digit."""
+    """Without docstrings, and without declarations that are in the specification or do not change results."""
     tree.body = [node for node in tree.body if not _declares(node, *RESOLVED)]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
@@ -105,7 +105,7 @@ def code_digest(*files: Path) -> str:
 
 
 def script_digest(script: str) -> str:
-    """Digest of a script of a paper's room (``papers/cnc/tables.py``) and of the code behind it."""
+    """Digest of a script of a paper (``papers/cnc/tables.py``) and of the code behind it."""
     return code_digest(PACKAGE.parent / script)
 
 

@@ -89,7 +89,7 @@ class Record:
     content: dict[str, Any]
 
     def find_run(self) -> Run:
-        """The run that the specification asks for. Raises SettingError where its settings are not those of today."""
+        """The run of the specification. Raises SettingError where its settings are not those of today."""
         stated = self.content["specification"]
         dataset, method = (parse(self.content[key])[0] for key in ("dataset", "method"))
         data = respecify("datasets", dataset, stated.get("dataset", {}))

@@ -48,7 +48,7 @@ def gpu_memory_mb() -> dict[str, float]:
 
 
 def write_about(result: ResultPath, started: float, **facts: Any) -> None:
-    """``about.json`` of a result folder: enough to say what made every number in it."""
+    """``about.json`` of a result folder: what made every number in it."""
     write_json(
         result.folder / "about.json",
         {
@@ -70,7 +70,8 @@ def write_about(result: ResultPath, started: float, **facts: Any) -> None:
 def entry_point(
     doc: str, work: Callable[[ResultPath, argparse.Namespace], None], *options: tuple[str, dict[str, Any]]
 ) -> None:
-    """The command line that every stage shares: a path to make, and machine facts that change no digit."""
+    """The command line that every stage shares: a path to make, and properties of the machine (results do not depend
+    on them)."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "path", type=Path, help="the folder to make (or a file in it), e.g. results/runs/colored_digits/cnc/s0-2"

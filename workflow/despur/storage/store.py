@@ -51,7 +51,8 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 def explain_refusal(error: Exception, folder: Path) -> str:
-    """Why a folder takes no more, if an error came from that; where a library does not say so, the disk is asked."""
+    """Why a folder cannot be written, if this caused the error. Also looks at the free disk space, because some
+    libraries do not state it."""
     reasons = {code: os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)}
     full = folder.exists() and shutil.disk_usage(folder).free < 2**16
     said = [why for code, why in reasons.items() if getattr(error, "errno", None) == code or why in str(error)]
@@ -111,7 +112,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         labelled = {"y", "a"} <= {*self.table.select_dtypes("integer")} and {"classes", "attributes"} <= {*self.about}
-        if self.groups is None and labelled:  # else the border says what is missing
+        if self.groups is None and labelled:  # else the data set checks say what is missing
             names = self.about["attributes"]
             self.about["groups"] = [f"{y}, {a}" for y in self.about["classes"] for a in names]
             self.groups = self.class_attribute_groups

@@ -63,15 +63,15 @@ def figure_4(cells: list[Cell], output: Path) -> None:
     benchmarks = list(dict.fromkeys(zip(gains["role"], gains["played"], strict=True)))
     figure, (axis,) = panels(1, COLUMN * 1.5, 0.6 + 0.55 * max(len(benchmarks), 2))
     for shift, method in ((-0.2, "adapter"), (0.2, "contrastive_adapter")):
-        for result, (role, played) in enumerate(benchmarks):
+        for row, (role, played) in enumerate(benchmarks):
             own = gains.loc[
                 (gains["role"] == role) & (gains["played"] == played) & (gains["printed"] == method), "value"
             ]
-            axis.barh(
-                result + shift, own.mean(), 0.36, color=COLORS[method], label=NAMES[method] if result == 0 else None
-            )
-            axis.scatter(own, [result + shift] * len(own), color="0.2", s=5, zorder=3)
-    axis.set_yticks(range(len(benchmarks)), [data_name(*pair).replace(", played", ",\nplayed") for pair in benchmarks])
+            axis.barh(row + shift, own.mean(), 0.36, color=COLORS[method], label=NAMES[method] if row == 0 else None)
+            axis.scatter(own, [row + shift] * len(own), color="0.2", s=5, zorder=3)
+    axis.set_yticks(
+        range(len(benchmarks)), [data_name(*pair).replace(", substitute", ",\nsubstitute") for pair in benchmarks]
+    )
     axis.axvline(0, color="0.3", linewidth=0.8)
     axis.invert_yaxis()
     axis.set(xlabel="worst-group accuracy over zero-shot, points")

@@ -167,7 +167,7 @@ def smallest_share(cells: Sequence[Cell], role: str) -> float:
             result = locate(cell.folders[0])
             dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
             return float(100 * dataset.class_attribute_groups[dataset.rows("train")].mean(axis=0).min())
-    raise NotHere(f"nothing plays the part of {role}")
+    raise NotHere(f"no data set is used for {role}")
 
 
 def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
                 found = ours(number, cells, means)
                 own = {
                     "seeds": metrics["seed"].nunique(),
-                    "verdict": "stand-in: not compared" if stand_in else "see tables",
+                    "verdict": "substitute data: not compared" if stand_in else "see tables",
                 }
                 base |= found | own | ({} if stand_in else {"difference": found["ours"] - number.mean})
         except NotHere as reason:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-SUBSTITUTE = "stand-in: not compared"
+SUBSTITUTE = "substitute data: not compared"
 
 
 def printed_row(number: Any) -> dict[str, Any]:

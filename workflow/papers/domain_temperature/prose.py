@@ -57,7 +57,7 @@ def compare_count(number: Any, cell: Cell) -> dict[str, Any]:
     ours = count_samples(number, load_dataset(result.data.folder, result.runs()[0].data.name))
     row = {"ours": ours, "seeds": 1, "data": cell.dataset}
     if cell.stand_in:
-        return row | {"verdict": "stand-in: not compared"}
+        return row | {"verdict": "substitute data: not compared"}
     return row | {"difference": ours - number.mean, "verdict": "agrees" if ours == number.mean else "differs"}
 
 

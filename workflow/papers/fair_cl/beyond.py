@@ -41,7 +41,7 @@ COLUMNS = [
 
 
 def beyond(cells: list[Cell]) -> pd.DataFrame:
-    """A row for each method and each data set that plays a part; percentages, means over seeds."""
+    """A row for each method and each data set that is used; percentages, means over seeds."""
     metrics, resamples = chosen.load(cells)
     tradeoffs = chosen.of_means(metrics)
     rows: list[dict[str, Any]] = []
@@ -72,7 +72,7 @@ def of_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
         **{name: 100 * means[metric] for metric, name in SHARES.items()},
         "gap_low": 100 * low, "gap_high": 100 * high, "seeds": test["seed"].nunique(),
         "data": test["data"].iloc[0], "selected": test["method"].iloc[0],
-        "verdict": "stand-in: not compared" if test["stand_in"].iloc[0] else "not in the paper",
+        "verdict": "substitute data: not compared" if test["stand_in"].iloc[0] else "not in the paper",
     }  # fmt: skip
 
 

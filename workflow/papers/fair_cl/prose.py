@@ -29,14 +29,14 @@ def share_of_cell(number: Any, dataset: Dataset) -> float:
     asked = printed_settings(number.setting)
     about, table = dataset.about, dataset.table.iloc[dataset.rows(asked["split"])]
     y, a = (
-        result(about[kind], asked[key], words)
+        find_index(about[kind], asked[key], words)
         for kind, key, words in (("classes", "sentiment", "sad happy"), ("attributes", "race", "sae aae"))
     )
     return float(100 * ((table["y"] == y) & (table["a"] == a)).mean())
 
 
-def result(names: list[str], word: str, words: str) -> int:
-    """Where a word of the paper stands among a data set's names: as the house's moji orders them."""
+def find_index(names: list[str], word: str, words: str) -> int:
+    """The index of a word of the paper among a data set's names, in the order of despur's moji."""
     if len(names) != 2:
         raise NotHere(f"{len(names)} values instead of two")
     return words.split().index(word)
@@ -76,7 +76,7 @@ def ours(number: Any, cells: list[Cell]) -> dict[str, Any]:
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
     found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": cells[0].dataset}
     if stand_in:
-        return found | {"verdict": "stand-in: not compared"}
+        return found | {"verdict": "substitute data: not compared"}
     close = {
         "n_examples": 500,
         "cell_fraction": 0.5,
@@ -88,7 +88,7 @@ def ours(number: Any, cells: list[Cell]) -> dict[str, Any]:
 
 
 def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
-    """A row for each printed number and each data set that plays its part, with the reason where there is none."""
+    """A row for each printed number and each data set that is used for it, with the reason where there is none."""
     rows = []
     for number in printed.itertuples():
         base = {
@@ -113,5 +113,5 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
             except NotHere as reason:
                 rows.append(base | {"data": player, "reason": str(reason)})
         if not players:
-            rows.append(base | {"reason": f"nothing plays the part of {number.dataset}"})
+            rows.append(base | {"reason": f"no data set is used for {number.dataset}"})
     return pd.DataFrame(rows, columns=[*COLUMNS, "reason"])

@@ -54,12 +54,12 @@ def of_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str,
 
 
 def selections(cells: list[Cell]) -> pd.DataFrame:
-    """A row for each method, rule and data set that plays a part."""
+    """A row for each method, rule and data set that is used."""
     metrics, rows = chosen.everything(cells), []
     for role in ROLES:
         for played, here in metrics[metrics["role"] == role].groupby("played", sort=False):
             best = optimum([sweep_means(here, ["printed", "method"], "val")])
-            verdict = "stand-in: not compared" if here["stand_in"].iloc[0] else "not in the paper"
+            verdict = "substitute data: not compared" if here["stand_in"].iloc[0] else "not in the paper"
             for method in METHODS:
                 mine = here[here["printed"] == method]
                 head = {"paper_dataset": role, "method": method, "data": played, "verdict": verdict}

@@ -31,7 +31,7 @@ KEPT = ["role", "played", "data", "printed", "train", "split", "seed", "metric",
 
 
 def of_players(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each data set that plays a part, with its name, in lines that fit."""
+    """The rows of each data set that is used, with its name, in lines that fit."""
     return [
         (fill(data_name(*key).replace("+", " +"), 75, break_on_hyphens=False), part)
         for key, part in table.groupby(["role", "played"], sort=False)

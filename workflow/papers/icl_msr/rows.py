@@ -36,7 +36,7 @@ def printed_names() -> dict[str, str]:
 
 @cache
 def settings(data: str, method: str) -> dict[str, Any]:
-    """What tables, figures and claims ask for by name, whether a sweep varies it or not."""
+    """The settings that tables, figures and claims use, whether a sweep varies it or not."""
     (point,) = resolve("methods", method, parse(data)[0]).points
     base = point.components["stage1"]
     own = {name: base.settings.get(key) for name, key in SETTINGS.items()}

@@ -30,7 +30,7 @@ def level(runs: pd.DataFrame, metric: str) -> float:
 
 
 def gains(runs: pd.DataFrame) -> float:
-    """The median gain of a +MSR over its base, in points, over methods, data and printed metrics."""
+    """The median gain of methods with MSR over those without, in points, over methods, data and printed metrics."""
     tested = runs[(runs["split"] == "test") & (runs["artifact"] != "figure_5")]
     means = tested.groupby(["printed", "role", "played", "metric"])["accuracy"].mean().unstack("printed")
     pairs = [means[f"{base}_msr"] - means[base] for base in BASES if {base, f"{base}_msr"} <= set(means)]
@@ -59,7 +59,7 @@ def ours(number: Any, runs: pd.DataFrame) -> dict[str, Any]:
         value, stand_in, data = gains(runs), bool(runs["stand_in"].any()), ", ".join(runs["data"].unique())
     found = {"ours": value, "data": data, "seeds": max(int(runs["seed"].nunique()), 1)}
     if stand_in:
-        return found | {"verdict": "stand-in: not compared"}
+        return found | {"verdict": "substitute data: not compared"}
     agrees = value < number.mean if number.metric.startswith("improvement") else value == number.mean
     return found | {"difference": value - number.mean, "verdict": "agrees" if agrees else "differs"}
 
