@@ -17,7 +17,7 @@ SOURCE = Path(__file__).parent.parent
 PARTS = ("Snakefile", "config.yaml", "config", "workflow", "profiles", "envs")
 CONFIGS = ["config.yaml", *sorted(str(path.relative_to(SOURCE)) for path in (SOURCE / "config").glob("*.yaml"))]
 TABLE, FIGURE = "results/papers/cnc/table_1.csv", "results/papers/cnc/figure_5.png"
-WITHOUT_MESSAGES = 'include: "Snakefile"\nfor each in workflow.rules:\n    each.message = None\n'  # details instead
+WITHOUT_MESSAGES = "\nfor each in workflow.rules:\n    each.message = None\n"  # details instead
 JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", re.MULTILINE)
 
 # Few samples, one or two epochs, small contrastive batches, no UMAP: what is left takes seconds.
@@ -83,7 +83,7 @@ class Project:
     def plan(self, *arguments: str) -> dict[str, str]:
         """The jobs of a dry-run, ``rule wildcards``, and what Snakemake says about each."""
         found = {}
-        (self.root / "Snakefile.details").write_text(WITHOUT_MESSAGES)
+        (self.root / "Snakefile.details").write_text((self.root / "Snakefile").read_text() + WITHOUT_MESSAGES)
         for rule, details in JOB.findall(self.snakemake("-n", "-s", "Snakefile.details", *arguments)):
             wildcards = re.search(r"^ +wildcards: (.*)$", details, re.MULTILINE)
             pairs = [pair.partition("=") for pair in wildcards[1].split(", ")] if wildcards else []

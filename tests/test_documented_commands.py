@@ -20,8 +20,11 @@ HOURS = ("benchmarks", "despur.reporting.error_rates")
 IMAGES = 'import numpy\nimages = numpy.load("results/data/colored_digits/inputs.npy")[:4]\n'
 
 
-def take_environment(project):
-    """The environment of a reader without data, with one GPU, as a profile wants one."""
+def become_reader(project):
+    """A git repository, and the environment of a reader without data, with one GPU, as a profile wants one."""
+    subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+    name = ("-c", "user.name=reader", "-c", "user.email=reader@localhost")
+    subprocess.run(["git", *name, "commit", "-q", "--allow-empty", "-m", "A clone"], cwd=project.root, check=True)
     kept = {key: value for key, value in project.environment.items() if not key.startswith("DESPUR_")}
     project.environment = {**kept, "CUDA_VISIBLE_DEVICES": "0"}
     return project
@@ -30,7 +33,7 @@ def take_environment(project):
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
     """A fresh clone with the files that the pages show, and with what their programs write."""
-    project = take_environment(Project.fresh(tmp_path_factory.mktemp("clone") / "project"))
+    project = become_reader(Project.fresh(tmp_path_factory.mktemp("clone") / "project"))
     for page in PAGES:
         for file, text in examples(page.stem).items() if page.parent.name == "docs" else ():
             (project.root / file).write_text(text)
@@ -43,7 +46,7 @@ def clone(tmp_path_factory):
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A project with the runs on bundled data that commands and programs of the documents read."""
-    project = take_environment(tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("finished") / "project"))
+    project = become_reader(tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("finished") / "project"))
     runs = {run for text in (*PYTHON, *PROGRAMS) for run in RUN.findall(text) if run.startswith(BUNDLED)}
     project.snakemake(*(f"{run}/metrics.csv" for run in sorted(runs)))
     return project

@@ -23,7 +23,8 @@ def finished(tmp_path, monkeypatch):
     runs[0].mkdir()
     (runs[0] / "about.json").write_text('{"seconds": 1.5}')
     pd.DataFrame({"epoch": [1], "value": [0.5]}).to_csv(runs[0] / "history.csv", index=False)
-    monkeypatch.setattr(reference.experiments, "cells", lambda *_: [Cell("cmnist", "x", "erm", tuple(map(str, runs)))])
+    made = [Cell("cmnist", "x", "erm", tuple(map(str, runs)))]
+    monkeypatch.setattr(reference.experiments, "list_artifact_runs", lambda *_: made)
     papers = tmp_path / "results/out/papers/cnc"
     papers.mkdir(parents=True)
     for name in ("table_1.md", "table_1.csv", "figure_2.png", "figure_2.csv", "figure_2.pdf"):
