@@ -179,7 +179,7 @@ def test_resampled_groups_are_equally_large(resample, size):
 @pytest.mark.parametrize("resample", ["subsample", "upsample"])
 def test_dfr_balances_what_zero_shot_gets_right_and_wrong_in_each_class(resample):
     task = embedded(300)
-    method = train(build(f"dfr_inferred+resample={resample}", task), 1)
+    method = fitted(build(f"dfr_inferred+resample={resample}", task))
     sizes = np.bincount(2 * task.y + (task.inferred_attribute == task.y))
     assert method.metadata()["samples_a_fit"] == 6 * (sizes.max() if resample == "upsample" else sizes.min())
     assert (logits(method, task).argmax(1) == task.y).mean() > 0.8
@@ -188,7 +188,7 @@ def test_dfr_balances_what_zero_shot_gets_right_and_wrong_in_each_class(resample
 def test_dfr_of_balanced_groups_is_a_logistic_regression():
     task = embedded(120)
     task.inferred_attribute = np.where(np.arange(120) // 3 % 2, task.y, (task.y + 1) % 3)
-    method = train(build("dfr_inferred", task), 1)
+    method = fitted(build("dfr_inferred", task))
     z = task.batcher.inputs.numpy()
     mean, scale = z.mean(0), z.std(0)
     weights, biases = logistic((z - mean) / scale, task.y, 3)

@@ -245,7 +245,7 @@ def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(scripts, cell
     cells = of_waterbirds(cell, {"contrastive_adapter": 263_424, "zero_shot": 0, "ssa": 23_512_130})
     table = made(scripts, "table_6", cells, tmp_path)
     row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
-    assert row["ours"] == pytest.approx(1.03, abs=0.005) and row["seeds"] == 2
+    assert row["ours"] == pytest.approx(1.03, abs=0.005) and row["seeds"] == 3
     claims = made(scripts, "claims", cells, tmp_path).set_index(["claim", "dataset"])
     assert claims.loc[("few_parameters_are_trained", "waterbirds"), "verdict"] == "holds"
 

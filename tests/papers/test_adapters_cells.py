@@ -78,7 +78,7 @@ class Anything:
 
 def asked(claim):
     """Methods, foundation models (None: any) and numbers of training samples (0: all) that a claim uses."""
-    for part in claim.formulas(claim.datasets[:1], Anything()).components:
+    for part in claim.formulas(claim.datasets[:1], Anything()).parts:
         if isinstance(part, Correlation):
             yield from (
                 (method, model, 0) for method in part.of["method"] for model in named_in_table_3(part.of["backbone"])

@@ -375,7 +375,7 @@ def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_pat
         )
     table, _ = make_table(scripts, "table_1", cells, tmp_path)
     assert set(table[table["method"] == "standard_cl"]["verdict"]) == {"other settings (epochs=60): not compared"}
-    assert set(table[table["method"] == "dann"]["verdict"]) <= {"agrees", "differs"}
+    assert set(table[table["method"] == "dann"]["verdict"]) == {"fewer than 3 seeds: undecided"}
 
 
 def data(name):
