@@ -145,7 +145,7 @@ def test_encoders_refuse_inputs_of_another_kind():
     with pytest.raises(SettingError, match="three channels"):
         resnet50.build({"weights": "random"}, (300,))
     with pytest.raises(
-        SettingError, match=r"lenet takes images of 3x32x32, not vectors or tokens of 300: \+encoder=NAME .*mlp takes"
+        SettingError, match=r"lenet takes images of 3x32x32, not vectors or tokens of 300: \+encoder=NAME, .*mlp takes"
     ):
         lenet.build({}, (300,))
     with pytest.raises(SettingError, match=r"not images of 3x28x28: .*convnet .*nothing is enlarged"):

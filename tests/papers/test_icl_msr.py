@@ -4,11 +4,11 @@ import importlib
 import json
 import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from project import SOURCE
 
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import Cell
@@ -192,11 +192,13 @@ def test_a_tenth_of_the_labels_is_seen_half_as_often():
     """SimCLR's protocol: 60 epochs at 1 %, 30 at 10 %."""
     cells = experiments.list_artifact_runs({"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4")
     runs = [run.spec for cell in cells for folder in cell.folders for run in locate(folder).runs()]
-    asked = [(run.parts["stage1"].base_name, run.settings["label_fraction"], run.settings["epochs"]) for run in runs]
+    asked = [
+        (run.components["stage1"].base_name, run.settings["label_fraction"], run.settings["epochs"]) for run in runs
+    ]
     assert sorted(asked) == [
         (base, *pair) for base in ("byol", "byol_msr", "simclr", "simclr_msr") for pair in ((0.01, 60), (0.1, 30))
     ]
-    assert {run.parts["stage1"].settings.get("n", 14) for run in runs} == {14}
+    assert {run.components["stage1"].settings.get("n", 14) for run in runs} == {14}
 
 
 def test_saliency_is_weighted_by_samples(scripts, cell, tmp_path):
@@ -283,12 +285,12 @@ def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
 
 # the bundled run
 
+BUNDLED = configuration.load_configuration(Path("config.yaml"))
+
 
 def bundled(cell, artifact):
     """Made-up runs of the cells of config.yaml."""
-    asked = experiments.list_artifact_runs(
-        configuration.load_configuration(SOURCE / "config.yaml"), "icl_msr", artifact
-    )
+    asked = experiments.list_artifact_runs(BUNDLED, "icl_msr", artifact)
     results = [(each, locate(folder)) for each in asked for folder in each.folders]
     return [
         cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds)
