@@ -138,7 +138,7 @@ def column(device: torch.device, size: dict[str, Any], ways: Ways = PLAIN) -> Fo
     """Minutes of the steps of CMNIST*'s column of Table 1: 11 methods, 3 seeds one after the other."""
     (_, task), found = digits(device, size), Found()
     assert task.inferred_attribute is not None
-    environments = replace(task, groups=(task.inferred_attribute == task.y).astype(int))
+    environments = replace(task, inferred_attribute=(task.inferred_attribute == task.y).astype(int))
     for precision, mode in ways:
         each = {}
         for name in COLUMN:

@@ -130,7 +130,7 @@ def test_an_edited_default_changes_no_run_that_sets_the_key(toy):
         ("inference/oracle.py", set()),
         ("datasets/colored_digits.py", {"data"}),
         ("datasets/cmnist.py", set()),
-        ("sources/coloring.py", {"data"}),
+        ("datasets/sources/coloring.py", {"data"}),
         ("metrics/fairness.py", {"evaluate"}),
         ("metrics/saliency.py", {"saliency"}),
         ("saliency.py", {"saliency"}),
