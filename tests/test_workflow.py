@@ -258,7 +258,10 @@ def test_another_default_repeats_the_method_that_declares_it(finished):
 
 def test_swapped_values_of_two_settings_repeat_the_method(finished):
     """Snakemake compares the parameters of a job without their names."""
-    swapped = {'"temperature": float_(0.05': '"temperature": float_(0.75', '"lambda": float_(0.75': '"lambda": float_(0.05'}
+    swapped = {
+        '"temperature": float_(0.05': '"temperature": float_(0.75',
+        '"lambda": float_(0.75': '"lambda": float_(0.05',
+    }
     finished.edit(METHOD, lambda text: re.sub("|".join(map(re.escape, swapped)), lambda found: swapped[found[0]], text))
     assert again(finished) == OF_CNC
 
