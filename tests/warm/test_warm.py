@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -35,7 +36,7 @@ def answer(owner, *arguments, **options):
     return process.returncode, out, err
 
 
-def waits(condition, seconds=20):
+def waits(condition, seconds=60):
     """Whether something becomes true."""
     end = time.monotonic() + seconds
     while not (found := condition()) and time.monotonic() < end:
@@ -124,17 +125,26 @@ def test_a_command_that_is_killed_takes_its_child_along(owner, tmp_path):
     assert waits(lambda: not is_alive(child))
 
 
+@contextmanager
+def sleeping():
+    """A process that sleeps; killed in the end, also where the test fails."""
+    process = subprocess.Popen(["sleep", "600"])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_a_server_that_is_killed_takes_its_children_along_and_the_next_one_clears_up(owner, tmp_path, script):
-    with subprocess.Popen(["sleep", "600"]) as own:
+    with sleeping() as own:
         process, child = started(own.pid, tmp_path)
         os.kill(psutil.Process(child).ppid(), signal.SIGKILL)
-        assert process.wait(20) == 1 and "is gone" in process.communicate()[1]
+        assert process.wait(60) == 1 and "is gone" in process.communicate()[1]
         assert waits(lambda: not psutil.pid_exists(child))
-        own.kill()
     result = folder(own.pid)
-    with subprocess.Popen(["sleep", "600"]) as next_one:
+    with sleeping() as next_one:
         assert answer(next_one.pid, script)[0] == 0 and not result.exists()
-        next_one.kill()
 
 
 def test_who_hangs_up_before_asking_does_no_harm(owner, script):
