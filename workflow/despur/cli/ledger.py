@@ -24,7 +24,8 @@ def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) 
     finished = [folder for folder in real if (folder / "metrics.csv").exists()]
     yield f"{len(finished)} of {len(real)} folders of runs are finished"
     yield f"{len(folders) - len(real)} more are of bundled data and left out"
-    yield from record(finished, commit)
+    if finished:
+        yield from record(finished, commit)
 
 
 def list_folders(configfile: Path) -> list[Path]:
