@@ -111,10 +111,17 @@ def test_encode_gives_outputs_of_all_samples_in_evaluation_mode():
     encoder.train()
     found = encode(encoder, head, InputBatcher(inputs), RNG(0))
     z = encoder[0](inputs)
-    assert found["z"].dtype == found["logits"].dtype == np.float16
+    assert found["z"].dtype == np.float16 and found["logits"].dtype == np.float32
     np.testing.assert_allclose(found["z"], z.detach(), rtol=2e-3, atol=2e-3)
-    np.testing.assert_allclose(found["logits"], head(z).detach(), rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(found["logits"], head(z).detach(), rtol=1e-5, atol=1e-6)
     assert encode(encoder, None, InputBatcher(inputs), RNG(0)).keys() == {"z"}
+
+
+def test_logits_that_float16_cannot_tell_apart_differ():
+    head = nn.Linear(1, 2, bias=False)
+    head.weight.data = torch.tensor([[0.25], [0.25 + 2**-14]])  # float16 has steps of 2 ** -12 there
+    found = encode(nn.Identity(), head, InputBatcher(torch.ones(1, 1)), RNG(0))
+    assert found["logits"].argmax(axis=1).tolist() == [1]
 
 
 @pytest.mark.parametrize("inputs", [maps(), torch.arange(12, dtype=torch.int32).view(4, 3)])

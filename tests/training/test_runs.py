@@ -95,7 +95,7 @@ def test_everything_asked_for_is_written(erm):
 def test_outputs_hold_every_sample_of_the_data_set(erm, dataset):
     for key in Container(erm.folder / "outputs.safetensors").keys:
         array = Container(erm.folder / "outputs.safetensors")[key]
-        assert array.dtype == np.float16 and np.isfinite(array).all()
+        assert array.dtype == (np.float16 if key.endswith("/z") else np.float32) and np.isfinite(array).all()
         assert array.shape == (len(dataset.y), DIM if key.endswith("/z") else 5)
 
 
@@ -114,7 +114,7 @@ def test_outputs_are_those_of_the_kept_weights(erm, dataset):
         z = encoder(pixels).detach()
         np.testing.assert_allclose(outputs[f"{run.key}/{selection}/z"], z, rtol=2e-3, atol=2e-3)
         logits = z @ weights["head.weight"].T + weights["head.bias"]
-        np.testing.assert_allclose(outputs[f"{run.key}/{selection}/logits"], logits, rtol=5e-3, atol=5e-3)
+        np.testing.assert_allclose(outputs[f"{run.key}/{selection}/logits"], logits, rtol=1e-4, atol=1e-5)
 
 
 def test_what_is_best_and_last_is_encoded_once(root, monkeypatch):

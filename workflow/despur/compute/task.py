@@ -164,11 +164,13 @@ def head_of(networks: nn.ModuleDict) -> nn.Module | None:
 def encode(
     encoder: nn.Module, head: nn.Module | None, batcher: InputBatcher, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Representations ``z`` and (with a head) ``logits`` of all samples, in evaluation mode; float16 arrays on the
-    CPU."""
+    """Representations ``z``, float16, and (with a head) ``logits``, float32, of all samples, in evaluation mode; arrays
+    on the CPU.
+
+    In float16 the logits of two classes are often equal, and the lower class would be predicted."""
     encoder.eval()
     z = [encoder(x) for x in batcher.batches(batcher.max_batch, rng)]
-    outputs = {"z": torch.cat(z)}
+    outputs = {"z": torch.cat(z).half().cpu().numpy()}
     if head is not None:
-        outputs["logits"] = torch.cat([head(rows) for rows in z])
-    return {name: value.to(torch.float16).cpu().numpy() for name, value in outputs.items()}
+        outputs["logits"] = torch.cat([head(rows) for rows in z]).float().cpu().numpy()
+    return outputs

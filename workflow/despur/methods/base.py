@@ -61,7 +61,8 @@ class Method:
         """Fit what is fitted after training. Called once for each model that is kept."""
 
     def outputs(self, batcher: InputBatcher, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
-        """``z`` and (with a head) ``logits`` of all samples, float16; ``checkpoint``: where slow methods save it."""
+        """``z``, float16, and (with a head) ``logits``, float32, of all samples; ``checkpoint``: where slow methods
+        save them."""
         return encode(self.networks["encoder"], head_of(self.networks), batcher, rng)
 
     def state(self) -> dict[str, Any]:
