@@ -95,24 +95,27 @@ def results(config: dict[str, Any]) -> None:
         write_csv(table_file(config, "cnc", artifact), table)
     write_csv(table_file(config, "cnc", "figure_5"), table_1())
     write_figure(Path(experiments.list_outputs(config, "cnc", "figure_5")[0]).with_suffix(""), panels(1)[0])
-    for cell in experiments.list_artifact_runs(config, "cnc", "table_1"):
-        write_json(Path(cell.folders[0]) / "about.json", {"seconds": 1.0, "peak_memory_mb": 500.0})
+    for artifact_run in experiments.list_artifact_runs(config, "cnc", "table_1"):
+        write_json(Path(artifact_run.folders[0]) / "about.json", {"seconds": 1.0, "peak_memory_mb": 500.0})
     prefix = Path(matrix.list_outputs(config)[0]).with_suffix("")
     write_csv(prefix.with_suffix(".csv"), compared(matrix.list_artifact_runs(config)))
     comparison.draw(pd.read_csv(prefix.with_suffix(".csv")), prefix)
 
 
-def compared(cells: list[Any]) -> pd.DataFrame:
+def compared(artifact_runs: list[Any]) -> pd.DataFrame:
     """Made-up values of the matrix; one method has no alignment loss."""
     rng, rows = np.random.default_rng(0), []
     for metric in comparison.METRICS:
-        values = sorted((round(float(rng.uniform(1, 99)), 2), cell.printed, cell) for cell in cells)
-        for rank, (value, method, cell) in enumerate(values, start=1):
+        values = sorted(
+            (round(float(rng.uniform(1, 99)), 2), artifact_run.paper_method, artifact_run)
+            for artifact_run in artifact_runs
+        )
+        for rank, (value, method, artifact_run) in enumerate(values, start=1):
             missing = method == "leace" and metric.name == "alignment_loss"
             rows.append(
                 {
                     "method": method,
-                    "papers": " ".join(matrix.list_papers(cell)),
+                    "papers": " ".join(matrix.list_papers(artifact_run)),
                     "data": "scene_digits",
                     "sees_attribute": method == "con",
                     "metric": metric.name,

@@ -122,7 +122,7 @@ def test_the_configuration_of_the_pages_is_one(tmp_path):
     (tmp_path / "my_run.yaml").write_text(text)
     config = configuration.load_configuration(tmp_path / "my_run.yaml")
     runs = experiments.list_artifact_runs(config, "cnc", "table_1")
-    assert {run.dataset for run in runs} == {"waterbirds"} and {run.printed for run in runs} == {"erm", "cnc"}
+    assert {run.dataset for run in runs} == {"waterbirds"} and {run.paper_method for run in runs} == {"erm", "cnc"}
 
 
 def test_own_data_of_the_pages_is_a_data_set(tmp_path, monkeypatch):

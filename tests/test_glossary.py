@@ -22,6 +22,8 @@ RETIRED = {
     r"\bpresentations? of (?:a|the) (?:sample|image|batch)": "input batch",
     r"task\.(?:presentation|groups|base)\b|(?-i:\bPUBLISHED\b)|\breadings:": "the names of the package",
     r"(?<!\w)(?:real|whole|flag|word)\((?=[\d\"'])": "float_, int_, bool_, name",
+    r"\bplayed\b|\bplayers?\b": "used_dataset; the data set that is used",
+    r"\bcells?['’]s? (?:folders?|data|method|runs?)\b|\b(?:all|these) cells\b": "run of an artifact",
     r"\b(?:on|of) a base\b|\ba base's": "stage-1 model",
 }
 

@@ -13,7 +13,7 @@ from despur import saliency
 from despur.encoders.lenet import LeNet
 from despur.metrics.saliency import share_inside
 from despur.model import Model
-from despur.orchestration.experiments import PAPERS, Cell
+from despur.orchestration.experiments import PAPERS, ArtifactRun
 from despur.specs.settings import SettingError
 from despur.storage.store import Container, InputError, load_dataset, save_dataset
 from despur.training import runs
@@ -213,8 +213,8 @@ def drawn(monkeypatch):
     return grad_cam
 
 
-def cells(where, *printed):
-    return [Cell("waterbirds", where.dataset, name, (str(where.folder),)) for name in printed]
+def artifact_runs(where, *methods):
+    return [ArtifactRun("waterbirds", where.dataset, name, (str(where.folder),)) for name in methods]
 
 
 @pytest.mark.parametrize(
@@ -223,14 +223,14 @@ def cells(where, *printed):
 )
 def test_figures_are_drawn_with_and_without_masks(drawn, request, tmp_path, run, artifact, methods):
     where = request.getfixturevalue(run)
-    getattr(drawn, artifact)(cells(where, *methods), tmp_path / artifact)
+    getattr(drawn, artifact)(artifact_runs(where, *methods), tmp_path / artifact)
     assert all((tmp_path / f"{artifact}.{kind}").stat().st_size > 1000 for kind in ("png", "pdf", "csv"))
     shown, own = pd.read_csv(tmp_path / f"{artifact}.csv"), pd.read_csv(where.folder / "saliency.csv")
-    assert len(shown) == len(methods) * len(own) and set(shown["printed"]) == set(methods)
+    assert len(shown) == len(methods) * len(own) and set(shown["paper_method"]) == set(methods)
 
 
 def test_an_explained_run_tells_what_was_right_and_shows_the_rarest_groups(drawn, finished):
-    run = drawn.load_run(cells(finished, "erm")[0])
+    run = drawn.load_run(artifact_runs(finished, "erm")[0])
     rows, groups = run.arrays["rows"], run.rarest_groups()
     assert [run.is_right(row) for row in rows] == (run.arrays["predicted"] == run.dataset.y[rows]).tolist()
     sizes = {i: run.count_training(i) for i in range(25) if len(run.examples(i))}

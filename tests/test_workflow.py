@@ -208,7 +208,7 @@ def test_the_figure_shows_the_runs(tiny):
     chosen = metrics[
         (metrics["metric"] == "alignment_loss") & (metrics["split"] == "test") & (metrics["selection"] == "best")
     ]
-    shown = values[(values["printed"] == "cnc") & (values["metric"] == "alignment_loss")]
+    shown = values[(values["paper_method"] == "cnc") & (values["metric"] == "alignment_loss")]
     assert shown["value"].tolist() == pytest.approx(chosen[chosen["group"].isna()]["value"].tolist())
     assert len(shown) == 2
 

@@ -94,7 +94,12 @@ def scorecard(seeds: int = 220) -> list[Row]:
             artifact: experiments.list_artifact_runs(config, "cnc", artifact)
             for artifact in experiments.list_artifacts(config, "cnc")
         }
-        folders = {folder for cells in found.values() for cell in cells for folder in cell.folders}
+        folders = {
+            folder
+            for artifact_runs in found.values()
+            for artifact_run in artifact_runs
+            for folder in artifact_run.folders
+        }
         for folder in folders:
             _run_folder(root, folder)
         for artifact in found:

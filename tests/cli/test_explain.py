@@ -191,8 +191,8 @@ def test_a_bundled_configuration_needs_no_raw_data_and_one_of_both_is_asked_for(
 def test_what_no_configuration_asks_for_is_listed_and_kept(here):
     kept = [
         *(
-            cell.folders[0]
-            for cell in experiments.list_artifact_runs(
+            artifact_run.folders[0]
+            for artifact_run in experiments.list_artifact_runs(
                 configuration.load_configuration(Path("config.yaml")), "cnc", "table_1"
             )
         ),

@@ -6,7 +6,7 @@ import yaml
 from despur.orchestration import configuration, experiments
 from despur.orchestration.configuration import check_configuration
 from despur.orchestration.experiments import (
-    Cell,
+    ArtifactRun,
     format_label,
     list_artifact_runs,
     list_artifacts,
@@ -74,15 +74,22 @@ def test_which_data_set_is_used_for_a_papers():
 
 
 def test_cells_are_every_player_and_method_of_an_artifact(toy):
-    found = [(cell.role, cell.dataset, cell.printed) for cell in list_artifact_runs(CONFIG, "toy", "table_1")]
+    found = [
+        (artifact_run.paper_dataset, artifact_run.dataset, artifact_run.paper_method)
+        for artifact_run in list_artifact_runs(CONFIG, "toy", "table_1")
+    ]
     assert found == [
-        (role, player, method)
-        for role, player in (("cmnist", "colored_digits"), ("waterbirds", "colored_digits"), ("waterbirds", "cmnist"))
+        (paper_dataset, dataset, method)
+        for paper_dataset, dataset in (
+            ("cmnist", "colored_digits"),
+            ("waterbirds", "colored_digits"),
+            ("waterbirds", "cmnist"),
+        )
         for method in ("erm", "hot")
     ]
 
 
-def test_an_artifact_without_a_data_set_has_no_cells(toy):
+def test_an_artifact_without_a_data_set_has_no_runs(toy):
     assert list_artifact_runs(CONFIG, "toy", "figure_1") == []
 
 
@@ -112,26 +119,38 @@ def test_a_method_may_be_another_on_each_data_set_or_several(toy):
         "artifacts": {"toy": {"table_1": {"methods": named}}},
     }
     found = [
-        (cell.role, cell.printed, locate(cell.folders[0]).name) for cell in list_artifact_runs(config, "toy", "table_1")
+        (artifact_run.paper_dataset, artifact_run.paper_method, locate(artifact_run.folders[0]).name)
+        for artifact_run in list_artifact_runs(config, "toy", "table_1")
     ]
-    assert [cell for cell in found if cell[1] == "hot"] == [
+    assert [artifact_run for artifact_run in found if artifact_run[1] == "hot"] == [
         ("cmnist", "hot", "cnc+lambda=0.5"),
         ("cmnist", "hot", "cnc+temperature=0.5"),
         ("celeba", "hot", "cnc"),
     ]
-    assert [role for role, printed, _ in found if printed == "erm"] == ["cmnist", "waterbirds", "celeba"]
+    assert [paper_dataset for paper_dataset, printed, _ in found if printed == "erm"] == [
+        "cmnist",
+        "waterbirds",
+        "celeba",
+    ]
 
 
 def test_only_the_methods_that_the_configuration_asks_for(toy):
-    assert {cell.printed for cell in list_artifact_runs(CONFIG | {"methods": ["hot", "dro"]}, "toy", "table_1")} == {
-        "hot"
-    }
+    assert {
+        artifact_run.paper_method
+        for artifact_run in list_artifact_runs(CONFIG | {"methods": ["hot", "dro"]}, "toy", "table_1")
+    } == {"hot"}
 
 
 def test_an_artifact_may_show_some_of_the_runs_of_others(toy):
-    hot = [cell for cell in list_artifact_runs(CONFIG, "toy", "table_1") if cell.printed == "hot"]
+    hot = [
+        artifact_run
+        for artifact_run in list_artifact_runs(CONFIG, "toy", "table_1")
+        if artifact_run.paper_method == "hot"
+    ]
     assert list_artifact_runs(CONFIG, "toy", "figure_2") == list_artifact_runs(CONFIG, "toy", "projections") == hot
-    assert list_artifact_runs(CONFIG | {"datasets": {"celeba": "cmnist"}}, "toy", "projections")[-1].printed == "dro"
+    assert (
+        list_artifact_runs(CONFIG | {"datasets": {"celeba": "cmnist"}}, "toy", "projections")[-1].paper_method == "dro"
+    )
 
 
 def test_an_artifact_may_read_what_another_one_wrote(toy):
@@ -155,8 +174,12 @@ def test_the_runs_of_an_artifact_are_changed_where_they_stand(toy):
 
 
 def test_folders_are_canonical_and_cover_all_seeds(toy):
-    cell = next(cell for cell in list_artifact_runs(CONFIG, "toy", "table_1") if cell.printed == "hot")
-    places = [locate(folder) for folder in cell.folders]
+    artifact_run = next(
+        artifact_run
+        for artifact_run in list_artifact_runs(CONFIG, "toy", "table_1")
+        if artifact_run.paper_method == "hot"
+    )
+    places = [locate(folder) for folder in artifact_run.folders]
     assert {result.name for result in places} == {
         resolve("methods", "cnc+temperature=0.5+lambda=0.75", "colored_digits").name
     }
@@ -177,7 +200,7 @@ def test_settings_of_the_player_decide_the_name():
 
 
 @pytest.mark.parametrize(
-    ("role", "dataset", "stand_in"),
+    ("paper_dataset", "dataset", "substitute"),
     [
         ("cmnist", "colored_digits", True),
         ("cmnist", "cmnist", False),
@@ -187,8 +210,8 @@ def test_settings_of_the_player_decide_the_name():
         ("bios_nurse_surgeon", "bios", True),
     ],
 )
-def test_other_data_is_a_stand_in(role, dataset, stand_in):
-    assert Cell(role, dataset, "erm", ()).stand_in is stand_in
+def test_other_data_is_a_substitute(paper_dataset, dataset, substitute):
+    assert ArtifactRun(paper_dataset, dataset, "erm", ()).substitute is substitute
 
 
 def test_a_good_configuration_passes(toy):
@@ -247,7 +270,10 @@ def test_a_part_may_have_methods_of_its_own(toy):
     config = CONFIG | {
         "datasets": {"cmnist": "colored_digits", "waterbirds": {"data": "colored_digits", "methods": ["hot"]}}
     }
-    assert [(cell.role, cell.printed) for cell in list_artifact_runs(config, "toy", "table_1")] == [
+    assert [
+        (artifact_run.paper_dataset, artifact_run.paper_method)
+        for artifact_run in list_artifact_runs(config, "toy", "table_1")
+    ] == [
         ("cmnist", "erm"),
         ("cmnist", "hot"),
         ("waterbirds", "hot"),
@@ -262,8 +288,11 @@ def test_an_artifact_may_have_seeds_and_data_of_its_own(toy):
     found = list_artifact_runs(
         CONFIG | {"datasets": {"cmnist": "colored_digits+p_corr=0.8"}, "artifacts": changed}, "toy", "table_1"
     )
-    assert {cell.printed: locate(cell.folders[0]).seeds for cell in found} == {"erm": "s0-4", "hot": "s0"}
-    assert {cell.dataset for cell in found} == {"colored_digits+p_corr=0.5~0.9"}
+    assert {artifact_run.paper_method: locate(artifact_run.folders[0]).seeds for artifact_run in found} == {
+        "erm": "s0-4",
+        "hot": "s0",
+    }
+    assert {artifact_run.dataset for artifact_run in found} == {"colored_digits+p_corr=0.5~0.9"}
 
 
 @pytest.mark.parametrize(

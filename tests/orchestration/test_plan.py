@@ -106,8 +106,10 @@ def test_grids_run_only_when_they_are_asked_for():
     config = configuration.load_configuration(Path(PAPER_HYPERPARAMETERS))
     point, grid = (
         {
-            cell.printed: locate(cell.folders[0]).sweep
-            for cell in experiments.list_artifact_runs({**config, "sweep": sweep}, "domain_temperature", "figure_1")
+            artifact_run.paper_method: locate(artifact_run.folders[0]).sweep
+            for artifact_run in experiments.list_artifact_runs(
+                {**config, "sweep": sweep}, "domain_temperature", "figure_1"
+            )
         }
         for sweep in (False, True)
     )
@@ -118,9 +120,10 @@ def test_grids_run_only_when_they_are_asked_for():
 def test_a_configuration_s_own_methods_come_before_the_selected_ones():
     changed = {"artifacts": {"domain_temperature": {"figure_1": {"methods": {"mmd": "cl_mmd+weight=5"}}}}}
     config = {**configuration.load_configuration(Path(PAPER_HYPERPARAMETERS)), **changed}
-    assert {cell.printed for cell in experiments.list_artifact_runs(config, "domain_temperature", "figure_1")} == {
-        "mmd"
-    }
+    assert {
+        artifact_run.paper_method
+        for artifact_run in experiments.list_artifact_runs(config, "domain_temperature", "figure_1")
+    } == {"mmd"}
 
 
 def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_hours():

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from despur.orchestration import experiments
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import locate
 from despur.storage.store import Dataset, save_arrays
 
@@ -34,7 +34,7 @@ def scripts():
 
 
 @pytest.fixture
-def cell(tmp_path, monkeypatch):
+def artifact_run(tmp_path, monkeypatch):
     """Makes a cell of made-up runs: specification -> (worst group, average, similarity, alignment) on test data."""
     monkeypatch.chdir(tmp_path)
 
@@ -42,7 +42,7 @@ def cell(tmp_path, monkeypatch):
         printed,
         points,
         dataset="scene_digits",
-        role="waterbirds",
+        paper_dataset="waterbirds",
         artifact="table_3",
         seeds=(0, 1, 2),
         parameters=100,
@@ -86,13 +86,13 @@ def cell(tmp_path, monkeypatch):
         pd.DataFrame(rows).to_csv(folder / "metrics.csv", index=False)
         pd.DataFrame(resampled).to_parquet(folder / "resamples.parquet", index=False)
         (folder / "about.json").write_text(json.dumps({"runs": runs}))
-        return Cell(role, dataset, printed, (str(folder.relative_to(tmp_path)),), artifact)
+        return ArtifactRun(paper_dataset, dataset, printed, (str(folder.relative_to(tmp_path)),), artifact)
 
     return make
 
 
 @pytest.fixture
-def runs(cell):
+def runs(artifact_run):
     """Zero-shot with group prompts, WiSE-FT at three alphas, and the four variants of the contrastive adapter, on the
     larger model."""
     variants = {
@@ -105,11 +105,15 @@ def runs(cell):
         f"wise_ft+alpha={alpha}+{FULL}": (worst, 0.9, 0.5, 0.5) for alpha, worst in ((0, 0.3), (0.4, 0.6), (1, 0.5))
     }
     prompts = {f"prompting+{FULL}": (0.4, 0.8, 0.5, 0.6), f"prompting+prompts=group+{FULL}": (0.45, 0.8, 0.5, 0.6)}
-    return [cell("zero_shot", prompts), cell("wise_ft", ensembles), cell("contrastive_adapter", variants)]
+    return [
+        artifact_run("zero_shot", prompts),
+        artifact_run("wise_ft", ensembles),
+        artifact_run("contrastive_adapter", variants),
+    ]
 
 
-def made(scripts, name, cells, tmp_path):
-    scripts["tables"].ARTIFACTS[name](cells, tmp_path / name)
+def made(scripts, name, artifact_runs, tmp_path):
+    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / name)
     assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
     return pd.read_csv(tmp_path / f"{name}.csv")
 
@@ -156,22 +160,22 @@ def test_gaps_are_those_of_accuracies_and_averages_on_waterbirds_are_weighted(sc
     assert row_of(table, **mine, metric="gap")["ours"] == pytest.approx(36)
 
 
-def test_alpha_is_selected_on_validation_data_not_on_test_data(scripts, cell, monkeypatch):
-    cells = [
-        cell(
+def test_alpha_is_selected_on_validation_data_not_on_test_data(scripts, artifact_run, monkeypatch):
+    artifact_runs = [
+        artifact_run(
             "wise_ft",
             {f"wise_ft+alpha=0+{FULL}": (0.6, 0.9, 0.5, 0.5), f"wise_ft+alpha=1+{FULL}": (0.5, 0.9, 0.5, 0.5)},
         )
     ]
-    file = f"{cells[0].folders[0]}/metrics.csv"
+    file = f"{artifact_runs[0].folders[0]}/metrics.csv"
     table = pd.read_csv(file)
     swap = (table["split"] == "val") & (table["metric"] == "worst_group_accuracy")
     table.loc[swap, "value"] = table.loc[swap, "method"].str.contains("alpha=1").astype(float)
     table.to_csv(file, index=False)
-    found = scripts["named"].metrics_of(cells)
+    found = scripts["named"].metrics_of(artifact_runs)
     test = found[(found["metric"] == "worst_group_accuracy") & (found["split"] == "test")]
-    assert set(test.loc[test["printed"] == "wise_ft", "value"]) == {0.5}
-    assert set(test.loc[test["printed"] == "linear_probe", "value"]) == {0.6}
+    assert set(test.loc[test["paper_method"] == "wise_ft", "value"]) == {0.5}
+    assert set(test.loc[test["paper_method"] == "linear_probe", "value"]) == {0.6}
 
 
 def test_models_are_told_apart(scripts):
@@ -184,11 +188,11 @@ def test_models_are_told_apart(scripts):
     assert identify("ssa", "gdro+groups=ssa", "waterbirds")[:2] == ("ssa", "imagenet_rn50")
 
 
-def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scripts, runs, cell, tmp_path):
+def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scripts, runs, artifact_run, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2)}
-    ours = cell("contrastive_adapter", points, artifact="table_6", parameters=3)
-    ssa = cell("ssa", {"gdro+groups=ssa": (0.7, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=200)
-    cim = cell(
+    ours = artifact_run("contrastive_adapter", points, artifact="table_6", parameters=3)
+    ssa = artifact_run("ssa", {"gdro+groups=ssa": (0.7, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=200)
+    cim = artifact_run(
         "cim", {"cim": (0.6, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=900
     )  # a network and what else it trains
     table = made(scripts, "table_6", [ours, ssa, cim], tmp_path)
@@ -199,15 +203,15 @@ def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scrip
     assert delta["ours"] == pytest.approx(10)
 
 
-def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scripts, runs, cell, tmp_path):
+def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scripts, runs, artifact_run, tmp_path):
     model = "stage1=zero_shot+stage1.encoder=clip+stage1.encoder.checkpoint={}+stage1.encoder.model={}"
     vit, cloob = (f"prompting+{model.format(*of)}" for of in (("openai", "ViT-B-32"), ("cloob", "RN50")))
     values = {vit: (0.2, 0.8, 0.99, 0.6), cloob: (0.1, 0.8, 0.999, 0.6), f"prompting+{FEW}": (0.3, 0.8, 0.4, 0.6)}
-    others = [cell("zero_shot_cloob", values, artifact="figure_3")]
+    others = [artifact_run("zero_shot_cloob", values, artifact="figure_3")]
     shown_twice = [*runs, replace(runs[2], artifact="table_4"), *others]
     tables = [
-        made(scripts, "claims", cells, tmp_path).set_index(["claim", "dataset"])
-        for cells in ([*runs, *others], shown_twice)
+        made(scripts, "claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
+        for artifact_runs in ([*runs, *others], shown_twice)
     ]
     error, similarity = (
         [0.6, 0.4, 0.2, 0.8, 0.7],
@@ -218,7 +222,7 @@ def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scrip
         assert found["estimate"] == pytest.approx(-np.arctanh(spearmanr(error, similarity).statistic))
 
 
-def of_waterbirds(cell, parameters):
+def of_waterbirds(artifact_run, parameters):
     """The contrastive adapter, zero-shot and SSA on the paper's own data, on CLIP RN-50."""
     model = "stage1.encoder.model=RN50"
     names = {
@@ -227,7 +231,7 @@ def of_waterbirds(cell, parameters):
         "ssa": "gdro+groups=ssa",
     }
     return [
-        cell(
+        artifact_run(
             name,
             {method: (0.7, 0.9, 0.5, 0.5)},
             "waterbirds",
@@ -238,21 +242,25 @@ def of_waterbirds(cell, parameters):
     ]
 
 
-def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(scripts, cell, tmp_path):
+def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(scripts, artifact_run, tmp_path):
     from torchvision.models import resnet50
 
     assert sum(p.numel() for p in resnet50().parameters()) == scripts["named"].RESNET50
-    cells = of_waterbirds(cell, {"contrastive_adapter": 263_424, "zero_shot": 0, "ssa": 23_512_130})
-    table = made(scripts, "table_6", cells, tmp_path)
+    artifact_runs = of_waterbirds(artifact_run, {"contrastive_adapter": 263_424, "zero_shot": 0, "ssa": 23_512_130})
+    table = made(scripts, "table_6", artifact_runs, tmp_path)
     row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
     assert row["ours"] == pytest.approx(1.03, abs=0.005) and row["seeds"] == 3
-    claims = made(scripts, "claims", cells, tmp_path).set_index(["claim", "dataset"])
+    claims = made(scripts, "claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
     assert claims.loc[("few_parameters_are_trained", "waterbirds"), "verdict"] == "holds"
 
 
 def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
-    cells = {(0, 0): 3498, (0, 1): 184, (1, 0): 56, (1, 1): 1057}
-    rows = [{"split": "train", "y": y, "a": a, "original": 0} for (y, a), count in cells.items() for _ in range(count)]
+    artifact_runs = {(0, 0): 3498, (0, 1): 184, (1, 0): 56, (1, 1): 1057}
+    rows = [
+        {"split": "train", "y": y, "a": a, "original": 0}
+        for (y, a), count in artifact_runs.items()
+        for _ in range(count)
+    ]
     about = {"classes": ["landbird", "waterbird"], "attributes": ["land", "water"]}
     birds = Dataset(np.zeros((len(rows), 1), np.float32), pd.DataFrame(rows), about)
     assert set(scripts["tables"].group_sizes(birds)) <= {3498, 184, 56, 1057}
@@ -275,9 +283,9 @@ def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypa
 
 
 def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(scripts["prose"], "lipschitz", lambda cells: (1.0, 2.0))
-    monkeypatch.setattr(scripts["prose"], "smallest_share", lambda cells, role: 1.2)
-    monkeypatch.setattr(scripts["prose"], "of_foundation_models", lambda cells: [0.2])
+    monkeypatch.setattr(scripts["prose"], "lipschitz", lambda artifact_runs: (1.0, 2.0))
+    monkeypatch.setattr(scripts["prose"], "smallest_share", lambda artifact_runs, paper_dataset: 1.2)
+    monkeypatch.setattr(scripts["prose"], "of_foundation_models", lambda artifact_runs: [0.2])
     table = made(scripts, "prose", runs, tmp_path)
     gain = {"paper_dataset": "waterbirds", "method": "contrastive_adapter", "metric": "worst_group_accuracy_gain"}
     ablation = row_of(table, **gain, setting="backbone=clip_rn50;baseline=best_single_component")
@@ -297,23 +305,23 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, m
     save_arrays(
         source.folder / "outputs.safetensors", {f"{run.of('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)}
     )
-    cell = Cell("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
-    assert scripts["prose"].lipschitz([cell]) == pytest.approx(
+    artifact_run = ArtifactRun("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
+    assert scripts["prose"].lipschitz([artifact_run]) == pytest.approx(
         (8, 12)
     )  # ReLU passes both: 2 x 4; products of norms: 3 x 4
 
 
-def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, cell, tmp_path):
+def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, artifact_run, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
-    few = cell("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5")
+    few = artifact_run("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5")
     metrics, resamples = scripts["named"].load([*runs, few])
     for table, column in ((metrics, "value"), (resamples, "0")):
         own = table[
             (table["artifact"] == "figure_5")
-            & (table["printed"] == "zero_shot")
+            & (table["paper_method"] == "zero_shot")
             & (table["metric"] == "worst_group_accuracy")
         ]
-        assert set(own.loc[own["split"] == "test", column]) == {0.4} and set(own["played"]) == {
+        assert set(own.loc[own["split"] == "test", column]) == {0.4} and set(own["used_dataset"]) == {
             "scene_digits+samples=100"
         }
 
@@ -324,23 +332,26 @@ def test_figures_write_what_they_show(scripts, runs, name, tmp_path):
     table = pd.read_csv(tmp_path / f"{name}.csv")
     assert len(table) and table["value"].notna().all() and (tmp_path / f"{name}.png").stat().st_size > 10_000
     if name == "figure_4":
-        assert table.groupby("printed")["value"].mean().round(6).to_dict() == {"adapter": 20, "contrastive_adapter": 40}
+        assert table.groupby("paper_method")["value"].mean().round(6).to_dict() == {
+            "adapter": 20,
+            "contrastive_adapter": 40,
+        }
 
 
 def test_a_data_set_of_a_family_plays_its_own_part():
     assert (
-        not Cell("breeds_living17", "living17", "", ()).stand_in
-        and not Cell("waterbirds", "waterbirds+samples=100", "", ()).stand_in
+        not ArtifactRun("breeds_living17", "living17", "", ()).substitute
+        and not ArtifactRun("waterbirds", "waterbirds+samples=100", "", ()).substitute
     )
     assert (
-        Cell("breeds_living17", "scene_subclasses", "", ()).stand_in
-        and Cell("waterbirds", "scene_digits", "", ()).stand_in
+        ArtifactRun("breeds_living17", "scene_subclasses", "", ()).substitute
+        and ArtifactRun("waterbirds", "scene_digits", "", ()).substitute
     )
 
 
-def test_claims_are_judged_on_what_was_run(scripts, runs, cell, tmp_path):
+def test_claims_are_judged_on_what_was_run(scripts, runs, artifact_run, tmp_path):
     few = [
-        cell(
+        artifact_run(
             name,
             {method: (worst, 0.9, 0.5, 0.5)},
             "scene_digits+samples=100",
@@ -353,7 +364,7 @@ def test_claims_are_judged_on_what_was_run(scripts, runs, cell, tmp_path):
         )
     ]
     both = {f"prompting+{model}": (worst, 0.8, 0.5, 0.6) for model, worst in ((FULL, 0.4), (FEW, 0.35))}
-    table = made(scripts, "claims", [cell("zero_shot", both), *runs[1:], *few], tmp_path)
+    table = made(scripts, "claims", [artifact_run("zero_shot", both), *runs[1:], *few], tmp_path)
     assert (table["claim"] == "with_100_samples_better_than_zero_shot").sum() == 1
     verdicts = table[table["dataset"] == "waterbirds"].set_index("claim")["verdict"].to_dict()
     assert verdicts["contrastive_adapter_beats_zero_shot"] == verdicts["both_parts_are_needed"] == "holds"
@@ -365,9 +376,9 @@ def test_claims_are_judged_on_what_was_run(scripts, runs, cell, tmp_path):
     )
 
 
-def test_figure_5_has_a_point_for_each_number_of_samples(scripts, runs, cell, tmp_path):
+def test_figure_5_has_a_point_for_each_number_of_samples(scripts, runs, artifact_run, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
-    few = cell(
+    few = artifact_run(
         "contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100}
     )
     scripts["figures"].figure_5([*runs, few], tmp_path / "figure_5")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from despur.orchestration import experiments
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
 from despur.specs.paths import locate
 
@@ -35,11 +35,11 @@ def printed(number):
     """A table of the paper as if it were measured here."""
     table = pd.read_csv(REPORTED / f"table_{number}.csv").query("metric in @ACCURACIES")
     asked = [printed_settings(text) for text in table["setting"]]
-    table = table.rename(columns={"dataset": "role", "method": "printed"}).assign(
+    table = table.rename(columns={"dataset": "paper_dataset", "method": "paper_method"}).assign(
         backbone=[each.get("backbone", "") for each in asked]
     )
     if number == 5:
-        table["printed"] = [
+        table["paper_method"] = [
             PARTS.get((each["contrastive_loss"], each["hard_sampling"]), "another table's") for each in asked
         ]
     same = {"artifact": f"table_{number}", "split": "test", "selection": "best", "group": "", "data.samples": np.nan}
@@ -53,10 +53,10 @@ def few():
         ("ssa", "imagenet_rn50", 0.19, 100),
         ("ssa", "imagenet_rn50", 0.89, np.nan),
     ]
-    found = pd.DataFrame(rows, columns=["printed", "backbone", "value", "data.samples"])
-    zero = pd.DataFrame([{"printed": "zero_shot", "backbone": "clip_rn50", "value": 0.366}])
+    found = pd.DataFrame(rows, columns=["paper_method", "backbone", "value", "data.samples"])
+    zero = pd.DataFrame([{"paper_method": "zero_shot", "backbone": "clip_rn50", "value": 0.366}])
     same = {
-        "role": "waterbirds",
+        "paper_dataset": "waterbirds",
         "artifact": "figure_5",
         "metric": "worst_group_accuracy",
         "split": "test",
@@ -127,7 +127,7 @@ def test_shares_are_of_the_foundation_model(prose, tmp_path, monkeypatch):
     }
     for at, runs in ((result, trained), (source, models)):
         (at.folder / "about.json").write_text(json.dumps({"runs": runs}))
-    cell = Cell("waterbirds", "waterbirds", "contrastive_adapter", (str(result.folder),), "table_3")
-    assert sorted(set(prose.of_foundation_models([cell, replace(cell, artifact="table_4")]))) == pytest.approx(
-        [0.049408, 0.263424]
-    )
+    artifact_run = ArtifactRun("waterbirds", "waterbirds", "contrastive_adapter", (str(result.folder),), "table_3")
+    assert sorted(
+        set(prose.of_foundation_models([artifact_run, replace(artifact_run, artifact="table_4")]))
+    ) == pytest.approx([0.049408, 0.263424])

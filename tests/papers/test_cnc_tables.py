@@ -10,7 +10,7 @@ import pytest
 from helpers import save_tiny
 
 from despur.orchestration import configuration, experiments
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, load_dataset, save_dataset
@@ -80,7 +80,7 @@ def world(tmp_path, monkeypatch):
     dataset = save_tiny(tmp_path / "results")
     save_dataset(tmp_path / "results/data/colored_digits+draw=1", {"colored_digits+draw=1": dataset})
 
-    def cell(role, printed, artifact, dataset="colored_digits", stage="runs", name="", values=None):
+    def artifact_run(paper_dataset, printed, artifact, dataset="colored_digits", stage="runs", name="", values=None):
         folder = tmp_path / "results" / stage / dataset / (name or printed) / "s0-1"
         folder.mkdir(parents=True, exist_ok=True)
         if stage == "runs":
@@ -92,14 +92,14 @@ def world(tmp_path, monkeypatch):
         seconds = {f"s{seed}": {"seconds": 36.0 * (seed + 1), "largest_factor": 900.0 + 200 * seed} for seed in (0, 1)}
         about = {"runs": seconds, "peak_memory_mb": 512.0, "device": "cpu", "machine": "Linux x86_64", "seconds": 100.0}
         (folder / "about.json").write_text(json.dumps(about))
-        return Cell(role, dataset, printed, (str(folder),), artifact)
+        return ArtifactRun(paper_dataset, dataset, printed, (str(folder),), artifact)
 
-    return cell
+    return artifact_run
 
 
-def make_table(scripts, name, cells, tmp_path):
+def make_table(scripts, name, artifact_runs, tmp_path):
     """A table as it is written, and as people read it."""
-    scripts["tables"].ARTIFACTS[name](cells, tmp_path / name)
+    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / name)
     assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
     return pd.read_csv(tmp_path / f"{name}.csv", dtype={"selected": str}), (tmp_path / f"{name}.md").read_text()
 
@@ -117,7 +117,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize(
-    ("role", "method", "average"),
+    ("paper_dataset", "method", "average"),
     [
         ("waterbirds", "jtt", 90.0),
         ("waterbirds", "eiil", 90.0),
@@ -127,16 +127,18 @@ TABLES = [
     ],
 )
 def test_copied_averages_on_waterbirds_weight_groups_by_their_training_sizes(
-    scripts, world, tmp_path, role, method, average
+    scripts, world, tmp_path, paper_dataset, method, average
 ):
     weighted = [
         {**row, "metric": "weighted_average_accuracy", "value": 0.9}
         for row in rows(0.5, 0)
         if row["metric"] == "average_accuracy"
     ]
-    cells = [world(role, method, "table_1", values=[*rows(0.5, 0), *weighted])]
-    table, _ = make_table(scripts, "table_1", cells, tmp_path)
-    assert row_of(table, paper_dataset=role, method=method, metric="average_accuracy")["ours"] == pytest.approx(average)
+    artifact_runs = [world(paper_dataset, method, "table_1", values=[*rows(0.5, 0), *weighted])]
+    table, _ = make_table(scripts, "table_1", artifact_runs, tmp_path)
+    assert row_of(table, paper_dataset=paper_dataset, method=method, metric="average_accuracy")[
+        "ours"
+    ] == pytest.approx(average)
 
 
 def test_copied_are_the_numbers_that_the_printed_table_marks_so(scripts):
@@ -162,8 +164,8 @@ def test_lambda_picks_the_runs_of_table_a5(scripts, world, tmp_path):
         for seed in (0, 1)
         for r in rows(0.1 * i + 0.02 * seed, seed, **{"lambda": x})
     ]
-    cell = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4~0.6~0.8~0.9", values=sweep)
-    table, _ = make_table(scripts, "table_a5", [cell], tmp_path)
+    artifact_run = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4~0.6~0.8~0.9", values=sweep)
+    table, _ = make_table(scripts, "table_a5", [artifact_run], tmp_path)
     worst = table[table["metric"] == "worst_group_accuracy"]
     assert worst["ours"].tolist() == pytest.approx([1.0, 11.0, 21.0, 31.0, 41.0])
     assert set(table["verdict"]) == {"substitute data: not compared"} and set(table["seeds"]) == {2}
@@ -175,8 +177,8 @@ def test_a_sweep_is_selected_on_validation_data_and_shown_on_test_data(scripts, 
     )
     flip = (sweep["split"] == "val") & (sweep["metric"] == "worst_group_accuracy")
     sweep.loc[flip, "value"] = 1 - sweep.loc[flip, "value"]  # on validation data .2 is better: .6 against .4
-    cell = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4", values=sweep.to_dict("records"))
-    table, _ = make_table(scripts, "table_a7_a11", [cell], tmp_path)
+    artifact_run = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4", values=sweep.to_dict("records"))
+    table, _ = make_table(scripts, "table_a7_a11", [artifact_run], tmp_path)
     own = row_of(table, data="colored_digits")
     assert (own["hyperparameter"], own["tried"], own["selected"], own["seeds"]) == (
         "lambda",
@@ -192,11 +194,11 @@ def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_p
     weights = [r for x, worst in ((0.2, 0.5), (0.4, 0.7)) for r in rows(worst, 0, **{"lambda": x})]
     pairs = [(0.1, 16, 0.3), (0.1, 64, 0.4), (0.2, 16, 0.8), (0.2, 64, 0.6)]
     others = [r for heat, steps, worst in pairs for r in rows(worst, 0, accumulation=steps, temperature=heat)]
-    cells = [
+    artifact_runs = [
         world("cmnist", "cnc", "table_a7_a11", name=f"cnc+{grid}", values=values)
         for grid, values in (("lambda=0.2~0.4", weights), ("accumulation=16~64+temperature=0.1~0.2", others))
     ]
-    own = row_of(make_table(scripts, "table_a7_a11", cells, tmp_path)[0], data="colored_digits")
+    own = row_of(make_table(scripts, "table_a7_a11", artifact_runs, tmp_path)[0], data="colored_digits")
     assert (
         own["tried"] == "0.2; 0.4 or 16; 64 x 0.1; 0.2"
         and own["hyperparameter"] == "lambda or accumulation, temperature"
@@ -212,8 +214,8 @@ def test_of_points_with_the_same_worst_group_the_better_average_is_selected(scri
     values = pd.DataFrame([r for q in (0.3, 0.5, 0.7) for r in rows(0.1, 0, "lff", q=q)])  # validation: all at 0
     better = (values["split"] == "val") & (values["metric"] == "average_accuracy") & (values["q"] == 0.5)
     values.loc[better, "value"] += 0.1
-    cell = world("cmnist", "lff", "table_a7_a11", name="lff+q=0.3~0.5~0.7", values=values.to_dict("records"))
-    own = row_of(make_table(scripts, "table_a7_a11", [cell], tmp_path)[0], data="colored_digits")
+    artifact_run = world("cmnist", "lff", "table_a7_a11", name="lff+q=0.3~0.5~0.7", values=values.to_dict("records"))
+    own = row_of(make_table(scripts, "table_a7_a11", [artifact_run], tmp_path)[0], data="colored_digits")
     assert (own["selected"], own["validation_worst_group"]) == ("q=0.5", pytest.approx(0.0))
 
 
@@ -224,11 +226,11 @@ def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world,
         for r in rows(worst, 0, "jtt", factor=factor, upsampling="constant")
     ]
     epochs = [r for n, worst in ((1, 0.5), (2, 0.6)) for r in rows(worst, 0, "jtt", **{"stage1.epochs": n})]
-    cells = [
+    artifact_runs = [
         world("cmnist", "jtt", "table_a7_a11", name=f"jtt+{grid}", values=values)
         for grid, values in (("stage1.epochs=1~2", epochs), ("factor=10~100+upsampling=constant", constant))
     ]
-    own = row_of(make_table(scripts, "table_a7_a11", cells, tmp_path)[0], data="colored_digits")
+    own = row_of(make_table(scripts, "table_a7_a11", artifact_runs, tmp_path)[0], data="colored_digits")
     default = resolve("methods", "jtt", "colored_digits").points[0].value("stage1.epochs")
     assert own["hyperparameter"] == "stage1.epochs or factor, upsampling"
     assert own["tried"] == "1; 2 or 10; 100 x constant"
@@ -252,15 +254,17 @@ def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts)
 
     def grids(sweep):
         return [
-            cell
-            for cell in experiments.list_artifact_runs({**config, "sweep": sweep}, "cnc", "table_a7_a11")
-            if cell.artifact == "table_a7_a11"
+            artifact_run
+            for artifact_run in experiments.list_artifact_runs({**config, "sweep": sweep}, "cnc", "table_a7_a11")
+            if artifact_run.artifact == "table_a7_a11"
         ]
 
     assert not grids(False)
     tried = {}
-    for cell in grids(True):
-        tried.setdefault((cell.role, cell.printed), []).extend(locate(cell.folders[0]).sweep.points)
+    for artifact_run in grids(True):
+        tried.setdefault((artifact_run.paper_dataset, artifact_run.paper_method), []).extend(
+            locate(artifact_run.folders[0]).sweep.points
+        )
     printed = pd.concat([pd.read_csv(PAPER / f"reported/table_a{i}.csv") for i in range(7, 12)])
     for row in printed.itertuples():
         key = row.setting.removeprefix("hyperparameter=")
@@ -281,7 +285,7 @@ def test_what_was_tried_selected_and_taken(scripts, tmp_path):
     assert (
         row_of(table, dataset="cmnist", method="jtt", hyperparameter="stage1_epochs")["source"] == "datasets/cmnist.py"
     )
-    assert row_of(table, dataset="cmnist", method="jtt", hyperparameter="upweighting_factor")["ours"] == "cells"
+    assert row_of(table, dataset="cmnist", method="jtt", hyperparameter="upweighting_factor")["ours"] == "artifact_runs"
     for row in table[
         (table["dataset"] == "cmnist") & table["selected"].notna() & ~table["hyperparameter"].eq("upweighting_factor")
     ].itertuples():
@@ -289,8 +293,8 @@ def test_what_was_tried_selected_and_taken(scripts, tmp_path):
 
 
 def test_times_are_those_of_the_runs(scripts, world, tmp_path):
-    cells = [world("cmnist", "erm", "table_a12", stage="stage1"), world("cmnist", "cnc", "table_a12")]
-    table, text = make_table(scripts, "table_a12", cells, tmp_path)
+    artifact_runs = [world("cmnist", "erm", "table_a12", stage="stage1"), world("cmnist", "cnc", "table_a12")]
+    table, text = make_table(scripts, "table_a12", artifact_runs, tmp_path)
     for method in ("erm", "cnc"):
         row = row_of(table, paper_dataset="cmnist", method=method)
         assert (row["seconds"], row["ours"], row["seeds"]) == pytest.approx((54.0, 0.015, 2))  # 36 and 72 seconds
@@ -300,11 +304,13 @@ def test_times_are_those_of_the_runs(scripts, world, tmp_path):
 
 def test_pgi_of_shuffled_batches_is_not_that_of_table_1(scripts, world, tmp_path):
     runs = {"table_1": ("pgi", 0.7), "prose": ("pgi+batches=shuffled", 0.4)}
-    cells = [
+    artifact_runs = [
         world("waterbirds", "pgi", artifact, name=name, values=[row | {"method": name} for row in rows(worst, 0)])
         for artifact, (name, worst) in runs.items()
     ]
-    number = row_of(make_table(scripts, "prose", cells, tmp_path)[0], method="pgi", metric="worst_group_accuracy")
+    number = row_of(
+        make_table(scripts, "prose", artifact_runs, tmp_path)[0], method="pgi", metric="worst_group_accuracy"
+    )
     assert (number["ours"], number["reported"]) == pytest.approx((40.0, 51.0))
 
 
@@ -321,24 +327,24 @@ def toxicity(name):
 
 def test_toxic_comments_are_counted(scripts, tmp_path):
     save_dataset(tmp_path / "results/data/colored_digits", toxicity("colored_digits"))
-    cell = Cell(
+    artifact_run = ArtifactRun(
         "civilcomments", "colored_digits", "erm", (str(tmp_path / "results/runs/colored_digits/erm/s0"),), "table_a6"
     )
-    table, _ = make_table(scripts, "table_a6", [cell], tmp_path)
+    table, _ = make_table(scripts, "table_a6", [artifact_run], tmp_path)
     assert row_of(table, setting="split=train;identity=male")["ours"] == pytest.approx(25.0)
     assert row_of(table, setting="split=train;identity=black")["ours"] == pytest.approx(100.0)
     assert row_of(table, setting="split=train;identity=white")["verdict"] == "not applicable: no such groups"
 
 
 def test_the_numbers_of_the_text(scripts, world, tmp_path):
-    cells = [world("cmnist", method, "table_1") for method in VALUES]
-    cells += [world("celeba", method, "table_1", dataset="colored_digits+draw=1") for method in ("jtt", "cnc")]
-    cells += [
+    artifact_runs = [world("cmnist", method, "table_1") for method in VALUES]
+    artifact_runs += [world("celeba", method, "table_1", dataset="colored_digits+draw=1") for method in ("jtt", "cnc")]
+    artifact_runs += [
         world("cmnist", "erm", "table_a12", stage="stage1"),
         world("waterbirds", "erm_stage1", "prose", stage="groups", name="predictions"),
         world("waterbirds", "erm_stage1_clusters", "prose", stage="groups", name="clusters", values=[0.96, 0.98]),
     ]
-    table, text = make_table(scripts, "prose", cells, tmp_path)
+    table, text = make_table(scripts, "prose", artifact_runs, tmp_path)
     assert len(table) == len(pd.read_csv(PAPER / "reported/prose.csv")) + 2  # stage 1's agreement has two rows each
 
     def ours(metric, **keys):

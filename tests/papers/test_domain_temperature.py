@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from despur.orchestration import experiments
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import identify_run, locate
 from despur.storage.store import Dataset, save_arrays, save_dataset
 
@@ -62,12 +62,12 @@ def measured(rng):
 
 @pytest.fixture
 def world(tmp_path):
-    """A maker of cells with made-up run folders; ``world.table`` holds all that was written."""
+    """A maker of runs with made-up run folders; ``world.table`` holds all that was written."""
 
     class World:
         table = pd.DataFrame()
 
-        def cell(self, printed, method, artifact="figure_1", data=DATA, seeds="s0-1"):
+        def artifact_run(self, printed, method, artifact="figure_1", data=DATA, seeds="s0-1"):
             folder = tmp_path / "results/runs" / data / method / seeds
             result = locate(folder)
             rng = np.random.default_rng(len(self.table))
@@ -105,22 +105,24 @@ def world(tmp_path):
                 ["dataset", "method", "seed", "split", "metric", "group", "value"]
             ]
             known = known.merge(settings, left_on=["dataset", "method", "seed"], right_on=["dataset", "point", "seed"])
-            self.table = pd.concat([self.table, known.assign(printed=printed)], ignore_index=True)
-            return Cell("cmnist_3v5", data, printed, (str(folder),), artifact, "domain_temperature")
+            self.table = pd.concat([self.table, known.assign(paper_method=printed)], ignore_index=True)
+            return ArtifactRun("cmnist_3v5", data, printed, (str(folder),), artifact, "domain_temperature")
 
         def sweep(self):
-            return [self.cell(*pair) for pair in METHODS.items()]
+            return [self.artifact_run(*pair) for pair in METHODS.items()]
 
         def mean(self, printed, split, metric, group, **where):
             """The mean over seeds of what was written for one setting."""
-            where = {"printed": printed, "split": split, "metric": metric, "group": group, **where}
+            where = {"paper_method": printed, "split": split, "metric": metric, "group": group, **where}
             found = self.table[np.logical_and.reduce([self.table[key] == value for key, value in where.items()])]
             assert len(found) == 2 and found["seed"].nunique() == 2, where
             return found["value"].mean()
 
         def best(self, printed, sigma, split="val", metric="probe_accuracy", **where):
             """The setting with the largest mean, found the slow way."""
-            points = self.table[(self.table["printed"] == printed) & (self.table["sigma"] == sigma)]["point"].unique()
+            points = self.table[(self.table["paper_method"] == printed) & (self.table["sigma"] == sigma)][
+                "point"
+            ].unique()
             return max(
                 points,
                 key=lambda point: self.mean(printed, split, metric, "8 labels", point=point, sigma=sigma, **where),
@@ -129,10 +131,10 @@ def world(tmp_path):
     return World()
 
 
-def make_table(scripts, name, cells, tmp_path):
+def make_table(scripts, name, artifact_runs, tmp_path):
     """A table as it is written, and as people read it; where it has several files, one below the other."""
     names = experiments.load_experiments("domain_temperature")["artifacts"][name].get("writes", [name])
-    scripts["tables"].ARTIFACTS[name](cells, tmp_path / names[0])
+    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / names[0])
     for each in names:
         assert {p.suffix for p in tmp_path.glob(f"{each}.*")} == {".csv", ".md", ".tex", ".html"}
     tables = [pd.read_csv(tmp_path / f"{each}.csv", float_precision="round_trip") for each in names]
@@ -185,11 +187,11 @@ def sweep_of(scores, **more):
             held = {"split": "train", "metric": "probe_accuracy_held_out_domain", "group": "1%", "value": value**2}
             rows.append({"method": method, "seed": seed} | held)
     head = {
-        "role": "cmnist_3v5",
-        "played": "x",
+        "paper_dataset": "cmnist_3v5",
+        "used_dataset": "x",
         "data": "x",
-        "stand_in": True,
-        "printed": "ours",
+        "substitute": True,
+        "paper_method": "ours",
         "sigma": 50.0,
         "discriminator": "",
         "projector": "none",
@@ -215,7 +217,7 @@ def test_selection_is_for_each_sigma_method_and_discriminator(scripts):
         [
             sweep_of(first),
             sweep_of(second, sigma=25.0),
-            sweep_of(second, printed="other"),
+            sweep_of(second, paper_method="other"),
             sweep_of(second, discriminator="batch"),
         ]
     )
@@ -272,8 +274,10 @@ def test_printed_numbers_stand_beside_those_of_the_selected_settings(scripts, wo
 
 
 def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_path):
-    cells = [cell for cell in world.sweep() if cell.printed.startswith("domain_weighted")]
-    table, text = make_table(scripts, "table_3_8", cells, tmp_path)
+    artifact_runs = [
+        artifact_run for artifact_run in world.sweep() if artifact_run.paper_method.startswith("domain_weighted")
+    ]
+    table, text = make_table(scripts, "table_3_8", artifact_runs, tmp_path)
     known = pd.concat([pd.read_csv(PAPER / f"reported/table_{i}.csv") for i in range(3, 9)])
     assert len(table) == len(known) == 240 and (table["seeds"] > 0).sum() == 6 * 6
     for row in table[table["seeds"] > 0].itertuples():
@@ -282,7 +286,9 @@ def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_p
         assert row.ours == pytest.approx(100 * world.mean(row.method, split, metric, "8 labels", **where))
     for method in ("domain_weighted_negatives", "domain_weighted_pairs"):
         mine = table[(table["method"] == method) & table["selected"]]
-        points = world.table[(world.table["printed"] == method) & (world.table["point"] == world.best(method, 50.0))]
+        points = world.table[
+            (world.table["paper_method"] == method) & (world.table["point"] == world.best(method, 50.0))
+        ]
         assert set(zip(mine["tau_alpha"], mine["tau_beta"], strict=True)) == set(
             zip(points["tau_alpha"], points["tau_beta"], strict=True)
         )
@@ -291,8 +297,8 @@ def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_p
 
 
 def test_settings_that_the_paper_did_not_try_are_shown_too(scripts, world, tmp_path):
-    cells = [world.cell("domain_weighted_pairs", "domain_weighted_pairs+tau_alpha=0.3~0.5")]
-    table, _ = make_table(scripts, "table_3_8", cells, tmp_path)
+    artifact_runs = [world.artifact_run("domain_weighted_pairs", "domain_weighted_pairs+tau_alpha=0.3~0.5")]
+    table, _ = make_table(scripts, "table_3_8", artifact_runs, tmp_path)
     assert len(table) == 240 + 3
     extra = table[table["tau_alpha"] == 0.3]
     assert extra["reported"].isna().all() and set(extra["verdict"]) == {"nothing printed"}
@@ -302,13 +308,13 @@ def test_settings_that_the_paper_did_not_try_are_shown_too(scripts, world, tmp_p
 
 
 def test_discriminators_are_told_apart(scripts, world, tmp_path):
-    cells = world.sweep()
-    cells += [
-        world.cell(name, f"{name}+discriminator=batch", "table_9")
+    artifact_runs = world.sweep()
+    artifact_runs += [
+        world.artifact_run(name, f"{name}+discriminator=batch", "table_9")
         for name in METHODS
         if name.startswith("domain_weighted")
     ]
-    table, _ = make_table(scripts, "table_9", cells, tmp_path)
+    table, _ = make_table(scripts, "table_9", artifact_runs, tmp_path)
     run = table[table["seeds"] > 0]
     assert set(run["setting"].str.split(";").str[0]) == {"sigma=25", "sigma=50"} and len(run) == 2 * 2 * 2 * 3
     for row in run[run["setting"].str.endswith("batch")].itertuples():
@@ -324,7 +330,7 @@ def test_other_rules_of_selection(scripts, world, tmp_path):
     assert len(table) == 3 * 2 * 7 * 4
     for rule, (split, metric) in scripts["selection"].RULES.items():
         point = world.best("domain_weighted_pairs", 25.0, split, metric)
-        row = row_of(table, sigma=25.0, printed="domain_weighted_pairs", rule=rule, metric="test_ood_accuracy")
+        row = row_of(table, sigma=25.0, paper_method="domain_weighted_pairs", rule=rule, metric="test_ood_accuracy")
         assert row["method"] == point and row["seeds"] == 2
         own = world.mean("domain_weighted_pairs", "test_ood", "probe_accuracy", "8 labels", point=point, sigma=25.0)
         assert row["ours"] == pytest.approx(100 * own)
@@ -333,12 +339,12 @@ def test_other_rules_of_selection(scripts, world, tmp_path):
 
 def test_open_choices_stand_side_by_side(scripts, world, tmp_path):
     method = "domain_weighted_pairs+negatives=both_views~other_view+tau_min=0.01~0.05"
-    cell = world.cell(
+    artifact_run = world.artifact_run(
         "domain_weighted_pairs", method, "table_choices", data="domain_digits+coloring=multiply~replace+draw=seed"
     )
-    table, text = make_table(scripts, "table_choices", [cell], tmp_path)
+    table, text = make_table(scripts, "table_choices", [artifact_run], tmp_path)
     run = table[table["seeds"] > 0]
-    assert len(run) == 2 * 2 * 2 * 4 and table[table["seeds"] == 0]["printed"].tolist() == ["standard_cl"]
+    assert len(run) == 2 * 2 * 2 * 4 and table[table["seeds"] == 0]["paper_method"].tolist() == ["standard_cl"]
     row = row_of(
         run,
         data="domain_digits+coloring=replace",
@@ -363,17 +369,17 @@ def test_open_choices_stand_side_by_side(scripts, world, tmp_path):
 
 
 def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_path):
-    cells = [
-        world.cell("standard_cl", "simclr+epochs=60", data="cmnist_3v5+draw=seed"),
-        world.cell("dann", "cl_dann", data="cmnist_3v5+draw=seed+sigma=25~50"),
+    artifact_runs = [
+        world.artifact_run("standard_cl", "simclr+epochs=60", data="cmnist_3v5+draw=seed"),
+        world.artifact_run("dann", "cl_dann", data="cmnist_3v5+draw=seed+sigma=25~50"),
     ]
-    for cell in cells:
-        file = f"{cell.folders[0]}/metrics.csv"
+    for artifact_run in artifact_runs:
+        file = f"{artifact_run.folders[0]}/metrics.csv"
         table = pd.read_csv(file, keep_default_na=False)
         table.assign(group=table["group"].replace({"8 labels": "1%", "40 labels": "10%", "all labels": "100%"})).to_csv(
             file, index=False
         )
-    table, _ = make_table(scripts, "table_1", cells, tmp_path)
+    table, _ = make_table(scripts, "table_1", artifact_runs, tmp_path)
     assert set(table[table["method"] == "standard_cl"]["verdict"]) == {"other settings (epochs=60): not compared"}
     assert set(table[table["method"] == "dann"]["verdict"]) == {"fewer than 3 seeds: undecided"}
 
@@ -401,11 +407,11 @@ def data(name):
 @pytest.fixture
 def with_data(world, tmp_path):
     """Cells whose data is there."""
-    cells = world.sweep()
+    artifact_runs = world.sweep()
     names = [f"domain_digits{draw}+sigma={sigma}" for draw in ("", "+draw=1") for sigma in ("25", "50")]
     canonical = {name.removesuffix("+sigma=50"): data(name) for name in names}
     save_dataset(tmp_path / "results/data/domain_digits+draw=0~1+sigma=25~50", canonical)
-    return cells
+    return artifact_runs
 
 
 def test_the_numbers_of_the_text(scripts, world, with_data, tmp_path):
@@ -418,7 +424,7 @@ def test_the_numbers_of_the_text(scripts, world, with_data, tmp_path):
         world.mean(name, "test_id", "probe_accuracy", "8 labels", point=point, sigma=50.0)
         for name in METHODS
         if name.startswith("domain_weighted")
-        for point in world.table[world.table["printed"] == name]["point"].unique()
+        for point in world.table[world.table["paper_method"] == name]["point"].unique()
     ]
     share = np.mean(np.array(means) > 0.9)
     assert f"Test-ID {share:.0%}, of 12" in text and "often_best_ood_above_25" in text
@@ -427,10 +433,10 @@ def test_the_numbers_of_the_text(scripts, world, with_data, tmp_path):
 # claims
 
 
-def temperatures(cell, first, last):
+def temperatures(artifact_run, first, last):
     """Diagnostics of every run of a folder: percentiles at a distance from tau_alpha, in the first and in the last
     epoch."""
-    result = locate(cell.folders[0])
+    result = locate(artifact_run.folders[0])
     values = {
         f"{run.key}/diagnostics/temperature": np.stack(
             [np.full(101, run.spec.settings["tau_alpha"] - d, np.float32) for d in (first, last)]
@@ -441,22 +447,26 @@ def temperatures(cell, first, last):
 
 
 def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts, world, tmp_path):
-    cells = world.sweep()
-    cells += [
-        world.cell(name, f"{name}+discriminator=batch", "table_9")
+    artifact_runs = world.sweep()
+    artifact_runs += [
+        world.artifact_run(name, f"{name}+discriminator=batch", "table_9")
         for name in METHODS
         if name.startswith("domain_weighted")
     ]
-    cells += [
-        world.cell(
+    artifact_runs += [
+        world.artifact_run(
             "standard_cl",
             "simclr+projector=linear~mlp+projector_dim=4~16",
             "figure_5",
             data="domain_digits+draw=seed+sigma=25",
         )
     ]
-    temperatures(next(cell for cell in cells if cell.printed == "domain_weighted_pairs"), 0.05, 0.01)
-    table, _ = make_table(scripts, "claims", cells, tmp_path)
+    temperatures(
+        next(artifact_run for artifact_run in artifact_runs if artifact_run.paper_method == "domain_weighted_pairs"),
+        0.05,
+        0.01,
+    )
+    table, _ = make_table(scripts, "claims", artifact_runs, tmp_path)
     assert set(table["verdict"]) == {"undecided"}, table[["claim", "reason"]].to_string()
     assert set(table["data"]) == {"domain_digits+draw=seed"} and set(table["seeds"]) == {2}
     baselines, ours = (
@@ -466,7 +476,7 @@ def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts,
 
     def chosen(name, split="test_ood", metric="probe_accuracy", group="8 labels", sigma=50.0):
         where = {
-            "printed": name,
+            "paper_method": name,
             "point": world.best(name, sigma),
             "split": split,
             "metric": metric,
@@ -493,7 +503,7 @@ def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts,
         & (world.table["split"] == "test_id")
         & (world.table["metric"] == "domain_accuracy")
     ]
-    means = rows[rows["printed"] == "standard_cl"].groupby("projector")["value"].mean()
+    means = rows[rows["paper_method"] == "standard_cl"].groupby("projector")["value"].mean()
     expected = {f"projector={name} - projector=none": means[name] - means["none"] for name in ("linear", "mlp")}
     found = contrasts("projectors_raise_domain_accuracy")
     assert {key.replace("standard_cl ", ""): value for key, value in found.items()} == pytest.approx(expected, rel=0.01)
@@ -506,9 +516,9 @@ def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts,
 # figures
 
 
-def drawn(function, cells, output):
+def drawn(function, artifact_runs, output):
     """The csv beside a figure, once the figure has been made in all its forms."""
-    function(cells, output)
+    function(artifact_runs, output)
     assert output.with_suffix(".png").read_bytes()[:4] == b"\x89PNG" and output.with_suffix(".pdf").exists()
     return pd.read_csv(output.with_suffix(".csv"), float_precision="round_trip", keep_default_na=False)
 
@@ -516,7 +526,7 @@ def drawn(function, cells, output):
 def test_figure_1_shows_the_selected_settings(scripts, world, tmp_path):
     shown = drawn(scripts["figures"].ARTIFACTS["figure_1"], world.sweep(), tmp_path / "figure_1")
     assert len(shown[shown["metric"] != "validation_accuracy"]) == 7 * 2 * 2 * 3
-    for (method, sigma, metric), part in shown.groupby(["printed", "sigma", "metric"]):
+    for (method, sigma, metric), part in shown.groupby(["paper_method", "sigma", "metric"]):
         split, own = SPLITS[metric]
         group = "" if own == "domain_accuracy" else "8 labels"
         point = world.best(method, sigma)
@@ -531,16 +541,16 @@ def test_figure_4_shows_every_setting_and_which_is_selected(scripts, world, tmp_
     ood = shown[shown["metric"] == "test_ood_accuracy"]
     assert len(ood) == 2 + 1 + 1 + 1 + 6 + 6 + 1 and ood["selected"].sum() == 7
     for row in ood.itertuples():
-        own = world.mean(row.printed, "test_ood", "probe_accuracy", "8 labels", point=row.method, sigma=50.0)
+        own = world.mean(row.paper_method, "test_ood", "probe_accuracy", "8 labels", point=row.method, sigma=50.0)
         assert row.accuracy == pytest.approx(100 * own)
-        assert row.selected == (row.method == world.best(row.printed, 50.0))
+        assert row.selected == (row.method == world.best(row.paper_method, 50.0))
 
 
 def test_figure_5_shows_projectors_at_ten_percent(scripts, world, tmp_path):
-    cells = [world.cell("standard_cl", METHODS["standard_cl"])]
+    artifact_runs = [world.artifact_run("standard_cl", METHODS["standard_cl"])]
     sweep = "simclr+projector=linear~mlp+projector_dim=4~16+temperature=0.1~0.2"
-    cells += [world.cell("standard_cl", sweep, "figure_5", data="domain_digits+draw=seed+sigma=25")]
-    shown = drawn(scripts["figures"].ARTIFACTS["figure_5"], cells, tmp_path / "figure_5")
+    artifact_runs += [world.artifact_run("standard_cl", sweep, "figure_5", data="domain_digits+draw=seed+sigma=25")]
+    shown = drawn(scripts["figures"].ARTIFACTS["figure_5"], artifact_runs, tmp_path / "figure_5")
     assert shown.groupby("head").size().to_dict() == dict.fromkeys(
         ["none", "linear, 4", "linear, 16", "mlp, 4", "mlp, 16"], 2 * 4
     )
@@ -552,31 +562,33 @@ def test_figure_5_shows_projectors_at_ten_percent(scripts, world, tmp_path):
 
 
 def test_figures_6_and_7_show_the_recorded_percentiles(scripts, world, tmp_path):
-    cell = world.cell("domain_weighted_pairs", METHODS["domain_weighted_pairs"])
-    temperatures(cell, 0.05, 0.01)
-    shown = drawn(scripts["figures"].ARTIFACTS["figure_6_7"], [cell], tmp_path / "figure_6")
+    artifact_run = world.artifact_run("domain_weighted_pairs", METHODS["domain_weighted_pairs"])
+    temperatures(artifact_run, 0.05, 0.01)
+    shown = drawn(scripts["figures"].ARTIFACTS["figure_6_7"], [artifact_run], tmp_path / "figure_6")
     assert (tmp_path / "figure_7.png").stat().st_size > 5000 and pd.read_csv(tmp_path / "figure_7.csv").equals(shown)
     assert shown["epoch"].tolist() == [1, 2, 1, 2] and set(shown["seed"]) == {0}
     assert shown["p5"].tolist() == pytest.approx([0.075, 0.115] * 2)
 
 
 def test_without_app_h_s_temperatures_figures_6_and_7_are_empty(scripts, world, tmp_path):
-    cell = world.cell("domain_weighted_pairs", "domain_weighted_pairs")
-    assert not len(drawn(scripts["figures"].ARTIFACTS["figure_6_7"], [cell], tmp_path / "figure_6"))
+    artifact_run = world.artifact_run("domain_weighted_pairs", "domain_weighted_pairs")
+    assert not len(drawn(scripts["figures"].ARTIFACTS["figure_6_7"], [artifact_run], tmp_path / "figure_6"))
 
 
 def test_the_heat_maps_show_printed_and_measured_grids(scripts, world, tmp_path):
-    cells = [cell for cell in world.sweep() if cell.printed.startswith("domain_weighted")]
-    shown = drawn(scripts["figures"].ARTIFACTS["figure_grids"], cells, tmp_path / "figure_grids")
+    artifact_runs = [
+        artifact_run for artifact_run in world.sweep() if artifact_run.paper_method.startswith("domain_weighted")
+    ]
+    shown = drawn(scripts["figures"].ARTIFACTS["figure_grids"], artifact_runs, tmp_path / "figure_grids")
     mine = shown[
         (shown["source"] == "this run")
         & shown["metric"].isin(["validation_accuracy", "test_ood_accuracy", "test_id_accuracy"])
     ]
-    assert (shown["source"] == "printed").sum() == 240 and len(mine) == 2 * 6 * 3
+    assert (shown["source"] == "paper_method").sum() == 240 and len(mine) == 2 * 6 * 3
     for row in mine.itertuples():
         split, metric = SPLITS[row.metric]
         own = world.mean(
-            row.printed,
+            row.paper_method,
             split,
             metric,
             "8 labels",

@@ -10,7 +10,7 @@ import pytest
 
 from despur.metrics.fairness import tradeoff
 from despur.orchestration import experiments
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.storage.store import Dataset
 
 ROOM = experiments.PAPERS / "fair_cl"
@@ -33,12 +33,12 @@ def scripts():
 
 
 @pytest.fixture
-def cell(tmp_path, monkeypatch):
+def artifact_run(tmp_path, monkeypatch):
     """Makes a cell of made-up runs: ``points`` are (specification, settings, test values, validation accuracy and
     GAP)."""
     monkeypatch.chdir(tmp_path)
 
-    def make(printed, points, name, role="moji", dataset=DATA, seconds=1.0, artifact="table_1"):
+    def make(printed, points, name, paper_dataset="moji", dataset=DATA, seconds=1.0, artifact="table_1"):
         folder = tmp_path / "results/runs" / dataset / name / "s0-2"
         folder.mkdir(parents=True, exist_ok=True)
         rows, runs, columns = [], {}, [str(i) for i in range(5)]
@@ -63,13 +63,13 @@ def cell(tmp_path, monkeypatch):
             folder / "resamples.parquet"
         )
         (folder / "about.json").write_text(json.dumps({"runs": runs}))
-        return Cell(role, dataset, printed, (str(folder),), artifact)
+        return ArtifactRun(paper_dataset, dataset, printed, (str(folder),), artifact)
 
     return make
 
 
 @pytest.fixture
-def moji(cell):
+def moji(artifact_run):
     """CE, Con-ft and a sweep of Con: ratio 1 is selected (near the best accuracy, lower GAP) though ratio .1 is better
     on test data."""
     con = [
@@ -79,14 +79,14 @@ def moji(cell):
         ("con+parts=scl", {"parts": "scl", "ratio": 1}, (0.71, 0.5, 0.9, 0.8, 0.9), (0.7, 0.5)),
     ]
     return [
-        cell("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", seconds=2.0),
-        cell("con_ft", [("con_ft", {}, FT, (0.7, 0.2))], "con_ft", seconds=1.0),
-        cell("con", con, "con+parts=both~scl+ratio=0.1~1~10", seconds=3.0),
+        artifact_run("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", seconds=2.0),
+        artifact_run("con_ft", [("con_ft", {}, FT, (0.7, 0.2))], "con_ft", seconds=1.0),
+        artifact_run("con", con, "con+parts=both~scl+ratio=0.1~1~10", seconds=3.0),
     ]
 
 
-def made(scripts, name, cells, tmp_path):
-    scripts["tables"].ARTIFACTS[name](cells, tmp_path / name)
+def made(scripts, name, artifact_runs, tmp_path):
+    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / name)
     assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
     return pd.read_csv(tmp_path / f"{name}.csv")
 
@@ -113,8 +113,8 @@ def test_validation_data_select_and_test_data_are_shown(scripts, moji, tmp_path)
     assert set(table.loc[table["seeds"] > 0, "verdict"]) == {"substitute data: not compared"}
 
 
-def test_the_tradeoff_is_of_means_in_tables_and_seed_by_seed_in_claims(scripts, moji, cell, tmp_path):
-    baselines = [cell(name, [(name, {}, FT, (0.7, 0.2))], name) for name in ("inlp", "adv")]
+def test_the_tradeoff_is_of_means_in_tables_and_seed_by_seed_in_claims(scripts, moji, artifact_run, tmp_path):
+    baselines = [artifact_run(name, [(name, {}, FT, (0.7, 0.2))], name) for name in ("inlp", "adv")]
     table, claims = (made(scripts, name, [*moji, *baselines], tmp_path) for name in ("table_1", "claims"))
     assert row_of(claims, claim="con_beats_the_paper_s_baselines", dataset="moji")["verdict"] == "holds"
     values = np.transpose([CE, CON, FT])[:4]
@@ -141,9 +141,9 @@ def test_times_are_relative_to_ce(scripts, moji, tmp_path):
     assert times == pytest.approx({"ce": 1.0, "con_ft": 0.5, "con": 1.5})
 
 
-def test_on_the_paper_s_own_data_numbers_are_judged_but_not_ratios(scripts, cell, tmp_path):
-    cells = [cell("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", dataset="moji")]
-    table = made(scripts, "table_1", cells, tmp_path)
+def test_on_the_paper_s_own_data_numbers_are_judged_but_not_ratios(scripts, artifact_run, tmp_path):
+    artifact_runs = [artifact_run("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", dataset="moji")]
+    table = made(scripts, "table_1", artifact_runs, tmp_path)
     assert (
         row_of(table, paper_dataset="moji", method="ce", metric="tpr_gap")["verdict"] == "too noisy"
     )  # 40.0 against 40.2: seeds spread by two
@@ -165,13 +165,14 @@ def test_claims_read_the_selected_settings(scripts, moji, tmp_path):
     assert f"con - ce (relative_time): {np.log(1.5):+.3g} " in contrasts
 
 
-def test_with_two_classes_against_all(scripts, cell, tmp_path):
+def test_with_two_classes_against_all(scripts, artifact_run, tmp_path):
     pair = f"{DATA}+classes=8-3"
     points = {"ce": ("erm", CE), "con": ("con", CON)}
     two = [
-        cell(m, [(n, {}, v, v[:2])], n, "bios_nurse_surgeon", pair, artifact="table_2") for m, (n, v) in points.items()
+        artifact_run(m, [(n, {}, v, v[:2])], n, "bios_nurse_surgeon", pair, artifact="table_2")
+        for m, (n, v) in points.items()
     ]
-    every = [cell(m, [(n, {}, CE, CE[:2])], n, "bios", artifact="table_2") for m, (n, _) in points.items()]
+    every = [artifact_run(m, [(n, {}, CE, CE[:2])], n, "bios", artifact="table_2") for m, (n, _) in points.items()]
     row = row_of(made(scripts, "claims", two + every, tmp_path), claim="more_effect_with_two_classes")
     assert row["estimate"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"
 
@@ -197,14 +198,17 @@ def test_tuned_baselines_and_intervals(scripts, moji, tmp_path):
     assert row_of(table, paper_dataset="moji", method="leace")["verdict"] == "not run here"
 
 
-def test_other_rules_select_from_the_same_sweep(scripts, cell, tmp_path):
+def test_other_rules_select_from_the_same_sweep(scripts, artifact_run, tmp_path):
     validation = {"0.1": (0.80, 0.18), "1": (0.795, 0.179), "10": (0.70, 0.01)}
     sweep = [
         (f"con+ratio={r}", {"parts": "both", "ratio": r}, (0.5, float(r) / 100, 0.5, 0.5, 0.5), v)
         for r, v in validation.items()
     ]
-    cells = [cell("con", sweep, "con+ratio=0.1~1~10"), cell("con_ft", [("con_ft", {}, FT, (0.99, 0.01))], "con_ft")]
-    table = made(scripts, "table_selection", cells, tmp_path)
+    artifact_runs = [
+        artifact_run("con", sweep, "con+ratio=0.1~1~10"),
+        artifact_run("con_ft", [("con_ft", {}, FT, (0.99, 0.01))], "con_ft"),
+    ]
+    table = made(scripts, "table_selection", artifact_runs, tmp_path)
     picked = {
         rule: row_of(table, paper_dataset="moji", method="con", rule=rule) for rule in scripts["selections"].RULES
     }
@@ -216,16 +220,16 @@ def test_other_rules_select_from_the_same_sweep(scripts, cell, tmp_path):
     assert "near best accuracy" in text and "con_ft" not in text  # of which one setting was run
 
 
-def test_points_on_the_pareto_front_are_marked_method_by_method(scripts, cell):
+def test_points_on_the_pareto_front_are_marked_method_by_method(scripts, artifact_run):
     values = {"0.1": (0.80, 0.1, 0.8), "1": (0.78, 0.1, 0.6), "10": (0.75, 0.1, 0.7)}  # ratio 10 is beaten by 1
     sweep = [(f"con+ratio={r}", {"parts": "both", "ratio": r}, (*v, 0.5, 0.5), (0.7, 0.1)) for r, v in values.items()]
     single = [("adv+discriminators=1", {"discriminators": 1, "weight": 1}, (0.1, 0.9, 0.9, 0.9, 0.9), (0.7, 0.1))]
     table = scripts["figures"].points(
-        [cell("con", sweep, "con+ratio=0.1~1~10"), cell("adv", single, "adv+discriminators=1~3")]
+        [artifact_run("con", sweep, "con+ratio=0.1~1~10"), artifact_run("adv", single, "adv+discriminators=1~3")]
     )
     front = table.set_index("method")["pareto"].to_dict()
     assert front == {"con+ratio=0.1": True, "con+ratio=1": True, "con+ratio=10": False, "adv+discriminators=1": True}
-    assert set(table["printed"]) == {"con", "adv_single"} and table["average_accuracy"].max() == pytest.approx(80)
+    assert set(table["paper_method"]) == {"con", "adv_single"} and table["average_accuracy"].max() == pytest.approx(80)
     assert table.set_index("method")["strength"].to_dict() == {
         "con+ratio=0.1": 0.1,
         "con+ratio=1": 1,
@@ -238,9 +242,9 @@ def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare(scr
     told = scripts["figures"].told
     table = pd.DataFrame(
         {
-            "role": ["moji", "moji", "bios", "bios"],
-            "played": "x",
-            "printed": ["con", "con", "con", "ce"],
+            "paper_dataset": ["moji", "moji", "bios", "bios"],
+            "used_dataset": "x",
+            "paper_method": ["con", "con", "con", "ce"],
             "method": list("abca"),
         }
     )

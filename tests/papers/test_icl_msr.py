@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from despur.orchestration import configuration, experiments
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.claim_format import read_claims
 from despur.specs.paths import identify_run, locate
 from despur.specs.resolution import resolve
@@ -55,11 +55,11 @@ def accuracy(run, split, metric):
 
 
 @pytest.fixture
-def cell(tmp_path, monkeypatch):
+def artifact_run(tmp_path, monkeypatch):
     """Makes a cell of made-up runs, with what lies below them; ``world.table`` holds all accuracies."""
     monkeypatch.chdir(tmp_path)
 
-    def make(name, artifact="table_1", role="cifar10", dataset=DATA, printed="all", seeds="s0-1"):
+    def make(name, artifact="table_1", paper_dataset="cifar10", dataset=DATA, printed="all", seeds="s0-1"):
         folder = tmp_path / "results/runs" / dataset / name / seeds
         result = locate(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -97,13 +97,13 @@ def cell(tmp_path, monkeypatch):
             }
             base.folder.mkdir(parents=True, exist_ok=True)
             (base.folder / "about.json").write_text(json.dumps({"device": "cpu", "runs": runs}))
-        return Cell(role, dataset, printed, (str(folder),), artifact)
+        return ArtifactRun(paper_dataset, dataset, printed, (str(folder),), artifact)
 
     return make
 
 
-def made(scripts, name, cells, tmp_path):
-    scripts["tables"].ARTIFACTS[name](cells, tmp_path / name)
+def made(scripts, name, artifact_runs, tmp_path):
+    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / name)
     assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
     return pd.read_csv(tmp_path / f"{name}.csv", float_precision="round_trip"), (tmp_path / f"{name}.md").read_text()
 
@@ -137,13 +137,15 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
 
 def test_every_printed_method_is_called_by_the_model_that_it_judges(scripts):
     for name, text in experiments.load_experiments("icl_msr")["methods"].items():
-        assert scripts["rows"].settings("cifar10", text)["printed"] == name
+        assert scripts["rows"].settings("cifar10", text)["paper_method"] == name
     known = {name for i in range(1, 5) for name in pd.read_csv(ROOM / f"reported/table_{i}.csv")["method"]}
     assert known - set(experiments.load_experiments("icl_msr")["methods"]) == {"cpc", "infomin"}
 
 
-def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, cell, tmp_path):
-    table, text = made(scripts, "table_1", [cell(ALL), cell("linear_classifier+stage1=barlow_twins")], tmp_path)
+def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, artifact_run, tmp_path):
+    table, text = made(
+        scripts, "table_1", [artifact_run(ALL), artifact_run("linear_classifier+stage1=barlow_twins")], tmp_path
+    )
     assert len(table) == 88 + 2 * 4 and (table["seeds"] > 0).sum() == 9 * 2
     for method in ("simclr", "byol_msr", "lmcl", "ressl_msr"):
         for ours, printed in METRICS.items():
@@ -159,8 +161,8 @@ def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, cell, tm
     assert f"{expected('linear_classifier+stage1=byol_msr'):.2f}" in text
 
 
-def test_copied_baselines_are_marked(scripts, cell, tmp_path):
-    table, _ = made(scripts, "table_3", [cell(ALL, "table_3", "imagenet")], tmp_path)
+def test_copied_baselines_are_marked(scripts, artifact_run, tmp_path):
+    table, _ = made(scripts, "table_3", [artifact_run(ALL, "table_3", "imagenet")], tmp_path)
     copied = table[table["method"].isin(["cpc", "infomin"])]
     assert (
         len(copied) == 4
@@ -172,9 +174,9 @@ def test_copied_baselines_are_marked(scripts, cell, tmp_path):
     )
 
 
-def test_few_labels_stand_beside_their_shares(scripts, cell, tmp_path):
+def test_few_labels_stand_beside_their_shares(scripts, artifact_run, tmp_path):
     name = "fine_tuning+label_fraction=0.01~0.1+stage1=byol~byol_msr~simclr~simclr_msr"
-    table, _ = made(scripts, "table_4", [cell(name, "table_4", "imagenet")], tmp_path)
+    table, _ = made(scripts, "table_4", [artifact_run(name, "table_4", "imagenet")], tmp_path)
     assert len(table) == 16 and set(table["seeds"]) == {2}
     for method in ("simclr", "byol_msr"):
         for share in (0.01, 0.1):
@@ -190,8 +192,12 @@ def test_few_labels_stand_beside_their_shares(scripts, cell, tmp_path):
 
 def test_a_tenth_of_the_labels_is_seen_half_as_often():
     """SimCLR's protocol: 60 epochs at 1 %, 30 at 10 %."""
-    cells = experiments.list_artifact_runs({"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4")
-    runs = [run.spec for cell in cells for folder in cell.folders for run in locate(folder).runs()]
+    artifact_runs = experiments.list_artifact_runs(
+        {"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4"
+    )
+    runs = [
+        run.spec for artifact_run in artifact_runs for folder in artifact_run.folders for run in locate(folder).runs()
+    ]
     asked = [
         (run.components["stage1"].base_name, run.settings["label_fraction"], run.settings["epochs"]) for run in runs
     ]
@@ -201,21 +207,21 @@ def test_a_tenth_of_the_labels_is_seen_half_as_often():
     assert {run.components["stage1"].settings.get("n", 14) for run in runs} == {14}
 
 
-def test_saliency_is_weighted_by_samples(scripts, cell, tmp_path):
-    table, _ = made(scripts, "table_saliency", [cell(ALL, "figure_4", "coco30")], tmp_path)
-    assert row_of(table, printed="simclr")["inside"] == pytest.approx((30 * 0.2 + 10 * 0.3) / 40)
-    assert row_of(table, printed="simclr_msr")["inside"] == pytest.approx((30 * 0.3 + 10 * 0.4) / 40)
+def test_saliency_is_weighted_by_samples(scripts, artifact_run, tmp_path):
+    table, _ = made(scripts, "table_saliency", [artifact_run(ALL, "figure_4", "coco30")], tmp_path)
+    assert row_of(table, paper_method="simclr")["inside"] == pytest.approx((30 * 0.2 + 10 * 0.3) / 40)
+    assert row_of(table, paper_method="simclr_msr")["inside"] == pytest.approx((30 * 0.3 + 10 * 0.4) / 40)
     assert set(table["seeds"]) == {2} and table["foreground"].to_numpy() == pytest.approx(0.1)
 
 
-def test_equal_time_is_interpolated_between_numbers_of_epochs(scripts, cell, tmp_path):
-    cells = [
-        cell("linear_classifier+stage1.epochs=4~16", "table_time"),
-        cell("linear_classifier+stage1=simclr_msr", "table_time"),
+def test_equal_time_is_interpolated_between_numbers_of_epochs(scripts, artifact_run, tmp_path):
+    artifact_runs = [
+        artifact_run("linear_classifier+stage1.epochs=4~16", "table_time"),
+        artifact_run("linear_classifier+stage1=simclr_msr", "table_time"),
     ]
     msr = resolve("methods", "simclr_msr", "scene_digits").points[0].settings["epochs"]
-    table, text = made(scripts, "table_time", cells, tmp_path)
-    row = row_of(table, printed="simclr_equal_time", metric="linear_top1")
+    table, text = made(scripts, "table_time", artifact_runs, tmp_path)
+    row = row_of(table, paper_method="simclr_equal_time", metric="linear_top1")
     low, high = (expected(f"linear_classifier+stage1.epochs={epochs}") for epochs in (4, 16))
     assert (
         row["seconds"] == 4 * msr
@@ -223,14 +229,14 @@ def test_equal_time_is_interpolated_between_numbers_of_epochs(scripts, cell, tmp
         and 4 < 4 * msr < 16
     )
     assert "as long as SimCLR + MSR" in text
-    outside = [cell("linear_classifier+stage1.epochs=4~5", "table_time"), cells[1]]
+    outside = [artifact_run("linear_classifier+stage1.epochs=4~5", "table_time"), artifact_runs[1]]
     table, _ = made(scripts, "table_time", outside, tmp_path)
-    assert np.isnan(row_of(table, printed="simclr_equal_time", metric="linear_top1")["ours"])
+    assert np.isnan(row_of(table, paper_method="simclr_equal_time", metric="linear_top1")["ours"])
 
 
-def test_the_numbers_of_the_text(scripts, cell, tmp_path):
+def test_the_numbers_of_the_text(scripts, artifact_run, tmp_path):
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=0.001~1~1000+stage1.lambda=0.001~1~1000"
-    table, _ = made(scripts, "prose", [cell(ALL), cell(levels, "figure_5")], tmp_path)
+    table, _ = made(scripts, "prose", [artifact_run(ALL), artifact_run(levels, "figure_5")], tmp_path)
     own = table.set_index("metric")
     assert own.loc["best_lambda", "ours"] == own.loc["best_gamma", "ours"] == 1 and own.loc["worst_gamma", "ours"] in (
         0.001,
@@ -246,11 +252,11 @@ def test_the_numbers_of_the_text(scripts, cell, tmp_path):
 CLAIMS, _ = read_claims(ROOM / "claims.yaml")
 
 
-def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
+def test_claims_are_judged_on_what_was_made_up(scripts, artifact_run, tmp_path):
     bare = "scene_digits+classes=0-1-2-3-4-5-6-7-8-9+copies=1+foreground=true+test=skewed+train=foreground"
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=0.001~1~1000+stage1.lambda=0.001~1~1000"
-    three = partial(cell, seeds="s0-2")
-    cells = [
+    three = partial(artifact_run, seeds="s0-2")
+    artifact_runs = [
         three(ALL),
         three(ALL, "figure_4", "coco30"),
         three("linear_classifier+stage1=byol~simclr", "figure_1", "coco30", bare),
@@ -259,7 +265,7 @@ def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
         three("linear_classifier+stage1.epochs=4~16", "table_time"),
         three("linear_classifier+stage1=simclr_msr", "table_time"),
     ]
-    table, _ = made(scripts, "claims", cells, tmp_path)
+    table, _ = made(scripts, "claims", artifact_runs, tmp_path)
     found = table[table["verdict"] != "not run here"].set_index("claim")
     verdicts = found["verdict"].to_dict()
     for name in (
@@ -288,20 +294,20 @@ def test_claims_are_judged_on_what_was_made_up(scripts, cell, tmp_path):
 BUNDLED = configuration.load_configuration(Path("config.yaml"))
 
 
-def bundled(cell, artifact):
-    """Made-up runs of the cells of config.yaml."""
+def bundled(artifact_run, artifact):
+    """Made-up runs of config.yaml."""
     asked = experiments.list_artifact_runs(BUNDLED, "icl_msr", artifact)
     results = [(each, locate(folder)) for each in asked for folder in each.folders]
     return [
-        cell(result.name, each.artifact, each.role, each.dataset, each.printed, result.seeds)
+        artifact_run(result.name, each.artifact, each.paper_dataset, each.dataset, each.paper_method, result.seeds)
         for each, result in results
     ]
 
 
-def test_the_bundled_run_has_what_every_claim_asks_for(scripts, cell, tmp_path):
+def test_the_bundled_run_has_what_every_claim_asks_for(scripts, artifact_run, tmp_path):
     """Levels on either side of the best, two seeds where MSR is compared with its base, SimCLR before and after the
     time of MSR."""
-    table, _ = made(scripts, "claims", bundled(cell, "claims"), tmp_path)
+    table, _ = made(scripts, "claims", bundled(artifact_run, "claims"), tmp_path)
     found = table[table["dataset"].isin(["cifar10", "imagenet100", "imagenet", "coco30"])].set_index("claim")
     assert set(found.index) == {claim.name for claim in CLAIMS} and "not run here" not in set(found["verdict"])
     assert (found.loc[["lambda_1_is_best", "gamma_1_is_best"], "estimate"] > 0).all()
@@ -309,27 +315,30 @@ def test_the_bundled_run_has_what_every_claim_asks_for(scripts, cell, tmp_path):
     assert set(found.loc[[*two, "msr_improves_linear_classifiers", "msr_improves_nearest_neighbours"], "seeds"]) == {2}
 
 
-def test_the_bundled_table_of_times_has_both_orders(scripts, cell, tmp_path):
-    table, _ = made(scripts, "table_time", bundled(cell, "table_time"), tmp_path)
-    assert set(table[table["printed"] == "simclr_msr"]["second_order"]) == {"first", "second"}
+def test_the_bundled_table_of_times_has_both_orders(scripts, artifact_run, tmp_path):
+    table, _ = made(scripts, "table_time", bundled(artifact_run, "table_time"), tmp_path)
+    assert set(table[table["paper_method"] == "simclr_msr"]["second_order"]) == {"first", "second"}
 
 
 # figures
 
 
-def test_figures_plot_what_was_measured(scripts, cell, tmp_path):
+def test_figures_plot_what_was_measured(scripts, artifact_run, tmp_path):
     bare = f"{DATA}+train=foreground"
-    cells = [cell(ALL, "figure_4", "coco30"), cell("linear_classifier+stage1=byol~simclr", "figure_1", "coco30", bare)]
-    scripts["figures"].figure_1(cells, tmp_path / "figure_1")
-    scripts["figures"].figure_4(cells[:1], tmp_path / "figure_4")
+    artifact_runs = [
+        artifact_run(ALL, "figure_4", "coco30"),
+        artifact_run("linear_classifier+stage1=byol~simclr", "figure_1", "coco30", bare),
+    ]
+    scripts["figures"].figure_1(artifact_runs, tmp_path / "figure_1")
+    scripts["figures"].figure_4(artifact_runs[:1], tmp_path / "figure_4")
     first, fourth = (pd.read_csv(tmp_path / f"figure_{i}.csv") for i in (1, 4))
     assert len(first) == 2 * 4 * 2 * 2 and len(fourth) == 4 * 2 * 2 * 2
-    mean = first.groupby(["printed", "train", "split", "metric"])["accuracy"].mean()
+    mean = first.groupby(["paper_method", "train", "split", "metric"])["accuracy"].mean()
     assert mean["byol", "foreground", "test", "knn5_top1"] == pytest.approx(
         expected("linear_classifier+stage1=byol", metric="knn5_accuracy", data=bare)
     )
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=1~1000+stage1.lambda=0.1~1"
-    scripts["figures"].figure_5([cell(levels, "figure_5", seeds="s0")], tmp_path / "figure_5")
+    scripts["figures"].figure_5([artifact_run(levels, "figure_5", seeds="s0")], tmp_path / "figure_5")
     fifth = pd.read_csv(tmp_path / "figure_5.csv")
     assert set(zip(fifth["weight"], fifth["uniformity"], strict=True)) == {
         (0.1, 1.0),

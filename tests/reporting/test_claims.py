@@ -10,7 +10,7 @@ import yaml
 from scipy import stats
 
 from despur.orchestration import experiments
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.claims import claims_table, judge, on_printed, shown, stated
@@ -20,7 +20,13 @@ from despur.reporting.printed_numbers import Printed, reported
 
 WORST = "worst_group_accuracy"
 NOISE = np.linspace(-0.1, 0.1, 200)
-SHARED = {"role": "cmnist", "played": "colored_digits", "stand_in": True, "split": "test", "selection": "best"}
+SHARED = {
+    "paper_dataset": "cmnist",
+    "used_dataset": "colored_digits",
+    "substitute": True,
+    "split": "test",
+    "selection": "best",
+}
 
 
 def runs(values, metric=WORST, group="", **settings):
@@ -28,7 +34,14 @@ def runs(values, metric=WORST, group="", **settings):
     return pd.DataFrame(
         [
             SHARED
-            | {"printed": method, "seed": seed, "metric": metric, "group": group, "value": float(value), **settings}
+            | {
+                "paper_method": method,
+                "seed": seed,
+                "metric": metric,
+                "group": group,
+                "value": float(value),
+                **settings,
+            }
             for method, each in values.items()
             for seed, value in enumerate(each)
         ]
@@ -37,7 +50,7 @@ def runs(values, metric=WORST, group="", **settings):
 
 def resampled(metrics, noise=NOISE):
     """The same runs on 200 bootstrap samples: the value plus a method's noise."""
-    clouds = [noise[name] if isinstance(noise, dict) else noise for name in metrics["printed"]]
+    clouds = [noise[name] if isinstance(noise, dict) else noise for name in metrics["paper_method"]]
     cloud = metrics["value"].to_numpy()[:, None] + np.array(clouds)
     return metrics.drop(columns="value").join(pd.DataFrame(cloud, columns=[str(i) for i in range(cloud.shape[1])]))
 
@@ -118,7 +131,8 @@ def test_logarithms_are_taken_of_each_seed():
 
 def test_a_mean_over_data_sets_takes_those_that_the_claim_names():
     tables = [
-        runs({"cnc": [a, a + 0.01, a]}).assign(role=role, played=role) for role, a in (("cmnist", 0.7), ("celeba", 0.5))
+        runs({"cnc": [a, a + 0.01, a]}).assign(paper_dataset=paper_dataset, used_dataset=paper_dataset)
+        for paper_dataset, a in (("cmnist", 0.7), ("celeba", 0.5))
     ]
     every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
     assert judge(every, every.datasets, Source(pd.concat(tables)))["estimate"] == pytest.approx(
@@ -179,7 +193,7 @@ def test_what_is_given_must_be_shown(least, verdict):
 
 
 @pytest.mark.parametrize(
-    ("changed", "stand_in", "verdict"),
+    ("changed", "substitute", "verdict"),
     [
         ("epochs=5", False, "undecided"),
         ("stage1.epochs=5", False, "undecided"),
@@ -188,8 +202,8 @@ def test_what_is_given_must_be_shown(least, verdict):
         ("", False, "holds"),
     ],
 )
-def test_shorter_training_on_the_paper_s_data_decides_nothing_about_it(changed, stand_in, verdict):
-    found = judged(CNC, runs({"cnc": [0.7, 0.71, 0.7]}, changed=changed).assign(stand_in=stand_in))
+def test_shorter_training_on_the_paper_s_data_decides_nothing_about_it(changed, substitute, verdict):
+    found = judged(CNC, runs({"cnc": [0.7, 0.71, 0.7]}, changed=changed).assign(substitute=substitute))
     assert found["verdict"] == verdict and (changed in found.get("reason", "")) == (
         verdict == "undecided" or not changed
     )
@@ -238,19 +252,21 @@ def test_a_run_without_bootstrap_values_does_not_count_where_others_have_them():
 
 @pytest.fixture
 def written(tmp_path):
-    """Run folders of two methods, as the evaluation writes them, and their cells."""
-    metrics = runs({"cnc": [0.6, 0.7, 0.8], "jtt": [0.5, 0.55, 0.6]}).drop(columns=["role", "played", "stand_in"])
+    """Run folders of two methods, as the evaluation writes them, and the runs of an artifact."""
+    metrics = runs({"cnc": [0.6, 0.7, 0.8], "jtt": [0.5, 0.55, 0.6]}).drop(
+        columns=["paper_dataset", "used_dataset", "substitute"]
+    )
     found = []
-    for method, part in metrics.groupby("printed"):
+    for method, part in metrics.groupby("paper_method"):
         folder = tmp_path / "runs/colored_digits" / method / "s0-2"
         folder.mkdir(parents=True)
         part = part.reset_index(drop=True)
-        columns = {"printed": "method"}
+        columns = {"paper_method": "method"}
         part.assign(dataset="colored_digits").rename(columns=columns).to_csv(folder / "metrics.csv", index=False)
         resampled(part, NOISE / 10).assign(dataset="colored_digits").rename(columns=columns).to_parquet(
             folder / "resamples.parquet"
         )
-        found.append(Cell("cmnist", "colored_digits", method, (str(folder),), "table_1"))
+        found.append(ArtifactRun("cmnist", "colored_digits", method, (str(folder),), "table_1"))
     return found
 
 
@@ -311,8 +327,15 @@ def test_a_row_for_each_claim_and_data_set(written, tmp_path):
 
 def test_own_data_and_substitutes_are_never_joined_in_one_verdict():
     tables = [
-        runs({"cnc": [0.7, 0.7, 0.7]}).assign(role=role, played=played, stand_in=role != played)
-        for role, played in (("cmnist", "cmnist"), ("cmnist", "digits"), ("celeba", "celeba"), ("celeba", "scenes"))
+        runs({"cnc": [0.7, 0.7, 0.7]}).assign(
+            paper_dataset=paper_dataset, used_dataset=used_dataset, substitute=paper_dataset != used_dataset
+        )
+        for paper_dataset, used_dataset in (
+            ("cmnist", "cmnist"),
+            ("cmnist", "digits"),
+            ("celeba", "celeba"),
+            ("celeba", "scenes"),
+        )
     ]
     every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
     found = claims.judged(every, every.datasets, pd.concat(tables, ignore_index=True), pd.DataFrame())

@@ -13,7 +13,7 @@ from project import SOURCE
 from scipy import stats
 
 from despur.orchestration import configuration, experiments, matrix, plan
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import comparison
 from despur.reporting.comparison import METRICS, cell_text, compare, ranks
 from despur.specs.settings import SettingError
@@ -29,8 +29,8 @@ CONFIG = {
 
 def names(**asked):
     return {
-        cell.printed: cell.folders
-        for cell in matrix.list_artifact_runs(CONFIG | {"matrix": {"data": "scene_digits", **asked}})
+        artifact_run.paper_method: artifact_run.folders
+        for artifact_run in matrix.list_artifact_runs(CONFIG | {"matrix": {"data": "scene_digits", **asked}})
     }
 
 
@@ -65,8 +65,8 @@ def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
 def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further_processes():
     config = configuration.load_configuration(experiments.PAPERS.parent.parent / "config.yaml")
     found = matrix.list_artifact_runs(config)
-    assert len({paper for cell in found for paper in matrix.list_papers(cell)}) >= 3
-    assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {cell.printed for cell in found}
+    assert len({paper for artifact_run in found for paper in matrix.list_papers(artifact_run)}) >= 3
+    assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {artifact_run.paper_method for artifact_run in found}
     assert (
         2 * len(config["matrix"]["methods"]) + 1 + 1 <= 15
     )  # train and evaluate each, one further stage 1, the matrix
@@ -167,11 +167,11 @@ def run(root, name, worst, seconds, memory=500.0, probe=False):
         "runs": {f"scene_digits/{name}/s{s}": {"seconds": seconds} for s in range(3)},
     }
     write_json(folder / "about.json", about)
-    return Cell("scene_digits", "scene_digits", name, (str(folder),), "matrix")
+    return ArtifactRun("scene_digits", "scene_digits", name, (str(folder),), "matrix")
 
 
 @pytest.fixture
-def cells(tmp_path):
+def artifact_runs(tmp_path):
     write_json(
         tmp_path / "stage1/scene_digits/erm/s0-2/about.json",
         {"peak_memory_mb": 800.0, "runs": {f"scene_digits/erm/s{s}": {"seconds": 4.0} for s in range(3)}},
@@ -184,8 +184,8 @@ def cells(tmp_path):
     ]
 
 
-def test_a_row_for_each_method_and_metric(cells):
-    table = compare(cells).set_index(["method", "metric"])
+def test_a_row_for_each_method_and_metric(artifact_runs):
+    table = compare(artifact_runs).set_index(["method", "metric"])
     assert len(table) == 3 * len(METRICS)
     worst = table.xs("worst_group_accuracy", level="metric")
     assert worst["value"].to_dict() == pytest.approx({"erm": 25, "leace": 75, "simclr": math.nan}, nan_ok=True)
@@ -195,21 +195,21 @@ def test_a_row_for_each_method_and_metric(cells):
     assert table.xs("gap", level="metric")["value"].isna().all()
 
 
-def test_costs_count_the_stages_that_a_method_reads(cells):
-    table = compare(cells).set_index(["method", "metric"])["value"]
+def test_costs_count_the_stages_that_a_method_reads(artifact_runs):
+    table = compare(artifact_runs).set_index(["method", "metric"])["value"]
     assert [table[m, "seconds"] for m in ("erm", "leace", "simclr")] == [5, 1 + 4, 7]
     assert [table[m, "peak_memory_mb"] for m in ("erm", "leace", "simclr")] == [500, 800, 500]
 
 
-def test_who_is_told_the_attribute_is_marked(cells):
-    table = compare(cells).drop_duplicates("method").set_index("method")
+def test_who_is_told_the_attribute_is_marked(artifact_runs):
+    table = compare(artifact_runs).drop_duplicates("method").set_index("method")
     assert table["sees_attribute"].to_dict() == {"erm": False, "leace": True, "simclr": False}
     assert table.loc["leace", "papers"] == "fair_cl"
 
 
-def test_the_command_line_writes_table_and_heat_map(cells, tmp_path, monkeypatch):
-    asked = json.dumps({"cells": [cell.plain() for cell in cells]})
-    monkeypatch.setattr("sys.argv", ["comparison", "--cells", asked, "--output", str(tmp_path / "matrix")])
+def test_the_command_line_writes_table_and_heat_map(artifact_runs, tmp_path, monkeypatch):
+    asked = json.dumps({"artifact_runs": [artifact_run.plain() for artifact_run in artifact_runs]})
+    monkeypatch.setattr("sys.argv", ["comparison", "--artifact-runs", asked, "--output", str(tmp_path / "matrix")])
     comparison.main()
     assert len(pd.read_csv(tmp_path / "matrix.csv")) == 3 * len(METRICS)
     assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG") and (
@@ -218,7 +218,7 @@ def test_the_command_line_writes_table_and_heat_map(cells, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("cell", "text"),
+    ("entry", "text"),
     [
         ((71.25, 2, 5), "71.2\n2–5"),
         ((1234.5, math.nan, math.nan), "1,234"),
@@ -227,5 +227,5 @@ def test_the_command_line_writes_table_and_heat_map(cells, tmp_path, monkeypatch
         ((0.5, 3.5, 4), "0.5\n3.5–4"),
     ],
 )
-def test_what_a_cell_of_the_heat_map_says(cell, text):
-    assert cell_text(*cell) == text
+def test_what_an_entry_of_the_heat_map_says(entry, text):
+    assert cell_text(*entry) == text

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from helpers import tiny_dataset
 
-from despur.orchestration.experiments import PAPERS, Cell, list_papers, load_experiments
+from despur.orchestration.experiments import PAPERS, ArtifactRun, list_papers, load_experiments
 from despur.reporting.figures import COLORS, NAMES, data_name
 from despur.reporting.projections import load_projections, write_projections
 from despur.specs.paths import locate
@@ -70,16 +70,20 @@ def metrics_of(folder, levels, setting, selections=("best", "last")):
 
 
 @pytest.fixture
-def cells(tmp_path):
-    """A maker of cells with made-up metrics: of each method, on one or two data sets."""
+def artifact_runs(tmp_path):
+    """A maker of runs with made-up metrics: of each method, on one or two data sets."""
 
-    def make(methods=METHODS, levels=(0.2, 0.8), setting="data.p_corr", selections=("best", "last"), players=1):
+    def make(methods=METHODS, levels=(0.2, 0.8), setting="data.p_corr", selections=("best", "last"), datasets=1):
         made, tables = [], []
-        for role, dataset in [("cmnist", f"{name}+p_corr=0.2~0.8") for name in ("colored_digits", "cmnist")[:players]]:
+        for paper_dataset, dataset in [
+            ("cmnist", f"{name}+p_corr=0.2~0.8") for name in ("colored_digits", "cmnist")[:datasets]
+        ]:
             for method in methods:
                 folder = tmp_path / "results/runs" / dataset / method / "s0-1"
-                tables.append(metrics_of(folder, levels, setting, selections).assign(played=dataset, printed=method))
-                made.append(Cell(role, dataset, method, (str(folder),)))
+                tables.append(
+                    metrics_of(folder, levels, setting, selections).assign(used_dataset=dataset, paper_method=method)
+                )
+                made.append(ArtifactRun(paper_dataset, dataset, method, (str(folder),)))
         return made, pd.concat(tables)
 
     return make
@@ -98,8 +102,8 @@ def drawn(function, made, output):
 def looked_up(table, row, metric, group="", setting=None):
     """The one value of metrics.csv that a row of a figure's csv must hold."""
     same = {
-        "played": row["played"],
-        "printed": row["printed"],
+        "used_dataset": row["used_dataset"],
+        "paper_method": row["paper_method"],
         "seed": row["seed"],
         "split": "test",
         "metric": metric,
@@ -112,7 +116,7 @@ def looked_up(table, row, metric, group="", setting=None):
 
 
 @pytest.mark.parametrize(
-    ("name", "methods", "setting", "selections", "players"),
+    ("name", "methods", "setting", "selections", "datasets"),
     [
         ("figure_3", ["erm"], "data.p_corr", ("best", "last", "epoch=1", "epoch=2"), 1),
         ("figure_4", ["erm", "jtt"], "data.p_corr", ("best", "last"), 1),
@@ -121,20 +125,20 @@ def looked_up(table, row, metric, group="", setting=None):
     ],
 )
 def test_figures_over_a_setting_show_what_was_measured(
-    figures, cells, tmp_path, name, methods, setting, selections, players
+    figures, artifact_runs, tmp_path, name, methods, setting, selections, datasets
 ):
-    made, table = cells(methods, setting=setting, selections=selections, players=players)
+    made, table = artifact_runs(methods, setting=setting, selections=selections, datasets=datasets)
     shown = drawn(figures.ARTIFACTS[name], made, tmp_path / name)
     kept = [s for s in selections if s != "last"] if name == "figure_3" else ["best"]
-    assert len(shown[shown["selection"].isin(kept)]) == players * len(methods) * 2 * 2 * len(kept)
+    assert len(shown[shown["selection"].isin(kept)]) == datasets * len(methods) * 2 * 2 * len(kept)
     for row in shown.to_dict("records"):
         for metric in MEASURED:
             assert row[metric] == looked_up(table, row, metric, setting=setting)
         assert row["ratio"] == row["mutual_information_class"] / row["mutual_information_attribute"]
 
 
-def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figures, cells, tmp_path):
-    made, table = cells(levels=(0.8,))
+def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figures, artifact_runs, tmp_path):
+    made, table = artifact_runs(levels=(0.8,))
     shown = drawn(figures.ARTIFACTS["figure_5"], made, tmp_path / "figure_5")
     assert len(shown) == 4 * len(made) * 2
     for row in shown.to_dict("records"):
@@ -147,8 +151,8 @@ def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figure
             assert row["value"] == looked_up(table, row, row["metric"])
 
 
-def test_the_theorem_s_figure_shows_gaps_and_bounds_of_every_class(figures, cells, tmp_path):
-    made, table = cells(levels=(0.8,))
+def test_the_theorem_s_figure_shows_gaps_and_bounds_of_every_class(figures, artifact_runs, tmp_path):
+    made, table = artifact_runs(levels=(0.8,))
     shown = drawn(figures.ARTIFACTS["figure_theorem_3_1"], made, tmp_path / "figure_theorem_3_1")
     assert len(shown) == 3 * len(CLASSES) * len(made) * 2
     for row in shown.to_dict("records"):
@@ -168,7 +172,7 @@ def plane(z, seed):
 
 @pytest.fixture
 def trained(tmp_path):
-    """A maker of cells with made-up data and representations: z of a sample is its number in the data set, its class,
+    """A maker of runs with made-up data and representations: z of a sample is its number in the data set, its class,
     the seed."""
 
     def make(name, printed, stage="runs", dataset="colored_digits"):
@@ -183,15 +187,15 @@ def trained(tmp_path):
             z = np.stack([np.arange(len(data.y)), data.y, np.full(len(data.y), run.seed)], axis=1).astype(np.float16)
             arrays[f"{run.key}/{'last' if stage == 'stage1' else 'best'}/z"] = z
         save_arrays(result.folder / "outputs.safetensors", arrays)
-        return Cell("cmnist", dataset, printed, (str(result.folder),)), built
+        return ArtifactRun("cmnist", dataset, printed, (str(result.folder),)), built
 
     return make
 
 
 def test_projections_cover_the_test_set_of_the_first_seed_and_know_its_labels(trained, tmp_path):
-    cell, built = trained("erm", "erm")
-    write_projections([cell, cell], tmp_path / "projections", plane)
-    (points,) = load_projections(tmp_path / "figure_11", cell)
+    artifact_run, built = trained("erm", "erm")
+    write_projections([artifact_run, artifact_run], tmp_path / "projections", plane)
+    (points,) = load_projections(tmp_path / "figure_11", artifact_run)
     (data,) = built.values()
     rows = data.rows("test")
     assert points["position"].tolist() == list(range(len(rows)))
@@ -204,46 +208,46 @@ def test_projections_cover_the_test_set_of_the_first_seed_and_know_its_labels(tr
 
 
 def test_projections_of_many_samples_are_of_the_same_random_part_for_all_methods(trained, tmp_path):
-    cells = [trained(name, name)[0] for name in ("erm", "gdro")]
+    artifact_runs = [trained(name, name)[0] for name in ("erm", "gdro")]
     for again in (1, 2):
-        write_projections(cells, tmp_path / str(again) / "projections", plane, samples=7)
-    first, second = (load_projections(tmp_path / "1/figure_11", cell)[0] for cell in cells)
+        write_projections(artifact_runs, tmp_path / str(again) / "projections", plane, samples=7)
+    first, second = (load_projections(tmp_path / "1/figure_11", artifact_run)[0] for artifact_run in artifact_runs)
     assert len(first) == 7 and first["position"].is_unique
     assert first["position"].tolist() == second["position"].tolist() != list(range(7))
     assert (tmp_path / "1/projections.parquet").read_bytes() == (tmp_path / "2/projections.parquet").read_bytes()
 
 
 def test_projections_of_stage_1_are_of_training_samples(trained, tmp_path):
-    cell, built = trained("erm", "erm", "stage1")
-    write_projections([cell], tmp_path / "projections", plane)
-    (points,) = load_projections(tmp_path / "figure_10", cell)
+    artifact_run, built = trained("erm", "erm", "stage1")
+    write_projections([artifact_run], tmp_path / "projections", plane)
+    (points,) = load_projections(tmp_path / "figure_10", artifact_run)
     (data,) = built.values()
     assert points["x1"].tolist() == data.rows("train").tolist()
 
 
 def test_of_a_sweep_the_first_and_the_last_point_are_projected(trained, tmp_path):
-    cell, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
-    write_projections([cell], tmp_path / "projections", plane)
-    assert [p["data"][0] for p in load_projections(tmp_path / "x", cell)] == [
+    artifact_run, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
+    write_projections([artifact_run], tmp_path / "projections", plane)
+    assert [p["data"][0] for p in load_projections(tmp_path / "x", artifact_run)] == [
         f"colored_digits+p_corr={level}" for level in (0.2, 0.8)
     ]
 
 
 def test_maps_show_every_projected_sample(figures, trained, tmp_path):
-    cells = [trained(name, name)[0] for name in METHODS]
-    write_projections(cells, tmp_path / "projections", plane)
-    shown = drawn(figures.ARTIFACTS["figure_11"], cells, tmp_path / "figure_11")
+    artifact_runs = [trained(name, name)[0] for name in METHODS]
+    write_projections(artifact_runs, tmp_path / "projections", plane)
+    shown = drawn(figures.ARTIFACTS["figure_11"], artifact_runs, tmp_path / "figure_11")
     points = pd.read_parquet(tmp_path / "projections.parquet")
     assert (
         shown[["run", "position", "x1", "y", "a"]].to_numpy().tolist()
         == points[["run", "position", "x1", "y", "a"]].to_numpy().tolist()
     )
-    assert shown.groupby("printed").size().to_dict() == dict.fromkeys(METHODS, 30)
+    assert shown.groupby("paper_method").size().to_dict() == dict.fromkeys(METHODS, 30)
 
 
 def test_figure_2_names_the_level_and_worst_group_of_each_map(figures, trained, tmp_path):
-    cell, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
-    write_projections([cell], tmp_path / "projections", plane)
+    artifact_run, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
+    write_projections([artifact_run], tmp_path / "projections", plane)
     rows = [
         {
             "dataset": f"colored_digits+p_corr={level}",
@@ -259,14 +263,14 @@ def test_figure_2_names_the_level_and_worst_group_of_each_map(figures, trained, 
         for level in (0.2, 0.5, 0.8)
         for seed in (0, 1)
     ]
-    pd.DataFrame(rows).to_csv(f"{cell.folders[0]}/metrics.csv", index=False)
-    shown = drawn(figures.ARTIFACTS["figure_2"], [cell], tmp_path / "figure_2")
+    pd.DataFrame(rows).to_csv(f"{artifact_run.folders[0]}/metrics.csv", index=False)
+    shown = drawn(figures.ARTIFACTS["figure_2"], [artifact_run], tmp_path / "figure_2")
     assert shown.groupby("p_corr").size().to_dict() == {0.2: 30, 0.8: 30}
 
 
 def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agreement(figures, trained, tmp_path):
     base, _ = trained("erm", "erm", "stage1")
-    cells, labels = [base], {}
+    artifact_runs, labels = [base], {}
     for i, kind in enumerate(("predictions", "clusters")):
         result = locate(tmp_path / "results/groups/colored_digits" / kind / "s0-1")
         labels[kind] = np.random.default_rng(i).integers(0, 5, 60)
@@ -278,9 +282,9 @@ def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agre
             {"dataset": "colored_digits", "inference": kind, "seed": s, "best_match": 0.5 + 0.1 * i + s} for s in (0, 1)
         ]
         pd.DataFrame(agreement).to_csv(result.folder / "agreement.csv", index=False)
-        cells.append(Cell("cmnist", "colored_digits", kind, (str(result.folder),)))
-    write_projections(cells, tmp_path / "projections", plane, samples=20)
-    shown = drawn(figures.ARTIFACTS["figure_10"], cells, tmp_path / "figure_10")
+        artifact_runs.append(ArtifactRun("cmnist", "colored_digits", kind, (str(result.folder),)))
+    write_projections(artifact_runs, tmp_path / "projections", plane, samples=20)
+    shown = drawn(figures.ARTIFACTS["figure_10"], artifact_runs, tmp_path / "figure_10")
     assert len(shown) == 20
     for i, kind in enumerate(labels):
         assert shown[kind].tolist() == labels[kind][shown["position"]].tolist()

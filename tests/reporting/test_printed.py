@@ -6,13 +6,15 @@ import pytest
 from project import SOURCE
 
 from despur.orchestration import configuration, experiments
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import changed
 from despur.specs.paths import locate
 
 
-def of(paper, artifact, role, printed, data, method):
-    return changed(Cell(role, data, printed, (f"results/runs/{data}/{method}/s0",), artifact, paper), data, method)
+def of(paper, artifact, paper_dataset, printed, data, method):
+    return changed(
+        ArtifactRun(paper_dataset, data, printed, (f"results/runs/{data}/{method}/s0",), artifact, paper), data, method
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,9 +65,11 @@ def test_what_differs_from_the_room_is_named(where, data, method, found):
 def test_the_published_configuration_changes_nothing(sweep, monkeypatch):
     monkeypatch.chdir(SOURCE)
     config = configuration.load_configuration(Path("config/published.yaml")) | {"sweep": sweep}
-    cells = [
-        cell for cell in experiments.list_runs_of_papers(config) if cell.artifact != "figure_1" or not sweep
+    artifact_runs = [
+        artifact_run
+        for artifact_run in experiments.list_runs_of_papers(config)
+        if artifact_run.artifact != "figure_1" or not sweep
     ]  # 190 settings: asked above
-    runs = [(cell, run) for cell in cells for run in locate(cell.folders[0]).runs()]
-    assert not any(cell.stand_in for cell in cells)
-    assert {changed(cell, run.data.name, run.spec.name) for cell, run in runs} == {""}
+    runs = [(artifact_run, run) for artifact_run in artifact_runs for run in locate(artifact_run.folders[0]).runs()]
+    assert not any(artifact_run.substitute for artifact_run in artifact_runs)
+    assert {changed(artifact_run, run.data.name, run.spec.name) for artifact_run, run in runs} == {""}

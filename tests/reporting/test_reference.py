@@ -6,7 +6,7 @@ import subprocess
 import pandas as pd
 import pytest
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import reference
 
 
@@ -23,7 +23,7 @@ def finished(tmp_path, monkeypatch):
     runs[0].mkdir()
     (runs[0] / "about.json").write_text('{"seconds": 1.5}')
     pd.DataFrame({"epoch": [1], "value": [0.5]}).to_csv(runs[0] / "history.csv", index=False)
-    made = [Cell("cmnist", "x", "erm", tuple(map(str, runs)))]
+    made = [ArtifactRun("cmnist", "x", "erm", tuple(map(str, runs)))]
     monkeypatch.setattr(reference.experiments, "list_artifact_runs", lambda *_: made)
     papers = tmp_path / "results/out/papers/cnc"
     papers.mkdir(parents=True)

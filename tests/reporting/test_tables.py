@@ -4,9 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import tables
-from despur.reporting.tables import cells_from, compare, headline, load_metrics, shown, spread, to_markdown, write_table
+from despur.reporting.tables import (
+    compare,
+    headline,
+    load_metrics,
+    parse_artifact_runs,
+    shown,
+    spread,
+    to_markdown,
+    write_table,
+)
 from despur.reporting.verdicts import COMPARED, smallest_visible
 
 METRICS = ("worst_group_accuracy", "average_accuracy")
@@ -36,13 +45,13 @@ def printed(*rows):
 def run(tmp_path):
     """Writes metrics.csv as a run folder and gives the cell that reads it."""
 
-    def write(values, role="cmnist", dataset="cmnist", method="cnc", stands=(), **keywords):
-        folder = tmp_path / role / "runs" / dataset / method / "s0-2"
+    def write(values, paper_dataset="cmnist", dataset="cmnist", method="cnc", stands=(), **keywords):
+        folder = tmp_path / paper_dataset / "runs" / dataset / method / "s0-2"
         folder.mkdir(parents=True)
         pd.concat([measured(values, **keywords), *NOISE]).assign(dataset=dataset, method=method).to_csv(
             folder / "metrics.csv", index=False
         )
-        return Cell(role, dataset, method.partition("+")[0], (str(folder),), *stands)
+        return ArtifactRun(paper_dataset, dataset, method.partition("+")[0], (str(folder),), *stands)
 
     return write
 
@@ -118,8 +127,10 @@ def test_fewer_than_three_seeds_are_undecided(run):
     ],
 )
 def test_numbers_are_compared_at_the_settings_of_the_room_only(run, dataset, method, verdict):
-    cell = run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)], dataset=dataset, method=method, stands=("table_1", "cnc"))
-    table = compare(printed(("cmnist", "erm", METRICS[0], 74.0, 3.0)), load_metrics([cell]), 3)
+    artifact_run = run(
+        [(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)], dataset=dataset, method=method, stands=("table_1", "cnc")
+    )
+    table = compare(printed(("cmnist", "erm", METRICS[0], 74.0, 3.0)), load_metrics([artifact_run]), 3)
     assert table["verdict"].tolist() == [verdict]
     assert table["difference"].notna().tolist() == [verdict == "too noisy"]
 
@@ -138,9 +149,9 @@ def test_a_setting_that_the_printed_row_names_is_no_change(run):
     assert compare(row, metrics, 3)["verdict"].tolist() == ["other settings (lambda=0.3): not compared"]
 
 
-def test_a_stand_in_is_shown_but_never_compared(run):
-    cell = run([(0.774, 0.9)] * 3, dataset="colored_digits")
-    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([cell]), 3)
+def test_a_substitute_is_shown_but_never_compared(run):
+    artifact_run = run([(0.774, 0.9)] * 3, dataset="colored_digits")
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([artifact_run]), 3)
     (row,) = table.to_dict("records")
     assert row["verdict"] == "substitute data: not compared"
     assert np.isnan(row["difference"])
@@ -151,8 +162,8 @@ def test_a_stand_in_is_shown_but_never_compared(run):
 def test_the_papers_data_at_other_settings_is_not_compared(run):
     reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)).assign(setting="p_corr=0.995")
     for dataset, compared in (("cmnist+p_corr=0.9", False), ("cmnist+colors=released", True), ("cmnist", True)):
-        cell = run([(0.774, 0.9)] * 3, dataset=dataset)
-        (row,) = compare(reported, load_metrics([cell]), 3).to_dict("records")
+        artifact_run = run([(0.774, 0.9)] * 3, dataset=dataset)
+        (row,) = compare(reported, load_metrics([artifact_run]), 3).to_dict("records")
         assert (row["verdict"] in COMPARED) == compared
         assert np.isnan(row["difference"]) != compared
 
@@ -190,48 +201,59 @@ def test_a_printed_setting_picks_the_runs_that_have_it(run):
     )
     alone = compare(reported, load_metrics([run([(0.7, 0.9)] * 3)]), 3)  # one run, at the default
     assert alone["seeds"].tolist() == [0, 3]
-    cell = run([(0.6, 0.9)] * 3, role="celeba")
-    (file,) = (f"{folder}/metrics.csv" for folder in cell.folders)
+    artifact_run = run([(0.6, 0.9)] * 3, paper_dataset="celeba")
+    (file,) = (f"{folder}/metrics.csv" for folder in artifact_run.folders)
     table = pd.read_csv(file)
     swept = [
         table.assign(**{"lambda": x, "value": table["value"] + x, "method": f"cnc+lambda={x}"}) for x in (0.2, 0.75)
     ]
     pd.concat(swept).to_csv(file, index=False)
-    assert compare(reported.assign(dataset="celeba"), load_metrics([cell]), 3)["ours"].tolist() == pytest.approx(
-        [80.0, 135.0]
-    )
+    assert compare(reported.assign(dataset="celeba"), load_metrics([artifact_run]), 3)[
+        "ours"
+    ].tolist() == pytest.approx([80.0, 135.0])
 
 
 def test_each_player_of_a_part_has_its_row(run):
-    played = [run([(value, 0.9)] * 3, dataset=dataset) for value, dataset in ((0.7, "cmnist"), (0.6, "colored_digits"))]
-    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics(played), 3)
+    used_dataset = [
+        run([(value, 0.9)] * 3, dataset=dataset) for value, dataset in ((0.7, "cmnist"), (0.6, "colored_digits"))
+    ]
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics(used_dataset), 3)
     assert {row["data"]: row["ours"] for row in table.to_dict("records")} == pytest.approx(
         {"cmnist": 70.0, "colored_digits": 60.0}
     )
 
 
 def test_methods_do_not_mix(run):
-    played = [run([(value, 0.9)] * 3, method=method) for value, method in ((0.7, "cnc"), (0.2, "jtt"))]
+    used_dataset = [run([(value, 0.9)] * 3, method=method) for value, method in ((0.7, "cnc"), (0.2, "jtt"))]
     reported = printed(("cmnist", "jtt", METRICS[0], 20.0, 1.0), ("cmnist", "cnc", METRICS[0], 70.0, 1.0))
-    assert compare(reported, load_metrics(played), 3)["ours"].tolist() == pytest.approx([20.0, 70.0])
+    assert compare(reported, load_metrics(used_dataset), 3)["ours"].tolist() == pytest.approx([20.0, 70.0])
 
 
 def test_chunks_of_seeds_count_together(run, tmp_path):
-    cell = run([(0.70, 0.9), (0.74, 0.9)])
+    artifact_run = run([(0.70, 0.9), (0.74, 0.9)])
     later = tmp_path / "runs/cmnist/cnc/s3"
     later.mkdir(parents=True)
     measured([(0.78, 0.9)]).assign(seed=2, dataset="cmnist", method="cnc").to_csv(later / "metrics.csv", index=False)
-    metrics = load_metrics([Cell(cell.role, cell.dataset, cell.printed, (*cell.folders, str(later)))])
+    metrics = load_metrics(
+        [
+            ArtifactRun(
+                artifact_run.paper_dataset,
+                artifact_run.dataset,
+                artifact_run.paper_method,
+                (*artifact_run.folders, str(later)),
+            )
+        ]
+    )
     (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), metrics, 3).to_dict("records")
     assert (row["seeds"], row["ours"]) == (3, pytest.approx(74.0))
 
 
 def test_metrics_know_their_cell_and_their_groups(run):
     metrics = load_metrics([run([(0.7, 0.9)], dataset="colored_digits", sizes={"NA": 3.0, "None": 4.0})])
-    assert set(metrics["role"]) == {"cmnist"}
+    assert set(metrics["paper_dataset"]) == {"cmnist"}
     assert set(metrics["data"]) == {"colored_digits"}
-    assert set(metrics["printed"]) == {"cnc"}
-    assert metrics["stand_in"].all()
+    assert set(metrics["paper_method"]) == {"cnc"}
+    assert metrics["substitute"].all()
     assert {"", "NA", "None"} <= set(metrics["group"])
 
 
@@ -249,8 +271,8 @@ def test_the_headline_is_the_best_step_on_the_test_split(run):
 
 
 def test_cells_survive_the_command_line():
-    cell = Cell("cmnist", "colored_digits+draw=1", "cnc", ("results/runs/a", "results/runs/b"))
-    assert cells_from(json.dumps({"cells": [cell.plain()]})) == [cell]
+    artifact_run = ArtifactRun("cmnist", "colored_digits+draw=1", "cnc", ("results/runs/a", "results/runs/b"))
+    assert parse_artifact_runs(json.dumps({"artifact_runs": [artifact_run.plain()]})) == [artifact_run]
 
 
 @pytest.mark.parametrize(
@@ -305,12 +327,20 @@ def test_a_table_is_written_in_four_forms(table, tmp_path):
 def test_the_command_line_makes_the_artifact_that_it_names(monkeypatch, tmp_path):
     made = []
     artifacts = {
-        name: lambda cells, output, name=name: made.append((name, cells, output)) for name in ("table_1", "table_2")
+        name: lambda artifact_runs, output, name=name: made.append((name, artifact_runs, output))
+        for name in ("table_1", "table_2")
     }
-    cell = Cell("cmnist", "cmnist", "erm", ("results/runs/a",))
+    artifact_run = ArtifactRun("cmnist", "cmnist", "erm", ("results/runs/a",))
     monkeypatch.setattr(
         "sys.argv",
-        ["tables.py", "table_2", "--cells", json.dumps({"cells": [cell.plain()]}), "--output", str(tmp_path / "x")],
+        [
+            "tables.py",
+            "table_2",
+            "--artifact-runs",
+            json.dumps({"artifact_runs": [artifact_run.plain()]}),
+            "--output",
+            str(tmp_path / "x"),
+        ],
     )
     tables.main(artifacts)
-    assert made == [("table_2", [cell], tmp_path / "x")]
+    assert made == [("table_2", [artifact_run], tmp_path / "x")]

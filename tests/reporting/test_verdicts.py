@@ -93,7 +93,7 @@ SIZES = {"0": 300.0, "1": 100.0}
 
 
 def rows(metrics, sizes=SIZES):
-    own = {"role": "cmnist", "printed": "cnc", "data": "cmnist", "selection": "best"}
+    own = {"paper_dataset": "cmnist", "paper_method": "cnc", "data": "cmnist", "selection": "best"}
     found = [own | {"seed": s, "metric": m, "group": "", "value": v} for s in range(3) for m, v in metrics.items()]
     return pd.DataFrame(
         found

@@ -19,12 +19,12 @@ for paper in config["papers"]:
                 "../../envs/despur.yaml"
             params:
                 script=f"workflow/papers/{paper}/{experiments.find_script(artifact)[0]} {artifact}",
-                cells=jobs.serialize_artifact(config, paper, artifact),
+                artifact_runs=jobs.serialize_artifact(config, paper, artifact),
                 prefix=path_without_suffix,
             message:
                 f"Making {experiments.format_label(artifact)} of {paper}"
             shell:
-                "python -m despur.warm {params.script} --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+                "python -m despur.warm {params.script} --artifact-runs {params.artifact_runs:q} --output {params.prefix} > {log} 2>&1"
 
     rule:
         name:

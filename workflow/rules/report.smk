@@ -19,13 +19,13 @@ if config.get("matrix"):
         conda:
             "../../envs/despur.yaml"
         params:
-            cells=jobs.serialize_matrix(config),
+            artifact_runs=jobs.serialize_matrix(config),
             prefix=path_without_suffix,
         message:
             "Comparing all methods on the same data"
         shell:
             "python -m despur.warm -m despur.reporting.comparison"
-            " --cells {params.cells:q} --output {params.prefix} > {log} 2>&1"
+            " --artifact-runs {params.artifact_runs:q} --output {params.prefix} > {log} 2>&1"
 
 
 rule scorecard:

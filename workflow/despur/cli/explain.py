@@ -56,9 +56,9 @@ def explain_settings(result: ResultPath) -> Iterator[str]:
     method = result.sweep
     points = f"{len(data.points)} of data x {len(method.points)} of the method"
     yield f"runs     {len(result.runs())}: {points} x seeds {result.seeds[1:]}"
-    role = result.stage if result.stage in ("stage1", "groups") else ""
+    paper_dataset = result.stage if result.stage in ("stage1", "groups") else ""
     yield from list_settings(data.points, Sources(overrides))
-    yield from list_settings(method.points, Sources(method.overrides, dataset, role))
+    yield from list_settings(method.points, Sources(method.overrides, dataset, paper_dataset))
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ class Sources:
 
     overrides: Mapping[str, Any]  # what the path says, by the component's keys
     dataset: str = ""  # whose file may state hyperparameters; none for a data set
-    role: str = ""  # stage1, groups
+    paper_dataset: str = ""  # stage1, groups
     stated_above: Mapping[str, Any] = field(default_factory=dict)  # what that file states of what reads the component
 
     def stated(self, spec: Spec) -> dict[str, Any]:
         """What the data set's file states for a component."""
-        own = paper_hyperparameters(self.dataset, spec.base_name, self.role) if self.dataset else {}
+        own = paper_hyperparameters(self.dataset, spec.base_name, self.paper_dataset) if self.dataset else {}
         return {**self.stated_above, **own}
 
     def describe(self, key: str, spec: Spec, default: str) -> str:
@@ -125,6 +125,6 @@ def explain_artifact(path: Path) -> Iterator[str]:
             yield f"\n{file}: {experiments.list_outputs(config, paper, artifact)[0]}"
             if changed := config.get("artifacts", {}).get(paper, {}).get(artifact):
                 yield f"  this configuration sets {changed}"
-            for cell in experiments.list_artifact_runs(config, paper, artifact):
-                instead = f" instead of {cell.role}" if cell.stand_in else ""
-                yield f"  {cell.printed} on {cell.dataset}{instead}: {', '.join(cell.folders)}"
+            for own in experiments.list_artifact_runs(config, paper, artifact):
+                instead = f" instead of {own.paper_dataset}" if own.substitute else ""
+                yield f"  {own.paper_method} on {own.dataset}{instead}: {', '.join(own.folders)}"

@@ -31,8 +31,15 @@ def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) 
 def list_folders(configfile: Path) -> list[Path]:
     """The folders of stage-2 runs that a configuration shows."""
     config = configuration.load_configuration(configfile)
-    cells = [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
-    return sorted({Path(folder) for cell in cells for folder in cell.folders if locate(folder).stage == "runs"})
+    artifact_runs = [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
+    return sorted(
+        {
+            Path(folder)
+            for artifact_run in artifact_runs
+            for folder in artifact_run.folders
+            if locate(folder).stage == "runs"
+        }
+    )
 
 
 def check_ledger(action: str) -> Iterator[str]:

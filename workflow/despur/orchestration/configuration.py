@@ -48,12 +48,18 @@ def find_file(config: Mapping[str, Any]) -> Path | None:
 def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
     """(paper, artifact, folders) of all runs that a configuration shows; of the matrix, ("matrix", method, folders)."""
     found = [
-        (paper, artifact, cell.folders)
+        (paper, artifact, artifact_run.folders)
         for paper in config["papers"]
         for artifact in load_experiments(paper)["artifacts"]
-        for cell in experiments.list_artifact_runs(config, paper, artifact)
+        for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
     ]
-    return [*found, *(("matrix", cell.printed, cell.folders) for cell in matrix.list_artifact_runs(config))]
+    return [
+        *found,
+        *(
+            ("matrix", artifact_run.paper_method, artifact_run.folders)
+            for artifact_run in matrix.list_artifact_runs(config)
+        ),
+    ]
 
 
 def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,24 +61,24 @@ TABLE = ("tables.py", ("html", "csv", "md", "tex"))
 
 
 @dataclass(frozen=True)
-class Cell:
+class ArtifactRun:
     """One printed method on one data set of a paper, and the runs and data that stand for them here."""
 
-    role: str  # the paper's data set
+    paper_dataset: str  # the paper's data set
     dataset: str  # the data set that is used for it
-    printed: str  # the paper's method
+    paper_method: str  # the paper's method
     folders: tuple[str, ...]  # a run folder for each chunk of seeds
-    artifact: str = ""  # whose cell it is
+    artifact: str = ""  # the table or figure that shows it
     paper: str = ""  # in whose folder its settings stand; none: in none
 
     @property
-    def stand_in(self) -> bool:
+    def substitute(self) -> bool:
         """Whether other data is used for the paper's. A subset of a data set is called by its setting:
         bios+professions=nurse_surgeon is bios_nurse_surgeon; one of a family may be called by it: living17 is
         breeds_living17."""
         base, settings = parse(self.dataset)
         same = {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
-        return self.role not in same and not self.role.endswith(f"_{base}")
+        return self.paper_dataset not in same and not self.paper_dataset.endswith(f"_{base}")
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -96,25 +96,25 @@ def load_experiments(paper: str) -> dict[str, Any]:
     return yaml.safe_load((PAPERS / paper / "experiments.yaml").read_text())
 
 
-def list_substitutes(config: Mapping[str, Any], role: str) -> list[str]:
+def list_substitutes(config: Mapping[str, Any], paper_dataset: str) -> list[str]:
     """The data sets that the configuration uses for a paper's data set; none: not run."""
-    chosen = config["datasets"].get(role, [])
+    chosen = config["datasets"].get(paper_dataset, [])
     if isinstance(chosen, Mapping):
         chosen = chosen["data"]
     return [chosen] if isinstance(chosen, str) else list(chosen)
 
 
-def list_specifications(stated: Any, role: str) -> list[str]:
+def list_specifications(stated: Any, paper_dataset: str) -> list[str]:
     """The specifications of a printed method on a data set of the paper: one for all data sets; or one, several or
     none for each."""
-    here = stated.get(role, []) if isinstance(stated, Mapping) else stated
+    here = stated.get(paper_dataset, []) if isinstance(stated, Mapping) else stated
     return [here] if isinstance(here, str) else list(here)
 
 
-def select_methods(config: Mapping[str, Any], role: str, methods: Mapping[str, Any]) -> list[str]:
+def select_methods(config: Mapping[str, Any], paper_dataset: str, methods: Mapping[str, Any]) -> list[str]:
     """Which of these printed methods the configuration runs on a data set of the paper, which may list some of the
     runs. Other stages (``stage1/erm``) run for all."""
-    chosen, own = config.get("methods", methods), config["datasets"].get(role)
+    chosen, own = config.get("methods", methods), config["datasets"].get(paper_dataset)
     here = own.get("methods", methods) if isinstance(own, Mapping) else methods
     return [method for method, name in methods.items() if method in chosen and (method in here or "/" in name)]
 
@@ -127,40 +127,47 @@ def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
     return {**here, **selected, **config.get("artifacts", {}).get(paper, {}).get(artifact, {})}
 
 
-def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
+def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[ArtifactRun]:
     """All runs of an artifact in this configuration."""
     here = configure_artifact(config, paper, artifact)
     others = list(
-        dict.fromkeys(cell for name in here.get("from", []) for cell in list_artifact_runs(config, paper, name))
+        dict.fromkeys(
+            artifact_run for name in here.get("from", []) for artifact_run in list_artifact_runs(config, paper, name)
+        )
     )
     if "datasets" not in here:
-        return [cell for cell in others if cell.printed in here.get("methods", [cell.printed])]
+        return [
+            artifact_run
+            for artifact_run in others
+            if artifact_run.paper_method in here.get("methods", [artifact_run.paper_method])
+        ]
     return others + list_own_runs(config, paper, artifact)
 
 
-def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[Cell]:
+def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[ArtifactRun]:
     """The runs of an artifact that are not those of others."""
     here = configure_artifact(config, paper, artifact)
     methods = here.get("methods", {})
     if not isinstance(methods, Mapping):
         methods = {name: load_experiments(paper)["methods"][name] for name in methods}
     found = []
-    for role in here.get("datasets", []):
-        datasets = [change_settings(each, here.get("data", "")) for each in list_substitutes(config, role)]
-        for dataset, printed in itertools.product(datasets, select_methods(config, role, methods)):
-            seeds = _count_seeds(config, here.get("seeds"), printed)
-            for name in list_specifications(methods[printed], role):
-                found.append(Cell(role, dataset, printed, list_run_folders(dataset, name, seeds), artifact, paper))
+    for paper_dataset in here.get("datasets", []):
+        datasets = [change_settings(each, here.get("data", "")) for each in list_substitutes(config, paper_dataset)]
+        for dataset, method in itertools.product(datasets, select_methods(config, paper_dataset, methods)):
+            seeds = _count_seeds(config, here.get("seeds"), method)
+            for name in list_specifications(methods[method], paper_dataset):
+                folders = list_run_folders(dataset, name, seeds)
+                found.append(ArtifactRun(paper_dataset, dataset, method, folders, artifact, paper))
     return found
 
 
-def list_runs_of_papers(config: Mapping[str, Any]) -> list[Cell]:
+def list_runs_of_papers(config: Mapping[str, Any]) -> list[ArtifactRun]:
     """All runs of all artifacts of the papers of this configuration, in their order."""
     return [
-        cell
+        artifact_run
         for paper in config["papers"]
         for artifact in load_experiments(paper)["artifacts"]
-        for cell in list_artifact_runs(config, paper, artifact)
+        for artifact_run in list_artifact_runs(config, paper, artifact)
     ]
 
 
@@ -182,12 +189,12 @@ def list_run_folders(dataset: str, method: str, seeds: int | list[str]) -> tuple
 
 
 def list_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
-    """Every file that an artifact reads: its printed numbers, and what it needs of its cells' folders and of their
+    """Every file that an artifact reads: its printed numbers, and what it needs of its runs' folders and of their
     data."""
     kinds = configure_artifact(config, paper, artifact).get("inputs", ["metrics"])
     found: list[Path] = []
-    for cell in list_artifact_runs(config, paper, artifact):
-        for result in map(locate, cell.folders):
+    for artifact_run in list_artifact_runs(config, paper, artifact):
+        for result in map(locate, artifact_run.folders):
             found += list_run_inputs(result, kinds)
     return sorted({*map(str, found), *list_paper_inputs(config, paper, artifact)})
 

@@ -47,7 +47,9 @@ def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
     """The one string that an artifact's script takes: its runs and the digest of the code behind it, as JSON."""
     script, _ = experiments.find_script(artifact)
     content: dict[str, Any] = {
-        "cells": [cell.plain() for cell in experiments.list_artifact_runs(config, paper, artifact)],
+        "artifact_runs": [
+            artifact_run.plain() for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
+        ],
         "code": script_digest(f"papers/{paper}/{script}"),
     }
     if experiments.configure_artifact(config, paper, artifact).get("shows_settings"):
@@ -57,5 +59,5 @@ def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
 
 def serialize_matrix(config: Mapping[str, Any]) -> str:
     """As :func:`serialize_artifact`, for the cross-paper matrix."""
-    cells = [cell.plain() for cell in matrix.list_artifact_runs(config)]
-    return json.dumps({"cells": cells, "code": script_digest("despur/reporting/comparison.py")})
+    artifact_runs = [artifact_run.plain() for artifact_run in matrix.list_artifact_runs(config)]
+    return json.dumps({"artifact_runs": artifact_runs, "code": script_digest("despur/reporting/comparison.py")})

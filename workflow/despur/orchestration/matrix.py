@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from despur.orchestration import experiments
-from despur.orchestration.experiments import RESULTS, Cell
+from despur.orchestration.experiments import RESULTS, ArtifactRun
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve_canonical
 
@@ -16,8 +16,8 @@ KINDS = ("png", "csv", "pdf")
 FILES = ("metrics.csv", "resamples.parquet", "about.json")
 
 
-def list_artifact_runs(config: Mapping[str, Any]) -> list[Cell]:
-    """A cell for each method: those that papers run, in their order, then the further ones; none without a ``matrix``.
+def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
+    """The runs of each method: those that papers run, in their order, then the further ones; none without a ``matrix``.
 
     Of several names of one run, and of several runs of one name, the first stays; a sweep of several points is no
     method."""
@@ -25,22 +25,27 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[Cell]:
         return []
     data, seeds = resolve_canonical("datasets", asked["data"]).name, asked.get("seeds", config["seeds"])
     found: dict[tuple[str, ...], str] = {}
-    for cell in experiments.list_runs_of_papers(config):
-        result = locate(cell.folders[0])
-        one_run = cell.dataset == data and result.stage == "runs" and "~" not in result.name
-        if one_run and cell.folders == experiments.list_run_folders(data, result.name, seeds):
-            found.setdefault(cell.folders, cell.printed)
-    for printed, name in asked.get("methods", {}).items():
-        found.setdefault(experiments.list_run_folders(data, name, seeds), printed)
+    for artifact_run in experiments.list_runs_of_papers(config):
+        result = locate(artifact_run.folders[0])
+        one_run = artifact_run.dataset == data and result.stage == "runs" and "~" not in result.name
+        if one_run and artifact_run.folders == experiments.list_run_folders(data, result.name, seeds):
+            found.setdefault(artifact_run.folders, artifact_run.paper_method)
+    for method, name in asked.get("methods", {}).items():
+        found.setdefault(experiments.list_run_folders(data, name, seeds), method)
     methods: dict[str, tuple[str, ...]] = {}
-    for folders, printed in found.items():
-        methods.setdefault(printed, folders)
-    return [Cell(data, data, printed, folders, "matrix") for printed, folders in methods.items()]
+    for folders, method in found.items():
+        methods.setdefault(method, folders)
+    return [ArtifactRun(data, data, method, folders, "matrix") for method, folders in methods.items()]
 
 
 def list_inputs(config: Mapping[str, Any]) -> list[str]:
     """Every file that the matrix reads."""
-    return [f"{folder}/{file}" for cell in list_artifact_runs(config) for folder in cell.folders for file in FILES]
+    return [
+        f"{folder}/{file}"
+        for artifact_run in list_artifact_runs(config)
+        for folder in artifact_run.folders
+        for file in FILES
+    ]
 
 
 def list_outputs(config: Mapping[str, Any]) -> list[str]:
@@ -48,11 +53,12 @@ def list_outputs(config: Mapping[str, Any]) -> list[str]:
     return [f"{config.get('outputs', RESULTS)}/matrix.{kind}" for kind in KINDS] if config.get("matrix") else []
 
 
-def list_papers(cell: Cell) -> list[str]:
+def list_papers(artifact_run: ArtifactRun) -> list[str]:
     """The papers that print a method, by its name or as the same runs."""
-    name = locate(cell.folders[0]).name
+    name = locate(artifact_run.folders[0]).name
     return [
         paper
         for paper in experiments.list_papers()
-        if (own := experiments.load_experiments(paper)["methods"]).keys() & {cell.printed} or name in own.values()
+        if (own := experiments.load_experiments(paper)["methods"]).keys() & {artifact_run.paper_method}
+        or name in own.values()
     ]

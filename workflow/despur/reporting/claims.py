@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.contrasts import (
     LEVEL,
@@ -57,12 +57,12 @@ COLUMNS = [
 ]
 AS_PRINTED, CONTRADICTED, NOT_PRINTED = "holds", "contradicted by the paper's own numbers", "not printed"
 NOT_EXECUTED = "not executed"
-Measure = Callable[[Sequence[Cell]], tuple[pd.DataFrame, pd.DataFrame]]
+Measure = Callable[[Sequence[ArtifactRun]], tuple[pd.DataFrame, pd.DataFrame]]
 
 
-def measured(cells: Sequence[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Metrics and resamples of cells."""
-    return load_metrics(cells), load_resamples(cells)
+def measured(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Metrics and resamples of an artifact's runs."""
+    return load_metrics(artifact_runs), load_resamples(artifact_runs)
 
 
 def judge(claim: Claim, datasets: Sequence[str], source: Source) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def refused(found: Group, given: Group, source: Source) -> str:
 
 def shortened(metrics: pd.DataFrame) -> str:
     """Which training of the paper's own data is shorter than its own; empty for none."""
-    if "changed" not in metrics or metrics["stand_in"].eq(True).any():
+    if "changed" not in metrics or metrics["substitute"].eq(True).any():
         return ""
     changed = {item for text in metrics["changed"].dropna().unique() for item in printed_settings(text).items()}
     lengths = [f"{key}={value}" for key, value in sorted(changed) if key.rpartition(".")[2] in ("epochs", "steps")]
@@ -110,7 +110,7 @@ def tested(source: Source) -> int | None:
     own = rows[(rows["metric"] == "samples") & (rows["split"] == "test")] if "metric" in rows else rows
     if not len(own):
         return None
-    return int(own.drop_duplicates(["role", "group"])["value"].sum())
+    return int(own.drop_duplicates(["paper_dataset", "group"])["value"].sum())
 
 
 def summarize(found: Group) -> dict[str, Any]:
@@ -166,12 +166,12 @@ def stated(note: str | Mapping[str, str], datasets: Sequence[str]) -> str:
     return note if isinstance(note, str) else "; ".join(note[name] for name in datasets if name in note)
 
 
-def claims_table(file: Path, cells: Sequence[Cell], measure: Measure = measured) -> pd.DataFrame:
-    """A row for each claim and each data set that is used for it. ``measure``: reads from cells the metrics that
+def claims_table(file: Path, artifact_runs: Sequence[ArtifactRun], measure: Measure = measured) -> pd.DataFrame:
+    """A row for each claim and each data set that is used for it. ``measure``: reads from the runs the metrics that
     claims may use (default: all)."""
     claims, names = read_claims(file)
     tables = {
-        behind: measure([cell for cell in cells if cell.artifact in behind])
+        behind: measure([artifact_run for artifact_run in artifact_runs if artifact_run.artifact in behind])
         for behind in {claim.behind for claim in claims}
     }
     rows = []
@@ -198,30 +198,31 @@ def judged(
 ) -> list[dict[str, Any]]:
     """A verdict for each choice of the data sets that are used for those of the paper."""
     rows = []
-    for played in players(metrics, datasets):
-        mine = [table[is_played(table, played)] if len(table) else table for table in (metrics, resamples)]
+    for used in list_used_datasets(metrics, datasets):
+        mine = [table[uses_datasets(table, used)] if len(table) else table for table in (metrics, resamples)]
         source = Source(mine[0].reset_index(drop=True), mine[1].reset_index(drop=True))
-        substitute = bool(mine[0]["stand_in"].eq(True).any())
-        head = {"data": ", ".join(dict.fromkeys(played.values())), "substitute": substitute}
+        substitute = bool(mine[0]["substitute"].eq(True).any())
+        head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": substitute}
         rows.append(head | judge(claim, datasets, source))
     nothing = {"data": "", "verdict": NOT_RUN, "reason": f"nothing was run of {claim.artifact}"}
     return rows or [nothing]
 
 
-def is_played(table: pd.DataFrame, played: Mapping[str, str]) -> pd.Series:
+def uses_datasets(table: pd.DataFrame, used: Mapping[str, str]) -> pd.Series:
     """Which rows are of the data that is used for each data set of the paper."""
-    return table["role"].map(played) == table["played"]
+    return table["paper_dataset"].map(used) == table["used_dataset"]
 
 
-def players(metrics: pd.DataFrame, datasets: Sequence[str]) -> list[dict[str, str]]:
+def list_used_datasets(metrics: pd.DataFrame, datasets: Sequence[str]) -> list[dict[str, str]]:
     """The data set that is used for each data set of the paper. For one data set: every choice. For several: the
     papers' own data, and the first substitutes."""
     if not len(metrics):
         return []
-    found = metrics.groupby(["played", "role"])["stand_in"].max().reset_index()
+    found = metrics.groupby(["used_dataset", "paper_dataset"])["substitute"].max().reset_index()
     if len(datasets) == 1:
-        return [{datasets[0]: played} for played in found.loc[found["role"] == datasets[0], "played"]]
-    each = [own.drop_duplicates("role").set_index("role")["played"].to_dict() for _, own in found.groupby("stand_in")]
+        return [{datasets[0]: used} for used in found.loc[found["paper_dataset"] == datasets[0], "used_dataset"]]
+    found = found.drop_duplicates(["substitute", "paper_dataset"]).set_index("paper_dataset")
+    each = [own["used_dataset"].to_dict() for _, own in found.groupby("substitute")]
     return [{name: own[name] for name in datasets} for own in each if set(datasets) <= set(own)]
 
 

@@ -1,7 +1,7 @@
 """The cross-paper matrix: every method on the same data, by the metrics of all papers, with ranks and their
 uncertainty.
 
-    python -m despur.reporting.comparison --cells JSON --output results/matrix
+    python -m despur.reporting.comparison --artifact-runs JSON --output results/matrix
 
 matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods
 (1: best) with the ranks that are not refuted; ``versus_erm``, whether it is shown to be better than ERM (helps) or
@@ -22,13 +22,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.orchestration.matrix import list_papers
 from despur.reporting.contrasts import FAILS, HOLDS, LEVEL, Contrast, decide
 from despur.reporting.evidence import Source
 from despur.reporting.formulas import DEFAULTS
 from despur.reporting.levels import Missing
-from despur.reporting.tables import cells_from, load_metrics, load_resamples
+from despur.reporting.tables import load_metrics, load_resamples, parse_artifact_runs
 from despur.specs.declarations import declared
 from despur.specs.paths import ResultPath, locate
 from despur.storage.store import Array, write_csv
@@ -75,10 +75,10 @@ def behind(result: ResultPath) -> list[ResultPath]:
     ]
 
 
-def costs(cell: Cell) -> pd.DataFrame:
+def costs(artifact_run: ArtifactRun) -> pd.DataFrame:
     """Seconds of training by seed and peak memory of a process, stages that it reads included, as rows of metrics."""
     rows = []
-    for folder in map(locate, cell.folders):
+    for folder in map(locate, artifact_run.folders):
         abouts = {
             result: json.loads((result.folder / "about.json").read_text()) for result in dict.fromkeys(behind(folder))
         }
@@ -91,7 +91,7 @@ def costs(cell: Cell) -> pd.DataFrame:
             ]
             machine = "; ".join(sorted({f"{about.get('machine')}, {about.get('device')}" for about in abouts.values()}))
             own = {
-                "printed": cell.printed,
+                "paper_method": artifact_run.paper_method,
                 "seed": run.seed,
                 "split": "test",
                 "selection": "best",
@@ -105,32 +105,35 @@ def costs(cell: Cell) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def compare(cells: Sequence[Cell]) -> pd.DataFrame:
+def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """A row for each method and metric. Raises Missing where methods have no seed in common."""
-    spent = pd.concat(list(map(costs, cells)), ignore_index=True)
+    spent = pd.concat(list(map(costs, artifact_runs)), ignore_index=True)
     if spent["machine"].nunique() > 1:  # nothing to compare
         spent = spent[:0]
-    metrics = pd.concat([load_metrics(cells), spent], ignore_index=True)
-    seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("printed"))))
+    metrics = pd.concat([load_metrics(artifact_runs), spent], ignore_index=True)
+    seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("paper_method"))))
     if not seeds:
         raise Missing("the methods of the matrix have no seed in common")
-    source = Source(metrics, load_resamples(cells))
+    source = Source(metrics, load_resamples(artifact_runs))
     rows = []
     for metric in METRICS:
-        found = {cell.printed: measured(source, cell.printed, metric, seeds) for cell in cells}
+        found = {
+            artifact_run.paper_method: measured(source, artifact_run.paper_method, metric, seeds)
+            for artifact_run in artifact_runs
+        }
         compared = {
             method: np.log(values) if metric.as_ratio else values
             for method, values in found.items()
             if values is not None
         }
         ranked = ranks(compared, metric.higher_is_better)
-        for cell in cells:
+        for artifact_run in artifact_runs:
             fixed = {
-                "method": cell.printed,
-                "papers": " ".join(list_papers(cell)),
-                "data": cell.dataset,
+                "method": artifact_run.paper_method,
+                "papers": " ".join(list_papers(artifact_run)),
+                "data": artifact_run.dataset,
                 "metric": metric.name,
-                "sees_attribute": sees_attribute(cell),
+                "sees_attribute": sees_attribute(artifact_run),
             }
             shown = {
                 "label": metric.label,
@@ -138,15 +141,15 @@ def compare(cells: Sequence[Cell]) -> pd.DataFrame:
                 "paper": metric.paper,
                 "higher_is_better": metric.higher_is_better,
             }
-            values = found[cell.printed]
-            own = {} if values is None else summary(values[:, 0]) | ranked[cell.printed]
-            rows.append(fixed | shown | own | {"folder": cell.folders[0]})
+            values = found[artifact_run.paper_method]
+            own = {} if values is None else summary(values[:, 0]) | ranked[artifact_run.paper_method]
+            rows.append(fixed | shown | own | {"folder": artifact_run.folders[0]})
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
 
-def sees_attribute(cell: Cell) -> bool:
+def sees_attribute(artifact_run: ArtifactRun) -> bool:
     """Whether a method reads the true attribute of training samples."""
-    (point,) = locate(cell.folders[0]).sweep.points
+    (point,) = locate(artifact_run.folders[0]).sweep.points
     return "groups" in point.components and bool(
         declared("inference", point.components["groups"].base_name).get("READS_TRUE_GROUPS")
     )
@@ -209,7 +212,7 @@ def draw(table: pd.DataFrame, prefix: Path) -> None:
         spread(values=name).loc[by_worst, labels] for name in ("rank", "rank_low", "rank_high", "value")
     )
     texts = [
-        [cell_text(*cell) for cell in zip(*rows, strict=True)]
+        [cell_text(*artifact_run) for artifact_run in zip(*rows, strict=True)]
         for rows in zip(value.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
     ]
     figure, (axes,) = figures.panels(1, width=2 * figures.COLUMN, height=0.6 + 0.3 * len(rank))
@@ -244,10 +247,10 @@ def cell_text(value: float, low: float, high: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", required=True, help="JSON: the runs behind the matrix")
+    parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the matrix")
     parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
     arguments = parser.parse_args()
-    table = compare(cells_from(arguments.cells))
+    table = compare(parse_artifact_runs(arguments.artifact_runs))
     write_csv(arguments.output.with_suffix(".csv"), table)
     draw(table, arguments.output)
 

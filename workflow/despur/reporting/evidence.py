@@ -14,7 +14,7 @@ from despur.reporting.printed import same
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
-COLUMNS = {"method": "printed", "dataset": "role"}  # what measurements call other than tables of runs do
+COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # what measurements call other than tables of runs do
 POINTS = 5  # fewer have so few rank correlations that seeds often agree by chance: more than 2.5 % false verdicts
 
 
@@ -94,7 +94,7 @@ class Source:
 
 def by_method(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The rows of each method."""
-    return dict(iter(table.groupby("printed"))) if len(table) else {}
+    return dict(iter(table.groupby("paper_method"))) if len(table) else {}
 
 
 def number(value: Any) -> Any:

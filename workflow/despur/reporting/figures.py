@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.storage.store import atomic
 
 COLUMN = 3.4  # inches: width of a column in print
@@ -175,12 +175,12 @@ def style() -> None:
     )
 
 
-def data_name(role: str, played: str) -> str:
+def data_name(paper_dataset: str, used_dataset: str) -> str:
     """A paper's data set, with its substitute if there is one (without the settings that it sweeps: the figure shows
     them)."""
-    name = DATA.get(role, role)
-    player = re.sub(r"\+[^+]*~[^+]*", "", played)
-    return f"{name}, substitute: {player}" if Cell(role, played, "", ()).stand_in else name
+    name = DATA.get(paper_dataset, paper_dataset)
+    short_name = re.sub(r"\+[^+]*~[^+]*", "", used_dataset)
+    return f"{name}, substitute: {short_name}" if ArtifactRun(paper_dataset, used_dataset, "", ()).substitute else name
 
 
 def ordered(methods: Any) -> list[str]:

@@ -27,8 +27,8 @@ def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     made."""
     results = {
         locate(folder).data
-        for cell in [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
-        for folder in cell.folders
+        for artifact_run in [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
+        for folder in artifact_run.folders
     }
     made = [
         result

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.orchestration.experiments import Cell, list_specifications, load_experiments
+from despur.orchestration.experiments import ArtifactRun, list_specifications, load_experiments
 from despur.specs.declarations import declared
 from despur.specs.names import parse
 from despur.specs.paths import KINDS, locate
@@ -17,7 +17,7 @@ from despur.specs.spec import Spec
 
 
 def printed_settings(text: Any) -> dict[str, str]:
-    """``p_corr=0.995;lambda=0.2`` as a mapping; an empty cell as none."""
+    """``p_corr=0.995;lambda=0.2`` as a mapping; empty text as none."""
     return {
         key.strip(): value.strip()
         for key, _, value in (item.partition("=") for item in str(text).split(";") if "=" in item)
@@ -63,10 +63,10 @@ def same_settings(printed: Any, data: str) -> bool:
     )
 
 
-def not_compared(printed: Any, data: str, stand_in: bool, changes: Mapping[str, str]) -> str:
+def not_compared(printed: Any, data: str, substitute: bool, changes: Mapping[str, str]) -> str:
     """The verdict on runs that are not at the data and settings of a printed number, with the reason. Empty for the
     paper's own data and settings."""
-    if stand_in:
+    if substitute:
         return "substitute data: not compared"
     others = ", ".join(
         f"{key}={value}" for key, value in sorted(changes.items()) if key not in printed_settings(printed)
@@ -79,65 +79,72 @@ def not_compared(printed: Any, data: str, stand_in: bool, changes: Mapping[str, 
 def changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
     """The changed settings of all runs, by data set of the paper, printed method and data. They also hold for metrics
     that are derived from these runs (a gap)."""
-    keys = ["role", "printed", "data"]
+    keys = ["paper_dataset", "paper_method", "data"]
     if "changed" not in metrics:
         return {}
     found = metrics[[*keys, "changed"]].dropna().drop_duplicates()
     return {key: printed_settings(";".join(own["changed"])) for key, own in found.groupby(keys)}
 
 
-def changed(cell: Cell, data: str, method: str) -> str:
-    """The settings, ``size=64;epochs=1``, in which a run of a cell differs from its paper folder and its data set's
-    file.
+def changed(artifact_run: ArtifactRun, data: str, method: str) -> str:
+    """The settings, ``size=64;epochs=1``, in which a run differs from its paper folder and its data set's file.
 
     A method is compared with the nearest of the points that the paper folder states. ``draw``, ``snapshots`` and the
     paper's ``accepted_variants`` may differ."""
-    if not cell.paper or cell.stand_in:
+    if not artifact_run.paper or artifact_run.substitute:
         return ""
-    own, *others = [point for text in (method, *stated(cell)) for point in _points(cell, text, data)]
+    own, *others = [point for text in (method, *stated(artifact_run)) for point in _points(artifact_run, text, data)]
     nearest = min(
         ([key for key in own if own[key] != other.get(key) and key != "snapshots"] for other in others),
         key=len,
         default=[],
     )
-    items = [*_changed_data(cell, data), *(f"{key}={own[key]}" for key in nearest)]
-    return ";".join(item for item in items if item not in load_experiments(cell.paper).get("accepted_variants", []))
+    items = [*_changed_data(artifact_run, data), *(f"{key}={own[key]}" for key in nearest)]
+    return ";".join(
+        item for item in items if item not in load_experiments(artifact_run.paper).get("accepted_variants", [])
+    )
 
 
-def _changed_data(cell: Cell, data: str) -> list[str]:
+def _changed_data(artifact_run: ArtifactRun, data: str) -> list[str]:
     """Settings of a data set that are neither its default, nor varied by the artifact, nor part of the data set's name
     in the paper."""
     varied = (
         parse(f"data+{text}")[1]
-        if (text := load_experiments(cell.paper)["artifacts"][cell.artifact].get("data"))
+        if (text := load_experiments(artifact_run.paper)["artifacts"][artifact_run.artifact].get("data"))
         else {}
     )
     (point,) = resolve("datasets", data).points
     return [
         f"{key}={value}"
         for key, value in point.changes.items()
-        if key != "draw" and value not in varied.get(key, []) and cell.role != f"{point.base_name}_{value}"
+        if key != "draw"
+        and value not in varied.get(key, [])
+        and artifact_run.paper_dataset != f"{point.base_name}_{value}"
     ]
 
 
-def stated(cell: Cell) -> list[str]:
-    """The specifications of a cell's method in its paper folder. For a name that the folder does not have (one job for
+def stated(artifact_run: ArtifactRun) -> list[str]:
+    """The specifications of a run's method in its paper folder. For a name that the folder does not have (one job for
     several methods): all specifications."""
-    here = load_experiments(cell.paper)
-    own = here["artifacts"][cell.artifact].get("methods", [])
+    here = load_experiments(artifact_run.paper)
+    own = here["artifacts"][artifact_run.artifact].get("methods", [])
     named = own if isinstance(own, dict) else here["methods"]
-    known = [named[cell.printed]] if cell.printed in named else [*here["methods"].values(), *named.values()]
-    texts = [text for one in known for text in list_specifications(one, cell.role)]
+    known = (
+        [named[artifact_run.paper_method]]
+        if artifact_run.paper_method in named
+        else [*here["methods"].values(), *named.values()]
+    )
+    texts = [text for one in known for text in list_specifications(one, artifact_run.paper_dataset)]
     return [
         text.rpartition("/")[2]
         for text in texts
-        if (text.rpartition("/")[0] or "runs") == locate(cell.folders[0]).stage
+        if (text.rpartition("/")[0] or "runs") == locate(artifact_run.folders[0]).stage
     ]
 
 
-def _points(cell: Cell, text: str, data: str) -> list[dict[str, str]]:
+def _points(artifact_run: ArtifactRun, text: str, data: str) -> list[dict[str, str]]:
     """Every setting of each point of a method on a data set."""
-    stage = locate(cell.folders[0]).stage
+    stage = locate(artifact_run.folders[0]).stage
     points = resolve(KINDS[stage], text, parse(data)[0], "" if stage == "runs" else stage).points
     return [{"method": point.base_name, **values(point)} for point in points]
 

@@ -28,7 +28,7 @@ def reported(folder: Path) -> pd.DataFrame:
     table = table[~table["metric"].str.startswith("hyperparameter") & table["mean"].notna()]
     share = table["unit"].isin(["percent", "pp"])
     return table.assign(seed=0, value=table["mean"] / np.where(share, 100, 1)).rename(
-        columns={"dataset": "role", "method": "printed"}
+        columns={"dataset": "paper_dataset", "method": "paper_method"}
     )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from despur.compute.randomness import generator
 from despur.numerics.umap import draw
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate
 from despur.storage.store import Array, Container, atomic, load_dataset
 
@@ -49,12 +49,14 @@ def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], A
 
 
 def write_projections(
-    cells: Sequence[Cell], output: Path, to_plane: Callable[[Array, int], Array] = draw, samples: int = SAMPLES
+    artifact_runs: Sequence[ArtifactRun],
+    output: Path,
+    to_plane: Callable[[Array, int], Array] = draw,
+    samples: int = SAMPLES,
 ) -> None:
-    """``output``.parquet: the first seed's run behind every cell that has representations; of a sweep, its first and
-    last point."""
+    """``output``.parquet: the first seed of each run with representations; of a sweep, its first and last point."""
     parts = []
-    for folder in dict.fromkeys(cell.folders[0] for cell in cells):
+    for folder in dict.fromkeys(artifact_run.folders[0] for artifact_run in artifact_runs):
         result = locate(folder)
         if result.stage != "groups":
             runs = result.runs()
@@ -67,11 +69,13 @@ def write_projections(
         pd.concat(parts, ignore_index=True).to_parquet(temporary, index=False)
 
 
-def load_projections(output: Path, cell: Cell) -> list[pd.DataFrame]:
-    """The maps of a cell, in the order of its sweep, from the projections beside a figure's ``output``."""
+def load_projections(output: Path, artifact_run: ArtifactRun) -> list[pd.DataFrame]:
+    """The maps of a run, in the order of its sweep, from the projections beside a figure's ``output``."""
     points = pd.read_parquet(output.parent / "projections.parquet")
-    mine = points[points["folder"] == cell.folders[0]]
+    mine = points[points["folder"] == artifact_run.folders[0]]
     return [
-        part.reset_index(drop=True).assign(printed=cell.printed, role=cell.role)
+        part.reset_index(drop=True).assign(
+            paper_method=artifact_run.paper_method, paper_dataset=artifact_run.paper_dataset
+        )
         for _, part in mine.groupby("run", sort=False)
     ]

@@ -22,8 +22,12 @@ def folders(config: dict[str, Any], paper: str) -> list[Path]:
     """The finished folders behind all artifacts of a paper; some artifacts show data alone, of which nothing was
     trained."""
     artifacts = experiments.load_experiments(paper)["artifacts"]
-    cells = [cell for artifact in artifacts for cell in experiments.list_artifact_runs(config, paper, artifact)]
-    named = {folder for cell in cells for folder in cell.folders}
+    artifact_runs = [
+        artifact_run
+        for artifact in artifacts
+        for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
+    ]
+    named = {folder for artifact_run in artifact_runs for folder in artifact_run.folders}
     return sorted(Path(folder) for folder in named if (Path(folder) / "about.json").exists())
 
 

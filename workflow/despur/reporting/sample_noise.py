@@ -44,7 +44,11 @@ def bootstrap_variance(number: Any, data: str, resamples: pd.DataFrame | None) -
     """V_test of the bootstrap values of what is no share (despur/reporting/contrasts.py); NaN where there are none."""
     if resamples is None or not len(resamples):
         return float("nan")
-    fits = (resamples["role"] == number.dataset) & (resamples["printed"] == number.method) & (resamples["data"] == data)
+    fits = (
+        (resamples["paper_dataset"] == number.dataset)
+        & (resamples["paper_method"] == number.method)
+        & (resamples["data"] == data)
+    )
     rows = resamples[
         fits & (resamples["metric"] == number.metric) & (resamples["selection"] == "best") & (resamples["group"] == "")
     ]

@@ -111,9 +111,9 @@ class Page:
         """Addresses of the run folders behind each artifact, data set and method of a paper."""
         found: dict[tuple[str, str, str], list[str]] = {}
         for artifact in tally.made(self.config, paper):
-            for cell in experiments.list_artifact_runs(self.config, paper, artifact):
-                links = [link for folder in cell.folders if (link := self.link(folder))]
-                found.setdefault((artifact, cell.role, cell.printed), []).extend(links)
+            for artifact_run in experiments.list_artifact_runs(self.config, paper, artifact):
+                links = [link for folder in artifact_run.folders if (link := self.link(folder))]
+                found.setdefault((artifact, artifact_run.paper_dataset, artifact_run.paper_method), []).extend(links)
         return found
 
     def matrix(self) -> dict[str, Any] | None:
@@ -125,13 +125,13 @@ class Page:
         table = pd.read_csv(files[".csv"], keep_default_na=False, na_values=[""])
         image = base64.b64encode(files[".png"].read_bytes()).decode()
         metrics = table.drop_duplicates("metric").to_dict("records")
-        cells = {(row["method"], row["metric"]): row for row in table.to_dict("records")}
+        artifact_runs = {(row["method"], row["metric"]): row for row in table.to_dict("records")}
         methods = table.drop_duplicates("method").to_dict("records")
         link = {row["method"]: self.link(row["folder"]) for row in methods}
         return {
             "metrics": metrics,
             "methods": methods,
-            "cells": cells,
+            "artifact_runs": artifact_runs,
             "image": image,
             "said": said(table),
             "link": link,

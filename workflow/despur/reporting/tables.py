@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS
 from despur.reporting.printed import at_settings, changed, changes, not_compared
 from despur.reporting.sample_noise import sample_variance
@@ -35,11 +35,11 @@ COLUMNS = [
     "note",
 ]
 RUN_COLUMNS = [
-    "role",
-    "played",
-    "printed",
+    "paper_dataset",
+    "used_dataset",
+    "paper_method",
     "data",
-    "stand_in",
+    "substitute",
     "artifact",
     "seed",
     "split",
@@ -50,45 +50,52 @@ RUN_COLUMNS = [
 ]
 
 
-def cells_from(text: str) -> list[Cell]:
-    """The cells that a rule hands over as JSON."""
-    return [Cell(**{**cell, "folders": tuple(cell["folders"])}) for cell in json.loads(text)["cells"]]
+def parse_artifact_runs(text: str) -> list[ArtifactRun]:
+    """The runs of an artifact that a rule hands over as JSON."""
+    return [
+        ArtifactRun(**{**artifact_run, "folders": tuple(artifact_run["folders"])})
+        for artifact_run in json.loads(text)["artifact_runs"]
+    ]
 
 
-def load_metrics(cells: Sequence[Cell]) -> pd.DataFrame:
-    """What was measured of all cells in long form, with each cell's data set of the paper (``role``), data set
-    that was used (``played``), printed method, whether the data is a substitute, and which settings are ``changed``
-    from the paper's.
+def load_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """What was measured of an artifact's runs in long form, with the paper's data set (``paper_dataset``), the one
+    that was used (``used_dataset``), the paper's method (``paper_method``), whether the data is a ``substitute``, and
+    which settings are ``changed`` from the paper's.
 
     Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
     """
-    return _load(cells, {"runs": ("metrics.csv", _read_metrics), "groups": ("agreement.csv", _read_agreement)})
+    return _load(artifact_runs, {"runs": ("metrics.csv", _read_metrics), "groups": ("agreement.csv", _read_agreement)})
 
 
-def load_resamples(cells: Sequence[Cell]) -> pd.DataFrame:
+def load_resamples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Bootstrap values of the headline split: a row for each run, metric and group, columns "0", "1", ...: the
     bootstrap samples."""
-    return _load(cells, {"runs": ("resamples.parquet", pd.read_parquet)})
+    return _load(artifact_runs, {"runs": ("resamples.parquet", pd.read_parquet)})
 
 
-def _load(cells: Sequence[Cell], readers: Mapping[str, tuple[str, Callable[[Path], pd.DataFrame]]]) -> pd.DataFrame:
+def _load(
+    artifact_runs: Sequence[ArtifactRun], readers: Mapping[str, tuple[str, Callable[[Path], pd.DataFrame]]]
+) -> pd.DataFrame:
     parts = []
-    for cell in cells:
-        for folder in cell.folders:
+    for artifact_run in artifact_runs:
+        for folder in artifact_run.folders:
             if (stage := locate(folder).stage) in readers:
                 name, read = readers[stage]
                 own: dict[str, Any] = {
-                    "role": cell.role,
-                    "played": cell.dataset,
-                    "printed": cell.printed,
-                    "stand_in": cell.stand_in,
-                    "artifact": cell.artifact,
+                    "paper_dataset": artifact_run.paper_dataset,
+                    "used_dataset": artifact_run.dataset,
+                    "paper_method": artifact_run.paper_method,
+                    "substitute": artifact_run.substitute,
+                    "artifact": artifact_run.artifact,
                 }
                 part = read(Path(folder) / name).rename(columns={"dataset": "data"})
-                if "draw=seed" in cell.dataset:  # every seed has data of its own, which are one to a reader
+                if "draw=seed" in artifact_run.dataset:  # every seed has data of its own, which are one to a reader
                     part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
                 pairs = list(zip(part["data"], part["method"], strict=True))
-                own["changed"] = pd.Series(pairs, part.index).map({pair: changed(cell, *pair) for pair in set(pairs)})
+                own["changed"] = pd.Series(pairs, part.index).map(
+                    {pair: changed(artifact_run, *pair) for pair in set(pairs)}
+                )
                 parts.append(part.assign(**own))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
 
@@ -131,12 +138,12 @@ def compare(
     for number in reported.itertuples():
         base: dict[str, Any] = {key: getattr(number, key) for key in ("method", "setting", "metric", "note")}
         base |= {"paper_dataset": number.dataset, "reported": number.mean, "reported_std": number.std}
-        here = best[(best["split"] == splits.get(number.metric, "test")) & (best["role"] == number.dataset)]
-        here = here[here["printed"] == number.method]
+        here = best[(best["split"] == splits.get(number.metric, "test")) & (best["paper_dataset"] == number.dataset)]
+        here = here[here["paper_method"] == number.method]
         mine = at_settings(here[(here["group"] == "") & (here["metric"] == number.metric)], number.setting)
-        for (data, stand_in), part in mine.groupby(["data", "stand_in"], sort=False):
+        for (data, substitute), part in mine.groupby(["data", "substitute"], sort=False):
             refused = not_compared(
-                number.setting, str(data), bool(stand_in), others.get((number.dataset, number.method, data), {})
+                number.setting, str(data), bool(substitute), others.get((number.dataset, number.method, data), {})
             )
             row = _ours(number, part["value"], str(data), refused)
             if "verdict" not in row:
@@ -220,11 +227,11 @@ def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None 
             temporary.write_text(text)
 
 
-def main(artifacts: Mapping[str, Callable[[list[Cell], Path], None]]) -> None:
-    """Command line of a paper folder's tables.py or figures.py: ``NAME --cells JSON --output PREFIX``."""
+def main(artifacts: Mapping[str, Callable[[list[ArtifactRun], Path], None]]) -> None:
+    """Command line of a paper folder's tables.py or figures.py: ``NAME --artifact-runs JSON --output PREFIX``."""
     parser = argparse.ArgumentParser()
     parser.add_argument("artifact", choices=sorted(artifacts))
-    parser.add_argument("--cells", required=True, help="JSON: the runs behind the artifact")
+    parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the artifact")
     parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
     arguments = parser.parse_args()
-    artifacts[arguments.artifact](cells_from(arguments.cells), arguments.output)
+    artifacts[arguments.artifact](parse_artifact_runs(arguments.artifact_runs), arguments.output)

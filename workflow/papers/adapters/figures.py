@@ -5,7 +5,7 @@ from pathlib import Path
 import named
 import pandas as pd
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
 from despur.reporting.tables import headline, main
 from despur.storage.store import write_csv
@@ -13,27 +13,27 @@ from despur.storage.store import write_csv
 WORST = "worst_group_accuracy"
 TRACKED = {"cosine_similarity": "cosine similarity of groups", "alignment_loss": "alignment loss of groups"}
 MARKERS = "osD^vP*X<>h"  # foundation models
-SHOWN = ["metric", "role", "played", "data", "backbone", "printed", "seed", "value"]
+SHOWN = ["metric", "paper_dataset", "used_dataset", "data", "backbone", "paper_method", "seed", "value"]
 
 
-def overall(cells: list[Cell], *metrics: str) -> pd.DataFrame:
+def overall(artifact_runs: list[ArtifactRun], *metrics: str) -> pd.DataFrame:
     """Test rows of these metrics, under the paper's names."""
-    test = headline(named.load(cells, resampled=False)[0])
+    test = headline(named.load(artifact_runs, resampled=False)[0])
     return test[(test["group"] == "") & test["metric"].isin(metrics)]
 
 
-def figure_3(cells: list[Cell], output: Path) -> None:
+def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group error against similarity and alignment of groups of a class: each method on each model; a row for
     each data set."""
-    values = named.tracked(overall(cells, WORST, *TRACKED))
-    keys = ["role", "played", "backbone", "printed", "seed"]
+    values = named.tracked(overall(artifact_runs, WORST, *TRACKED))
+    keys = ["paper_dataset", "used_dataset", "backbone", "paper_method", "seed"]
     wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
     models = sorted(wide["backbone"].unique())
-    played = list(wide.groupby(["role", "played"], sort=False))
-    figure, axes = named_rows([data_name(*key) for key, _ in played], 2, 2 * COLUMN, 2.3)
-    for row, (_, part) in zip(axes, played, strict=True):
+    used_dataset = list(wide.groupby(["paper_dataset", "used_dataset"], sort=False))
+    figure, axes = named_rows([data_name(*key) for key, _ in used_dataset], 2, 2 * COLUMN, 2.3)
+    for row, (_, part) in zip(axes, used_dataset, strict=True):
         for axis, (metric, label) in zip(row, TRACKED.items(), strict=True):
-            for (method, model), own in part.groupby(["printed", "backbone"]):
+            for (method, model), own in part.groupby(["paper_method", "backbone"]):
                 style = {"color": COLORS[method], "marker": MARKERS[models.index(model)]}
                 axis.scatter(own[metric], 100 * (1 - own[WORST]), s=9, alpha=0.45, linewidths=0, **style)
                 axis.scatter(
@@ -41,7 +41,7 @@ def figure_3(cells: list[Cell], output: Path) -> None:
                 )
             axis.set(xlabel=label, ylabel="worst-group error, %")
     legend = axes[0][-1]
-    for method in ordered(wide["printed"]):
+    for method in ordered(wide["paper_method"]):
         legend.scatter([], [], color=COLORS[method], s=30, label=NAMES[method])
     for model in models:
         legend.scatter([], [], color="0.4", marker=MARKERS[models.index(model)], s=30, label=f"part of {model}")
@@ -50,22 +50,25 @@ def figure_3(cells: list[Cell], output: Path) -> None:
     write_csv(output.with_suffix(".csv"), values[SHOWN])
 
 
-def figure_4(cells: list[Cell], output: Path) -> None:
+def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Gain of worst-group accuracy over zero-shot classification, of the ERM adapter and the contrastive adapter, on
     each benchmark."""
-    values = overall(cells, WORST)
+    values = overall(artifact_runs, WORST)
     values = values[(values["backbone"] == named.LARGER) | ~values["backbone"].isin(list(named.BACKBONES.values()))]
-    keys = ["role", "played", "data", "backbone", "seed"]
-    zero = values[values["printed"] == "zero_shot"].set_index(keys)["value"]
-    gains = values[values["printed"].isin(["adapter", "contrastive_adapter"])].copy()
+    keys = ["paper_dataset", "used_dataset", "data", "backbone", "seed"]
+    zero = values[values["paper_method"] == "zero_shot"].set_index(keys)["value"]
+    gains = values[values["paper_method"].isin(["adapter", "contrastive_adapter"])].copy()
     gains["value"] = 100 * (gains["value"].to_numpy() - zero.reindex(pd.MultiIndex.from_frame(gains[keys])).to_numpy())
     gains = gains.dropna(subset="value").assign(metric="worst_group_accuracy_gain")
-    benchmarks = list(dict.fromkeys(zip(gains["role"], gains["played"], strict=True)))
+    benchmarks = list(dict.fromkeys(zip(gains["paper_dataset"], gains["used_dataset"], strict=True)))
     figure, (axis,) = panels(1, COLUMN * 1.5, 0.6 + 0.55 * max(len(benchmarks), 2))
     for shift, method in ((-0.2, "adapter"), (0.2, "contrastive_adapter")):
-        for row, (role, played) in enumerate(benchmarks):
+        for row, (paper_dataset, used_dataset) in enumerate(benchmarks):
             own = gains.loc[
-                (gains["role"] == role) & (gains["played"] == played) & (gains["printed"] == method), "value"
+                (gains["paper_dataset"] == paper_dataset)
+                & (gains["used_dataset"] == used_dataset)
+                & (gains["paper_method"] == method),
+                "value",
             ]
             axis.barh(row + shift, own.mean(), 0.36, color=COLORS[method], label=NAMES[method] if row == 0 else None)
             axis.scatter(own, [row + shift] * len(own), color="0.2", s=5, zorder=3)
@@ -80,30 +83,34 @@ def figure_4(cells: list[Cell], output: Path) -> None:
     write_csv(output.with_suffix(".csv"), gains[SHOWN])
 
 
-def figure_5(cells: list[Cell], output: Path) -> None:
+def figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group accuracy over the number of training samples; zero-shot classification, which needs none, dashed."""
-    values = overall(cells, WORST).reset_index(drop=True)
+    values = overall(artifact_runs, WORST).reset_index(drop=True)
     subsets = values[values["artifact"] == "figure_5"]
-    model = subsets.loc[subsets["printed"] == "contrastive_adapter", "backbone"]
+    model = subsets.loc[subsets["paper_method"] == "contrastive_adapter", "backbone"]
     shown = values[
-        values["printed"].isin(["contrastive_adapter", "ssa", "zero_shot"])
+        values["paper_method"].isin(["contrastive_adapter", "ssa", "zero_shot"])
         & values["backbone"].isin([*model, named.FULL])
     ]
     levels = pd.to_numeric(shown["data.samples"]) if "data.samples" in shown else pd.Series(float("nan"), shown.index)
     shown = shown.assign(samples=levels.fillna(0).astype(int)).drop_duplicates(
-        ["role", "printed", "backbone", "seed", "samples"]
+        ["paper_dataset", "paper_method", "backbone", "seed", "samples"]
     )
-    roles = list(dict.fromkeys(zip(subsets["role"], subsets["played"], strict=True)))
-    figure, axes = named_rows([data_name(role, played) for role, played in roles], 1, 1.5 * COLUMN, 2.4)
-    for (axis,), (role, _) in zip(axes, roles, strict=True):
-        part = shown[shown["role"] == role]
+    paper_datasets = list(dict.fromkeys(zip(subsets["paper_dataset"], subsets["used_dataset"], strict=True)))
+    figure, axes = named_rows(
+        [data_name(paper_dataset, used_dataset) for paper_dataset, used_dataset in paper_datasets], 1, 1.5 * COLUMN, 2.4
+    )
+    for (axis,), (paper_dataset, _) in zip(axes, paper_datasets, strict=True):
+        part = shown[shown["paper_dataset"] == paper_dataset]
         known = [*sorted(set(part["samples"]) - {0}), 0]
         for method in ("contrastive_adapter", "ssa"):
-            own = part[part["printed"] == method].assign(x=lambda rows, known=known: rows["samples"].map(known.index))
+            own = part[part["paper_method"] == method].assign(
+                x=lambda rows, known=known: rows["samples"].map(known.index)
+            )
             mean = own.groupby("x")["value"].mean()
             axis.plot(mean.index, 100 * mean, color=COLORS[method], marker="o", label=NAMES[method])
             axis.scatter(own["x"], 100 * own["value"], color=COLORS[method], s=6, alpha=0.6, linewidths=0)
-        zero = part[part["printed"] == "zero_shot"].drop_duplicates(["seed"])["value"]
+        zero = part[part["paper_method"] == "zero_shot"].drop_duplicates(["seed"])["value"]
         axis.axhline(100 * zero.mean(), color=COLORS["zero_shot"], linestyle="--", label=NAMES["zero_shot"])
         axis.set_xticks(range(len(known)), [str(n) if n else "all" for n in known])
         axis.set(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from despur.metrics.lipschitz import product_bound, sampled_bound
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import COLUMNS
 from despur.specs.paths import ResultPath, locate
@@ -44,16 +44,20 @@ class Means:
         test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["group"] == "")]
         self.test = test
 
-    def roles(self, known: Sequence[str], methods: Sequence[str]) -> list[str]:
+    def paper_datasets(self, known: Sequence[str], methods: Sequence[str]) -> list[str]:
         """The data sets that these methods were run on."""
-        here = set(self.test.loc[self.test["printed"].isin(methods), "role"])
-        return [role for role in known if role in here]
+        here = set(self.test.loc[self.test["paper_method"].isin(methods), "paper_dataset"])
+        return [paper_dataset for paper_dataset in known if paper_dataset in here]
 
-    def by_model(self, roles: Sequence[str], method: str, metric: str, settings: dict[str, str]) -> "pd.Series[float]":
+    def by_model(
+        self, paper_datasets: Sequence[str], method: str, metric: str, settings: dict[str, str]
+    ) -> "pd.Series[float]":
         """Percent of a method on each foundation model, mean over data sets. ``settings``: those of the printed number
         (model, table, number of training samples), which choose the rows."""
         rows, samples = self.test, settings.get("n_train", "")
-        rows = rows[rows["role"].isin(roles) & (rows["printed"] == method) & (rows["metric"] == metric)]
+        rows = rows[
+            rows["paper_dataset"].isin(paper_datasets) & (rows["paper_method"] == method) & (rows["metric"] == metric)
+        ]
         if method != "zero_shot":  # which is the same for all
             levels = pd.to_numeric(rows.get("data.samples", pd.Series(np.nan, rows.index))).fillna(0)
             rows = rows[levels == float(samples or 0)]
@@ -64,10 +68,12 @@ class Means:
                 rows["backbone"].isin([settings["backbone"], named.FULL])
                 | ~rows["backbone"].str.startswith(named.IMAGES)
             ]
-        means = rows.groupby(["backbone", "role"])["value"].mean().unstack().reindex(columns=list(roles))
+        means = (
+            rows.groupby(["backbone", "paper_dataset"])["value"].mean().unstack().reindex(columns=list(paper_datasets))
+        )
         if not len(found := 100 * means.dropna().mean(axis=1)):
             raise NotHere(
-                f"{method} on {', '.join(roles)} was not run" + (f" with {samples} samples" if samples else "")
+                f"{method} on {', '.join(paper_datasets)} was not run" + (f" with {samples} samples" if samples else "")
             )
         return found
 
@@ -81,7 +87,7 @@ def beside(base: "pd.Series[float]", model: str) -> float:
     return float(base[model])
 
 
-def change(number: Any, settings: dict[str, str], means: Means, roles: Sequence[Sequence[str]]) -> list[float]:
+def change(number: Any, settings: dict[str, str], means: Means, paper_datasets: Sequence[Sequence[str]]) -> list[float]:
     """By how much a method is better (or, with drop, increase, shortfall in the metric's name, worse) than a baseline
     on the same model, on each data set, or on means over some; of several baselines, than the best."""
     metric = GAP if number.metric.startswith("gap") else WORST
@@ -91,9 +97,9 @@ def change(number: Any, settings: dict[str, str], means: Means, roles: Sequence[
         BASELINES.get(settings["baseline"], (settings["baseline"],)),
     )
     found = []
-    for part in roles:
+    for part in paper_datasets:
         ran = [
-            name for name in baselines if means.roles(part, [name]) == list(part)
+            name for name in baselines if means.paper_datasets(part, [name]) == list(part)
         ]  # not all data sets have group prompts
         bases = [means.by_model(part, name, metric, settings) for name in ran or baselines]
         for method in methods:
@@ -102,11 +108,13 @@ def change(number: Any, settings: dict[str, str], means: Means, roles: Sequence[
     return found
 
 
-def measured(number: Any, settings: dict[str, str], means: Means, roles: Sequence[Sequence[str]]) -> list[float]:
+def measured(
+    number: Any, settings: dict[str, str], means: Means, paper_datasets: Sequence[Sequence[str]]
+) -> list[float]:
     """A metric of a method on each data set and model."""
     known = {"gap_max": GAP, "worst_group_accuracy_min": WORST, "trained_params_percent": "trained_params_share"}
     metric = known.get(number.metric, number.metric)
-    return [value for part in roles for value in means.by_model(part, number.method, metric, settings)]
+    return [value for part in paper_datasets for value in means.by_model(part, number.method, metric, settings)]
 
 
 def trained_of(result: ResultPath) -> dict[str, dict[str, int]]:
@@ -115,12 +123,17 @@ def trained_of(result: ResultPath) -> dict[str, dict[str, int]]:
     return runs
 
 
-def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
+def of_foundation_models(artifact_runs: Sequence[ArtifactRun]) -> list[float]:
     """Parameters that each contrastive adapter trains, in percent of those of its foundation model (of a bundled model:
     its own trained parameters)."""
     found = []
     for folder in sorted(
-        {folder for cell in cells if cell.printed.startswith("contrastive_adapter") for folder in cell.folders}
+        {
+            folder
+            for artifact_run in artifact_runs
+            if artifact_run.paper_method.startswith("contrastive_adapter")
+            for folder in artifact_run.folders
+        }
     ):
         result = locate(folder)
         own, models = (
@@ -137,18 +150,19 @@ def of_foundation_models(cells: Sequence[Cell]) -> list[float]:
     return found
 
 
-def lipschitz(cells: Sequence[Cell]) -> tuple[float, float]:
+def lipschitz(artifact_runs: Sequence[ArtifactRun]) -> tuple[float, float]:
     """Sampled lower and product upper bound of the first seed's contrastive adapter on the larger model, on Waterbirds
     or its substitute."""
-    for cell in cells:
+    for artifact_run in artifact_runs:
         for folder in (
-            cell.folders
-            if (cell.role, cell.printed, cell.artifact) == ("waterbirds", "contrastive_adapter", "table_3")
+            artifact_run.folders
+            if (artifact_run.paper_dataset, artifact_run.paper_method, artifact_run.artifact)
+            == ("waterbirds", "contrastive_adapter", "table_3")
             else ()
         ):
             result = locate(folder)
             for run in result.runs():
-                if named.identify(cell.printed, run.spec.name, run.data.name)[:2] == (
+                if named.identify(artifact_run.paper_method, run.spec.name, run.data.name)[:2] == (
                     "contrastive_adapter",
                     named.LARGER,
                 ):
@@ -160,17 +174,17 @@ def lipschitz(cells: Sequence[Cell]) -> tuple[float, float]:
     raise NotHere("the contrastive adapter was not run on Waterbirds")
 
 
-def smallest_share(cells: Sequence[Cell], role: str) -> float:
+def smallest_share(artifact_runs: Sequence[ArtifactRun], paper_dataset: str) -> float:
     """Percent of training samples in the smallest group (class x attribute)."""
-    for cell in cells:
-        if cell.role == role:
-            result = locate(cell.folders[0])
+    for artifact_run in artifact_runs:
+        if artifact_run.paper_dataset == paper_dataset:
+            result = locate(artifact_run.folders[0])
             dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
             return float(100 * dataset.class_attribute_groups[dataset.rows("train")].mean(axis=0).min())
-    raise NotHere(f"no data set is used for {role}")
+    raise NotHere(f"no data set is used for {paper_dataset}")
 
 
-def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:
+def ours(number: Any, artifact_runs: Sequence[ArtifactRun], means: Means) -> dict[str, Any]:
     """Our number, the largest or smallest over data sets where the paper's is; raises NotHere."""
     settings = printed_settings(number.setting)
     if number.method == "ssa":
@@ -178,32 +192,42 @@ def ours(number: Any, cells: Sequence[Cell], means: Means) -> dict[str, Any]:
     if not RANGES & set(settings):
         settings["backbone"] = named.LARGER
     if number.metric == "lipschitz_constant":
-        low, high = lipschitz(cells)
+        low, high = lipschitz(artifact_runs)
         return {"ours": high, "reason": f"product bound; the sampled lower bound is {low:.3g}"}
     if number.metric == "smallest_group_fraction":
-        return {"ours": smallest_share(cells, number.dataset), "reason": ""}
-    roles = means.roles(EVERYWHERE.get(number.dataset, [number.dataset]), METHODS.get(number.method, [number.method]))
-    if not roles:
+        return {"ours": smallest_share(artifact_runs, number.dataset), "reason": ""}
+    paper_datasets = means.paper_datasets(
+        EVERYWHERE.get(number.dataset, [number.dataset]), METHODS.get(number.method, [number.method])
+    )
+    if not paper_datasets:
         raise NotHere(f"{number.method} on {number.dataset} was not run")
     if settings.get("quantity") == "share_of_fm_params":
-        values = of_foundation_models(cells)
+        values = of_foundation_models(artifact_runs)
     else:
         measure: Callable[..., list[float]] = (
             change if "baseline" in settings and number.metric not in (GAP, AVERAGE) else measured
         )
         values = measure(
-            number, settings, means, [roles] if number.dataset == "mean_of_4" else [[role] for role in roles]
+            number,
+            settings,
+            means,
+            [paper_datasets]
+            if number.dataset == "mean_of_4"
+            else [[paper_dataset] for paper_dataset in paper_datasets],
         )
     reduce = min if settings.get("bound") == "min" or number.metric.endswith("_min") else max
-    return {"ours": float(reduce(values)), "reason": f"over {', '.join(roles)}" if number.dataset in EVERYWHERE else ""}
+    return {
+        "ours": float(reduce(values)),
+        "reason": f"over {', '.join(paper_datasets)}" if number.dataset in EVERYWHERE else "",
+    }
 
 
-def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
+def prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each printed number, with the reason where there is none. There are no verdicts here: the tables have
     them for the numbers that they print."""
-    metrics = named.load(cells, resampled=False)[0]
+    metrics = named.load(artifact_runs, resampled=False)[0]
     means = Means(metrics) if len(metrics) else None
-    stand_in = any(cell.stand_in for cell in cells)
+    substitute = any(artifact_run.substitute for artifact_run in artifact_runs)
     rows = []
     for number in printed.itertuples():
         base = {
@@ -220,12 +244,12 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
         }
         try:
             if means is not None:
-                found = ours(number, cells, means)
+                found = ours(number, artifact_runs, means)
                 own = {
                     "seeds": metrics["seed"].nunique(),
-                    "verdict": "substitute data: not compared" if stand_in else "see tables",
+                    "verdict": "substitute data: not compared" if substitute else "see tables",
                 }
-                base |= found | own | ({} if stand_in else {"difference": found["ours"] - number.mean})
+                base |= found | own | ({} if substitute else {"difference": found["ours"] - number.mean})
         except NotHere as reason:
             base["reason"] = str(reason)
         rows.append(base)

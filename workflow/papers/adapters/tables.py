@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from prose import prose
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
 from despur.reporting.tables import compare, main, shown, spread, write_table
 from despur.specs.paths import locate
@@ -49,17 +49,17 @@ def write(output: Path, table: pd.DataFrame) -> None:
     write_table(output, table, shown(table, plain if table["metric"].str.startswith(PLAIN).any() else spread))
 
 
-def accuracies(name: str, cells: list[Cell], output: Path) -> None:
+def accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst group, average and their gap of methods on foundation models."""
-    write(output, beside(pd.read_csv(REPORTED / f"{name}.csv"), named.metrics_of(cells)))
+    write(output, beside(pd.read_csv(REPORTED / f"{name}.csv"), named.metrics_of(artifact_runs)))
 
 
-def table_2(cells: list[Cell], output: Path) -> None:
+def table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Sizes of the groups of the class where they differ most; and whether a method's gap is smaller than that of
     zero-shot."""
-    metrics = named.metrics_of(cells)
+    metrics = named.metrics_of(artifact_runs)
     found = [metrics, improved(metrics)] if len(metrics) else [metrics]
-    found += [sizes(cell) for cell in cells if cell.printed == "zero_shot"]
+    found += [sizes(artifact_run) for artifact_run in artifact_runs if artifact_run.paper_method == "zero_shot"]
     reported = pd.read_csv(REPORTED / "table_2.csv", dtype={"method": str}).fillna({"method": "data"})
     write(output, beside(reported, pd.concat(found, ignore_index=True)))
 
@@ -67,26 +67,32 @@ def table_2(cells: list[Cell], output: Path) -> None:
 def improved(metrics: pd.DataFrame) -> pd.DataFrame:
     """1 where a trained method has a smaller gap than zero-shot, else 0; by means over seeds."""
     gaps = metrics[(metrics["metric"] == "gap") & (metrics["split"] == "test") & (metrics["selection"] == "best")]
-    keys = ["role", "played", "data", "stand_in", "backbone"]
-    means = gaps.groupby([*keys, "printed"])["value"].mean().unstack("printed")
+    keys = ["paper_dataset", "used_dataset", "data", "substitute", "backbone"]
+    means = gaps.groupby([*keys, "paper_method"])["value"].mean().unstack("paper_method")
     better = means.drop(columns="zero_shot").lt(means["zero_shot"], axis=0).astype(float)
     long = (
         better.reset_index()
-        .melt(keys, var_name="printed")
-        .merge(gaps.drop_duplicates([*keys, "printed"])[[*keys, "printed", "method"]])
+        .melt(keys, var_name="paper_method")
+        .merge(gaps.drop_duplicates([*keys, "paper_method"])[[*keys, "paper_method", "method"]])
     )
     return long.assign(metric="improved_group_robustness", split="test", selection="best", group="", seed=0)
 
 
-def sizes(cell: Cell) -> pd.DataFrame:
+def sizes(artifact_run: ArtifactRun) -> pd.DataFrame:
     """The largest and smallest training group, and whether the groups are balanced."""
-    result = locate(cell.folders[0])
+    result = locate(artifact_run.folders[0])
     run = result.runs()[0]
     data, method = run.data.name, run.spec.name
     most, least = group_sizes(load_dataset(result.data.folder, data))
     values = {"largest": most, "smallest": least, "balanced": float(most / least < BALANCED)}
     rows = [{"metric": f"class_wise_group_size_{name}", "value": value} for name, value in values.items()]
-    same = {"role": cell.role, "played": cell.dataset, "data": data, "stand_in": cell.stand_in, "printed": "data"}
+    same = {
+        "paper_dataset": artifact_run.paper_dataset,
+        "used_dataset": artifact_run.dataset,
+        "data": data,
+        "substitute": artifact_run.substitute,
+        "paper_method": "data",
+    }
     return pd.DataFrame(rows).assign(**same, split="train", selection="best", group="", seed=0, method=method)
 
 
@@ -103,20 +109,20 @@ def group_sizes(dataset: Dataset) -> tuple[float, float]:
     return max(pairs, key=lambda pair: pair[0] / pair[1])
 
 
-def table_6(cells: list[Cell], output: Path) -> None:
+def table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Trained parameters, counted; worst-group accuracy, and by how much it exceeds that of SSA."""
-    metrics = named.metrics_of(cells)
+    metrics = named.metrics_of(artifact_runs)
     reported = pd.read_csv(REPORTED / "table_6.csv")
     if len(metrics):
         worst = metrics[(metrics["metric"] == "worst_group_accuracy") & (metrics["group"] == "")]
-        best = worst[worst["printed"] == "ssa"].set_index(["role", "split", "selection", "seed"])["value"]
-        keys = pd.MultiIndex.from_frame(worst[["role", "split", "selection", "seed"]])
+        best = worst[worst["paper_method"] == "ssa"].set_index(["paper_dataset", "split", "selection", "seed"])["value"]
+        keys = pd.MultiIndex.from_frame(worst[["paper_dataset", "split", "selection", "seed"]])
         own = worst["value"].to_numpy() - best.reindex(keys).to_numpy()
         counted = metrics[metrics["metric"].str.startswith("trained_params")].replace(
             {"metric": {"trained_params_share": "trained_params_percent"}}
         )
-        counted = counted.drop_duplicates(["printed", "backbone", "seed", "metric"]).assign(
-            role="waterbirds_and_celeba"
+        counted = counted.drop_duplicates(["paper_method", "backbone", "seed", "metric"]).assign(
+            paper_dataset="waterbirds_and_celeba"
         )
         kept = metrics[~metrics["metric"].str.startswith("trained_params")]
         delta = worst.assign(metric="worst_group_accuracy_delta_vs_prior_sota", value=own).dropna(subset="value")
@@ -124,27 +130,27 @@ def table_6(cells: list[Cell], output: Path) -> None:
     write(output, beside(reported, metrics))
 
 
-def numbers_of_the_text(cells: list[Cell], output: Path) -> None:
+def numbers_of_the_text(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
-    table = prose(pd.read_csv(REPORTED / "prose.csv"), cells)
+    table = prose(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
     display = shown(table, plain)
     write_table(output, table, display.assign(reason=table["reason"].fillna("")))
 
 
-def of_claims(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def of_claims(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The metrics and resamples that claims use. Claims about Figure 5 use only zero-shot classification of Table 3
     (named.with_zero_shot)."""
-    metrics, resamples = named.load(cells)
-    if any(cell.artifact == "figure_5" for cell in cells):
+    metrics, resamples = named.load(artifact_runs)
+    if any(artifact_run.artifact == "figure_5" for artifact_run in artifact_runs):
         metrics, resamples = (
             table[table["artifact"] == "figure_5"] if len(table) else table for table in (metrics, resamples)
         )
     return metrics, resamples
 
 
-def judged(cells: list[Cell], output: Path) -> None:
+def judged(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(PAPER / "claims.yaml", cells, of_claims)
+    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, of_claims)
     write_table(output, table, claims.shown(table))
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import seaborn as sns
 from curves import LABELS, start_figure
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, ordered, write_figure
 from despur.reporting.tables import headline, load_metrics
 from despur.storage.store import write_csv
@@ -23,7 +23,7 @@ BOUND = {  # Eq. 6 for a class: metric, its label, its marker, and whether that 
     "class_bound_alignment": ("$B\\,C_1\\,\\hat{L}_{align}$ alone", "^", False),
     "class_bound": ("bound of Eq. 6", "_", True),
 }
-RUN = ["role", "played", "data", "printed", "seed"]
+RUN = ["paper_dataset", "used_dataset", "data", "paper_method", "seed"]
 
 
 def class_gaps(test: pd.DataFrame, high: str, low: str) -> pd.Series:
@@ -32,36 +32,41 @@ def class_gaps(test: pd.DataFrame, high: str, low: str) -> pd.Series:
     return values.loc[f"class_{high}"] - values.loc[f"class_{low}"]
 
 
-def draw_figure_5(cells: list[Cell], output: Path) -> None:
+def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """(a) Alignment loss, mutual information with (b) class and (c) attribute, and (d) per-class gap (mean over
     classes); a row for each data set."""
-    test = headline(load_metrics(cells))
+    test = headline(load_metrics(artifact_runs))
     overall = test[(test["group"] == "") & test["metric"].isin(FIGURE_5)]
     gaps = class_gaps(test, "average_accuracy", "worst_group_accuracy").groupby(RUN, sort=False).mean()
     values = pd.concat([overall, gaps.rename("value").reset_index().assign(metric="class_gap")])
     figure, rows = start_figure(values, 4, 2 * COLUMN, 1.75)
     for row, part in rows:
         for axis, letter, metric in zip(row, "abcd", FIGURE_5, strict=True):
-            plot_bars(axis, part[part["metric"] == metric], metric, ordered(part["printed"]))
+            plot_bars(axis, part[part["metric"] == metric], metric, ordered(part["paper_method"]))
             axis.set_title(f"({letter})", loc="left")
     write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), values[["metric", "role", "played", "data", "printed", "seed", "value"]])
+    write_csv(
+        output.with_suffix(".csv"),
+        values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "value"]],
+    )
 
 
 def plot_bars(axis: Any, table: pd.DataFrame, metric: str, methods: list[str]) -> None:
     """A bar for each method: mean and standard deviation over seeds, each seed a dot."""
     table = table.assign(value=(100 if metric == "class_gap" else 1) * table["value"])
-    place = {"x": "printed", "y": "value", "order": methods, "ax": axis}
-    sns.barplot(table, hue="printed", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place)
+    place = {"x": "paper_method", "y": "value", "order": methods, "ax": axis}
+    sns.barplot(
+        table, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place
+    )
     sns.swarmplot(table, color="0.2", size=2.5, **place)
     axis.set(xlabel="", ylabel=FIGURE_5[metric])
     axis.set_xticks(range(len(methods)), [NAMES[method] for method in methods])
 
 
-def draw_figure_theorem_3_1(cells: list[Cell], output: Path) -> None:
+def draw_figure_theorem_3_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """By class and method: worst-group minus average test loss, and its bound (Eq. 6) from training data; a row for
     each data set."""
-    test = headline(load_metrics(cells))
+    test = headline(load_metrics(artifact_runs))
     gaps = class_gaps(test, "worst_group_loss", "average_loss")
     gaps = gaps.rename("value").reset_index().assign(metric="class_gap_loss")
     values = pd.concat([gaps, test[test["metric"].isin(BOUND)]])
@@ -69,18 +74,18 @@ def draw_figure_theorem_3_1(cells: list[Cell], output: Path) -> None:
     for (axis,), part in rows:
         plot_bound(axis, part)
     write_figure(output, figure)
-    columns = ["metric", "role", "played", "data", "printed", "seed", "group", "value"]
+    columns = ["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "group", "value"]
     write_csv(output.with_suffix(".csv"), values[columns])
 
 
 def plot_bound(axis: Any, table: pd.DataFrame) -> None:
     """Gap and bound of each class (x) by method (side by side, colored), on a logarithmic scale."""
-    methods, classes = ordered(table["printed"]), list(dict.fromkeys(table["group"]))
+    methods, classes = ordered(table["paper_method"]), list(dict.fromkeys(table["group"]))
     for metric, (label, marker, filled) in BOUND.items():
         mine = table[table["metric"] == metric]
-        shift = mine["printed"].map(methods.index) - (len(methods) - 1) / 2
+        shift = mine["paper_method"].map(methods.index) - (len(methods) - 1) / 2
         x = mine["group"].map(classes.index) + 0.22 * shift
-        colors = [COLORS[method] for method in mine["printed"]]
+        colors = [COLORS[method] for method in mine["paper_method"]]
         axis.scatter(x, mine["value"], s=16, marker=marker, **marker_style(colors, filled))
         axis.scatter([], [], s=16, marker=marker, label=label, **marker_style("0.3", filled))
     for method in methods:

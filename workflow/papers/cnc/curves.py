@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import seaborn as sns
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
 from despur.reporting.tables import load_metrics
 from despur.storage.store import write_csv
@@ -23,12 +23,12 @@ LABELS = {
     ATTRIBUTE: "Î(A; Z), nats",
     RATIO: "Î(Y; Z) / Î(A; Z)",
 }
-RUN = ["role", "played", "printed", "data", "seed", "selection"]
+RUN = ["paper_dataset", "used_dataset", "paper_method", "data", "seed", "selection"]
 
 
-def load_levels(cells: list[Cell], setting: str) -> pd.DataFrame:
+def load_levels(artifact_runs: list[ArtifactRun], setting: str) -> pd.DataFrame:
     """A row for each run and selection on the test set: the level of a setting, and a column for each of LABELS."""
-    metrics = load_metrics(cells)
+    metrics = load_metrics(artifact_runs)
     test = metrics[(metrics["split"] == "test") & (metrics["group"] == "") & metrics["metric"].isin(LABELS)]
     table = test.pivot(index=[*RUN, setting], columns="metric", values="value").reset_index()
     table[setting] = table[setting].astype(float)
@@ -37,7 +37,7 @@ def load_levels(cells: list[Cell], setting: str) -> pd.DataFrame:
 
 def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each data set, with its name."""
-    return [(data_name(*key), part) for key, part in table.groupby(["role", "played"], sort=False)]
+    return [(data_name(*key), part) for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)]
 
 
 def start_figure(table: pd.DataFrame, columns: int, width: float, height: float) -> tuple[Any, list[tuple[Any, Any]]]:
@@ -52,8 +52,8 @@ def plot_lines(axis: Any, table: pd.DataFrame, setting: str, metric: str, **styl
     levels = sorted(table[setting].unique())
     accuracy = metric in (WORST, AVERAGE)
     table = table.assign(x=table[setting].map(levels.index), **{metric: (100 if accuracy else 1) * table[metric]})
-    for method in ordered(table["printed"]):
-        mine = table[table["printed"] == method]
+    for method in ordered(table["paper_method"]):
+        mine = table[table["paper_method"] == method]
         mean = mine.groupby("x")[metric].mean()
         axis.plot(mean.index, mean, **{"color": COLORS[method], "label": NAMES[method], "marker": "o", **style})
         axis.scatter(mine["x"], mine[metric], color=COLORS[method], s=5, alpha=0.6, linewidths=0)
@@ -76,10 +76,10 @@ def set_titles(row: Any, *titles: str) -> None:
         axis.set_title(f"({letter}) {title}", loc="left")
 
 
-def draw_figure_3(cells: list[Cell], output: Path) -> None:
+def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """ERM: (a) worst group and (b) alignment loss over p_corr; mutual informations (c) at each epoch and (d) over
     p_corr."""
-    table = load_levels(cells, P_CORR)
+    table = load_levels(artifact_runs, P_CORR)
     figure, rows = start_figure(table, 4, 2 * COLUMN, 2.1)
     for row, part in rows:
         best, epochs = (part[part["selection"].str.startswith(kind)] for kind in ("best", "epoch="))
@@ -111,17 +111,17 @@ def plot_path(axis: Any, table: pd.DataFrame) -> None:
     axis.legend(title="$p_{corr}$", loc="center left", bbox_to_anchor=(1, 0.5), handletextpad=0)
 
 
-def draw_figure_4(cells: list[Cell], output: Path) -> None:
+def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """JTT beside ERM: (a) worst group, and mutual informations of (b) ERM and (c) JTT, over p_corr."""
-    table = load_levels(cells, P_CORR).query("selection == 'best'")
+    table = load_levels(artifact_runs, P_CORR).query("selection == 'best'")
     figure, rows = start_figure(table, 3, 2 * COLUMN, 2.0)
     for row, part in rows:
         plot_lines(row[0], part, P_CORR, WORST)
         row[0].legend()
-        methods = ordered(part["printed"])
+        methods = ordered(part["paper_method"])
         top = 1.08 * part[[CLASS, ATTRIBUTE]].max(axis=None)
         for axis, method in zip(row[1:], methods, strict=True):
-            mine = part[part["printed"] == method]
+            mine = part[part["paper_method"] == method]
             plot_lines(axis, mine, P_CORR, CLASS, label="Î(Y; Z)")
             plot_lines(axis, mine, P_CORR, ATTRIBUTE, label="Î(A; Z)", linestyle="--", marker="s")
             axis.set(ylabel="mutual information, nats", ylim=(0, top))
@@ -131,9 +131,9 @@ def draw_figure_4(cells: list[Cell], output: Path) -> None:
     write_csv(output.with_suffix(".csv"), table)
 
 
-def draw_figure_7(cells: list[Cell], output: Path) -> None:
+def draw_figure_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """(a) Worst group, (b) alignment loss and (c) ratio of mutual informations over p_corr, by method."""
-    table = load_levels(cells, P_CORR).query("selection == 'best'")
+    table = load_levels(artifact_runs, P_CORR).query("selection == 'best'")
     figure, rows = start_figure(table, 3, 2 * COLUMN, 2.0)
     for row, part in rows:
         for axis, metric in zip(row, (WORST, ALIGNMENT, RATIO), strict=True):
@@ -147,14 +147,14 @@ def draw_figure_7(cells: list[Cell], output: Path) -> None:
     write_csv(output.with_suffix(".csv"), table)
 
 
-def draw_figure_7d(cells: list[Cell], output: Path) -> None:
+def draw_figure_7d(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group (solid) and average accuracy (dashed) over the noise of true labels, given in place of stage 1's."""
-    table = load_levels(cells, NOISE).query("selection == 'best'")
+    table = load_levels(artifact_runs, NOISE).query("selection == 'best'")
     figure, rows = start_figure(table, 1, 1.4 * COLUMN, 2.2)
     for (axis,), part in rows:
         plot_lines(axis, part, NOISE, WORST, linestyle="-")
         plot_lines(axis, part, NOISE, AVERAGE, linestyle="--")
-        names = [NAMES[method] for method in ordered(part["printed"])]
+        names = [NAMES[method] for method in ordered(part["paper_method"])]
         labels = [f"{name}, worst group" for name in names] + [f"{name}, average" for name in names]
         axis.legend(axis.get_legend_handles_labels()[0], labels, loc="center left", bbox_to_anchor=(1, 0.5))
         axis.set_ylabel("accuracy, %")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, grid, write_figure
 from despur.specs.paths import locate
 from despur.storage.store import Array, Container, Dataset, load_dataset, write_csv
@@ -24,9 +24,9 @@ RIGHT, WRONG = "#1a7f37", "#c62828"
 
 @dataclass(frozen=True)
 class ExplainedRun:
-    """The first run of a cell: ``images``, ``maps`` and ``predicted`` of the samples at ``rows`` of its data."""
+    """The first seed of a run: ``images``, ``maps`` and ``predicted`` of the samples at ``rows`` of its data."""
 
-    cell: Cell
+    artifact_run: ArtifactRun
     dataset: Dataset
     arrays: dict[str, Array]
 
@@ -56,33 +56,41 @@ class ExplainedRun:
         return f"{self.dataset.about['groups'][group]}\n{self.count_training(group):,} in training"
 
 
-def load_run(cell: Cell) -> ExplainedRun:
-    """What the saliency stage wrote of a cell's first run."""
-    result = locate(cell.folders[0])
+def load_run(artifact_run: ArtifactRun) -> ExplainedRun:
+    """What the saliency stage wrote of a run's first seed."""
+    result = locate(artifact_run.folders[0])
     run = result.runs()[0]
     arrays = Container(result.folder / "saliency.safetensors").under(run.key)
-    return ExplainedRun(cell, load_dataset(result.data.folder, run.data.name), arrays)
+    return ExplainedRun(artifact_run, load_dataset(result.data.folder, run.data.name), arrays)
 
 
-def load_by_dataset(cells: Sequence[Cell]) -> list[list[ExplainedRun]]:
+def load_by_dataset(artifact_runs: Sequence[ArtifactRun]) -> list[list[ExplainedRun]]:
     """The runs of the methods on each data set."""
-    groups = groupby(cells, key=lambda cell: (cell.role, cell.dataset))
-    return [[load_run(cell) for cell in own] for _, own in groups]
+    groups = groupby(artifact_runs, key=lambda artifact_run: (artifact_run.paper_dataset, artifact_run.dataset))
+    return [[load_run(artifact_run) for artifact_run in own] for _, own in groups]
 
 
-def load_shares(cells: Sequence[Cell]) -> pd.DataFrame:
-    """saliency.csv of all cells, with their data set and method."""
+def load_shares(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """saliency.csv of all runs, with their data set and method."""
     tables = []
-    for cell in cells:
-        for folder in cell.folders:
+    for artifact_run in artifact_runs:
+        for folder in artifact_run.folders:
             table = pd.read_csv(Path(folder) / "saliency.csv", dtype={"group": str})
-            tables.append(table.assign(role=cell.role, played=cell.dataset, printed=cell.printed))
+            tables.append(
+                table.assign(
+                    paper_dataset=artifact_run.paper_dataset,
+                    used_dataset=artifact_run.dataset,
+                    paper_method=artifact_run.paper_method,
+                )
+            )
     return pd.concat(tables, ignore_index=True)
 
 
-def shares_on(shares: pd.DataFrame, cell: Cell) -> pd.DataFrame:
-    """The shares of all methods on a cell's data."""
-    return shares[(shares["role"] == cell.role) & (shares["played"] == cell.dataset)]
+def shares_on(shares: pd.DataFrame, artifact_run: ArtifactRun) -> pd.DataFrame:
+    """The shares of all methods on a run's data."""
+    return shares[
+        (shares["paper_dataset"] == artifact_run.paper_dataset) & (shares["used_dataset"] == artifact_run.dataset)
+    ]
 
 
 def plot_image(axis: Any, run: ExplainedRun, row: int) -> None:
@@ -101,10 +109,10 @@ def plot_saliency(axis: Any, run: ExplainedRun, row: int) -> None:
     axis.set_xlabel(f"{'✓' if right else '✗'} {name}", color=RIGHT if right else WRONG, fontsize=6, labelpad=1)
 
 
-def describe_shares(shares: pd.DataFrame, cell: Cell) -> str:
+def describe_shares(shares: pd.DataFrame, artifact_run: ArtifactRun) -> str:
     """Share of saliency on the foreground, averaged over groups; mean and standard deviation over seeds."""
-    own = shares_on(shares, cell)
-    percent = 100 * own[own["printed"] == cell.printed].groupby("seed")[["inside", "uniform"]].mean()
+    own = shares_on(shares, artifact_run)
+    percent = 100 * own[own["paper_method"] == artifact_run.paper_method].groupby("seed")[["inside", "uniform"]].mean()
     if percent["inside"].isna().all():
         return NO_MASKS
     spread = f" ± {percent['inside'].std():.0f}" if len(percent) > 1 else ""
@@ -114,10 +122,10 @@ def describe_shares(shares: pd.DataFrame, cell: Cell) -> str:
     )
 
 
-def draw_figure_1(cells: list[Cell], output: Path) -> None:
+def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The same images, one of each group, for ERM (a) and CNC (c): the first example that ERM gets wrong, if there is
     one."""
-    data, shares = load_by_dataset(cells), load_shares(cells)
+    data, shares = load_by_dataset(artifact_runs), load_shares(artifact_runs)
     figure, axes = grid(sum(1 + len(runs) for runs in data), GROUPS + 1, 1.6 * COLUMN, 1.05)
     lines = iter(axes)
     for runs in data:
@@ -128,17 +136,17 @@ def draw_figure_1(cells: list[Cell], output: Path) -> None:
             axis.set_title(first.describe_group(group), fontsize=7)
         for run in runs:
             line = next(lines)
-            line[0].set_ylabel(PANELS[run.cell.printed])
-            text = describe_shares(shares, run.cell)
+            line[0].set_ylabel(PANELS[run.artifact_run.paper_method])
+            text = describe_shares(shares, run.artifact_run)
             line[-1].text(0, 0.5, text, va="center", fontsize=7, transform=line[-1].transAxes)
             for axis, row in zip(line, rows, strict=False):
                 plot_saliency(axis, run, row)
-    write_saliency_figure(figure, axes, cells, shares, output)
+    write_saliency_figure(figure, axes, artifact_runs, shares, output)
 
 
-def draw_figure_12_13(cells: list[Cell], output: Path) -> None:
+def draw_figure_12_13(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Each group's first examples with the map of every method, and the share on the foreground by method."""
-    data, shares = load_by_dataset(cells), load_shares(cells)
+    data, shares = load_by_dataset(artifact_runs), load_shares(artifact_runs)
     lines = [(runs, group) for runs in data for group in runs[0].rarest_groups()]
     width = 1 + max(map(len, data))  # panels of an example: the image, and each method's map
     ratios = {"width_ratios": [1] * EXAMPLES * width + [1.6]}
@@ -151,24 +159,26 @@ def draw_figure_12_13(cells: list[Cell], output: Path) -> None:
             for axis, run in zip(maps, runs, strict=False):
                 plot_saliency(axis, run, row)
         plot_shares(line[-1], shares, runs, group)
-    names = ["input", *(NAMES[run.cell.printed] for run in data[0])] * EXAMPLES
+    names = ["input", *(NAMES[run.artifact_run.paper_method] for run in data[0])] * EXAMPLES
     for axis, name in zip(axes[0], [*names, "on foreground, %"], strict=True):
         axis.set_title(name, fontsize=7)
-    write_saliency_figure(figure, axes, cells, shares, output)
+    write_saliency_figure(figure, axes, artifact_runs, shares, output)
 
 
 def plot_shares(axis: Any, shares: pd.DataFrame, runs: Sequence[ExplainedRun], group: int) -> None:
     """Share of a group's saliency on the foreground by method: mean, standard deviation and dots over seeds; dashed:
     if it were uniform."""
-    own = shares_on(shares, runs[0].cell)
+    own = shares_on(shares, runs[0].artifact_run)
     own = own[own["group"] == runs[0].dataset.about["groups"][group]]
     if own["inside"].isna().all():
         axis.text(0.5, 0.5, NO_MASKS, ha="center", va="center", fontsize=6, transform=axis.transAxes)
         return
-    methods = [run.cell.printed for run in runs]
+    methods = [run.artifact_run.paper_method for run in runs]
     percent = own.assign(percent=100 * own["inside"])
-    place = {"x": "percent", "y": "printed", "order": methods, "ax": axis}
-    sns.barplot(percent, hue="printed", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place)
+    place = {"x": "percent", "y": "paper_method", "order": methods, "ax": axis}
+    sns.barplot(
+        percent, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place
+    )
     sns.stripplot(percent, color="0.2", size=2, jitter=False, **place)  # jitter is random
     axis.axvline(100 * own["uniform"].mean(), color="0.3", linestyle="--", linewidth=0.8)
     axis.set(xlabel="", ylabel="", xlim=(0, 105 * shares["inside"].max()))
@@ -176,9 +186,11 @@ def plot_shares(axis: Any, shares: pd.DataFrame, runs: Sequence[ExplainedRun], g
     axis.tick_params(labelsize=6)
 
 
-def write_saliency_figure(figure: Any, axes: Any, cells: Sequence[Cell], shares: pd.DataFrame, output: Path) -> None:
+def write_saliency_figure(
+    figure: Any, axes: Any, artifact_runs: Sequence[ArtifactRun], shares: pd.DataFrame, output: Path
+) -> None:
     """Name the data, hide what stayed empty, and write the figure and its shares."""
-    named = dict.fromkeys(data_name(cell.role, cell.dataset) for cell in cells)
+    named = dict.fromkeys(data_name(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs)
     figure.suptitle("; ".join(named), fontsize=8)
     for axis in axes.flat:
         if not axis.has_data():

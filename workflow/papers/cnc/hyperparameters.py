@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import load_metrics, write_table
 from despur.specs.declarations import declared, list_components, paper_hyperparameters
@@ -45,9 +45,9 @@ KEYS = {  # the paper's name: the name of our setting
 }
 
 
-def write_table_a7_a11(cells: list[Cell], output: Path) -> None:
+def write_table_a7_a11(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The grids of this run first, a row for each method and data set; then the paper's hyper-parameters."""
-    rows = [summarize_grids(own) for own in group_grids(cells)]
+    rows = [summarize_grids(own) for own in group_grids(artifact_runs)]
     table = pd.concat([pd.DataFrame(rows), load_printed_grids()], ignore_index=True).reindex(columns=COLUMNS)
     write_table(output, table, format_grids(table))
 
@@ -87,30 +87,32 @@ def find_source(spec: Spec, key: str, dataset: str, component: str = "") -> str:
     return declared(spec.kind, spec.base_name)["SETTINGS"][key].source
 
 
-def group_grids(cells: list[Cell]) -> list[list[Cell]]:
-    """The cells that vary a setting, those of one method on one data set together."""
-    families: dict[tuple[str, str, str], list[Cell]] = {}
-    for cell in cells:
-        if locate(cell.folders[0]).sweep.swept:
-            families.setdefault((cell.role, cell.printed, cell.dataset), []).append(cell)
+def group_grids(artifact_runs: list[ArtifactRun]) -> list[list[ArtifactRun]]:
+    """The runs that vary a setting, those of one method on one data set together."""
+    families: dict[tuple[str, str, str], list[ArtifactRun]] = {}
+    for artifact_run in artifact_runs:
+        if locate(artifact_run.folders[0]).sweep.swept:
+            families.setdefault(
+                (artifact_run.paper_dataset, artifact_run.paper_method, artifact_run.dataset), []
+            ).append(artifact_run)
     return list(families.values())
 
 
-def summarize_grids(cells: list[Cell]) -> dict[str, Any]:
+def summarize_grids(artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     """The grids of one method on one data set, the point that they select, and its accuracies in percent."""
-    cell, grids = cells[0], [locate(own.folders[0]).sweep for own in cells]
-    metrics = load_metrics(cells)
+    artifact_run, grids = artifact_runs[0], [locate(own.folders[0]).sweep for own in artifact_runs]
+    metrics = load_metrics(artifact_runs)
     best = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
     means = best.groupby(["split", "metric", "method"])["value"].mean()
     chosen = select_point(means["val"])
     return {
-        "dataset": cell.role,
-        "method": cell.printed,
+        "dataset": artifact_run.paper_dataset,
+        "method": artifact_run.paper_method,
         "hyperparameter": " or ".join(", ".join(grid.overrides) for grid in grids),
         "tried": " or ".join(map(describe_levels, grids)),
-        "selected": describe_point(chosen, cell.dataset, grids),
+        "selected": describe_point(chosen, artifact_run.dataset, grids),
         "place": "selected by this run on validation data",
-        "data": cell.dataset,
+        "data": artifact_run.dataset,
         "seeds": metrics["seed"].nunique(),
         "validation_worst_group": 100 * means["val", "worst_group_accuracy", chosen],
         "test_worst_group": 100 * means["test", "worst_group_accuracy", chosen],

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import headline, load_metrics
 from despur.specs.paths import locate
@@ -30,41 +30,43 @@ class NotRun(LookupError):
 class PaperRuns:
     """The runs on one data set of the paper, or on all of them: of Table 1, of stage 1, and its labels."""
 
-    roles: list[str]
-    cells: list[Cell]
+    paper_datasets: list[str]
+    artifact_runs: list[ArtifactRun]
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        return load_metrics([cell for cell in self.cells if cell.artifact in ("table_1", "prose")])
+        return load_metrics(
+            [artifact_run for artifact_run in self.artifact_runs if artifact_run.artifact in ("table_1", "prose")]
+        )
 
     @property
     def data(self) -> str:
-        return ", ".join(sorted({cell.dataset for cell in self.cells}))
+        return ", ".join(sorted({artifact_run.dataset for artifact_run in self.artifact_runs}))
 
     @property
-    def stand_in(self) -> bool:
-        return any(cell.stand_in for cell in self.cells)
+    def substitute(self) -> bool:
+        return any(artifact_run.substitute for artifact_run in self.artifact_runs)
 
     @cached_property
     def dataset(self) -> Dataset:
-        result = locate(self.cells[0].folders[0])
+        result = locate(self.artifact_runs[0].folders[0])
         return load_dataset(result.data.folder, result.runs()[0].data.name)
 
-    def worst_group_by_seed(self, method: str, role: str) -> pd.Series:
+    def worst_group_by_seed(self, method: str, paper_dataset: str) -> pd.Series:
         """Test worst-group accuracy of a method of Table 1, indexed by seed."""
         test = headline(self.metrics)
         test = test[(test["metric"] == "worst_group_accuracy") & (test["group"] == "")]
-        mine = test[(test["printed"] == method) & (test["role"] == role)]
+        mine = test[(test["paper_method"] == method) & (test["paper_dataset"] == paper_dataset)]
         if not len(mine):
-            raise NotRun(f"{method} was not run on {role}")
+            raise NotRun(f"{method} was not run on {paper_dataset}")
         return mine.groupby("seed")["value"].mean()
 
     def abouts(self, stage: str, method: str) -> list[dict[str, Any]]:
         """What about.json says of each run of a method in a stage."""
-        own = [c for c in self.cells if c.printed == method and locate(c.folders[0]).stage == stage]
-        folders = dict.fromkeys(folder for cell in own for folder in cell.folders)
+        own = [c for c in self.artifact_runs if c.paper_method == method and locate(c.folders[0]).stage == stage]
+        folders = dict.fromkeys(folder for artifact_run in own for folder in artifact_run.folders)
         if not folders:
-            raise NotRun(f"{method} was not run on {', '.join(self.roles)}")
+            raise NotRun(f"{method} was not run on {', '.join(self.paper_datasets)}")
         files = [json.loads((Path(folder) / "about.json").read_text()) for folder in folders]
         return [run for about in files for run in about["runs"].values()]
 
@@ -79,7 +81,8 @@ def measure_lift(number: Any, runs: PaperRuns) -> Array:
     named = printed_settings(number.setting)["baseline"]
     baseline = BASELINES.get(named, named)
     lifts = [
-        runs.worst_group_by_seed(number.method, role) - runs.worst_group_by_seed(baseline, role) for role in runs.roles
+        runs.worst_group_by_seed(number.method, paper_dataset) - runs.worst_group_by_seed(baseline, paper_dataset)
+        for paper_dataset in runs.paper_datasets
     ]
     if len(lifts) == 1:
         return 100 * lifts[0].dropna().to_numpy()
@@ -102,8 +105,8 @@ def class_gap(rows: pd.DataFrame) -> float:
 def measure_gap_reduction(number: Any, runs: PaperRuns) -> Array:
     """The largest share, in percent, by which CNC's per-class gap is below ERM's or JTT's, over data sets."""
     test, reductions = headline(runs.metrics), []
-    for _, rows in test.groupby("role"):
-        gaps = {method: class_gap(rows[rows["printed"] == method]) for method in ("cnc", "erm", "jtt")}
+    for _, rows in test.groupby("paper_dataset"):
+        gaps = {method: class_gap(rows[rows["paper_method"] == method]) for method in ("cnc", "erm", "jtt")}
         reductions += [100 * (1 - gaps["cnc"] / gaps[other]) for other in ("erm", "jtt") if gaps[other] > 0]
     if not np.isfinite(reductions).any():
         raise NotRun("neither ERM nor JTT was run beside CNC")
@@ -112,7 +115,7 @@ def measure_gap_reduction(number: Any, runs: PaperRuns) -> Array:
 
 def measure_agreement(number: Any, runs: PaperRuns) -> Array:
     """Share of training samples whose inferred label matches the spurious attribute, in percent, by seed."""
-    rows = runs.metrics[(runs.metrics["printed"] == number.method) & (runs.metrics["metric"] == "best_match")]
+    rows = runs.metrics[(runs.metrics["paper_method"] == number.method) & (runs.metrics["metric"] == "best_match")]
     if not len(rows):
         raise NotRun(f"{number.method} was not run on {number.dataset}")
     return 100 * rows["value"].to_numpy()

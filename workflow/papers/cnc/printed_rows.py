@@ -22,9 +22,9 @@ def printed_row(number: Any) -> dict[str, Any]:
     }
 
 
-def compare_statistic(ours: float, printed: float, decimals: int, stand_in: bool) -> dict[str, Any]:
+def compare_statistic(ours: float, printed: float, decimals: int, substitute: bool) -> dict[str, Any]:
     """Difference and verdict of a statistic of the data: it agrees where it rounds to the printed number."""
-    if stand_in:
+    if substitute:
         return {"verdict": SUBSTITUTE}
     return {"difference": ours - printed, "verdict": "agrees" if round(ours, decimals) == printed else "differs"}
 

@@ -8,7 +8,7 @@ import pandas as pd
 from measures import MEASURES, NotRun, PaperRuns
 from printed_rows import compare_statistic, format_number, printed_row
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import compare, shown, write_table
 
 REPORTED = Path(__file__).parent / "reported/prose.csv"
@@ -23,44 +23,46 @@ LABELS = {
 }
 
 
-def write_prose(cells: list[Cell], output: Path) -> None:
+def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """A row for each printed number and each data set used for its own, with the reason where there is none."""
-    table = compare_prose(pd.read_csv(REPORTED), cells)
+    table = compare_prose(pd.read_csv(REPORTED), artifact_runs)
     display = shown(table, format_number)
     display["metric"] += " (" + table["unit"] + ")"
     write_table(output, table, display.assign(reason=table["reason"].fillna("")))
 
 
-def compare_prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
+def compare_prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """Accuracies are compared as in Table 1; what else is printed has a measure of its own."""
     accuracies = printed["metric"].isin(ACCURACIES)
-    table = compare(printed[accuracies], PaperRuns(DATASETS, cells).metrics, SEEDS)
+    table = compare(printed[accuracies], PaperRuns(DATASETS, artifact_runs).metrics, SEEDS)
     table["reason"] = np.where(table["seeds"] == 0, "method, setting or data set not in this run", "")
-    rows = [row for number in printed[~accuracies].itertuples() for row in measure_number(number, cells)]
+    rows = [row for number in printed[~accuracies].itertuples() for row in measure_number(number, artifact_runs)]
     table = pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
     return table.assign(unit=table["metric"].map(dict(zip(printed["metric"], printed["unit"], strict=True))))
 
 
-def measure_number(number: Any, cells: list[Cell]) -> list[dict[str, Any]]:
+def measure_number(number: Any, artifact_runs: list[ArtifactRun]) -> list[dict[str, Any]]:
     """A row for each of a number's data sets in this run; a number of all data sets together has one."""
     if number.metric in CLAIMS:
         return [printed_row(number) | {"reason": f"a range, judged as a claim: {CLAIMS[number.metric]}"}]
     rows = []
-    for runs in group_runs(number.dataset, cells):
+    for runs in group_runs(number.dataset, artifact_runs):
         for method in LABELS if number.method in LABELS else [number.method]:
             row = measure_row(number, number._replace(method=method), runs)
             rows.append({"reason": LABELS[method]} | row if method in LABELS else row)
     return rows or [printed_row(number) | {"reason": f"no data is used for {number.dataset}"}]
 
 
-def group_runs(dataset: str, cells: list[Cell]) -> list[PaperRuns]:
+def group_runs(dataset: str, artifact_runs: list[ArtifactRun]) -> list[PaperRuns]:
     """The runs behind a number: of each data set used for the paper's; for "all" and "mean_of_4", of all together."""
     if dataset not in DATASETS:
-        mine = [cell for cell in cells if cell.role in DATASETS]
+        mine = [artifact_run for artifact_run in artifact_runs if artifact_run.paper_dataset in DATASETS]
         return [PaperRuns(DATASETS, mine)] if mine else []
-    mine = [cell for cell in cells if cell.role == dataset]
-    used = sorted({cell.dataset for cell in mine})
-    return [PaperRuns([dataset], [cell for cell in mine if cell.dataset == name]) for name in used]
+    mine = [artifact_run for artifact_run in artifact_runs if artifact_run.paper_dataset == dataset]
+    used = sorted({artifact_run.dataset for artifact_run in mine})
+    return [
+        PaperRuns([dataset], [artifact_run for artifact_run in mine if artifact_run.dataset == name]) for name in used
+    ]
 
 
 def measure_row(printed: Any, number: Any, runs: PaperRuns) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def measure_row(printed: Any, number: Any, runs: PaperRuns) -> dict[str, Any]:
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
     row = printed_row(printed) | {"ours": ours, "ours_std": deviation, "seeds": len(values), "data": runs.data}
     decimals = len(f"{printed.mean:g}".partition(".")[2])
-    judged = compare_statistic(ours, printed.mean, decimals, runs.stand_in)
-    if not measure.of_data and not runs.stand_in:
+    judged = compare_statistic(ours, printed.mean, decimals, runs.substitute)
+    if not measure.of_data and not runs.substitute:
         judged["verdict"] = "no printed deviation: not judged"
     return row | judged

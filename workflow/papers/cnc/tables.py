@@ -10,7 +10,7 @@ from hyperparameters import write_table_a7_a11
 from printed_rows import SUBSTITUTE, compare_statistic, format_number, printed_row
 from prose import write_prose
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
 from despur.reporting.printed import printed_settings, weighted_averages
 from despur.reporting.tables import COLUMNS, compare, load_metrics, main, shown, write_table
@@ -26,42 +26,52 @@ COPIED = ("erm", "cvar_dro", "lff", "jtt", "george", "cim", "eiil")
 IDENTITIES = {"lgbtq": "LGBTQ"}  # the spelling of CivilComments, where it is not the paper's
 
 
-def write_accuracies(name: str, cells: list[Cell], output: Path) -> None:
+def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group and average accuracy: Table 1 and Tables A.1 to A.5."""
-    metrics = load_metrics(cells)
-    metrics = weighted_averages(metrics, (metrics["role"] == "waterbirds") & metrics["printed"].isin(COPIED))
+    metrics = load_metrics(artifact_runs)
+    metrics = weighted_averages(
+        metrics, (metrics["paper_dataset"] == "waterbirds") & metrics["paper_method"].isin(COPIED)
+    )
     write_table(output, compare(pd.read_csv(REPORTED / f"{name}.csv"), metrics, SEEDS))
 
 
-def write_table_a6(cells: list[Cell], output: Path) -> None:
+def write_table_a6(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Percent toxic among the training comments that mention an identity: of the data, not of a model."""
     rows = []
     for number in pd.read_csv(REPORTED / "table_a6.csv").itertuples():
-        rows += [printed_row(number) | measure_toxicity(cell, number) for cell in cells] or [printed_row(number)]
+        rows += [printed_row(number) | measure_toxicity(artifact_run, number) for artifact_run in artifact_runs] or [
+            printed_row(number)
+        ]
     table = pd.DataFrame(rows, columns=COLUMNS)
     write_table(output, table, shown(table, format_number).drop(columns=["method", "seeds"]))
 
 
-def measure_toxicity(cell: Cell, number: Any) -> dict[str, Any]:
+def measure_toxicity(artifact_run: ArtifactRun, number: Any) -> dict[str, Any]:
     """Percent of the training samples of an identity's groups that are of the second class."""
     identity = printed_settings(number.setting)["identity"]
-    result = locate(cell.folders[0])
+    result = locate(artifact_run.folders[0])
     dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
     names = [f"{label}, {IDENTITIES.get(identity, identity)}" for label in dataset.about["classes"]]
     if dataset.groups is None or not set(names) <= set(dataset.about["groups"]):
-        return {"data": cell.dataset, "verdict": "not applicable: no such groups"}
+        return {"data": artifact_run.dataset, "verdict": "not applicable: no such groups"}
     sizes = dataset.groups[dataset.rows("train")].sum(axis=0)
     other, toxic = (int(sizes[dataset.about["groups"].index(name)]) for name in names)
     ours = 100 * toxic / max(other + toxic, 1)
-    return {"ours": ours, "seeds": 1, "data": cell.dataset} | compare_statistic(ours, number.mean, 1, cell.stand_in)
+    return {"ours": ours, "seeds": 1, "data": artifact_run.dataset} | compare_statistic(
+        ours, number.mean, 1, artifact_run.substitute
+    )
 
 
-def write_table_a12(cells: list[Cell], output: Path) -> None:
+def write_table_a12(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Hours of both stages; seconds of a run and peak memory of the process stand beside them, with the device."""
     rows = []
     for number in pd.read_csv(REPORTED / "table_a12.csv").itertuples():
-        mine = [cell for cell in cells if (cell.role, cell.printed) == (number.dataset, number.method)]
-        rows += [printed_row(number) | measure_cost(cell) for cell in mine] or [printed_row(number)]
+        mine = [
+            artifact_run
+            for artifact_run in artifact_runs
+            if (artifact_run.paper_dataset, artifact_run.paper_method) == (number.dataset, number.method)
+        ]
+        rows += [printed_row(number) | measure_cost(artifact_run) for artifact_run in mine] or [printed_row(number)]
     table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "seconds", "peak_memory_mb", "device"])
     display = shown(table, format_number)
     for name in ("seconds", "peak_memory_mb"):
@@ -70,26 +80,26 @@ def write_table_a12(cells: list[Cell], output: Path) -> None:
     write_table(output, table, display.assign(device=table["device"].fillna("–")))
 
 
-def measure_cost(cell: Cell) -> dict[str, Any]:
-    """What about.json of a cell's folders says: time of training one run (mean over seeds), largest memory of a
+def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
+    """What about.json of a run's folders says: time of training one run (mean over seeds), largest memory of a
     process."""
-    abouts = [json.loads((Path(folder) / "about.json").read_text()) for folder in cell.folders]
+    abouts = [json.loads((Path(folder) / "about.json").read_text()) for folder in artifact_run.folders]
     seconds = pd.Series([run["seconds"] for about in abouts for run in about["runs"].values()], dtype=float)
     return {
         "ours": seconds.mean() / 3600,
         "ours_std": seconds.std() / 3600,
         "seeds": len(seconds),
-        "data": cell.dataset,
+        "data": artifact_run.dataset,
         "seconds": seconds.mean(),
         "peak_memory_mb": max(about["peak_memory_mb"] for about in abouts),
         "device": ", ".join(sorted({f"{about['device']} ({about['machine']})" for about in abouts})),
-        "verdict": SUBSTITUTE if cell.stand_in else "other machine: not compared",
+        "verdict": SUBSTITUTE if artifact_run.substitute else "other machine: not compared",
     }
 
 
-def write_claims(cells: list[Cell], output: Path) -> None:
+def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(PAPER / "claims.yaml", cells)
+    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs)
     write_table(output, table, claims.shown(table))
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.lines import Line2D
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
 from despur.reporting.projections import load_projections
 from despur.reporting.tables import headline, load_metrics
@@ -49,24 +49,29 @@ def add_legend(axis: Any, points: pd.DataFrame) -> None:
     )
 
 
-def group_by_dataset(cells: list[Cell]) -> dict[str, list[Cell]]:
-    """The cells on each data set, by its name."""
-    found: dict[str, list[Cell]] = {}
-    for cell in cells:
-        found.setdefault(data_name(cell.role, cell.dataset), []).append(cell)
+def group_by_dataset(artifact_runs: list[ArtifactRun]) -> dict[str, list[ArtifactRun]]:
+    """The runs on each data set, by its name."""
+    found: dict[str, list[ArtifactRun]] = {}
+    for artifact_run in artifact_runs:
+        found.setdefault(data_name(artifact_run.paper_dataset, artifact_run.dataset), []).append(artifact_run)
     return found
 
 
-def draw_figure_2(cells: list[Cell], output: Path) -> None:
+def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test representations of ERM at the lowest and the highest p_corr."""
-    test = headline(load_metrics(cells))
+    test = headline(load_metrics(artifact_runs))
     test = test[(test["metric"] == "worst_group_accuracy") & (test["seed"] == test["seed"].min())]
-    runs = test.set_index(["played", "data"])
-    figure, axes = named_rows([data_name(cell.role, cell.dataset) for cell in cells], 4, 2 * COLUMN, 1.9)
+    runs = test.set_index(["used_dataset", "data"])
+    figure, axes = named_rows(
+        [data_name(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs],
+        4,
+        2 * COLUMN,
+        1.9,
+    )
     tables = []
-    for row, cell in zip(axes, cells, strict=True):
-        for pair, points in zip((row[:2], row[2:]), load_projections(output, cell), strict=True):
-            run = runs.loc[(cell.dataset, points["data"][0])].squeeze()
+    for row, artifact_run in zip(axes, artifact_runs, strict=True):
+        for pair, points in zip((row[:2], row[2:]), load_projections(output, artifact_run), strict=True):
+            run = runs.loc[(artifact_run.dataset, points["data"][0])].squeeze()
             p_corr = float(run["data.p_corr"])
             plot_pair(pair, points, (f"$p_{{corr}}$ = {p_corr:g}", f"worst group {run['value']:.0%}"))
             tables.append(points.assign(p_corr=p_corr))
@@ -75,30 +80,34 @@ def draw_figure_2(cells: list[Cell], output: Path) -> None:
     write_csv(output.with_suffix(".csv"), pd.concat(tables))
 
 
-def draw_figure_6_11(cells: list[Cell], output: Path) -> None:
+def draw_figure_6_11(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test representations by class and by attribute, for each method; a row for each data set."""
-    rows = group_by_dataset(cells)
+    rows = group_by_dataset(artifact_runs)
     figure, axes = named_rows(list(rows), 2 * max(map(len, rows.values())), 2 * COLUMN, 1.5)
     tables = []
     for row, mine in zip(axes, rows.values(), strict=True):
-        for i, cell in enumerate(mine):
-            (points,) = load_projections(output, cell)
-            plot_pair(row[2 * i : 2 * i + 2], points, (NAMES[cell.printed], NAMES[cell.printed]))
+        for i, artifact_run in enumerate(mine):
+            (points,) = load_projections(output, artifact_run)
+            plot_pair(
+                row[2 * i : 2 * i + 2], points, (NAMES[artifact_run.paper_method], NAMES[artifact_run.paper_method])
+            )
             tables.append(points)
         add_legend(row[-1], points)
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), pd.concat(tables))
 
 
-def draw_figure_10(cells: list[Cell], output: Path) -> None:
+def draw_figure_10(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Stage-1 representations of training samples by ERM prediction, true attribute and cluster, and how well these
     match the attribute."""
-    agreement = load_metrics(cells).query("metric == 'best_match'")
-    rows = group_by_dataset(cells)
+    agreement = load_metrics(artifact_runs).query("metric == 'best_match'")
+    rows = group_by_dataset(artifact_runs)
     figure, axes = named_rows(list(rows), 3, 1.6 * COLUMN, 1.9)
     tables = []
     for row, mine in zip(axes, rows.values(), strict=True):
-        points = load_inferred_labels(output, {cell.printed: cell for cell in mine}, agreement)
+        points = load_inferred_labels(
+            output, {artifact_run.paper_method: artifact_run for artifact_run in mine}, agreement
+        )
         match = {kind: f"match {points[f'{kind}_match'][0]:.1%}" for kind in ("predictions", "clusters")}
         attribute = f"true {points['kind_of_attribute'][0]}\n(for analysis only)"
         plot_points(row[0], points, points["predictions"].to_numpy(), f"ERM predictions\n{match['predictions']}")
@@ -110,19 +119,21 @@ def draw_figure_10(cells: list[Cell], output: Path) -> None:
     write_csv(output.with_suffix(".csv"), pd.concat(tables))
 
 
-def load_inferred_labels(output: Path, cells: dict[str, Cell], agreement: pd.DataFrame) -> pd.DataFrame:
+def load_inferred_labels(output: Path, artifact_runs: dict[str, ArtifactRun], agreement: pd.DataFrame) -> pd.DataFrame:
     """ERM's projection with the labels that each inference gives its samples, and how well they match the attribute."""
-    (points,) = load_projections(output, cells["erm"])
+    (points,) = load_projections(output, artifact_runs["erm"])
     for kind in ("predictions", "clusters"):
-        folder = Path(cells[kind].folders[0])
+        folder = Path(artifact_runs[kind].folders[0])
         labels = Container(folder / "groups.safetensors")[locate(folder).runs()[0].key]
         points[kind] = labels[points["position"]]
-        points[f"{kind}_match"] = find_match(agreement, cells[kind], points["seed"][0])
+        points[f"{kind}_match"] = find_match(agreement, artifact_runs[kind], points["seed"][0])
     return points
 
 
-def find_match(agreement: pd.DataFrame, cell: Cell, seed: int) -> float:
+def find_match(agreement: pd.DataFrame, artifact_run: ArtifactRun, seed: int) -> float:
     """The share of samples whose inferred label is the attribute, under the best one-to-one naming."""
-    own = agreement[(agreement["role"] == cell.role) & (agreement["played"] == cell.dataset)]
-    own = own[(own["printed"] == cell.printed) & (own["seed"] == seed)]
+    own = agreement[
+        (agreement["paper_dataset"] == artifact_run.paper_dataset) & (agreement["used_dataset"] == artifact_run.dataset)
+    ]
+    own = own[(own["paper_method"] == artifact_run.paper_method) & (own["seed"] == seed)]
     return float(own["value"].item())

@@ -17,7 +17,7 @@ from selection import (
     select_settings,
 )
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
 from despur.storage.store import write_csv
 
@@ -47,18 +47,18 @@ def average_seeds(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each data set, with its name."""
-    return [(data_name(*key), part) for key, part in table.groupby(["role", "played"], sort=False)]
+    return [(data_name(*key), part) for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)]
 
 
-def draw_figure_1(cells: list[Cell], output: Path) -> None:
+def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test-OOD, Test-ID and domain accuracy over sigma, settings selected at each sigma; 1 % of the labels."""
-    runs = load_runs(cells)
+    runs = load_runs(artifact_runs)
     table = load_accuracies(keep_selected(runs, select_settings(runs)), 0.01)
     parts = split_by_dataset(table)
     figure, axes = named_rows([name for name, _ in parts], 3, 2 * COLUMN, 2.2)
     for row, (_, part) in zip(axes, parts, strict=True):
         for axis, metric in zip(row, ("test_ood_accuracy", "test_id_accuracy", "domain_test_id_accuracy"), strict=True):
-            plot_over_sigma(axis, rows_where(part, metric=metric), ordered(part["printed"]))
+            plot_over_sigma(axis, rows_where(part, metric=metric), ordered(part["paper_method"]))
             axis.set_ylabel(LABELS[metric])
         row[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
@@ -68,7 +68,7 @@ def draw_figure_1(cells: list[Cell], output: Path) -> None:
 def plot_over_sigma(axis: Any, table: pd.DataFrame, methods: Sequence[str]) -> None:
     """An accuracy over sigma: each seed a dot, a line through the means, by method; dotted: chance."""
     for method in methods:
-        mine = rows_where(table, printed=method)
+        mine = rows_where(table, paper_method=method)
         mean = mine.groupby("sigma")["accuracy"].mean()
         axis.plot(mean.index, mean, marker="o", color=COLORS[method], label=NAMES[method])
         axis.scatter(mine["sigma"], mine["accuracy"], color=COLORS[method], s=5, alpha=0.6, linewidths=0)
@@ -76,17 +76,17 @@ def plot_over_sigma(axis: Any, table: pd.DataFrame, methods: Sequence[str]) -> N
     axis.set(xlabel=r"$\sigma$", xticks=sorted(table["sigma"].unique()), ylim=(None, 102))
 
 
-def draw_figure_4(cells: list[Cell], output: Path) -> None:
+def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every setting of every method as a point (mean over seeds), the selected in red; sigma = 50, 1 % of the
     labels."""
-    runs = rows_where(load_runs(cells), sigma=50.0)
+    runs = rows_where(load_runs(artifact_runs), sigma=50.0)
     table = average_seeds(load_accuracies(runs, 0.01), ["method"])
     table = table.assign(selected=is_selected(table, select_settings(runs)))
     parts = split_by_dataset(table)
     figure, axes = named_rows([name for name, _ in parts], 2, 2 * COLUMN, 2.6, sharey=True)
     for row, (_, part) in zip(axes, parts, strict=True):
         for axis, metric in zip(row, ("test_ood_accuracy", "test_id_accuracy"), strict=True):
-            plot_settings(axis, rows_where(part, metric=metric), ordered(part["printed"]))
+            plot_settings(axis, rows_where(part, metric=metric), ordered(part["paper_method"]))
             axis.set_xlabel(LABELS[metric])
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)
@@ -96,16 +96,18 @@ def plot_settings(axis: Any, table: pd.DataFrame, methods: list[str]) -> None:
     """A line for each method: its settings as points, the selected in red, their mean as a bar."""
     for selected, color, size in ((False, "0.6", 3.0), (True, "red", 4.0)):
         own = table[table["selected"] == selected]
-        sns.swarmplot(own, x="accuracy", y="printed", order=methods, color=color, size=size, ax=axis, warn_thresh=1)
-    means = table.groupby("printed")["accuracy"].mean().reindex(methods)
+        sns.swarmplot(
+            own, x="accuracy", y="paper_method", order=methods, color=color, size=size, ax=axis, warn_thresh=1
+        )
+    means = table.groupby("paper_method")["accuracy"].mean().reindex(methods)
     axis.scatter(means, range(len(methods)), marker="|", s=200, color="black", linewidths=1, zorder=3)
     axis.set(ylabel="", yticks=range(len(methods)), yticklabels=[NAMES[method] for method in methods])
 
 
-def draw_figure_5(cells: list[Cell], output: Path) -> None:
+def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Standard CL with and without a projector: a point for each temperature (mean over seeds); sigma = 25, 10 % of
     the labels."""
-    runs = rows_where(load_runs(cells), sigma=25.0, printed="standard_cl")
+    runs = rows_where(load_runs(artifact_runs), sigma=25.0, paper_method="standard_cl")
     keys = ["temperature", "weight", "tau_alpha", "tau_beta", "projector_dim"]
     table = average_seeds(load_accuracies(runs, 0.1), keys)
     projectors = list(zip(table["projector"], table["projector_dim"], strict=True))

@@ -8,7 +8,7 @@ import pandas as pd
 import seaborn as sns
 
 from despur.compute.randomness import generator
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, data_name, grid, named_rows, write_figure
 from despur.specs.paths import locate
 from despur.specs.spec import Spec
@@ -20,19 +20,24 @@ CHANNELS = ("red", "green", "blue")
 SAMPLES = 200  # of a domain: colors that are drawn
 
 
-def load_first_seed(cell: Cell) -> list[tuple[Spec, Dataset]]:
+def load_first_seed(artifact_run: ArtifactRun) -> list[tuple[Spec, Dataset]]:
     """The first seed's data, at each sigma."""
-    result = locate(cell.folders[0])
+    result = locate(artifact_run.folders[0])
     first = {run.data.settings["sigma"]: run.data for run in reversed(result.runs())}
     return [(first[sigma], load_dataset(result.data.folder, first[sigma].name)) for sigma in sorted(first)]
 
 
-def draw_figure_2(cells: list[Cell], output: Path) -> None:
+def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Randomly drawn digits of each split, at sigma = 50."""
     tables = []
-    figure, axes = named_rows([data_name(cell.role, cell.dataset) for cell in cells], len(SPLITS), 2 * COLUMN, 1.7)
-    for row, cell in zip(axes, cells, strict=True):
-        data, dataset = next(pair for pair in load_first_seed(cell) if pair[0].settings["sigma"] == 50)
+    figure, axes = named_rows(
+        [data_name(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs],
+        len(SPLITS),
+        2 * COLUMN,
+        1.7,
+    )
+    for row, artifact_run in zip(axes, artifact_runs, strict=True):
+        data, dataset = next(pair for pair in load_first_seed(artifact_run) if pair[0].settings["sigma"] == 50)
         for axis, letter, (split, name) in zip(row, "abcd", SPLITS.items(), strict=True):
             rows = generator(f"figure_2/{split}").permutation(dataset.rows(split))[: ROWS * COLUMNS]
             axis.imshow(arrange_images(np.stack([dataset.inputs[i] for i in rows])))
@@ -50,9 +55,9 @@ def arrange_images(images: Array) -> Array:
     return images.reshape(ROWS, COLUMNS, height, width, 3).swapaxes(1, 2).reshape(ROWS * height, COLUMNS * width, 3)
 
 
-def draw_figure_3(cells: list[Cell], output: Path) -> None:
+def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Colors in RGB space and by channel, of each domain; a row for each sigma."""
-    tables = [measure_colors(*pair) for cell in cells for pair in load_first_seed(cell)]
+    tables = [measure_colors(*pair) for artifact_run in artifact_runs for pair in load_first_seed(artifact_run)]
     figure, axes = grid(len(tables), 1 + len(CHANNELS), 2 * COLUMN, 1.3)
     for row, table in zip(axes, tables, strict=True):
         place = row[0].get_subplotspec()

@@ -6,41 +6,41 @@ import numpy as np
 import pandas as pd
 from selection import read_settings, without_sigma
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import Run, locate
 from despur.storage.store import Array, Container
 
 ALPHA, BETA = 0.125, 0.1  # App. H
 
 
-def load_temperatures(cells: Sequence[Cell]) -> list[tuple[Cell, Run, Array]]:
+def load_temperatures(artifact_runs: Sequence[ArtifactRun]) -> list[tuple[ArtifactRun, Run, Array]]:
     """Each run at App. H's settings, with the percentiles 0 to 100 of its effective temperatures at the end of each
     epoch, (epochs,101)."""
     found = []
-    for cell in cells:
-        for result in map(locate, cell.folders):
-            own = [run for run in result.runs() if is_of_app_h(cell, run)]
+    for artifact_run in artifact_runs:
+        for result in map(locate, artifact_run.folders):
+            own = [run for run in result.runs() if is_of_app_h(artifact_run, run)]
             outputs = Container(result.folder / "outputs.safetensors") if own else {}
-            found += [(cell, run, outputs[f"{run.key}/diagnostics/temperature"]) for run in own]
+            found += [(artifact_run, run, outputs[f"{run.key}/diagnostics/temperature"]) for run in own]
     return found
 
 
-def is_of_app_h(cell: Cell, run: Run) -> bool:
+def is_of_app_h(artifact_run: ArtifactRun, run: Run) -> bool:
     settings = run.spec.settings
     at = (settings.get("tau_alpha"), settings.get("tau_beta"))
-    return cell.printed == "domain_weighted_pairs" and at == (ALPHA, BETA)
+    return artifact_run.paper_method == "domain_weighted_pairs" and at == (ALPHA, BETA)
 
 
-def measure_convergence(cells: Sequence[Cell]) -> pd.DataFrame:
+def measure_convergence(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """How far effective temperatures are from tau_alpha: mean distance of the 5th to the 95th percentile, as metric
     ``distance_from_tau_alpha`` of group "first" and "last" (epoch). A row for each run and group."""
     rows = []
-    for cell, run, percentiles in load_temperatures(cells):
+    for artifact_run, run, percentiles in load_temperatures(artifact_runs):
         distance = np.abs(percentiles[:, 5:96] - ALPHA).mean(axis=1)
         head = {
-            "role": cell.role,
-            "played": without_sigma(cell.dataset),
-            "printed": cell.printed,
+            "paper_dataset": artifact_run.paper_dataset,
+            "used_dataset": without_sigma(artifact_run.dataset),
+            "paper_method": artifact_run.paper_method,
             "seed": run.seed,
             "split": "train",
             "selection": "best",

@@ -10,7 +10,7 @@ from accuracy_figures import LABELS, average_seeds, load_accuracies, split_by_da
 from matplotlib.patches import Rectangle
 from selection import is_selected, load_runs, rows_where, select_settings
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, NAMES, named_rows, ordered, write_figure
 from despur.reporting.printed import printed_settings
 from despur.storage.store import write_csv
@@ -20,14 +20,14 @@ TABLES = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7
 GRID = ["tau_alpha", "tau_beta"]
 
 
-def draw_figure_grids(cells: list[Cell], output: Path) -> None:
+def draw_figure_grids(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Heat maps of Tables 3 to 8: printed, and of this run; sigma = 50, 1 % of the labels."""
-    runs = rows_where(load_runs(cells), sigma=50.0)
+    runs = rows_where(load_runs(artifact_runs), sigma=50.0)
     selected = select_settings(runs)
     grids = []
-    for method in ordered(runs["printed"]):
+    for method in ordered(runs["paper_method"]):
         grids.append((f"{NAMES[method]}: printed", load_printed_grids(method)))
-        for name, part in split_by_dataset(load_accuracies(rows_where(runs, printed=method), 0.01)):
+        for name, part in split_by_dataset(load_accuracies(rows_where(runs, paper_method=method), 0.01)):
             means = average_seeds(part, ["method", *GRID])
             means = means.assign(source="this run", selected=is_selected(means, selected))
             grids.append((f"{NAMES[method]}: {name}", means))
@@ -45,7 +45,7 @@ def load_printed_grids(method: str) -> pd.DataFrame:
     table = pd.concat([pd.read_csv(REPORTED / f"table_{number}.csv") for number in TABLES[method]], ignore_index=True)
     settings = pd.DataFrame([printed_settings(text) for text in table["setting"]])[GRID].astype(float)
     return settings.assign(
-        source="printed",
+        source="paper_method",
         printed=method,
         metric=table["metric"],
         accuracy=100 * table["mean"],
@@ -54,7 +54,7 @@ def load_printed_grids(method: str) -> pd.DataFrame:
 
 
 def plot_heat_map(axis: Any, table: pd.DataFrame, title: str) -> None:
-    """Accuracy over tau_alpha (down) and tau_beta (right), the selected cell framed."""
+    """Accuracy over tau_alpha (down) and tau_beta (right), the selected pair framed."""
     wide = table.pivot_table(index="tau_alpha", columns="tau_beta", values="accuracy")
     style = {"annot": True, "fmt": ".0f", "annot_kws": {"size": 5.5}, "cmap": "viridis", "vmin": 50, "vmax": 100}
     sns.heatmap(wide, cbar=False, ax=axis, **style)

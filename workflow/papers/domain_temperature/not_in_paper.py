@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from selection import FAMILY, PRINTED, RULES, keep_selected, load_runs, rename_as_printed, select_settings
 
-from despur.orchestration.experiments import Cell, load_experiments
+from despur.orchestration.experiments import ArtifactRun, load_experiments
 from despur.reporting.tables import spread, write_table
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
@@ -25,26 +25,26 @@ VERDICTS = {
 }
 
 
-def write_table_selection(cells: list[Cell], output: Path) -> None:
+def write_table_selection(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """What each rule selects at each sigma, and its accuracies."""
-    runs, parts = load_runs(cells), []
+    runs, parts = load_runs(artifact_runs), []
     for rule in RULES:
         own = keep_selected(runs, select_settings(runs, rule), rule)
         parts.append(average_accuracies(own, [*FAMILY, "method"]).assign(rule=rule, verdict=VERDICTS[rule]))
-        parts.append(rows_not_run(load_experiments(PAPER)["methods"], own["printed"], rule=rule))
-    keys = ["sigma", "printed", "rule", "method", "data"]
-    table = concat_rows(parts).reindex(columns=[*keys, "stand_in", "metric", "ours", "ours_std", "seeds", "verdict"])
-    table = table.sort_values(["sigma", "printed"], kind="stable")
+        parts.append(rows_not_run(load_experiments(PAPER)["methods"], own["paper_method"], rule=rule))
+    keys = ["sigma", "paper_method", "rule", "method", "data"]
+    table = concat_rows(parts).reindex(columns=[*keys, "substitute", "metric", "ours", "ours_std", "seeds", "verdict"])
+    table = table.sort_values(["sigma", "paper_method"], kind="stable")
     write_table(output, table, format_accuracies(table, [*keys, "verdict"]))
 
 
-def write_table_choices(cells: list[Cell], output: Path) -> None:
+def write_table_choices(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracies under each of the choices that this run has."""
-    runs = load_runs(cells)
+    runs = load_runs(artifact_runs)
     choices = [describe_choices(*pair) for pair in zip(runs["data"], runs["method"], strict=True)]
-    keys = ["printed", "data", "choices", "epochs"]
+    keys = ["paper_method", "data", "choices", "epochs"]
     ours = average_accuracies(runs.assign(choices=choices), keys).assign(verdict="not in the paper")
-    missing = rows_not_run(load_experiments(PAPER)["artifacts"]["table_choices"]["methods"], ours["printed"])
+    missing = rows_not_run(load_experiments(PAPER)["artifacts"]["table_choices"]["methods"], ours["paper_method"])
     table = concat_rows([ours, missing]).reindex(columns=ours.columns)
     write_table(output, table, format_accuracies(table, [*keys, "verdict"]))
 
@@ -68,7 +68,7 @@ def average_accuracies(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 def rows_not_run(methods: Any, run: pd.Series, **columns: Any) -> pd.DataFrame:
     """A row for each method that was not run."""
     row = {**columns, "metric": "test_ood_accuracy", "seeds": 0, "verdict": "not run here"}
-    return pd.DataFrame([row | {"printed": name} for name in methods if name not in set(run)])
+    return pd.DataFrame([row | {"paper_method": name} for name in methods if name not in set(run)])
 
 
 def concat_rows(parts: list[pd.DataFrame]) -> pd.DataFrame:

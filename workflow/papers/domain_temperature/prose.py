@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from selection import FRACTIONS, SHARES, load_runs
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import COLUMNS, shown, write_table
 from despur.specs.paths import locate
@@ -18,17 +18,17 @@ CLAIMS = {"sigma_from_which_often_best_ood": "often_best_ood_above_25"}
 DOMAIN_WEIGHTED = ("domain_weighted_negatives", "domain_weighted_pairs")
 
 
-def write_prose(cells: list[Cell], output: Path) -> None:
+def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """A row for each printed number and each data set used for the paper's, with the reason where there is none."""
-    runs = load_runs(cells)
-    rows = [row for number in pd.read_csv(REPORTED).itertuples() for row in compare_number(number, cells, runs)]
+    runs = load_runs(artifact_runs)
+    rows = [row for number in pd.read_csv(REPORTED).itertuples() for row in compare_number(number, artifact_runs, runs)]
     table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "unit", "reason"])
     display = shown(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:,.4g}")
     display["metric"] += " (" + table["unit"] + ")"
     write_table(output, table, display.assign(reason=table["reason"].fillna("")))
 
 
-def compare_number(number: Any, cells: list[Cell], runs: pd.DataFrame) -> list[dict[str, Any]]:
+def compare_number(number: Any, artifact_runs: list[ArtifactRun], runs: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a printed number: one for each data set if it is a count, else one."""
     row = {
         "paper_dataset": number.dataset,
@@ -47,16 +47,19 @@ def compare_number(number: Any, cells: list[Cell], runs: pd.DataFrame) -> list[d
     if number.metric == "test_ood_accuracy_threshold":
         share = {"verdict": "a threshold", "reason": describe_share_above(number.mean, runs)}
         return [row | share if len(runs) else row]
-    counted = [row | compare_count(number, cell) for cell in {cell.dataset: cell for cell in cells}.values()]
+    counted = [
+        row | compare_count(number, artifact_run)
+        for artifact_run in {artifact_run.dataset: artifact_run for artifact_run in artifact_runs}.values()
+    ]
     return counted or [row | {"reason": "no data here"}]
 
 
-def compare_count(number: Any, cell: Cell) -> dict[str, Any]:
-    """A count of the data that the first run of a cell reads."""
-    result = locate(cell.folders[0])
+def compare_count(number: Any, artifact_run: ArtifactRun) -> dict[str, Any]:
+    """A count of the data that the first run reads."""
+    result = locate(artifact_run.folders[0])
     ours = count_samples(number, load_dataset(result.data.folder, result.runs()[0].data.name))
-    row = {"ours": ours, "seeds": 1, "data": cell.dataset}
-    if cell.stand_in:
+    row = {"ours": ours, "seeds": 1, "data": artifact_run.dataset}
+    if artifact_run.substitute:
         return row | {"verdict": "substitute data: not compared"}
     return row | {"difference": ours - number.mean, "verdict": "agrees" if ours == number.mean else "differs"}
 
@@ -73,9 +76,9 @@ def count_samples(number: Any, dataset: Dataset) -> int:
 def describe_share_above(threshold: float, runs: pd.DataFrame) -> str:
     """Which share of the settings of the two methods has a mean accuracy above a threshold, by split; at sigma = 50 and
     1 % of the labels."""
-    runs = runs[runs["printed"].isin(DOMAIN_WEIGHTED) & (runs["sigma"] == 50)]
+    runs = runs[runs["paper_method"].isin(DOMAIN_WEIGHTED) & (runs["sigma"] == 50)]
     accuracies = runs[(runs["metric"] == "probe_accuracy") & (runs["group"] == "1%")]
-    means = accuracies.groupby(["split", "printed", "method"])["value"].mean()
+    means = accuracies.groupby(["split", "paper_method", "method"])["value"].mean()
     if not len(means):
         return "neither method was run at sigma = 50"
     share, count = (means > threshold).groupby("split").mean(), len(means["test_id"])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import load_metrics
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
@@ -17,7 +17,7 @@ FRACTIONS = {"1%": 0.01, "10%": 0.1, "100%": 1.0}
 NUMBERS = ("temperature", "weight", "tau_alpha", "tau_beta", "tau_min", "projector_dim", "epochs")
 NAMES = ("discriminator", "projector", "negatives")
 # A setting is selected among the runs that agree in these columns.
-FAMILY = ["role", "played", "data", "stand_in", "printed", "sigma", "discriminator", "projector"]
+FAMILY = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", "sigma", "discriminator", "projector"]
 # The split and the metric that a rule selects by. The first is the paper's; "oracle" reads test data, to show what
 # selection costs.
 RULES = {
@@ -51,19 +51,23 @@ def without_sigma(dataset: str) -> str:
     return join(base, {key: "~".join(values) for key, values in own.items() if key != "sigma"})
 
 
-def load_runs(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] = load_metrics) -> pd.DataFrame:
+def load_runs(
+    artifact_runs: Sequence[ArtifactRun], read: Callable[[Sequence[ArtifactRun]], pd.DataFrame] = load_metrics
+) -> pd.DataFrame:
     """What ``read`` gives of the last epoch's models ("best": nothing selects among epochs), with a column for each
     setting.
 
-    Shares of labels have the paper's names; ``played`` is the data set without sigma, which is a column."""
-    table = read(cells)
+    Shares of labels have the paper's names; ``used_dataset`` is the data set without sigma, which is a column."""
+    table = read(artifact_runs)
     table = table[table["selection"] == "best"] if len(table) else table
     if not len(table):
         columns = [*table.columns, "method", "group", "metric", *FAMILY, *NUMBERS, *NAMES]
         return pd.DataFrame(columns=list(dict.fromkeys(columns)))
     pairs = list(zip(table["data"], table["method"], strict=True))
     settings = pd.DataFrame([read_settings(*pair) for pair in pairs], index=table.index)
-    return table.assign(**settings, group=table["group"].replace(SHARES), played=table["played"].map(without_sigma))
+    return table.assign(
+        **settings, group=table["group"].replace(SHARES), used_dataset=table["used_dataset"].map(without_sigma)
+    )
 
 
 def select_settings(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:

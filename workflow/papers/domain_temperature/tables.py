@@ -18,7 +18,7 @@ from selection import (
 )
 from temperature_grids import compare_grids, format_grid
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import compare, load_resamples, main, write_table
 
 PAPER = Path(__file__).parent
@@ -36,26 +36,26 @@ def compare_accuracies(printed: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFram
     return compare(printed, rename_as_printed(runs), SEEDS, SPLITS)
 
 
-def write_accuracies(name: str, cells: list[Cell], output: Path) -> None:
+def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Tables 1, 2 and 9: accuracies of the setting of each method that is selected on validation data, by sigma."""
-    runs = load_runs(cells)
+    runs = load_runs(artifact_runs)
     write_table(output, compare_accuracies(load_reported(name), keep_selected(runs, select_settings(runs))))
 
 
-def write_table_3_8(cells: list[Cell], output: Path) -> None:
+def write_table_3_8(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Tables 3 to 8, a file each: the accuracies of every setting of the two methods."""
-    runs = rows_where(load_runs(cells), sigma=50.0)
+    runs = rows_where(load_runs(artifact_runs), sigma=50.0)
     table = compare_grids({i: load_reported(f"table_{i}") for i in range(3, 9)}, runs, compare_accuracies)
     for number, part in table.groupby("table"):
         write_table(output.with_name(f"table_{number}"), part, format_grid(part))
 
 
-def load_evidence(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def load_evidence(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics and resamples for the claims, with the distance of effective temperatures from tau_alpha.
 
     ``selection``: "best" are all runs, "validation" those that the paper's rule selects, "all_settings" means over
     settings, "all_settings_of_a_dimension" means over the settings of a projector's dimension."""
-    runs, resamples = load_runs(cells), load_runs(cells, load_resamples)
+    runs, resamples = load_runs(artifact_runs), load_runs(artifact_runs, load_resamples)
     selected = select_settings(runs)
     metrics, drawn = (
         [
@@ -66,14 +66,16 @@ def load_evidence(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
         ]
         for table in (runs, resamples)
     )
-    return pd.concat([*metrics, measure_convergence(cells)], ignore_index=True), pd.concat(drawn, ignore_index=True)
+    return pd.concat([*metrics, measure_convergence(artifact_runs)], ignore_index=True), pd.concat(
+        drawn, ignore_index=True
+    )
 
 
-def write_claims(cells: list[Cell], output: Path) -> None:
+def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
     from despur.reporting import claims  # scipy.stats: other tables need not wait for it
 
-    table = claims.claims_table(PAPER / "claims.yaml", cells, load_evidence)
+    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, load_evidence)
     write_table(output, table, claims.shown(table))
 
 

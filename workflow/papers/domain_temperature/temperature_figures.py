@@ -8,7 +8,7 @@ import pandas as pd
 from effective_temperatures import ALPHA, BETA, load_temperatures
 from selection import without_sigma
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, data_name, named_rows, write_figure
 from despur.specs.paths import Run
 from despur.storage.store import Array, write_csv
@@ -17,13 +17,13 @@ RIDGES = 8  # epochs of Figure 7: at most so many, evenly spaced
 PERCENTILES = [f"p{i}" for i in range(101)]
 
 
-def draw_figure_6_7(cells: list[Cell], output: Path) -> None:
+def draw_figure_6_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """A file each, of the first seed's runs: a panel for each data set and sigma. A note where no run has these
     temperatures."""
-    found = load_temperatures(cells)
+    found = load_temperatures(artifact_runs)
     first = min((run.seed for _, run, _ in found), default=0)
-    found = [(cell, run, values) for cell, run, values in found if run.seed == first]
-    names = [name_panel(cell, run) for cell, run, _ in found]
+    found = [(artifact_run, run, values) for artifact_run, run, values in found if run.seed == first]
+    names = [name_panel(artifact_run, run) for artifact_run, run, _ in found]
     tables = [table_by_epoch(run, values) for _, run, values in found]
     table = pd.concat(tables or [pd.DataFrame(columns=["data", "seed", "epoch", *PERCENTILES])])
     for name, plot, drawn in (
@@ -37,8 +37,9 @@ def draw_figure_6_7(cells: list[Cell], output: Path) -> None:
         write_csv(output.with_name(f"{name}.csv"), table)
 
 
-def name_panel(cell: Cell, run: Run) -> str:
-    return f"{data_name(cell.role, without_sigma(cell.dataset))}, $\\sigma$ = {run.data.settings['sigma']:g}"
+def name_panel(artifact_run: ArtifactRun, run: Run) -> str:
+    name = data_name(artifact_run.paper_dataset, without_sigma(artifact_run.dataset))
+    return f"{name}, $\\sigma$ = {run.data.settings['sigma']:g}"
 
 
 def table_by_epoch(run: Run, values: Array) -> pd.DataFrame:

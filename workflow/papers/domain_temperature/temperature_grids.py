@@ -13,17 +13,17 @@ Compare = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
 
 
 def compare_grids(reported: Mapping[int, pd.DataFrame], runs: pd.DataFrame, compare: Compare) -> pd.DataFrame:
-    """A row for each cell of each table, and for each setting of this run that the paper did not try.
+    """A row for each printed number of each table, and for each setting of this run that the paper did not try.
 
     ``selected``: on validation data, by this run. ``selected_by_paper``: by the paper."""
     parts = []
     for number, printed in reported.items():
-        mine = rows_where(runs, printed=printed["method"].iloc[0])
+        mine = rows_where(runs, paper_method=printed["method"].iloc[0])
         table = compare(pd.concat([printed, settings_not_printed(printed, mine)], ignore_index=True), mine)
         settings = [printed_settings(text) for text in table["setting"]]
         parts.append(table.assign(table=number, **{key: [float(own[key]) for own in settings] for key in GRID}))
     table = pd.concat(parts, ignore_index=True)
-    selected = keep_selected(runs, select_settings(runs))[["data", "printed", *GRID]].drop_duplicates()
+    selected = keep_selected(runs, select_settings(runs))[["data", "paper_method", *GRID]].drop_duplicates()
     keys = pd.MultiIndex.from_frame(table[["data", "method", *GRID]])
     by_paper = table["note"].fillna("").str.startswith("selected")
     return table.assign(selected=keys.isin(pd.MultiIndex.from_frame(selected)), selected_by_paper=by_paper)

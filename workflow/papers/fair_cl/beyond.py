@@ -7,7 +7,7 @@ import chosen
 import numpy as np
 import pandas as pd
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import Contrast
 from despur.reporting.evidence import Source
 from despur.reporting.formulas import DEFAULTS
@@ -40,23 +40,28 @@ COLUMNS = [
 ]
 
 
-def beyond(cells: list[Cell]) -> pd.DataFrame:
+def beyond(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each method and each data set that is used; percentages, means over seeds."""
-    metrics, resamples = chosen.load(cells)
+    metrics, resamples = chosen.load(artifact_runs)
     tradeoffs = chosen.of_means(metrics)
     rows: list[dict[str, Any]] = []
-    for role in ROLES:
+    for paper_dataset in ROLES:
         for method in chosen.METHODS:
-            head = {"paper_dataset": role, "method": method, "kind": KINDS.get(method, "")}
+            head = {"paper_dataset": paper_dataset, "method": method, "kind": KINDS.get(method, "")}
             mine, cloud = (
-                table[(table["role"] == role) & (table["printed"] == method)] for table in (metrics, resamples)
+                table[(table["paper_dataset"] == paper_dataset) & (table["paper_method"] == method)]
+                for table in (metrics, resamples)
             )
-            for played, part in mine.groupby("played", sort=False):
-                found = of_run(part, cloud[cloud["played"] == played])
+            for used_dataset, part in mine.groupby("used_dataset", sort=False):
+                found = of_run(part, cloud[cloud["used_dataset"] == used_dataset])
                 rows.append(
                     head
                     | found
-                    | {"tradeoff_tuned": tradeoffs.get(("tradeoff_tuned", role, found["data"], method), np.nan)}
+                    | {
+                        "tradeoff_tuned": tradeoffs.get(
+                            ("tradeoff_tuned", paper_dataset, found["data"], method), np.nan
+                        )
+                    }
                 )
             if not len(mine):
                 rows.append(head | {"seeds": 0, "verdict": "not run here"})
@@ -72,13 +77,13 @@ def of_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
         **{name: 100 * means[metric] for metric, name in SHARES.items()},
         "gap_low": 100 * low, "gap_high": 100 * high, "seeds": test["seed"].nunique(),
         "data": test["data"].iloc[0], "selected": test["method"].iloc[0],
-        "verdict": "substitute data: not compared" if test["stand_in"].iloc[0] else "not in the paper",
+        "verdict": "substitute data: not compared" if test["substitute"].iloc[0] else "not in the paper",
     }  # fmt: skip
 
 
 def interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, float]:
     """95 % interval of the mean GAP: what varies over seeds, and the noise of test originals, by the rule of claims."""
-    (method,) = set(metrics["printed"])
+    (method,) = set(metrics["paper_method"])
     values = Source(metrics, resamples).value({**DEFAULTS, "method": method, "metric": "gap"}).to_numpy(float)
     gap = Contrast(values[:, 0], values[:, 1:])
     return float(gap.estimate - gap.half_width()), float(gap.estimate + gap.half_width())

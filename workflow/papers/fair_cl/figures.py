@@ -10,7 +10,7 @@ import seaborn as sns
 from tsne import figure_4
 
 from despur.metrics.selection import on_pareto_front
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
 from despur.reporting.tables import headline, main
 from despur.specs.names import parse
@@ -23,14 +23,14 @@ STRENGTH = {"inlp": "iterations", "adv": "weight", "adv_single": "weight", "con"
 PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
 
 
-def points(cells: list[Cell]) -> pd.DataFrame:
+def points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto
     front."""
-    test = headline(chosen.everything(cells))
+    test = headline(chosen.everything(artifact_runs))
     test = test[
-        (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["printed"].isin(["ce", *STRENGTH])
+        (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["paper_method"].isin(["ce", *STRENGTH])
     ]
-    keys = ["role", "played", "data", "printed", "method"]
+    keys = ["paper_dataset", "used_dataset", "data", "paper_method", "method"]
     table = (100 * test.groupby([*keys, "metric"], sort=False)["value"].mean()).unstack("metric").reset_index()
     by_method = table.groupby(keys[:-1], sort=False)
     fronts = [
@@ -52,22 +52,22 @@ def strength(data: str, printed: str, method: str) -> float:
 
 def told(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[Any, pd.DataFrame]]:
     """The data sets on which one of these methods has at least so many points; all, if there is none."""
-    played = list(table.groupby(["role", "played"], sort=False))
+    used_dataset = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
     shown = [
-        part[part["printed"].isin(compared)].groupby("printed")["method"].nunique().ge(fewest).any()
-        for _, part in played
+        part[part["paper_method"].isin(compared)].groupby("paper_method")["method"].nunique().ge(fewest).any()
+        for _, part in used_dataset
     ]
-    return [each for each, here in zip(played, shown, strict=True) if here] or played
+    return [each for each, here in zip(used_dataset, shown, strict=True) if here] or used_dataset
 
 
-def figure_2(cells: list[Cell], output: Path) -> None:
+def figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test accuracy against Leakage@h over the strength of each method; circled: on the Pareto front of the method."""
-    table = points(cells)
-    played = told(table, list(STRENGTH), 2)
-    figure, axes = panels(len(played), COLUMN * max(len(played), 1.4), 2.6)
-    for axis, (key, part) in zip(axes, played, strict=True):
-        for method in ordered(part["printed"]):
-            mine = part[part["printed"] == method].sort_values("strength")
+    table = points(artifact_runs)
+    used_dataset = told(table, list(STRENGTH), 2)
+    figure, axes = panels(len(used_dataset), COLUMN * max(len(used_dataset), 1.4), 2.6)
+    for axis, (key, part) in zip(axes, used_dataset, strict=True):
+        for method in ordered(part["paper_method"]):
+            mine = part[part["paper_method"] == method].sort_values("strength")
             axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o")
             for row in mine.itertuples() if method != "ce" else ():
                 axis.annotate(
@@ -77,41 +77,44 @@ def figure_2(cells: list[Cell], output: Path) -> None:
                     textcoords="offset points",
                     fontsize=5,
                 )
-        front = part[part["pareto"] & (part["printed"] != "ce")]
+        front = part[part["pareto"] & (part["paper_method"] != "ce")]
         axis.scatter(
             front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3
         )
         axis.set(xlabel=LABELS[LEAKAGE], ylabel=LABELS[ACCURACY])
         axis.set_title(data_name(*key), fontsize=6)
-    for method in ordered(table["printed"]):  # also those that the last panel lacks
+    for method in ordered(table["paper_method"]):  # also those that the last panel lacks
         axes[-1].plot([], [], color=COLORS[method], marker="*" if method == "ce" else "o", label=NAMES[method])
     axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)
 
 
-def figure_3(cells: list[Cell], output: Path) -> None:
+def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy, GAP and both leakages of CE, of CE with one contrastive loss, and of Con, at their selected
     settings."""
-    test = headline(chosen.load(cells)[0])
-    values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["printed"].isin(PARTS)].copy()
+    test = headline(chosen.load(artifact_runs)[0])
+    values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["paper_method"].isin(PARTS)].copy()
     values["value"] *= 100
-    played = told(values, ["con_ce_scl", "con_ce_fcl"], 1)
-    figure, axes = named_rows([data_name(*key) for key, _ in played], len(LABELS), 2 * COLUMN, 1.75)
-    for row, (_, part) in zip(axes, played, strict=True):
+    used_dataset = told(values, ["con_ce_scl", "con_ce_fcl"], 1)
+    figure, axes = named_rows([data_name(*key) for key, _ in used_dataset], len(LABELS), 2 * COLUMN, 1.75)
+    for row, (_, part) in zip(axes, used_dataset, strict=True):
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
             bars(axis, part[part["metric"] == metric], label)
     write_figure(output, figure)
     write_csv(
-        output.with_suffix(".csv"), values[["metric", "role", "played", "data", "printed", "method", "seed", "value"]]
+        output.with_suffix(".csv"),
+        values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "method", "seed", "value"]],
     )
 
 
 def bars(axis: Any, values: pd.DataFrame, label: str) -> None:
     """A bar for each method: mean and standard deviation over seeds, which are dots."""
-    order = [method for method in PARTS if method in set(values["printed"])]
-    own = {"x": "printed", "y": "value", "order": order, "ax": axis}
-    sns.barplot(values, hue="printed", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **own)
+    order = [method for method in PARTS if method in set(values["paper_method"])]
+    own = {"x": "paper_method", "y": "value", "order": order, "ax": axis}
+    sns.barplot(
+        values, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **own
+    )
     sns.swarmplot(values, color="0.2", size=2.5, **own)
     axis.set(xlabel="", ylabel=label)
     if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:

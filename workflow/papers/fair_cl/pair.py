@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from despur.metrics.fairness import leakage, tpr_gap
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate
 from despur.storage.store import Array, Container, Dataset, load_dataset
 
 
-def dataset_of(cell: Cell) -> Dataset:
+def dataset_of(artifact_run: ArtifactRun) -> Dataset:
     """The data set of the first run."""
-    result = locate(cell.folders[0])
+    result = locate(artifact_run.folders[0])
     return load_dataset(result.data.folder, result.runs()[0].data.name)
 
 
@@ -44,22 +44,26 @@ def measured(result: ResultPath, run: Run, classes: Sequence[str]) -> list[dict[
     return [{"metric": metric, "group": group, "value": value} for (metric, group), value in found.items()]
 
 
-def of_the_pair(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def of_the_pair(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics of the models of two classes, and of CE's model of all classes (``ce_multiclass``) on the two;
     bootstrap values of the former."""
-    of_two = [cell for cell in cells if cell.role == "bios_nurse_surgeon"]
+    of_two = [artifact_run for artifact_run in artifact_runs if artifact_run.paper_dataset == "bios_nurse_surgeon"]
     metrics, resamples = chosen.load(of_two)
     if not of_two:
         return metrics, resamples
     rows = []
-    for cell in (cell for cell in cells if cell.role == "bios" and cell.printed == "ce"):
-        for result in map(locate, cell.folders):
+    for artifact_run in (
+        artifact_run
+        for artifact_run in artifact_runs
+        if artifact_run.paper_dataset == "bios" and artifact_run.paper_method == "ce"
+    ):
+        for result in map(locate, artifact_run.folders):
             for run in result.runs():
                 own = {
-                    "role": "bios_nurse_surgeon",
-                    "played": cell.dataset,
-                    "printed": "ce_multiclass",
-                    "stand_in": cell.stand_in,
+                    "paper_dataset": "bios_nurse_surgeon",
+                    "used_dataset": artifact_run.dataset,
+                    "paper_method": "ce_multiclass",
+                    "substitute": artifact_run.substitute,
                     "data": run.data.name,
                     "method": run.spec.name,
                     "seed": run.seed,

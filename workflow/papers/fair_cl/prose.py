@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pair import dataset_of
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import COLUMNS
 from despur.storage.store import Dataset
@@ -58,7 +58,9 @@ MEASURES = {
 def con_leakage(metrics: pd.DataFrame) -> np.ndarray:
     """Both leakages of Con and Con-ft, in percent, by seed: the mean of the four."""
     test = metrics[
-        (metrics["split"] == "test") & (metrics["selection"] == "best") & metrics["printed"].isin(["con", "con_ft"])
+        (metrics["split"] == "test")
+        & (metrics["selection"] == "best")
+        & metrics["paper_method"].isin(["con", "con_ft"])
     ]
     rows = test[test["metric"].isin(["leakage_representations", "leakage_logits"])]
     if not len(rows):
@@ -66,16 +68,16 @@ def con_leakage(metrics: pd.DataFrame) -> np.ndarray:
     return 100 * rows.groupby("seed")["value"].mean().to_numpy()
 
 
-def ours(number: Any, cells: list[Cell]) -> dict[str, Any]:
+def ours(number: Any, artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     """Our number from the runs on one data set."""
-    stand_in, dataset = cells[0].stand_in, dataset_of(cells[0])
+    substitute, dataset = artifact_runs[0].substitute, dataset_of(artifact_runs[0])
     if number.metric == "leakage_approx":
-        values = con_leakage(chosen.load(cells)[0])
+        values = con_leakage(chosen.load(artifact_runs)[0])
     else:
         values = np.array([MEASURES[number.metric](number, dataset)])
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-    found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": cells[0].dataset}
-    if stand_in:
+    found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": artifact_runs[0].dataset}
+    if substitute:
         return found | {"verdict": "substitute data: not compared"}
     close = {
         "n_examples": 500,
@@ -87,7 +89,7 @@ def ours(number: Any, cells: list[Cell]) -> dict[str, Any]:
     return found | {"difference": found["ours"] - number.mean, "verdict": "agrees" if agreed else "differs"}
 
 
-def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
+def prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each printed number and each data set that is used for it, with the reason where there is none."""
     rows = []
     for number in printed.itertuples():
@@ -102,16 +104,23 @@ def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
             "seeds": 0,
             "verdict": "not run here",
         }
-        players = list(dict.fromkeys(cell.dataset for cell in cells if cell.role == number.dataset))
-        for player in players:
+        used_datasets = list(
+            dict.fromkeys(
+                artifact_run.dataset for artifact_run in artifact_runs if artifact_run.paper_dataset == number.dataset
+            )
+        )
+        for used_dataset in used_datasets:
             try:
                 rows.append(
                     base
-                    | ours(number, [c for c in cells if (c.role, c.dataset) == (number.dataset, player)])
+                    | ours(
+                        number,
+                        [c for c in artifact_runs if (c.paper_dataset, c.dataset) == (number.dataset, used_dataset)],
+                    )
                     | {"reason": ""}
                 )
             except NotHere as reason:
-                rows.append(base | {"data": player, "reason": str(reason)})
-        if not players:
+                rows.append(base | {"data": used_dataset, "reason": str(reason)})
+        if not used_datasets:
             rows.append(base | {"reason": f"no data set is used for {number.dataset}"})
     return pd.DataFrame(rows, columns=[*COLUMNS, "reason"])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from despur.metrics.selection import on_pareto_front, select, sweep_means
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 
 ROLES = ["moji", "hate_speech", "bios", "imsitu"]
 METHODS = [*chosen.METHODS, *(name for name in chosen.VARIANTS if name not in chosen.METHODS)]
@@ -53,19 +53,21 @@ def of_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str,
     return rows
 
 
-def selections(cells: list[Cell]) -> pd.DataFrame:
+def selections(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each method, rule and data set that is used."""
-    metrics, rows = chosen.everything(cells), []
-    for role in ROLES:
-        for played, here in metrics[metrics["role"] == role].groupby("played", sort=False):
-            best = optimum([sweep_means(here, ["printed", "method"], "val")])
-            verdict = "substitute data: not compared" if here["stand_in"].iloc[0] else "not in the paper"
+    metrics, rows = chosen.everything(artifact_runs), []
+    for paper_dataset in ROLES:
+        for used_dataset, here in metrics[metrics["paper_dataset"] == paper_dataset].groupby(
+            "used_dataset", sort=False
+        ):
+            best = optimum([sweep_means(here, ["paper_method", "method"], "val")])
+            verdict = "substitute data: not compared" if here["substitute"].iloc[0] else "not in the paper"
             for method in METHODS:
-                mine = here[here["printed"] == method]
-                head = {"paper_dataset": role, "method": method, "data": played, "verdict": verdict}
+                mine = here[here["paper_method"] == method]
+                head = {"paper_dataset": paper_dataset, "method": method, "data": used_dataset, "verdict": verdict}
                 rows += [head | found for found in of_rules(mine, best)] if len(mine) else []
-        if not (metrics["role"] == role).any():
-            rows.append({"paper_dataset": role, "seeds": 0, "verdict": "not run here"})
+        if not (metrics["paper_dataset"] == paper_dataset).any():
+            rows.append({"paper_dataset": paper_dataset, "seeds": 0, "verdict": "not run here"})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -11,7 +11,7 @@ from pair import of_the_pair
 from prose import prose
 from selections import selections, shown_selections
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
 from despur.reporting.tables import compare, main, shown, write_table
 
@@ -44,7 +44,7 @@ def beside(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFram
     judged = table["metric"].isin(ratios) & table["difference"].notna()
     table.loc[judged, "verdict"] = "no printed deviation: not judged"
     chosen_for = (
-        metrics.get("method", pd.Series(dtype=str)).groupby([metrics["printed"], metrics["data"]]).first()
+        metrics.get("method", pd.Series(dtype=str)).groupby([metrics["paper_method"], metrics["data"]]).first()
         if len(metrics)
         else {}
     )
@@ -54,7 +54,7 @@ def beside(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFram
 def with_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Table 1 with trade-offs of means (deviations stay those over seeds); where a method of the paper is missing, the
     verdict names it."""
-    means, run = chosen.of_means(metrics), metrics.groupby("role")["printed"].agg(set)
+    means, run = chosen.of_means(metrics), metrics.groupby("paper_dataset")["paper_method"].agg(set)
     for i, row in table[table["metric"] == "tradeoff"].iterrows():
         here = run.get(row["paper_dataset"], set())
         if row["seeds"]:
@@ -75,39 +75,39 @@ def write(output: Path, table: pd.DataFrame) -> None:
     write_table(output, table, shown(table, plain).assign(selected=table["selected"]))
 
 
-def table_1(cells: list[Cell], output: Path) -> None:
+def table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy, GAP, leakages, trade-off and relative training time of five methods."""
-    metrics, resamples = chosen.load(cells)
+    metrics, resamples = chosen.load(artifact_runs)
     write(output, with_tradeoffs(beside(pd.read_csv(REPORTED / "table_1.csv"), metrics, resamples), metrics))
 
 
-def table_2(cells: list[Cell], output: Path) -> None:
+def table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Two classes: a model of all classes (``ce_multiclass``) beside models of the two."""
-    write(output, beside(pd.read_csv(REPORTED / "table_2.csv"), *of_the_pair(cells)))
+    write(output, beside(pd.read_csv(REPORTED / "table_2.csv"), *of_the_pair(artifact_runs)))
 
 
-def table_beyond(cells: list[Cell], output: Path) -> None:
+def table_beyond(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Tuned baselines, the non-linear attacker, and intervals of GAP."""
-    table = beyond(cells)
+    table = beyond(artifact_runs)
     write_table(output, table, shown_beyond(table))
 
 
-def table_selection(cells: list[Cell], output: Path) -> None:
+def table_selection(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The settings that rules select: from the sweeps of Table 1, or from those of learning rate and batch size."""
-    table = selections(cells)
+    table = selections(artifact_runs)
     write_table(output, table, shown_selections(table))
 
 
-def numbers_of_the_text(cells: list[Cell], output: Path) -> None:
+def numbers_of_the_text(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
-    table = prose(pd.read_csv(REPORTED / "prose.csv"), cells)
+    table = prose(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
     display = shown(table, plain)
     write_table(output, table, display.assign(reason=table["reason"]))
 
 
-def judged(cells: list[Cell], output: Path) -> None:
+def judged(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(PAPER / "claims.yaml", cells, chosen.load)
+    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, chosen.load)
     write_table(output, table, claims.shown(table))
 
 

@@ -10,7 +10,7 @@ import seaborn as sns
 from sklearn.manifold import TSNE
 
 from despur.compute.randomness import generator
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
 from despur.specs.paths import locate
 from despur.storage.store import Array, Container, Dataset, load_dataset, write_csv
@@ -30,9 +30,9 @@ def plane(z: Array) -> Array:
     return TSNE(2, perplexity=min(30, len(z) / 4), random_state=0).fit_transform(z.astype(np.float32))
 
 
-def project(cell: Cell, method: str) -> pd.DataFrame:
+def project(artifact_run: ArtifactRun, method: str) -> pd.DataFrame:
     """The t-SNE map of training samples by the selected model of the first seed."""
-    result = locate(cell.folders[0])
+    result = locate(artifact_run.folders[0])
     run = next(run for run in result.runs() if run.spec.name == method)
     dataset = load_dataset(result.data.folder, run.data.name)
     rows = some_of_each(dataset, run.seed)
@@ -40,9 +40,9 @@ def project(cell: Cell, method: str) -> pd.DataFrame:
     y, a = (dataset.table[name].to_numpy()[rows] for name in ("y", "a"))
     return pd.DataFrame(
         {
-            "role": cell.role,
-            "played": cell.dataset,
-            "printed": cell.printed,
+            "paper_dataset": artifact_run.paper_dataset,
+            "used_dataset": artifact_run.dataset,
+            "paper_method": artifact_run.paper_method,
             "data": run.data.name,
             "method": method,
             "seed": run.seed,
@@ -56,18 +56,21 @@ def project(cell: Cell, method: str) -> pd.DataFrame:
     )
 
 
-def figure_4(cells: list[Cell], output: Path) -> None:
+def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """CE and Con, each by class and by attribute; a row for each data set."""
-    metrics, _ = chosen.load(cells)
-    picked = metrics.groupby(["role", "played", "printed"])["method"].first()
-    maps = [project(cell, picked[cell.role, cell.dataset, cell.printed]) for cell in cells]
+    metrics, _ = chosen.load(artifact_runs)
+    picked = metrics.groupby(["paper_dataset", "used_dataset", "paper_method"])["method"].first()
+    maps = [
+        project(artifact_run, picked[artifact_run.paper_dataset, artifact_run.dataset, artifact_run.paper_method])
+        for artifact_run in artifact_runs
+    ]
     table = pd.concat(maps, ignore_index=True)
-    played = list(table.groupby(["role", "played"], sort=False))
-    figure, axes = named_rows([data_name(*key) for key, _ in played], 4, 2 * COLUMN, 1.9)
-    for row, (_, part) in zip(axes, played, strict=True):
+    used_dataset = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
+    figure, axes = named_rows([data_name(*key) for key, _ in used_dataset], 4, 2 * COLUMN, 1.9)
+    for row, (_, part) in zip(axes, used_dataset, strict=True):
         panels = [
             (method, own, kind)
-            for method, own in part.groupby("printed", sort=False)
+            for method, own in part.groupby("paper_method", sort=False)
             for kind in ("class", "attribute")
         ]
         for axis, (method, own, kind) in zip(row, panels, strict=False):

@@ -7,21 +7,26 @@ import numpy as np
 import pandas as pd
 from rows import load, seconds
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.storage.store import Array
 
-RUN = ["role", "played", "data", "stand_in", "printed", "seed"]
+RUN = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", "seed"]
 OF_TIME = ["data", "method", "seed"]
 
 
-def read_saliency(cells: Sequence[Cell]) -> pd.DataFrame:
-    """saliency.csv of all cells."""
+def read_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """saliency.csv of all runs."""
     parts = []
-    for cell in cells:
-        own = {"role": cell.role, "played": cell.dataset, "stand_in": cell.stand_in, "artifact": cell.artifact}
+    for artifact_run in artifact_runs:
+        own = {
+            "paper_dataset": artifact_run.paper_dataset,
+            "used_dataset": artifact_run.dataset,
+            "substitute": artifact_run.substitute,
+            "artifact": artifact_run.artifact,
+        }
         parts += [
             pd.read_csv(Path(folder) / "saliency.csv").rename(columns={"dataset": "data"}).assign(**own)
-            for folder in cell.folders
+            for folder in artifact_run.folders
         ]
     return (
         pd.concat(parts, ignore_index=True)
@@ -30,10 +35,10 @@ def read_saliency(cells: Sequence[Cell]) -> pd.DataFrame:
     )
 
 
-def saliency(cells: Sequence[Cell]) -> pd.DataFrame:
+def saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """A row for each run: the mean share of a Grad-CAM map inside the foreground, and the share of the image that is
     foreground."""
-    table = load(cells, read_saliency)
+    table = load(artifact_runs, read_saliency)
     if not len(table):
         return pd.DataFrame(columns=[*RUN, "inside", "uniform", "samples"])
     known = table.dropna(subset=["inside"])
@@ -61,33 +66,43 @@ def at_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str
     timed = timed[
         (timed["split"] == "test") & (timed["group"] == "") & timed["metric"].isin(["linear_top1", "knn5_top1"])
     ]
-    regularised = timed[(timed["printed"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
+    regularised = timed[(timed["paper_method"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
     rows = []
     for row in regularised.to_dict("records"):
-        same = [timed[key] == row[key] for key in ("role", "played", "data", "seed", "metric")]
-        curve = timed[np.logical_and.reduce([*same, timed["printed"] == "simclr"])]
+        same = [timed[key] == row[key] for key in ("paper_dataset", "used_dataset", "data", "seed", "metric")]
+        curve = timed[np.logical_and.reduce([*same, timed["paper_method"] == "simclr"])]
         if len(curve) > 1:
             weights = shares(curve["seconds"].to_numpy(float), row["seconds"])
             rows.append(
                 row
-                | {"printed": "simclr_equal_time"}
+                | {"paper_method": "simclr_equal_time"}
                 | dict(zip(values, weights @ curve[list(values)].to_numpy(float), strict=True))
             )
     return pd.DataFrame(rows, columns=timed.columns)
 
 
-def timed(cells: Sequence[Cell]) -> pd.DataFrame:
+def timed(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Mean accuracy (percent) and seconds by method and epochs, and SimCLR at the time of SimCLR + MSR."""
-    table = load(cells)
+    table = load(artifact_runs)
     if not len(table):
-        return pd.DataFrame(columns=["role", "printed", "seconds"])
-    times = seconds(cells)
+        return pd.DataFrame(columns=["paper_dataset", "paper_method", "seconds"])
+    times = seconds(artifact_runs)
     equal = at_equal_time(table, times, ["value"])
     every = pd.concat([table.merge(times, on=OF_TIME), *([equal] if len(equal) else [])], ignore_index=True)
     rows = every[
         (every["split"] == "test") & (every["group"] == "") & every["metric"].isin(["linear_top1", "knn5_top1"])
     ]
-    keys = ["role", "played", "data", "stand_in", "printed", "epochs", "second_order", "device", "metric"]
+    keys = [
+        "paper_dataset",
+        "used_dataset",
+        "data",
+        "substitute",
+        "paper_method",
+        "epochs",
+        "second_order",
+        "device",
+        "metric",
+    ]
     rows = rows.assign(
         value=100 * rows["value"], second_order=rows["second_order"].map({True: "second", False: "first"}).fillna("")
     )

@@ -10,7 +10,7 @@ import seaborn as sns
 from rows import accuracies
 from statements import REST
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
 from despur.reporting.tables import main
 from despur.storage.store import write_csv
@@ -27,25 +27,25 @@ LABELS = {
     "vectors": r"$n$, weight vectors",
 }
 METRICS = {"linear_top1": "linear classifier, %", "knn5_top1": "5-nn, %"}
-KEPT = ["role", "played", "data", "printed", "train", "split", "seed", "metric", "accuracy"]
+KEPT = ["paper_dataset", "used_dataset", "data", "paper_method", "train", "split", "seed", "metric", "accuracy"]
 
 
-def of_players(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each data set that is used, with its name, in lines that fit."""
     return [
         (fill(data_name(*key).replace("+", " +"), 75, break_on_hyphens=False), part)
-        for key, part in table.groupby(["role", "played"], sort=False)
+        for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)
     ]
 
 
-def paradox(cells: list[Cell], output: Path, methods: Sequence[str], parts: Sequence[str]) -> None:
+def paradox(artifact_runs: list[ArtifactRun], output: Path, methods: Sequence[str], parts: Sequence[str]) -> None:
     """Bars: accuracy of each method by what it was trained and tested on; dots are seeds."""
-    table = accuracies(cells)
-    table = table[table["printed"].isin(methods) & table["metric"].isin(METRICS)]
+    table = accuracies(artifact_runs)
+    table = table[table["paper_method"].isin(methods) & table["metric"].isin(METRICS)]
     table = table.assign(part=[PARTS[pair] for pair in zip(table["train"], table["split"], strict=True)])
     table = table[table["part"].isin(parts)]
-    figure, axes = named_rows([name for name, _ in of_players(table)], 2, 2 * COLUMN, 2.6)
-    for row, (_, part) in zip(axes, of_players(table), strict=True):
+    figure, axes = named_rows([name for name, _ in split_by_dataset(table)], 2, 2 * COLUMN, 2.6)
+    for row, (_, part) in zip(axes, split_by_dataset(table), strict=True):
         for axis, (metric, label) in zip(row, METRICS.items(), strict=True):
             bars(axis, part[part["metric"] == metric], label, parts)
         row[0].get_legend().remove()
@@ -56,8 +56,8 @@ def paradox(cells: list[Cell], output: Path, methods: Sequence[str], parts: Sequ
 
 def bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) -> None:
     """Mean and, as dots, seeds."""
-    methods = ordered(table["printed"])
-    own = {"x": "part", "y": "accuracy", "hue": "printed", "order": list(parts), "hue_order": methods, "ax": axis}
+    methods = ordered(table["paper_method"])
+    own = {"x": "part", "y": "accuracy", "hue": "paper_method", "order": list(parts), "hue_order": methods, "ax": axis}
     sns.barplot(table, palette=COLORS, errorbar=None, **own)
     sns.stripplot(table, palette=dict.fromkeys(methods, "0.2"), dodge=True, jitter=False, size=2.5, legend=False, **own)
     axis.set(xlabel="setting; trained on; tested on", ylabel=label)
@@ -65,22 +65,22 @@ def bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) -> No
         text.set_text(NAMES[method])
 
 
-def figure_1(cells: list[Cell], output: Path) -> None:
+def figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """SimCLR and BYOL, trained and tested on full images or on foregrounds."""
-    paradox(cells, output, ["simclr", "byol"], list(PARTS.values()))
+    paradox(artifact_runs, output, ["simclr", "byol"], list(PARTS.values()))
 
 
-def figure_4(cells: list[Cell], output: Path) -> None:
+def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Trained on full images: with MSR, and (from Figure 1) without."""
-    paradox(cells, output, ["simclr", "simclr_msr", "byol", "byol_msr"], list(PARTS.values())[:2])
+    paradox(artifact_runs, output, ["simclr", "simclr_msr", "byol", "byol_msr"], list(PARTS.values())[:2])
 
 
-def figure_5(cells: list[Cell], output: Path) -> None:
+def figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy of SimCLR + MSR over lambda, gamma and n, the others at 1, 1 and 6; lines are means, dots seeds."""
-    table = accuracies(cells)
+    table = accuracies(artifact_runs)
     table = table[(table["metric"] == "linear_top1") & (table["split"] == "test")]
-    figure, axes = named_rows([name for name, _ in of_players(table)], 3, 2 * COLUMN, 2.3, sharey=True)
-    for row, (_, part) in zip(axes, of_players(table), strict=True):
+    figure, axes = named_rows([name for name, _ in split_by_dataset(table)], 3, 2 * COLUMN, 2.3, sharey=True)
+    for row, (_, part) in zip(axes, split_by_dataset(table), strict=True):
         for axis, letter, (key, label) in zip(row, "abc", LABELS.items(), strict=True):
             mine = part
             for other, value in REST.items():

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration import experiments
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import load_metrics
 from despur.specs.names import join, parse
 from despur.specs.paths import locate
@@ -42,7 +42,7 @@ def settings(data: str, method: str) -> dict[str, Any]:
     own = {name: base.settings.get(key) for name, key in SETTINGS.items()}
     train = resolve("datasets", data).points[0].settings.get("train", "full")
     return {
-        "printed": printed_names()[base.base_name],
+        "paper_method": printed_names()[base.base_name],
         "train": train,
         "label_fraction": point.settings.get("label_fraction"),
         **own,
@@ -50,15 +50,17 @@ def settings(data: str, method: str) -> dict[str, Any]:
 
 
 @cache
-def player(dataset: str) -> str:
+def drop_own_settings(dataset: str) -> str:
     """``coco30+train=foreground`` -> ``coco30``: what training images show is a column."""
     base, own = parse(dataset)
     return join(base, {key: "~".join(values) for key, values in own.items() if key != "train"})
 
 
-def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] = load_metrics) -> pd.DataFrame:
+def load(
+    artifact_runs: Sequence[ArtifactRun], read: Callable[[Sequence[ArtifactRun]], pd.DataFrame] = load_metrics
+) -> pd.DataFrame:
     """The rows that ``read`` gives of the last step (selection "best"), each run once in each artifact."""
-    table = read(cells)
+    table = read(artifact_runs)
     if not len(table):
         return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", *POINT])))
     table = table[table["selection"] == "best"] if "selection" in table else table
@@ -66,16 +68,18 @@ def load(cells: Sequence[Cell], read: Callable[[Sequence[Cell]], pd.DataFrame] =
     columns = pd.DataFrame(
         [about[pair] for pair in zip(table["data"], table["method"], strict=True)], index=table.index
     )
-    table = table.assign(**columns, played=table["played"].map(player))
+    table = table.assign(**columns, used_dataset=table["used_dataset"].map(drop_own_settings))
     if "metric" in table:
         table = table.assign(metric=table["metric"].replace(METRICS))
-    once = [c for c in ("artifact", "role", "data", "method", "seed", "split", "metric", "group") if c in table]
+    once = [
+        c for c in ("artifact", "paper_dataset", "data", "method", "seed", "split", "metric", "group") if c in table
+    ]
     return table.drop_duplicates(once)
 
 
-def accuracies(cells: Sequence[Cell]) -> pd.DataFrame:
+def accuracies(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Test accuracies of all runs, percent: split ``test``, or ``test_foreground`` without background."""
-    table = load(cells)
+    table = load(artifact_runs)
     rows = table[
         table["metric"].isin(METRICS.values())
         & (table["group"] == "")
@@ -84,10 +88,10 @@ def accuracies(cells: Sequence[Cell]) -> pd.DataFrame:
     return rows.assign(accuracy=100 * rows["value"])
 
 
-def seconds(cells: Sequence[Cell]) -> pd.DataFrame:
+def seconds(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Seconds that each stage-1 model was trained: ``data``, ``method``, ``seed``, ``seconds``, ``device``."""
     rows = []
-    for result in {locate(folder) for cell in cells for folder in cell.folders}:
+    for result in {locate(folder) for artifact_run in artifact_runs for folder in artifact_run.folders}:
         known: dict[str, Any] = {}
         for base in result.upstream("stage1"):
             about = json.loads((Path(base.folder) / "about.json").read_text())

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from rows import BASES, accuracies
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import COLUMNS
 
 SWEPT = {"best_lambda": "weight", "best_gamma": "uniformity", "worst_gamma": "uniformity"}
@@ -32,7 +32,11 @@ def level(runs: pd.DataFrame, metric: str) -> float:
 def gains(runs: pd.DataFrame) -> float:
     """The median gain of methods with MSR over those without, in points, over methods, data and printed metrics."""
     tested = runs[(runs["split"] == "test") & (runs["artifact"] != "figure_5")]
-    means = tested.groupby(["printed", "role", "played", "metric"])["accuracy"].mean().unstack("printed")
+    means = (
+        tested.groupby(["paper_method", "paper_dataset", "used_dataset", "metric"])["accuracy"]
+        .mean()
+        .unstack("paper_method")
+    )
     pairs = [means[f"{base}_msr"] - means[base] for base in BASES if {base, f"{base}_msr"} <= set(means)]
     found = pd.concat(pairs).dropna() if pairs else pd.Series(dtype=float)
     if found.empty:
@@ -52,21 +56,21 @@ def ours(number: Any, runs: pd.DataFrame) -> dict[str, Any]:
             "verdict": "of the loader alone: not compared",
         }
     if number.metric in SWEPT:
-        mine = runs[runs["role"] == number.dataset]
+        mine = runs[runs["paper_dataset"] == number.dataset]
         value = level(mine, number.metric)
-        stand_in, data = bool(mine["stand_in"].any()), ", ".join(mine["data"].unique())
+        substitute, data = bool(mine["substitute"].any()), ", ".join(mine["data"].unique())
     else:
-        value, stand_in, data = gains(runs), bool(runs["stand_in"].any()), ", ".join(runs["data"].unique())
+        value, substitute, data = gains(runs), bool(runs["substitute"].any()), ", ".join(runs["data"].unique())
     found = {"ours": value, "data": data, "seeds": max(int(runs["seed"].nunique()), 1)}
-    if stand_in:
+    if substitute:
         return found | {"verdict": "substitute data: not compared"}
     agrees = value < number.mean if number.metric.startswith("improvement") else value == number.mean
     return found | {"difference": value - number.mean, "verdict": "agrees" if agrees else "differs"}
 
 
-def prose(printed: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
+def prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each printed number, with the reason where there is none of ours."""
-    runs, rows = accuracies(cells), []
+    runs, rows = accuracies(artifact_runs), []
     for number in printed.itertuples():
         base = {
             "paper_dataset": number.dataset,

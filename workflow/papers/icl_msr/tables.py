@@ -8,7 +8,7 @@ from beyond import at_equal_time, saliency, timed
 from rows import load, seconds
 from statements import prose
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import NAMES
 from despur.reporting.tables import compare, load_resamples, main, shown, spread, write_table
 
@@ -27,26 +27,26 @@ def plain(mean: float, std: float) -> str:
 def unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Rows without a number for methods that were run and have none (Barlow Twins, which the text names)."""
     rows = reported.drop_duplicates(["dataset", "metric"])
-    missing = sorted(set(runs["printed"]) - set(reported["method"]))
+    missing = sorted(set(runs["paper_method"]) - set(reported["method"]))
     return pd.concat(
         [rows.assign(method=method, mean=float("nan"), note="named in the text, no row") for method in missing]
         or [rows[:0]]
     )
 
 
-def accuracies(name: str, cells: list[Cell], output: Path) -> None:
+def accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Printed accuracies beside ours."""
-    runs = load(cells)
+    runs = load(artifact_runs)
     reported = pd.read_csv(PAPER / f"reported/{name}.csv")
     table = compare(pd.concat([reported, unprinted(reported, runs)], ignore_index=True), runs, SEEDS)
     table["verdict"] = table["method"].map(COPIED).fillna(table["verdict"])
     write_table(output, table, shown(table, plain))
 
 
-def looks(cells: list[Cell], output: Path) -> None:
+def looks(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The share of Grad-CAM saliency inside the foreground, by method: mean and standard deviation over seeds."""
-    keys = ["role", "data", "stand_in", "printed"]
-    runs = saliency(cells)
+    keys = ["paper_dataset", "data", "substitute", "paper_method"]
+    runs = saliency(artifact_runs)
     table = (
         runs.groupby(keys, sort=False)
         .agg(
@@ -61,11 +61,13 @@ def looks(cells: list[Cell], output: Path) -> None:
     )
     table = table.assign(verdict="not in the paper")
     if table.empty:
-        table = pd.DataFrame([{"role": "coco30", "verdict": "not run here", "seeds": 0}], columns=table.columns)
+        table = pd.DataFrame(
+            [{"paper_dataset": "coco30", "verdict": "not run here", "seeds": 0}], columns=table.columns
+        )
     display = pd.DataFrame(
         {
-            "data set": table["role"],
-            "method": table["printed"].map(NAMES).fillna("–"),
+            "data set": table["paper_dataset"],
+            "method": table["paper_method"].map(NAMES).fillna("–"),
             "saliency inside the foreground, %": [
                 spread(100 * a, 100 * b) for a, b in zip(table["inside"], table["inside_std"], strict=True)
             ],
@@ -78,17 +80,17 @@ def looks(cells: list[Cell], output: Path) -> None:
     write_table(output, table, display)
 
 
-def times(cells: list[Cell], output: Path) -> None:
+def times(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy and training time by epochs; SimCLR at the time of SimCLR + MSR."""
-    table = timed(cells).assign(verdict="not in the paper")
+    table = timed(artifact_runs).assign(verdict="not in the paper")
     if table.empty:
-        table = pd.DataFrame([{"role": "cifar10", "verdict": "not run here"}]).reindex(
+        table = pd.DataFrame([{"paper_dataset": "cifar10", "verdict": "not run here"}]).reindex(
             columns=[
-                "role",
-                "played",
+                "paper_dataset",
+                "used_dataset",
                 "data",
-                "stand_in",
-                "printed",
+                "substitute",
+                "paper_method",
                 "epochs",
                 "second_order",
                 "device",
@@ -103,11 +105,12 @@ def times(cells: list[Cell], output: Path) -> None:
     names = {**NAMES, "simclr_equal_time": "SimCLR, as long as SimCLR + MSR"}
     display = pd.DataFrame(
         {
-            "data set": table["role"],
-            "method": table["printed"].map(names).fillna("–"),
+            "data set": table["paper_dataset"],
+            "method": table["paper_method"].map(names).fillna("–"),
             "order": table["second_order"].fillna(""),
             "epochs": [
-                f"{e:g}" if e > 0 else "–" for e in table["epochs"].where(table["printed"] != "simclr_equal_time", 0)
+                f"{e:g}" if e > 0 else "–"
+                for e in table["epochs"].where(table["paper_method"] != "simclr_equal_time", 0)
             ],
             "metric": table["metric"].fillna("–"),
             "accuracy": [plain(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
@@ -121,19 +124,19 @@ def times(cells: list[Cell], output: Path) -> None:
     write_table(output, table, display)
 
 
-def statements(cells: list[Cell], output: Path) -> None:
+def statements(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
-    table = prose(pd.read_csv(PAPER / "reported/prose.csv"), cells)
+    table = prose(pd.read_csv(PAPER / "reported/prose.csv"), artifact_runs)
     display = shown(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:.4g}")
     write_table(output, table, display.assign(reason=table["reason"]))
 
 
-def measured(cells: list[Cell]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def measured(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The metrics that claims use: all runs, and SimCLR with as much time as SimCLR + MSR (``simclr_equal_time``)."""
-    metrics, resamples = load(cells), load(cells, load_resamples)
+    metrics, resamples = load(artifact_runs), load(artifact_runs, load_resamples)
     if not len(metrics):
         return metrics, resamples
-    spent = seconds(cells)
+    spent = seconds(artifact_runs)
     equal = [
         at_equal_time(metrics, spent, ["value"]),
         at_equal_time(resamples, spent, [c for c in resamples if c.isdigit()]),
@@ -146,11 +149,11 @@ def with_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table, more], ignore_index=True) if len(more) else table
 
 
-def judged(cells: list[Cell], output: Path) -> None:
+def judged(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
     from despur.reporting import claims  # scipy.stats: other tables need not wait for it
 
-    table = claims.claims_table(PAPER / "claims.yaml", cells, measured)
+    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, measured)
     write_table(output, table, claims.shown(table))
 
 

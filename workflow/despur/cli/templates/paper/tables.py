@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.orchestration.experiments import Cell
+from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import compare, load_metrics, main, shown, write_table
 
 REPORTED = Path(__file__).parent / "reported"
 SEEDS = 3  # how many the paper has
 
 
-def table_1(cells: list[Cell], output: Path) -> None:
+def table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group and average accuracy beside the printed numbers."""
-    table = compare(pd.read_csv(REPORTED / "table_1.csv"), load_metrics(cells), SEEDS)
+    table = compare(pd.read_csv(REPORTED / "table_1.csv"), load_metrics(artifact_runs), SEEDS)
     write_table(output, table, shown(table))
 
 

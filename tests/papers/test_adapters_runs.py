@@ -1,5 +1,5 @@
-"""The room adapters in the published configuration, and what it shares in the bundled one: settings of data sets,
-cells, claims."""
+"""The paper adapters in the published configuration, and what it shares in the bundled one: settings of data sets,
+runs, claims."""
 
 import importlib
 import itertools
@@ -18,7 +18,7 @@ from despur.specs.resolution import resolve
 
 CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
 ROOM = experiments.load_experiments("adapters")
-PLAYED = {role: parse(CONFIG["datasets"][role])[0] for role in ROOM["datasets"]}
+PLAYED = {paper_dataset: parse(CONFIG["datasets"][paper_dataset])[0] for paper_dataset in ROOM["datasets"]}
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +30,10 @@ def named():
     del sys.modules["named"]
 
 
-@pytest.mark.parametrize("role", PLAYED)
+@pytest.mark.parametrize("paper_dataset", PLAYED)
 @pytest.mark.parametrize("method", ["linear_probe", "wise_ft", "adapter", "contrastive_adapter"])
-def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(role, method):
-    settings = resolve("methods", method, PLAYED[role]).points[0].settings
+def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(paper_dataset, method):
+    settings = resolve("methods", method, PLAYED[paper_dataset]).points[0].settings
     rates = {
         "optimizer": "sgd",
         "learning_rate": 1e-3,
@@ -43,23 +43,32 @@ def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(role, 
         "clip": 0,
     }
     assert {key: settings[key] for key in rates} == rates and settings["batch_size"] == 128
-    assert settings["epochs"] == (50 if role == "celeba" else 100)
+    assert settings["epochs"] == (50 if paper_dataset == "celeba" else 100)
     if method == "contrastive_adapter":
-        assert settings["anchor_fraction"] == (1 if role == "waterbirds" else 0.1)
+        assert settings["anchor_fraction"] == (1 if paper_dataset == "waterbirds" else 0.1)
 
 
 def test_alone_the_paper_can_have_waterbirds_as_clip_sees_them():
     config = CONFIG | {"papers": ["adapters"], "datasets": {"waterbirds": "waterbirds+fit=clip"}}
-    cells = experiments.list_runs_of_papers(config)
-    assert {cell.role for cell in cells} == {"waterbirds"} and not any(cell.stand_in for cell in cells)
-    assert {resolve("datasets", cell.dataset).points[0].settings["fit"] for cell in cells} == {"clip"}
+    artifact_runs = experiments.list_runs_of_papers(config)
+    assert {artifact_run.paper_dataset for artifact_run in artifact_runs} == {"waterbirds"} and not any(
+        artifact_run.substitute for artifact_run in artifact_runs
+    )
+    assert {resolve("datasets", artifact_run.dataset).points[0].settings["fit"] for artifact_run in artifact_runs} == {
+        "clip"
+    }
 
 
 def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):
     found = set()
-    for cell in experiments.list_artifact_runs(CONFIG, "adapters", "figure_3"):
-        for point in locate(cell.folders[0]).sweep.points:
-            found.add((cell.role, *named.identify(cell.printed, point.name, cell.dataset)[:2]))
+    for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "figure_3"):
+        for point in locate(artifact_run.folders[0]).sweep.points:
+            found.add(
+                (
+                    artifact_run.paper_dataset,
+                    *named.identify(artifact_run.paper_method, point.name, artifact_run.dataset)[:2],
+                )
+            )
     asked = itertools.product(
         ROOM["artifacts"]["figure_3"]["datasets"], ["zero_shot", "adapter"], named.BACKBONES.values()
     )
@@ -92,13 +101,21 @@ def named_in_table_3(models):
     return [model for model in models if model in ("clip_rn50", "clip_vit_l14")]
 
 
-def ran(named, claim, role):
+def ran(named, claim, paper_dataset):
     """What the published configuration runs for a claim on a data set; the paper's names, foundation models, numbers
     of samples."""
-    every = {cell for name in claim.behind for cell in experiments.list_artifact_runs(CONFIG, "adapters", name)}
-    for cell in (cell for cell in every if cell.role == role and cell.artifact in claim.behind):
-        for run in locate(cell.folders[0]).runs():
-            printed, backbone, alpha = named.identify(cell.printed, run.spec.name, run.data.name)
+    every = {
+        artifact_run
+        for name in claim.behind
+        for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", name)
+    }
+    for artifact_run in (
+        artifact_run
+        for artifact_run in every
+        if artifact_run.paper_dataset == paper_dataset and artifact_run.artifact in claim.behind
+    ):
+        for run in locate(artifact_run.folders[0]).runs():
+            printed, backbone, alpha = named.identify(artifact_run.paper_method, run.spec.name, run.data.name)
             for method in (printed, *(["linear_probe"] if alpha == 0 else [])):
                 yield from ((method, model, run.data.settings.get("samples", 0)) for model in (backbone, None))
 
@@ -108,37 +125,45 @@ def test_what_a_claim_asks_for_is_run_in_the_published_configuration(named, clai
     assert set(claim.behind) <= set(ROOM["artifacts"]["claims"]["from"])
     wanted = set(asked(claim))
     assert wanted
-    for role in claim.datasets:
-        assert wanted <= set(ran(named, claim, role)), role
+    for paper_dataset in claim.datasets:
+        assert wanted <= set(ran(named, claim, paper_dataset)), paper_dataset
 
 
 def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
     judged = {
-        role
+        paper_dataset
         for claim in CLAIMS
         if claim.name.startswith("contrastive_adapter_beats_zero_shot")
-        for role in claim.datasets
+        for paper_dataset in claim.datasets
     }
     assert judged == set(ROOM["datasets"])
-    assert {cell.role for cell in experiments.list_artifact_runs(CONFIG, "adapters", "prose")} == judged
+    assert {
+        artifact_run.paper_dataset for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "prose")
+    } == judged
 
 
 def test_in_the_bundled_run_table_6_and_figure_3_cost_nothing():
     bundled = configuration.load_configuration(Path("config.yaml"))
     own = {
-        (cell.printed, cell.role)
-        for cell in experiments.list_artifact_runs(bundled, "adapters", "table_6")
-        if cell.artifact == "table_6"
+        (artifact_run.paper_method, artifact_run.paper_dataset)
+        for artifact_run in experiments.list_artifact_runs(bundled, "adapters", "table_6")
+        if artifact_run.artifact == "table_6"
     }
     assert own == {("jtt", "waterbirds"), ("cnc", "waterbirds"), ("jtt", "celeba"), ("cnc", "celeba")}
-    others = {folder for cell in experiments.list_artifact_runs(bundled, "cnc", "table_1") for folder in cell.folders}
+    others = {
+        folder
+        for artifact_run in experiments.list_artifact_runs(bundled, "cnc", "table_1")
+        for folder in artifact_run.folders
+    }
     others |= {
         folder
         for name in ("table_3", "figure_5")
-        for cell in experiments.list_artifact_runs(bundled, "adapters", name)
-        for folder in cell.folders
+        for artifact_run in experiments.list_artifact_runs(bundled, "adapters", name)
+        for folder in artifact_run.folders
     }
     for name in ("table_6", "figure_3"):
         assert {
-            folder for cell in experiments.list_artifact_runs(bundled, "adapters", name) for folder in cell.folders
+            folder
+            for artifact_run in experiments.list_artifact_runs(bundled, "adapters", name)
+            for folder in artifact_run.folders
         } <= others
