@@ -282,11 +282,13 @@ def reviews(tmp_path, monkeypatch):
     monkeypatch.setattr(
         amazon,
         "tokenize",
-        lambda texts, length: Lazy((len(texts), length), np.int32, lambda rows: tokens(texts, length, rows)),
+        lambda texts, length, vocabulary: Lazy(
+            (len(texts), length), np.int32, lambda rows: tokens(texts, length, rows)
+        ),
     )
     folder = tmp_path / "amazon_v2.1"
     (folder / "splits").mkdir(parents=True)
-    table = {"reviewText": ["good, very", "", "NA", "bad", "so so", "fine"], "overall": [5.0, 1.0, 3.0, 1.0, 2.0, 4.0]}
+    table = {"reviewText": ["good,\nvery", "", "NA", "bad", "so so", "fine"], "overall": [5.0, 1.0, 3.0, 1.0, 2.0, 4.0]}
     pd.DataFrame({**table, "category": ["Books", "Toys", "Books", "Toys", "Books", "Toys"]}).to_csv(
         folder / "reviews.csv", index=False
     )
@@ -300,18 +302,31 @@ def tokens(texts, length, rows):
     return np.stack([np.arange(length) < len(text) for text in texts[rows]]).astype(np.int32)
 
 
-def test_amazon_has_stars_as_classes_and_categories_as_groups(reviews):
+def test_amazon_is_negative_or_positive_with_categories_as_groups(reviews):
     dataset = kept("amazon", read("amazon", reviews), reviews)
+    assert dataset.table["split"].tolist() == ["train", "train", "test", "val"]  # 3 stars are left out
+    assert dataset.y.tolist() == [1, 0, 0, 1] and dataset.about["classes"] == ["negative", "positive"]
+    assert dataset.about["groups"] == ["Books", "Toys"]
+    assert dataset.groups[:, 1].tolist() == [False, True, True, True]
+    assert dataset.inputs.sum(axis=1).tolist() == [10, 0, 3, 4]
+
+
+def test_amazon_may_have_stars_as_classes(reviews):
+    dataset = read("amazon+classes=stars", reviews)
     assert dataset.table["split"].tolist() == ["train", "train", "val", "test", "val"]
-    assert dataset.y.tolist() == [4, 0, 2, 0, 3] and dataset.about["groups"] == ["Books", "Toys"]
-    assert dataset.groups[:, 1].tolist() == [False, True, False, True, True]
-    assert dataset.inputs.sum(axis=1).tolist() == [10, 0, 2, 3, 4]
+    assert dataset.y.tolist() == [4, 0, 2, 0, 3] and len(dataset.about["classes"]) == 5
     about = {"dataset": "amazon", **dataset.about}
     assert prompts.class_prompts(about)[0] == ["This review gives one star."] and prompts.group_prompts(about) == []
 
 
+def test_amazon_refuses_other_stars(reviews):
+    path = reviews / "amazon_v2.1/reviews.csv"
+    pd.read_csv(path).replace({"overall": {4.0: 4.5}}).to_csv(path, index=False)
+    fails("amazon", reviews, str(path), "column overall is 4.5")
+
+
 def test_wilds_official_split_of_amazon_leaves_known_reviewers_out(reviews):
-    assert read("amazon+split=user", reviews).table["split"].tolist() == ["train", "val", "test", "val"]
+    assert read("amazon+split=user", reviews).table["split"].tolist() == ["train", "test", "val"]
 
 
 def test_a_split_of_other_reviews_is_an_error(reviews):

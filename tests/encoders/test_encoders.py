@@ -136,7 +136,7 @@ def test_bert_reads_the_weights_that_lie_in_weights_root(tiny, offline):
 def test_weights_that_do_not_fill_the_network_are_an_error(tiny, offline, change):
     tiny.network.save_pretrained(offline / "bert-base-uncased")
     with pytest.raises(
-        InputError, match=r"bert-base-uncased/model\.safetensors does not hold the weights of this BERT"
+        InputError, match=r"bert-base-uncased/model\.safetensors does not hold the weights of this BertModel"
     ):
         bert.build({**TINY, **change, "weights": "pretrained"}, (12,))
 

@@ -125,7 +125,7 @@ def test_unknown_models_and_weights_are_errors_that_say_what_exists(settings, wo
         clip.build(settings, (3, 224, 224))
 
 
-@pytest.mark.parametrize("encoder", ["clip", "sentence", "identity"])
+@pytest.mark.parametrize("encoder", ["clip", "language_model", "sentence", "identity"])
 def test_encoders_refuse_what_they_cannot_embed(encoder):
     point = resolve("encoders", encoder).points[0]
     with pytest.raises(SettingError, match=rf"{encoder} takes .*, not images of 5x7: .*\+encoder=NAME"):
@@ -265,7 +265,7 @@ def test_a_text_model_with_another_vocabulary_or_weights_is_refused(text_model):
     with pytest.raises(InputError, match=r"model.safetensors .* could not be downloaded"):
         text_encoder()
     save_file({"x": torch.zeros(1)}, text_model / "tiny/model.safetensors")
-    with pytest.raises(InputError, match="does not hold the weights of a BERT"):
+    with pytest.raises(InputError, match="does not hold the weights of this BertModel"):
         text_encoder()
     (text_model / "tiny/vocab.txt").write_text("other")
     with pytest.raises(InputError, match="not the vocabulary of bert-base-uncased"):
@@ -486,6 +486,26 @@ def test_a_class_with_several_names_is_the_mean_of_their_unit_embeddings():
     torch.testing.assert_close(head.weight, normalize(found, dim=1))
 
 
+@pytest.mark.parametrize(
+    ("dataset", "classes", "family", "expected"),
+    [
+        ("entity13", ["accessory", "produce"], "class", "a picture of an accessory|a picture of a fruit or vegetable"),
+        ("entity30", ["passerine", "aquatic bird"], "cloob", "a picture of a land bird|a picture of an aquatic bird"),
+        ("nonliving26", ["body armor", "outbuilding"], "class", "A photo of an armor.|A photo of an outbuilding."),
+        ("nonliving26", ["mercantile establishment"], "cloob", "a store or shop"),
+        ("living17", ["domestic cat", "ape"], "class", "This is a picture of a cat.|This is a picture of an ape."),
+        ("civilcomments", ["not toxic", "toxic"], "class", "Not toxic.|Toxic."),
+        ("civilcomments", ["not toxic", "toxic"], "gpt_neo_125m", "Not toxic|Toxic"),
+        ("amazon", ["negative", "positive"], "class", "negative|positive"),
+        ("amazon", ["negative", "positive"], "gpt_neo", "Negative|Positive"),
+        ("amazon", ["negative", "positive"], "gpt_neo_125m", "Negative review|Positive review"),
+    ],
+)
+def test_classes_have_the_words_of_the_released_code(dataset, classes, family, expected):
+    found = prompts.class_prompts({"dataset": dataset, "classes": classes}, family)
+    assert found == [[text] for text in expected.split("|")]
+
+
 def test_every_data_set_has_prompts_that_exist_and_groups_without_words_have_none():
     overlapping = {
         "dataset": "civilcomments",
@@ -495,7 +515,7 @@ def test_every_data_set_has_prompts_that_exist_and_groups_without_words_have_non
     }
     assert prompts.group_prompts(overlapping) == []
     for name, known in prompts.PROMPTS.items():
-        assert "{class}" in known["class"], name
+        assert "{class}" in known["class"].lower(), name
 
 
 # Embeddings that users bring

@@ -1,25 +1,32 @@
-"""Amazon-WILDS (Ni et al. 2019; Koh et al. 2021): how many stars goes a review with? Categories of products as groups.
+"""Amazon-WILDS (Ni et al. 2019; Koh et al. 2021): is a review negative or positive? Categories of products as groups.
 
 From WILDS's ``amazon_v2.1/`` under DESPUR_DATA_ROOT: ``reviews.csv`` and ``splits/``. Zhang & Re 2022 name the data
-set, but neither split nor groups. WILDS has a split for subpopulation shift: training as they come, validation and
-test with as much of each as possible."""
+set; task and split are those of their released code: reviews of 1 or 2 stars against those of 4 or 5, in WILDS's split
+for subpopulation shift (training as reviews come, validation and test with as much of each category as possible).
+``classes=stars`` is WILDS's own task, the number of stars."""
 
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from despur.datasets.civilcomments import tokenize
 from despur.datasets.sources import metadata_tables
+from despur.specs.declarations import declared
 from despur.specs.settings import Settings, choice, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
+from despur.storage.tokenizers import tokenize
 
+REVISION = 2  # negative or positive; before, the number of stars
 SETTINGS = {
+    "classes": choice(
+        "polarity", "released code: 1, 2 stars or 4, 5, without 3; stars: Koh et al. 2021", "polarity", "stars"
+    ),
     "tokens": int_(512, "Koh et al. 2021: a review is cut after so many", at_least=8, at_most=512),
     "split": choice(
-        "category_subpopulation", "not stated; user: WILDS's official one", "category_subpopulation", "user"
+        "category_subpopulation", "released code; user: WILDS's official one", "category_subpopulation", "user"
     ),
+    "vocabulary": declared("datasets", "civilcomments")["SETTINGS"]["vocabulary"],
 }
 
 PAPER_HYPERPARAMETERS = {
@@ -40,7 +47,10 @@ SPLITS = {
     "category_subpopulation": {0: "train", 1: "val", 2: "test"},
     "user": {0: "train", 1: "val", 3: "test"},  # 2 and 4: reviewers that are in training too, left out
 }
-STARS = ["one star", "two stars", "three stars", "four stars", "five stars"]
+CLASSES: dict[str, dict[str, tuple[int, ...]]] = {  # each with the stars that reviews of it have
+    "polarity": {"negative": (1, 2), "positive": (4, 5)},
+    "stars": {"one star": (1,), "two stars": (2,), "three stars": (3,), "four stars": (4,), "five stars": (5,)},
+}
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
@@ -53,19 +63,20 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     split = metadata_tables.read_table(split_path, ["split"], REMEDY)["split"]
     if len(split) != len(raw):
         raise InputError(f"{split_path} has {len(split)} rows, but {path} {len(raw)}. {REMEDY}")
-    meaning = SPLITS[settings["split"]]
-    kept = split.isin(list(meaning)).to_numpy()
-    raw = raw[kept].reset_index(drop=True)
+    meaning, classes = SPLITS[settings["split"]], CLASSES[settings["classes"]]
+    raw = raw.assign(split=split)[split.isin(list(meaning))]
+    known = {float(stars): -1 for stars in range(1, 6)}
+    known |= {float(stars): y for y, own in enumerate(classes.values()) for stars in own}
+    raw["y"] = metadata_tables.decode(path, raw["overall"].astype(float), known, REMEDY)
+    raw = raw[raw["y"] >= 0].reset_index(drop=True)
     categories = sorted(raw["category"].unique())
-    y = metadata_tables.decode(path, raw["overall"].astype(float), {float(i + 1): i for i in range(5)}, REMEDY).astype(
-        np.int64
-    )
-    a = raw["category"].map(categories.index).to_numpy()
-    names = metadata_tables.decode_splits(split_path, split[kept].reset_index(drop=True), meaning, REMEDY)
+    y, a = raw["y"].to_numpy(np.int64), raw["category"].map(categories.index).to_numpy()
+    names = metadata_tables.decode_splits(split_path, raw["split"], meaning, REMEDY)
     table = pd.DataFrame({"split": names, "y": y, "a": a, "original": np.arange(len(raw))})
     about = {
         **{
-            "classes": STARS,
+            "classes": list(classes),
+            "vocabulary": settings["vocabulary"],
             "attributes": categories,
             "attribute": "category",
             "groups": categories,
@@ -79,4 +90,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         },
     }
     groups = a[:, None] == np.arange(len(categories))
-    return Dataset(tokenize(list(raw["reviewText"]), settings["tokens"]), table, about, groups)
+    texts = [text.replace("\n", " ") for text in raw["reviewText"]]  # released code
+    return Dataset(tokenize(texts, settings["tokens"], settings["vocabulary"]), table, about, groups)

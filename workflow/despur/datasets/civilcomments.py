@@ -16,12 +16,17 @@ import pandas as pd
 
 from despur.datasets.sources import metadata_tables
 from despur.specs.settings import Settings, choice, for_each, int_
-from despur.storage.pretrained import BERT, fetch, remedy
 from despur.storage.raw_files import sha256
-from despur.storage.store import Array, Dataset, InputError, Lazy
+from despur.storage.store import Array, Dataset, InputError
+from despur.storage.tokenizers import tokenize
 
 SETTINGS = {
     "tokens": int_(300, "App. E.2.2: a comment is cut after so many", at_least=8, at_most=512),
+    "vocabulary": choice(
+        "bert",
+        "App. E.2.2: of bert-base-uncased; gpt2: of GPT-Neo, roberta: of RoBERTa and BART (encoder=language_model)",
+        *("bert", "gpt2", "roberta"),
+    ),
     "attribute": choice("any", "Sec. 5: mentions an identity; black: as WILDS trains Group DRO", "any", "black"),
 }
 
@@ -113,8 +118,6 @@ REMEDY = (
 IDENTITIES = ["male", "female", "LGBTQ", "christian", "muslim", "other_religions", "black", "white"]
 SPLITS = {name: name for name in ("train", "val", "test")}
 
-VOCABULARY = "bert-base-uncased/vocab.txt"
-
 
 def shares(path: Path, column: pd.Series) -> Array:
     """Whether at least half of the annotators said so, (N,). Raises InputError for what is not a share."""
@@ -123,24 +126,6 @@ def shares(path: Path, column: pd.Series) -> Array:
     if len(wrong):
         raise metadata_tables.fault(path, column, int(wrong[0]), f"expected: from 0 to 1. {REMEDY}")
     return value.to_numpy() >= 0.5
-
-
-def tokenize(texts: list[str], length: int) -> Lazy:
-    """Tokens of bert-base-uncased, int32 (N,length): cut at ``length``, padded with 0. Raises InputError without its
-    vocabulary."""
-    from transformers import BertTokenizerFast
-
-    path = fetch([VOCABULARY], BERT)
-    words = path.read_text(encoding="utf-8").split()
-    if words[:1] != ["[PAD]"] or not {"[UNK]", "[CLS]", "[SEP]"} <= set(words):  # transformers would go on without
-        raise InputError(f"{path} is not BERT's vocabulary. {remedy(path, BERT)}")
-    tokenizer = BertTokenizerFast.from_pretrained(str(path.parent), local_files_only=True)
-
-    def make(rows: slice) -> Array:
-        found = tokenizer(texts[rows], truncation=True, max_length=length, padding="max_length", return_tensors="np")
-        return found["input_ids"].astype(np.int32)
-
-    return Lazy((len(texts), length), np.int32, make)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
@@ -162,6 +147,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     about = {
         "classes": classes,
         "attributes": ["no identity", "an identity"] if settings["attribute"] == "any" else ["not black", "black"],
+        "vocabulary": settings["vocabulary"],
         "groups": [f"{label}, {name}" for label in classes for name in IDENTITIES],
         "select": "val",
         "headline": "test",
@@ -170,4 +156,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "sha256": {path.name: sha256(path)},
     }
     groups = np.concatenate([mentioned & (y == label)[:, None] for label in (0, 1)], axis=1)
-    return Dataset(tokenize(list(raw["comment_text"]), settings["tokens"]), table, about, groups)
+    inputs = tokenize(list(raw["comment_text"]), settings["tokens"], settings["vocabulary"])
+    return Dataset(inputs, table, about, groups)

@@ -1,11 +1,17 @@
-"""Encoders by name, and the error for samples that an encoder does not take."""
+"""Encoders by name, the error for samples that an encoder does not take, and networks of transformers."""
 
+from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
+import torch
 from torch import nn
 
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
+from despur.storage.pretrained import remedy
+from despur.storage.store import InputError
 
 
 def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
@@ -13,6 +19,18 @@ def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
     representations."""
     encoder = spec.components["encoder"]
     return import_module(f"despur.encoders.{encoder.base_name}").build(encoder.settings, shape)
+
+
+def check_vocabulary(encoder: nn.Module, about: Mapping[str, Any]) -> None:
+    """Raises SettingError for tokens of another vocabulary than a language model reads. ``about``: of the data set."""
+    own = getattr(encoder, "vocabulary", None)
+    given = about.get("vocabulary", own)
+    if own and given != own:
+        name = about.get("dataset", "DATASET")
+        raise SettingError(
+            f"{name} holds tokens of the vocabulary {given}, but the encoder reads {own}: {name}+vocabulary={own} "
+            "(in a configuration's datasets, or the result path), or another encoder"
+        )
 
 
 def misfit(
@@ -30,3 +48,19 @@ def misfit(
         "(or PAPER_HYPERPARAMETERS in the data set's file)"
     )
     return SettingError(f"{encoder} takes {takes}, not {kind} of {'x'.join(map(str, shape))}: {where}; {remedy}")
+
+
+def load_transformer(network: Any, path: Path, url: str, **options: Any) -> nn.Module:
+    """A network of this class of transformers with the weights of a file, in single precision. ``url``: where the file
+    comes from. Raises InputError if some weights are missing or have other shapes."""
+    try:
+        found, loading = network.from_pretrained(
+            str(path.parent), local_files_only=True, output_loading_info=True, dtype=torch.float32, **options
+        )
+        if unfit := [*loading["missing_keys"], *loading["mismatched_keys"]]:
+            raise ValueError(f"no fitting {min(map(str, unfit))}")
+    except Exception as error:  # transformers and safetensors have errors of their own
+        raise InputError(
+            f"{path} does not hold the weights of this {network.__name__} ({error}). {remedy(path, url)}"
+        ) from error
+    return found

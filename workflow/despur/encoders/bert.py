@@ -1,14 +1,10 @@
 """BERT of transformers, bert-base-uncased (Zhang et al. 2022, App. E.2.2, E.2.4: CivilComments-WILDS)."""
 
-from pathlib import Path
-
-import torch
 from torch import Tensor, nn
 
-from despur.encoders.base import misfit
+from despur.encoders.base import load_transformer, misfit
 from despur.specs.settings import SettingError, Settings, choice, int_
-from despur.storage.pretrained import BERT, fetch, remedy
-from despur.storage.store import InputError
+from despur.storage.pretrained import BERT, fetch
 
 SEED_CHUNK = 1
 SETTINGS = {
@@ -26,6 +22,8 @@ class Bert(nn.Module):
 
     Training has dropout before the head, as transformers' BertForSequenceClassification.
     """
+
+    vocabulary = "bert"
 
     def __init__(self, network: nn.Module, hidden: int) -> None:
         super().__init__()
@@ -55,19 +53,5 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Bert:
     )
     if settings["weights"] == "random":
         return Bert(BertModel(config), hidden)
-    return Bert(load_weights(config, fetch(FILES, BERT)), hidden)
-
-
-def load_weights(config: object, path: Path) -> nn.Module:
-    """BERT with the weights of a file. Raises InputError if some are missing or have other shapes."""
-    from transformers import BertModel
-
-    try:
-        network, loading = BertModel.from_pretrained(
-            str(path.parent), config=config, local_files_only=True, output_loading_info=True, dtype=torch.float32
-        )
-        if unfit := [*loading["missing_keys"], *loading["mismatched_keys"]]:
-            raise ValueError(f"no fitting {min(map(str, unfit))}")
-    except Exception as error:  # transformers and safetensors have errors of their own
-        raise InputError(f"{path} does not hold the weights of this BERT ({error}). {remedy(path, BERT)}") from error
-    return network
+    path = fetch(FILES, BERT)
+    return Bert(load_transformer(BertModel, path, BERT, config=config), hidden)

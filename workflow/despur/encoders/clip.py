@@ -18,7 +18,7 @@ from torch.nn.functional import interpolate
 
 from despur.encoders.base import misfit
 from despur.specs.settings import SettingError, Settings, name
-from despur.storage.pretrained import fetch, remedy, weights_root
+from despur.storage.pretrained import HUB, fetch, remedy, weights_root
 from despur.storage.raw_files import sha256
 from despur.storage.store import InputError
 
@@ -33,7 +33,6 @@ SETTINGS = {
 }
 
 CLOOB = "https://ml.jku.at/research/CLOOB/downloads/checkpoints/"
-HUB = "https://huggingface.co/"
 PIXELS = {"mean": open_clip.OPENAI_DATASET_MEAN, "std": open_clip.OPENAI_DATASET_STD}
 
 
@@ -65,7 +64,7 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
     missing or do not fit."""
     model, checkpoint = settings["model"], settings["checkpoint"]
     if len(input_shape) != 3 or input_shape[0] != 3:
-        vectors, images = "identity takes embeddings, sentence tokens", "or bring images in colours"
+        vectors, images = "identity takes embeddings, language_model and sentence tokens", "or bring images in colours"
         raise misfit("clip", "images of three channels", input_shape, vectors, images)
     if open_clip.get_model_config(model) is None:
         raise SettingError(

@@ -18,7 +18,7 @@ from despur.compute import distributed
 from despur.compute.compiling import eager
 from despur.compute.optimizers import Plateau, build_optimizer, load_optimizer
 from despur.compute.task import InputBatcher, Task, encode, head_of
-from despur.encoders.base import build_encoder
+from despur.encoders.base import build_encoder, check_vocabulary
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
@@ -35,6 +35,7 @@ class Method:
         self.task, self.spec = task, spec
         self.settings = spec.settings
         self.networks = self.build_networks(spec, task.batcher.shape, task.num_classes).to(task.device)
+        check_vocabulary(self.networks["encoder"], task.about)
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:

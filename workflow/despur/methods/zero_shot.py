@@ -26,7 +26,9 @@ SEEDLESS = True
 MEASURED = 100  # training samples, at most, whose lengths are measured, all at once
 SETTINGS = {
     "encoder": component(
-        "encoders", "clip", "Sec. 3.2: CLIP and others; sentence: for texts; identity: for samples that are embeddings"
+        "encoders",
+        "clip",
+        "Sec. 3.2: CLIP and others; language_model: for texts; identity: for samples that are embeddings",
     ),
     "classes": choice(
         "prompts",
@@ -35,7 +37,9 @@ SETTINGS = {
         *("prompts", "given", "means"),
     ),
     "templates": choice(
-        "class", "released code: one template a data set; cloob: CLOOB's own, where it has one", "class", "cloob"
+        "class",
+        "released code: one template a data set; others: that model's own, where it has one",
+        *("class", "cloob", "gpt_neo", "gpt_neo_125m"),
     ),
 }
 
@@ -46,7 +50,7 @@ class Frozen(nn.Module):
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
         self.hidden = (network.eval().requires_grad_(False),)  # a tuple: not registered, so not in the state
-        self.unit, self.dim = Unit(), network.dim
+        self.unit, self.dim, self.vocabulary = Unit(), network.dim, getattr(network, "vocabulary", None)
 
     def _apply(self, *arguments: Any, **options: Any) -> "Frozen":
         self.hidden[0]._apply(*arguments, **options)

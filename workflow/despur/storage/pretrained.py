@@ -7,7 +7,8 @@ from pathlib import Path
 
 from despur.storage.store import InputError
 
-BERT = "https://huggingface.co/google-bert/bert-base-uncased/resolve/main/"
+HUB = "https://huggingface.co/"
+BERT = f"{HUB}google-bert/bert-base-uncased/resolve/main/"
 
 
 def weights_root() -> Path:

@@ -1,17 +1,19 @@
 """Prompts: how each data set's classes and groups are put into words for a foundation model. No torch here.
 
-``class``: the template of a class prompt. ``group``: that of a class x attribute prompt ("group-informed prompting"),
-where groups can be told in words. ``names``: what to call a class whose name is no good word. ``a {class}`` becomes
-"an" before a vowel.
+``class``: the template of a class prompt; ``cloob``, ``gpt_neo``, ``gpt_neo_125m``: that of one foundation model,
+where it has its own. ``group``: the template of a class x attribute prompt ("group-informed prompting"), where groups
+can be told in words. ``names``: what to call a class whose name is no good word. ``{Class}`` is ``{class}`` with a
+capital letter; ``a {class}`` becomes "an" before a vowel.
 
 Sources: Zhang & Re 2022 print one template ("photo of a [class name]", Sec. 3.2) and one group prompt ("a waterbird on
-a land background", Sec. 5.1); the best of their templates stand in their released code (marked R), their group prompts
-for other data sets do not (marked N: not stated, worded as the class prompt)."""
+a land background", Sec. 5.1); the best of their templates and their names of classes stand in their released code
+(marked R), their group prompts for other data sets do not (marked N: not stated, worded as the class prompt)."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
+STARS = ("one star", "two stars", "three stars", "four stars", "five stars")
 PROMPTS: dict[str, dict[str, Any]] = {
     "waterbirds": {  # R; group: Sec. 5.1
         "class": "This is a picture of a {class}.",
@@ -23,19 +25,65 @@ PROMPTS: dict[str, dict[str, Any]] = {
         "group": "A photo of a {attribute} celebrity with {class} hair.",
         "names": {"not blond": "dark"},
     },
-    "living17": {  # R; group: N, the subclass in the place of the class
+    # R: without a name here, a class of BREEDS has the first name of its synset; group: N, the subclass in the place of
+    # the class
+    "living17": {
         "class": "This is a picture of a {class}.",
         "group": "This is a picture of a {group}.",
-        "names": {"domestic dog": "dog", "domestic cat": "cat"},
+        "names": {"domestic cat": "cat"},
     },
-    "nonliving26": {"class": "A photo of a {class}.", "group": "A photo of a {group}."},  # R; group: N
-    "entity13": {"class": "A photo of a {class}.", "group": "A photo of a {group}."},  # N: as nonliving26
-    "entity30": {"class": "A photo of a {class}.", "group": "A photo of a {group}."},  # N: as nonliving26
+    "nonliving26": {
+        "class": "A photo of a {class}.",
+        "cloob": "a {class}",
+        "group": "A photo of a {group}.",
+        "names": {
+            "body armor": "armor",
+            "digital computer": "computer",
+            "dwelling": "home or dwelling",
+            "mercantile establishment": "store or shop",
+        },
+    },
+    "entity13": {
+        "class": "a picture of a {class}",
+        "group": "a picture of a {group}",
+        "names": {
+            "furniture": "piece of furniture",
+            "man-made structure": "structure",
+            "wheeled vehicle": "vehicle",
+            "produce": "fruit or vegetable",
+        },
+    },
+    "entity30": {
+        "class": "a picture of a {class}",
+        "group": "a picture of a {group}",
+        "names": {
+            "serpentes": "snake",
+            "passerine": "land bird",
+            "saurian": "lizard",
+            "arachnid": "arachnid or spider",
+            "ungulate": "hoofed mammal",
+            "footwear": "pair of footwear or legwear",
+            "headdress": "headgear",
+            "vessel": "vessel or boat",
+            "dish": "food",
+            "vegetable": "vegetables",
+        },
+    },
     "cifar10_001": {"class": "a {class}"},  # R; group: not applicable (Table 3)
     "cifar10_02": {"class": "a {class}"},  # R; group: not applicable (Table 3)
-    "fmow": {"class": "satellite view of the {class}."},  # R; groups are regions alone
-    "civilcomments": {"class": "This comment is {class}."},  # N
-    "amazon": {"class": "This review gives {class}."},  # N
+    "fmow": {
+        "class": "satellite view of the {class}.",
+        "cloob": "aerial view of a {class}.",
+    },  # R; groups: regions alone
+    # R; groups overlap
+    "civilcomments": {"class": "{Class}.", "gpt_neo": "{Class}", "gpt_neo_125m": "{Class}"},
+    # R; stars: N; groups are categories alone
+    "amazon": {
+        "class": "{class}",
+        "gpt_neo": "{Class}",
+        "gpt_neo_125m": "{Class} review",
+        "names": {stars: f"This review gives {stars}." for stars in STARS},
+    },
     # As the captions of the bundled model (captions.py); "several": a class "zero or one" has a prompt for each of its
     # digits.
     "scene_digits": {
@@ -50,8 +98,10 @@ ARTICLE = re.compile(r"\b(a) (?!one\b|uni|eu|us)(?=[aeiou])", re.IGNORECASE)  # 
 
 
 def fill(template: str, **words: str) -> str:
-    """The template with its words, and "an" in the place of "a" before the sound of a vowel."""
-    return ARTICLE.sub(r"\1n ", template.format(**words))
+    """The template with its words (``{Class}``: with a capital letter), and "an" in the place of "a" before the sound
+    of a vowel."""
+    capital = {key.capitalize(): word.capitalize() for key, word in words.items()}
+    return ARTICLE.sub(r"\1n ", template.format(**words, **capital))
 
 
 def names(about: Mapping[str, Any]) -> list[list[str]]:
@@ -65,7 +115,7 @@ def names(about: Mapping[str, Any]) -> list[list[str]]:
 def class_prompts(about: Mapping[str, Any], family: str = "class") -> list[list[str]]:
     """One or more prompts for each class of a data set; their embeddings are averaged.
 
-    ``family``: "class", or that of a foundation model with a template of its own ("cloob"), where it has one.
+    ``family``: "class", or a foundation model with templates of its own ("cloob"), where it has one.
     """
     known = PROMPTS.get(about["dataset"], DEFAULT)
     return [[fill(known.get(family, known["class"]), **{"class": word}) for word in words] for words in names(about)]

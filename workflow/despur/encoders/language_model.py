@@ -1,0 +1,93 @@
+"""The language models that the released code of Zhang & Re 2022 lists: GPT-Neo (Black et al. 2021), RoBERTa (Liu et al.
+2019) and BART (Lewis et al. 2020), the last two also after training on MNLI; loaded with transformers.
+
+The paper cites GPT-Neo and does not say which model its text results have. An embedding is the mean of the last layer's
+token vectors. Files: ``MODEL/config.json``, ``MODEL/model.safetensors`` or ``pytorch_model.bin`` in the folder
+DESPUR_WEIGHTS_ROOT; the tokenizers' ``merges.txt`` and ``vocab.json`` in ``gpt-neo-125M/`` and ``roberta-large/``.
+Missing files are downloaded. The data must have the model's vocabulary: ``civilcomments+vocabulary=gpt2`` for GPT-Neo,
+``vocabulary=roberta`` for the others."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from despur.encoders.base import load_transformer, misfit
+from despur.specs.settings import Settings, choice
+from despur.storage.pretrained import HUB, fetch
+from despur.storage.tokenizers import load_tokenizer
+
+SEED_CHUNK = 5
+SETTINGS = {
+    "model": choice(
+        "gpt-neo-1.3B",
+        "released code: all of these; its README: gpt-neo-125M and gpt-neo-1.3B",
+        *("gpt-neo-125M", "gpt-neo-1.3B", "gpt-neo-2.7B", "roberta-large", "roberta-large-mnli", "bart-large-mnli"),
+    ),
+    "pooling": choice(
+        "mean",
+        "released code: of prompts; of samples it takes the first token's vector, in which GPT-Neo knows no other "
+        "token: first_token",
+        *("mean", "first_token"),
+    ),
+}
+
+REPOSITORIES = {
+    "gpt-neo-125M": "EleutherAI/gpt-neo-125m",
+    "gpt-neo-1.3B": "EleutherAI/gpt-neo-1.3B",
+    "gpt-neo-2.7B": "EleutherAI/gpt-neo-2.7B",
+    "roberta-large": "FacebookAI/roberta-large",
+    "roberta-large-mnli": "FacebookAI/roberta-large-mnli",
+    "bart-large-mnli": "facebook/bart-large-mnli",
+}
+
+
+class LanguageModel(nn.Module):
+    """Tokens (B,T), -1 after the end of a text -> embeddings (B,dim). A text without tokens has the embedding 0."""
+
+    def __init__(self, network: Any, vocabulary: str, pooling: str) -> None:
+        super().__init__()
+        self.network, self.vocabulary, self.pooling = network, vocabulary, pooling
+        self.dim = int(network.config.hidden_size)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        states, mask = self.states(tokens)
+        return states[:, 0] if self.pooling == "first_token" else mean_state(states, mask)
+
+    def states(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Vectors (B,T,dim) of the last layer, and which of them are of tokens (B,T); without columns of padding."""
+        mask = tokens >= 0
+        longest = max(1, int(mask.sum(dim=1).max()))
+        mask = mask[:, :longest]
+        padding = self.network.config.pad_token_id or 0
+        numbers = tokens[:, :longest].long().masked_fill(~mask, padding)
+        return self.network(numbers, attention_mask=mask.long()).last_hidden_state, mask
+
+    def texts(self, prompts: list[str]) -> Tensor:
+        """Embeddings (K,dim) of prompts: always the mean."""
+        own = [torch.tensor(row) for row in load_tokenizer(self.vocabulary)(prompts)["input_ids"]]
+        tokens = nn.utils.rnn.pad_sequence(own, batch_first=True, padding_value=-1)
+        return mean_state(*self.states(tokens.to(self.network.device)))
+
+
+def mean_state(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean (B,D) of the vectors ``states`` (B,T,D) at the places ``mask`` (B,T)."""
+    return states.masked_fill(~mask[..., None], 0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def build(settings: Settings, input_shape: tuple[int, ...]) -> LanguageModel:
+    """A language model for tokens (T,). Raises SettingError for other inputs, InputError for files that are missing or
+    do not fit."""
+    if len(input_shape) != 1:
+        raise misfit("language_model", "tokens", input_shape, images="clip takes images")
+    import transformers
+
+    model = settings["model"]
+    family = model.partition("-")[0]
+    name = {"gpt": "GPTNeoModel", "roberta": "RobertaModel", "bart": "BartModel"}[family]
+    url = f"{HUB}{REPOSITORIES[model]}/resolve/main/"
+    fetch([f"{model}/config.json"], url)
+    path = fetch([f"{model}/pytorch_model.bin", f"{model}/model.safetensors"], url)
+    options = {"add_pooling_layer": False} if family == "roberta" else {}
+    network = load_transformer(getattr(transformers, name), path, url, **options)
+    return LanguageModel(network, "gpt2" if family == "gpt" else "roberta", settings["pooling"])

@@ -1,0 +1,80 @@
+"""Texts as the numbers of a pretrained language model's tokens. No torch here."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from despur.storage.pretrained import BERT, HUB, fetch, remedy
+from despur.storage.store import Array, InputError, Lazy
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """``tokenizer``: transformers' class; ``files``: what it reads, of ``folder``, which is at ``url``; ``padding``:
+    what short texts are filled with at their end, the number of no other token; ``start``, ``needs``: by what its last
+    file is known, since transformers reads any other one, too."""
+
+    tokenizer: str
+    folder: str
+    url: str
+    files: tuple[str, ...]
+    padding: int
+    start: str
+    needs: tuple[str, ...]
+
+
+PAIRS = ("merges.txt", "vocab.json")
+VOCABULARIES = {
+    "bert": Vocabulary(
+        "BertTokenizerFast", "bert-base-uncased", BERT, ("vocab.txt",), 0, "[PAD]", ("[UNK]", "[CLS]", "[SEP]")
+    ),
+    "gpt2": Vocabulary(
+        "GPT2TokenizerFast",
+        "gpt-neo-125M",
+        f"{HUB}EleutherAI/gpt-neo-125m/resolve/main/",
+        PAIRS,
+        -1,
+        "{",
+        ("<|endoftext|>",),
+    ),
+    "roberta": Vocabulary(
+        "RobertaTokenizerFast",
+        "roberta-large",
+        f"{HUB}FacebookAI/roberta-large/resolve/main/",
+        PAIRS,
+        -1,
+        "{",
+        ("<s>", "<pad>", "</s>", "<unk>"),
+    ),
+}
+
+
+def load_tokenizer(vocabulary: str) -> Any:
+    """A tokenizer of transformers. Raises InputError for files that are missing or hold something else."""
+    import transformers
+
+    known = VOCABULARIES[vocabulary]
+    path = [fetch([f"{known.folder}/{file}"], known.url) for file in known.files][-1]
+    text = path.read_text(encoding="utf-8")
+    if not text.startswith(known.start) or not all(token in text for token in known.needs):
+        raise InputError(f"{path} is not the vocabulary {vocabulary}. {remedy(path, known.url)}")
+    try:
+        return getattr(transformers, known.tokenizer).from_pretrained(str(path.parent), local_files_only=True)
+    except Exception as error:  # tokenizers has errors of its own
+        raise InputError(f"{path} cannot be read ({error}). {remedy(path, known.url)}") from error
+
+
+def tokenize(texts: list[str], length: int, vocabulary: str = "bert") -> Lazy:
+    """Tokens, int32 (N,length): cut at ``length``, short texts filled with the vocabulary's padding. Raises InputError
+    without its files."""
+    tokenizer, padding = load_tokenizer(vocabulary), VOCABULARIES[vocabulary].padding
+
+    def make(rows: slice) -> Array:
+        numbers = tokenizer(texts[rows], truncation=True, max_length=length)["input_ids"]
+        found = np.full((len(numbers), length), padding, np.int32)
+        for row, own in zip(found, numbers, strict=True):
+            row[: len(own)] = own
+        return found
+
+    return Lazy((len(texts), length), np.int32, make)
