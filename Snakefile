@@ -31,6 +31,7 @@ include: "workflow/rules/report.smk"
 
 onstart:
     refuse_without_slurm()
+    lift_job_limit()
 
 
 report: "workflow/report/workflow.rst"

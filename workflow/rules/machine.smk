@@ -33,6 +33,14 @@ if JOBS_PER_GPU:
 GPUS = math.inf if JOBS_AT_ONCE is None else JOBS_AT_ONCE // max(1, JOBS_PER_GPU)
 
 
+def lift_job_limit():
+    """Lift Snakemake's default limit of 100 jobs a second: under a limit, each finished job starts a chain of timers
+    that does not end (docs/snakemake_timers.md). A limit that is given stays."""
+    limit = workflow.scheduling_settings.max_jobs_per_timespan
+    if limit and (limit.max_jobs, limit.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
+
+
 def refuse_without_slurm():
     """One clear message before anything runs, not one for each job."""
     if workflow.executor_plugin.name == "slurm":
