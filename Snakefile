@@ -41,9 +41,9 @@ rule all:
     default_target: True
     input:
         [
-            experiments.list_outputs(config, paper, artifact)
+            artifact_files.list_outputs(config, paper, artifact)
             for paper in config["papers"]
-            for artifact in experiments.list_artifacts(config, paper)
+            for artifact in artifact_files.list_artifacts(config, paper)
         ],
         rules.scorecard.output,
     message:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.orchestration import experiments, matrix
+from despur.orchestration import artifact_files, experiments, matrix
 from despur.reporting import comparison, scorecard, tally
 from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
 from despur.reporting.figures import panels, write_figure
@@ -27,7 +27,7 @@ CONFIG: dict[str, Any] = {
 
 def table_file(config: dict[str, Any], paper: str, artifact: str) -> Path:
     """Where a table's numbers are."""
-    return Path(experiments.list_outputs(config, paper, artifact)[0]).with_suffix(".csv")
+    return Path(artifact_files.list_outputs(config, paper, artifact)[0]).with_suffix(".csv")
 
 
 def table_1() -> pd.DataFrame:
@@ -89,12 +89,12 @@ def claims() -> pd.DataFrame:
 def results(config: dict[str, Any]) -> None:
     """Table 1, Figure 5, the claims and the matrix, in the working directory."""
     for artifact, table in (("table_1", table_1()), ("claims", claims())):
-        for file in map(Path, experiments.list_outputs(config, "cnc", artifact)):
+        for file in map(Path, artifact_files.list_outputs(config, "cnc", artifact)):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"<h1>{artifact}</h1>")
         write_csv(table_file(config, "cnc", artifact), table)
     write_csv(table_file(config, "cnc", "figure_5"), table_1())
-    write_figure(Path(experiments.list_outputs(config, "cnc", "figure_5")[0]).with_suffix(""), panels(1)[0])
+    write_figure(Path(artifact_files.list_outputs(config, "cnc", "figure_5")[0]).with_suffix(""), panels(1)[0])
     for artifact_run in experiments.list_artifact_runs(config, "cnc", "table_1"):
         write_json(Path(artifact_run.folders[0]) / "about.json", {"seconds": 1.0, "peak_memory_mb": 500.0})
     prefix = Path(matrix.list_outputs(config)[0]).with_suffix("")

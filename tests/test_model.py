@@ -6,7 +6,8 @@ from helpers import OPTIONS, result, save_tiny
 
 import despur
 from despur.specs.settings import SettingError
-from despur.storage.store import Container, InputError
+from despur.storage.containers import Container
+from despur.storage.store import InputError
 from despur.training import runs
 
 NAME = "erm+batch_size=8+epochs=2+learning_rate=0.02~0.05"

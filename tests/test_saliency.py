@@ -15,7 +15,8 @@ from despur.metrics.saliency import share_inside
 from despur.model import Model
 from despur.orchestration.experiments import PAPERS, ArtifactRun
 from despur.specs.settings import SettingError
-from despur.storage.store import Container, InputError, load_dataset, save_dataset
+from despur.storage.containers import Container
+from despur.storage.store import InputError, load_dataset, save_dataset
 from despur.training import runs
 
 NAME = "erm+batch_size=8+epochs=2+learning_rate=0.02~0.05"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
 
-from despur.orchestration import configuration, experiments, matrix
+from despur.orchestration import artifact_files, configuration, matrix
 from despur.specs.paths import locate
 
 ARTIFACTS = {"cnc_table_1", "cnc_figure_5"}
@@ -52,11 +52,11 @@ def asked(project, config="config.yaml"):
 def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(project, config):
     plan, config = project.plan("--configfile", config), asked(project, config)
     drawn = {
-        f"{paper}_{artifact}" for paper in config["papers"] for artifact in experiments.list_artifacts(config, paper)
+        f"{paper}_{artifact}" for paper in config["papers"] for artifact in artifact_files.list_artifacts(config, paper)
     }
     runs = {name.removeprefix("train_stage2 ") for name in plan if name.startswith("train_stage2 ")}
-    read = {file for paper in config["papers"] for artifact in experiments.list_artifacts(config, paper)
-            for file in experiments.list_inputs(config, paper, artifact)}  # fmt: skip
+    read = {file for paper in config["papers"] for artifact in artifact_files.list_artifacts(config, paper)
+            for file in artifact_files.list_inputs(config, paper, artifact)}  # fmt: skip
     read |= set(matrix.list_inputs(config))
     wanted = {str(Path(file).parent) for file in read if re.match("results/(runs|stage1|groups)/", file)}
     assert drawn | {"all", "scorecard"} <= set(plan) and ("matrix" in plan) == ("matrix" in config)

@@ -78,7 +78,7 @@ def scorecard(seeds: int = 220) -> list[Row]:
     """The scorecard of some 5,000 run folders with Snakemake's records of them, one process."""
     import yaml
 
-    from despur.orchestration import experiments
+    from despur.orchestration import artifact_files, experiments
     from despur.reporting import tally
 
     config = {
@@ -92,7 +92,7 @@ def scorecard(seeds: int = 220) -> list[Row]:
         (root / "many.yaml").write_text(yaml.safe_dump(config))
         found = {
             artifact: experiments.list_artifact_runs(config, "cnc", artifact)
-            for artifact in experiments.list_artifacts(config, "cnc")
+            for artifact in artifact_files.list_artifacts(config, "cnc")
         }
         folders = {
             folder
@@ -103,11 +103,11 @@ def scorecard(seeds: int = 220) -> list[Row]:
         for folder in folders:
             _run_folder(root, folder)
         for artifact in found:
-            files = experiments.list_outputs(config, "cnc", artifact)
+            files = artifact_files.list_outputs(config, "cnc", artifact)
             for file in files:
-                _record(root, file, f"cnc_{artifact}", experiments.list_inputs(config, "cnc", artifact))
+                _record(root, file, f"cnc_{artifact}", artifact_files.list_inputs(config, "cnc", artifact))
             table = tally.printed("cnc").query(f"artifact == '{artifact}'").drop(columns="artifact")
-            if experiments.find_script(artifact) == experiments.TABLE:
+            if artifact_files.find_script(artifact) == artifact_files.TABLE:
                 table.assign(
                     claim="none", dataset="none", ours=1.0, difference=1.0, seeds=2, data="cmnist", verdict="differs"
                 ).to_csv(root / files[1], index=False)

@@ -25,7 +25,8 @@ from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import commits, ledger
 from despur.storage.cards import read_card
-from despur.storage.store import Container, Dataset, InputError, load_dataset, save_dataset
+from despur.storage.containers import Container
+from despur.storage.store import Dataset, InputError, load_dataset, save_dataset
 from despur.training import runs
 
 ERM = "runs/colored_digits/erm+batch_size=20+epochs=2/s0-1"

@@ -12,7 +12,7 @@ from helpers import OPTIONS, build, result, save_tiny, task
 from despur.compute import distributed
 from despur.specs.declarations import declared
 from despur.specs.settings import SettingError
-from despur.storage.store import Container
+from despur.storage.containers import Container
 from despur.training import runs
 
 METHODS = [

@@ -18,7 +18,8 @@ from despur.datasets.sources import text
 from despur.encoders import bigru
 from despur.evaluate import evaluate
 from despur.specs.resolution import resolve
-from despur.storage.store import Container, InputError, load_dataset, save_dataset
+from despur.storage.containers import Container
+from despur.storage.store import InputError, load_dataset, save_dataset
 from despur.training.runs import train_all
 
 RNG = np.random.default_rng

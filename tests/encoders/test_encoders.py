@@ -19,7 +19,8 @@ from despur.encoders import bert, identity, lenet, resnet50
 from despur.methods.cnc import CNC
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
-from despur.storage.store import Container, InputError, load_dataset
+from despur.storage.containers import Container
+from despur.storage.store import InputError, load_dataset
 from despur.training import runs
 
 TINY = {"weights": "random", "layers": 1, "hidden": 64}

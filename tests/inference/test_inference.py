@@ -19,7 +19,7 @@ from despur.inference.base import Evidence, match_labels
 from despur.numerics.umap import draw
 from despur.specs.declarations import declared, list_components
 from despur.specs.resolution import resolve
-from despur.storage.store import Container
+from despur.storage.containers import Container
 
 
 def evidence(y, seed=0, **fields):

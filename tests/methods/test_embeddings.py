@@ -16,7 +16,7 @@ from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.model import load
 from despur.numerics.linear import logistic
 from despur.specs.declarations import declared
-from despur.storage.store import Container
+from despur.storage.containers import Container
 from despur.training.inputs import RunInputs, load_method_class
 from despur.training.runs import train_all
 

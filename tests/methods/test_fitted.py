@@ -14,7 +14,7 @@ from despur.methods.inlp import extend
 from despur.methods.leace import erasure
 from despur.model import load
 from despur.numerics.linear import logistic, support_vectors
-from despur.storage.store import Container
+from despur.storage.containers import Container
 from despur.training.inputs import RunInputs
 from despur.training.runs import train_all
 

@@ -20,7 +20,8 @@ from despur.model import load
 from despur.numerics.linear import logistic
 from despur.samplers.labelled import label_ranks
 from despur.specs.settings import SettingError
-from despur.storage.store import Container, Dataset, save_dataset
+from despur.storage.containers import Container
+from despur.storage.store import Dataset, save_dataset
 from despur.training import runs
 from despur.training.inputs import load_method_class
 

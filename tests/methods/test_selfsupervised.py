@@ -17,7 +17,8 @@ from despur.compute.task import InputBatcher
 from despur.losses.discrepancy import mmd
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.model import load
-from despur.storage.store import Container, Dataset, save_dataset
+from despur.storage.containers import Container
+from despur.storage.store import Dataset, save_dataset
 from despur.training import runs
 
 RNG = np.random.default_rng

@@ -15,7 +15,8 @@ from despur.methods.two_tower import TwoTower
 from despur.metrics.groups import group_accuracies, weighted_average, worst_group_accuracy
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
-from despur.storage.store import Container, save_dataset
+from despur.storage.containers import Container
+from despur.storage.store import save_dataset
 
 RNG = np.random.default_rng
 MODULES = {"scene_digits": scene_digits, "scene_subclasses": scene_subclasses}

@@ -25,7 +25,8 @@ from despur.methods.families import prompted
 from despur.methods.zero_shot import Frozen
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
-from despur.storage.store import Container, InputError, load_dataset, save_dataset
+from despur.storage.containers import Container
+from despur.storage.store import InputError, load_dataset, save_dataset
 from despur.training import runs
 from despur.training.inputs import RunInputs
 

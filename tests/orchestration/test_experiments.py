@@ -3,15 +3,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from despur.orchestration import configuration, experiments
+from despur.orchestration import artifact_files, configuration, experiments
+from despur.orchestration.artifact_files import format_label, list_artifacts, list_inputs, list_outputs
 from despur.orchestration.configuration import check_configuration
 from despur.orchestration.experiments import (
     ArtifactRun,
-    format_label,
     list_artifact_runs,
-    list_artifacts,
-    list_inputs,
-    list_outputs,
     list_papers,
     list_run_folders,
     list_substitutes,
@@ -55,6 +52,7 @@ def toy(tmp_path, monkeypatch):
         (tmp_path / paper / "experiments.yaml").write_text(yaml.safe_dump(TOY))
     (tmp_path / "empty").mkdir()
     monkeypatch.setattr(experiments, "PAPERS", tmp_path)
+    monkeypatch.setattr(artifact_files, "PAPERS", tmp_path)
 
 
 def test_a_room_is_a_folder_with_experiments(toy):
@@ -73,7 +71,7 @@ def test_which_data_set_is_used_for_a_papers():
     assert list_substitutes(CONFIG, "celeba") == []
 
 
-def test_cells_are_every_player_and_method_of_an_artifact(toy):
+def test_the_runs_of_an_artifact_are_every_data_set_and_method(toy):
     found = [
         (artifact_run.paper_dataset, artifact_run.dataset, artifact_run.paper_method)
         for artifact_run in list_artifact_runs(CONFIG, "toy", "table_1")
@@ -108,8 +106,8 @@ def test_an_artifact_reads_its_printed_numbers_and_what_it_names(toy, monkeypatc
     reported = experiments.PAPERS / "toy/reported"
     reported.mkdir()
     (reported / "table_1.csv").touch()
-    assert experiments.list_paper_inputs(CONFIG, "toy", "table_1") == ["workflow/papers/toy/reported/table_1.csv"]
-    assert experiments.list_inputs(CONFIG, "toy", "claims") == ["workflow/papers/toy/claims.yaml"]
+    assert artifact_files.list_paper_inputs(CONFIG, "toy", "table_1") == ["workflow/papers/toy/reported/table_1.csv"]
+    assert artifact_files.list_inputs(CONFIG, "toy", "claims") == ["workflow/papers/toy/claims.yaml"]
 
 
 def test_a_method_may_be_another_on_each_data_set_or_several(toy):
@@ -252,7 +250,7 @@ def test_an_artifact_shows_what_its_room_holds(paper):
         assert set(artifact.get("from", [])) <= set(here["artifacts"])
         if isinstance(artifact.get("methods", []), list):
             assert set(artifact.get("methods", [])) <= set(here["methods"])
-        read = experiments.list_paper_inputs(CONFIG, paper, name)
+        read = artifact_files.list_paper_inputs(CONFIG, paper, name)
         assert all((REPOSITORY / file).exists() for file in read if not file.startswith("results/"))
         if not name.startswith("projections"):
             assert (experiments.PAPERS / paper / "captions" / f"{name}.rst").exists()

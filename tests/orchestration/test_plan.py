@@ -11,7 +11,7 @@ import pytest
 from project import Project
 
 from despur.cli.plan import explain_retries, plan_configuration
-from despur.orchestration import configuration, experiments, plan, resources
+from despur.orchestration import artifact_files, configuration, experiments, plan, resources
 from despur.specs.paths import locate
 
 PAPER_HYPERPARAMETERS = "config/published.yaml"
@@ -63,8 +63,8 @@ def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_g
     files = [
         f
         for paper in config["papers"]
-        for a in experiments.list_artifacts(config, paper)
-        for f in experiments.list_inputs(config, paper, a)
+        for a in artifact_files.list_artifacts(config, paper)
+        for f in artifact_files.list_inputs(config, paper, a)
     ]
     stages = Counter(STAGES[result.stage] for result in plan.list_jobs_behind(files))
     assert {rule: counted[rule] for rule in STAGES.values()} == stages

@@ -13,7 +13,8 @@ from scipy.stats import spearmanr
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import locate
-from despur.storage.store import Dataset, save_arrays
+from despur.storage.containers import save_arrays
+from despur.storage.store import Dataset
 
 ROOM = experiments.PAPERS / "adapters"
 MODULES = ("named", "prose", "tables", "figures")

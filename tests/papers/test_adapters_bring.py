@@ -10,7 +10,8 @@ from despur import groups, stage1
 from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
 from despur.specs.resolution import resolve
-from despur.storage.store import Container, InputError, save_dataset
+from despur.storage.containers import Container
+from despur.storage.store import InputError, save_dataset
 from despur.training.runs import train_all
 
 DATA = "bring_your_own+name=mine"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from helpers import save_tiny
 
-from despur.orchestration import configuration, experiments
+from despur.orchestration import artifact_files, configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve
@@ -112,7 +112,7 @@ def row_of(table, **keys):
 TABLES = [
     name
     for name in experiments.load_experiments("cnc")["artifacts"]
-    if experiments.find_script(name) == experiments.TABLE
+    if artifact_files.find_script(name) == artifact_files.TABLE
 ]
 
 

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur.orchestration import experiments
+from despur.orchestration import artifact_files, experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import identify_run, locate
-from despur.storage.store import Dataset, save_arrays, save_dataset
+from despur.storage.containers import save_arrays
+from despur.storage.store import Dataset, save_dataset
 
 PAPER = experiments.PAPERS / "domain_temperature"
 DATA = "domain_digits+draw=seed+sigma=25~50"
@@ -240,7 +241,7 @@ def test_selection_never_sees_test_data_nor_other_shares_of_labels(scripts, rule
 TABLES = [
     name
     for name in experiments.load_experiments("domain_temperature")["artifacts"]
-    if experiments.find_script(name) == experiments.TABLE
+    if artifact_files.find_script(name) == artifact_files.TABLE
 ]
 
 

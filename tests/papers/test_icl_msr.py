@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur.orchestration import configuration, experiments
+from despur.orchestration import artifact_files, configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.claim_format import read_claims
 from despur.specs.paths import identify_run, locate
@@ -122,7 +122,7 @@ def row_of(table, **keys):
 TABLES = [
     name
     for name in experiments.load_experiments("icl_msr")["artifacts"]
-    if experiments.find_script(name) == experiments.TABLE
+    if artifact_files.find_script(name) == artifact_files.TABLE
 ]
 
 

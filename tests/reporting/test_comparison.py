@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from project import SOURCE
 from scipy import stats
 
-from despur.orchestration import configuration, experiments, matrix, plan
+from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import comparison
 from despur.reporting.comparison import METRICS, cell_text, compare, ranks
@@ -55,9 +55,9 @@ def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
 def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
     config = configuration.load_configuration(SOURCE / f"config/{name}.yaml")
     artifacts = [
-        (paper, artifact) for paper in config["papers"] for artifact in experiments.list_artifacts(config, paper)
+        (paper, artifact) for paper in config["papers"] for artifact in artifact_files.list_artifacts(config, paper)
     ]
-    papers = plan.list_jobs_behind(file for pair in artifacts for file in experiments.list_inputs(config, *pair))
+    papers = plan.list_jobs_behind(file for pair in artifacts for file in artifact_files.list_inputs(config, *pair))
     own = plan.list_jobs_behind(matrix.list_inputs(config))
     assert len(matrix.list_artifact_runs(config)) >= 11 and own <= papers
 

@@ -10,7 +10,8 @@ from despur.orchestration.experiments import PAPERS, ArtifactRun, list_papers, l
 from despur.reporting.figures import COLORS, NAMES, data_name
 from despur.reporting.projections import load_projections, write_projections
 from despur.specs.paths import locate
-from despur.storage.store import save_arrays, save_dataset
+from despur.storage.containers import save_arrays
+from despur.storage.store import save_dataset
 
 METHODS = ["erm", "jtt", "cnc"]
 MODULES = ("alignment", "curves", "grad_cam", "umap_figures")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from page import table_file
 
-from despur.orchestration import experiments
+from despur.orchestration import artifact_files, experiments
 from despur.reporting import tally, verdicts
 from despur.reporting.claim_format import read_claims
 from despur.reporting.verdicts import UNDECIDED
@@ -23,7 +23,7 @@ def outputs(tmp_path, monkeypatch):
 
 def finish(config, artifact, table):
     """Write a table, and empty files where its other forms would be."""
-    for file in map(tally.Path, experiments.list_outputs(config, "cnc", artifact)):
+    for file in map(tally.Path, artifact_files.list_outputs(config, "cnc", artifact)):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     table.to_csv(table_file(config, "cnc", artifact), index=False)
@@ -106,7 +106,7 @@ def test_tables_of_papers_that_the_configuration_leaves_out_do_not_count(outputs
 
 def test_a_half_finished_artifact_does_not_count(outputs):
     finish(outputs, "table_a4", beside(ROWS))
-    tally.Path(experiments.list_outputs(outputs, "cnc", "table_a4")[-1]).unlink()
+    tally.Path(artifact_files.list_outputs(outputs, "cnc", "table_a4")[-1]).unlink()
     assert set(tally.numbers(outputs, "cnc")["verdict"]) == {"not run here"}
 
 
@@ -126,7 +126,7 @@ def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
         data="domain_digits",
         verdict="substitute data: not compared",
     )
-    for file in map(tally.Path, experiments.list_outputs(config, "domain_temperature", "table_1")):
+    for file in map(tally.Path, artifact_files.list_outputs(config, "domain_temperature", "table_1")):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     row.to_csv(table_file(config, "domain_temperature", "table_1"), index=False)

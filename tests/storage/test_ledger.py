@@ -19,7 +19,8 @@ from despur.metrics.predictions import OWN, Prediction
 from despur.specs import declarations
 from despur.specs.declarations import list_components, revision
 from despur.specs.paths import locate
-from despur.specs.resolution import resolve, respecify
+from despur.specs.resolution import resolve
+from despur.specs.respecification import respecify
 from despur.specs.settings import SettingError
 from despur.storage import ledger
 from despur.storage.cards import make_card, read_card

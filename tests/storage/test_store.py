@@ -10,17 +10,8 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
-from despur.storage.store import (
-    Container,
-    Dataset,
-    InputError,
-    atomic,
-    load_dataset,
-    save_arrays,
-    save_dataset,
-    write_csv,
-    write_json,
-)
+from despur.storage.containers import Container, save_arrays
+from despur.storage.store import Dataset, InputError, atomic, load_dataset, save_dataset, write_csv, write_json
 
 
 def made_up(count, seed=0):

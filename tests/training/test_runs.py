@@ -18,7 +18,8 @@ from despur.methods import con_ft
 from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
 from despur.metrics.groups import worst_group_accuracy
-from despur.storage.store import Container, load_dataset
+from despur.storage.containers import Container
+from despur.storage.store import load_dataset
 from despur.training import runs
 from despur.training.inputs import RunInputs, load_method_class
 from despur.training.validation import Evaluator

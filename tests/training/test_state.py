@@ -9,7 +9,7 @@ from helpers import CPU, OPTIONS, build, labels, result, save_tiny, task
 from despur.compute.machine import Machine
 from despur.compute.task import encode
 from despur.model import load
-from despur.storage.store import Container
+from despur.storage.containers import Container
 from despur.training.loop import Trainer
 from despur.training.runs import train_all
 

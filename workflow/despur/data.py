@@ -13,9 +13,10 @@ import numpy as np
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.spec import Spec
 from despur.storage import raw_files
+from despur.storage.containers import Container
 from despur.storage.dataset_checks import build_dataset, find_source, validate
 from despur.storage.provenance import entry_point
-from despur.storage.store import Container, Dataset, load_dataset, save_dataset
+from despur.storage.store import Dataset, load_dataset, save_dataset
 
 OF_INPUTS = ("size", "train_crop", "test_crop", "words")  # what is known of inputs, not of samples
 

@@ -24,8 +24,9 @@ from despur.metrics.groups import mean
 from despur.metrics.resampling import counts
 from despur.metrics.rows import Row, accuracies, leakage, predict_neighbors, representations, sizes, theorem
 from despur.specs.paths import ResultPath, Run, identify_run
+from despur.storage.containers import Container
 from despur.storage.provenance import entry_point
-from despur.storage.store import Array, Container, Dataset, atomic, load_dataset, write_csv
+from despur.storage.store import Array, Dataset, atomic, load_dataset, write_csv
 
 RESAMPLES = 200
 Known = dict[tuple[Any, ...], list[Row]]

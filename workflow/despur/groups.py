@@ -19,8 +19,9 @@ from despur.compute.randomness import generator
 from despur.inference.base import Evidence, LabeledSamples, match_labels
 from despur.specs.declarations import declared
 from despur.specs.paths import ResultPath, Run
+from despur.storage.containers import Container, save_arrays
 from despur.storage.provenance import entry_point, write_about
-from despur.storage.store import Array, Container, Dataset, load_dataset, save_arrays, write_csv
+from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
 
 def load_evidence(result: ResultPath, run: Run, dataset: Dataset) -> Evidence:

@@ -13,7 +13,8 @@ from despur.compute.task import InputBatcher, encode, head_of
 from despur.specs.paths import ResultPath, Run, locate
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
-from despur.storage.store import Array, Container, require_file
+from despur.storage.containers import Container
+from despur.storage.store import Array, require_file
 from despur.training.inputs import load_method_class
 
 

@@ -27,8 +27,9 @@ from despur.metrics.saliency import share_inside
 from despur.model import Model, model_of
 from despur.specs.paths import ResultPath, identify_run
 from despur.specs.settings import SettingError
+from despur.storage.containers import save_arrays
 from despur.storage.provenance import entry_point
-from despur.storage.store import Array, Dataset, InputError, load_dataset, save_arrays, write_csv
+from despur.storage.store import Array, Dataset, InputError, load_dataset, write_csv
 
 EXAMPLES = 12  # of each group: how many images and maps are kept
 MEASURED = 200  # of each group, at most: how many images are measured

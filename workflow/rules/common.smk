@@ -8,7 +8,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from despur.orchestration import configuration, experiments, jobs, matrix, resources
+from despur.orchestration import artifact_files, configuration, experiments, jobs, matrix, resources
 from despur.specs import paths
 from despur.specs.settings import SettingError
 from despur.storage.digest import cache_key, script_digest
@@ -89,7 +89,7 @@ def path_without_suffix(wildcards, output):
 
 def artifact_outputs(paper, artifact):
     """The files that the rule of an artifact writes. The report shows each, unless it is not for people."""
-    files = experiments.list_outputs(config, paper, artifact)
+    files = artifact_files.list_outputs(config, paper, artifact)
     if files[0].endswith(".parquet"):
         return files
     known = experiments.load_experiments(paper)
@@ -101,7 +101,7 @@ def report_files(files, caption, category, order, label=""):
     """Files as the report shows them: by ``order`` within their category, each with its own name or ``label``."""
 
     def flag(file):
-        name = label or experiments.format_label(Path(file).stem)
+        name = label or artifact_files.format_label(Path(file).stem)
         labels = {"no.": f"{order:02}", "artifact": name, "file": Path(file).suffix[1:]}
         return report(file, caption=caption, category=category, labels=labels)
 

@@ -3,13 +3,13 @@
 # the tables, figures.py the figures, and projections.py the maps of representations behind figures.
 
 for paper in config["papers"]:
-    for artifact in experiments.list_artifacts(config, paper):
+    for artifact in artifact_files.list_artifacts(config, paper):
 
         rule:
             name:
                 f"{paper}_{artifact}"
             input:
-                experiments.list_inputs(config, paper, artifact),
+                artifact_files.list_inputs(config, paper, artifact),
             output:
                 artifact_outputs(paper, artifact),
             log:
@@ -18,21 +18,22 @@ for paper in config["papers"]:
             conda:
                 "../../envs/despur.yaml"
             params:
-                script=f"workflow/papers/{paper}/{experiments.find_script(artifact)[0]} {artifact}",
+                script=f"workflow/papers/{paper}/{artifact_files.find_script(artifact)[0]} {artifact}",
                 artifact_runs=jobs.serialize_artifact(config, paper, artifact),
                 prefix=path_without_suffix,
             message:
-                f"Making {experiments.format_label(artifact)} of {paper}"
+                f"Making {artifact_files.format_label(artifact)} of {paper}"
             shell:
-                "python -m despur.warm {params.script} --artifact-runs {params.artifact_runs:q} --output {params.prefix} > {log} 2>&1"
+                "python -m despur.warm {params.script} --artifact-runs {params.artifact_runs:q}"
+                " --output {params.prefix} > {log} 2>&1"
 
     rule:
         name:
             paper
         input:
             [
-                experiments.list_outputs(config, paper, artifact)
-                for artifact in experiments.list_artifacts(config, paper)
+                artifact_files.list_outputs(config, paper, artifact)
+                for artifact in artifact_files.list_artifacts(config, paper)
             ],
         message:
             f"Made all tables and figures of {paper}"

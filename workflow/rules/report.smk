@@ -31,9 +31,9 @@ if config.get("matrix"):
 rule scorecard:
     input:
         [
-            experiments.list_outputs(config, paper, artifact)
+            artifact_files.list_outputs(config, paper, artifact)
             for paper in config["papers"]
-            for artifact in experiments.list_artifacts(config, paper)
+            for artifact in artifact_files.list_artifacts(config, paper)
         ],
         matrix.list_outputs(config),
         template="workflow/report/scorecard.html.jinja",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from despur.orchestration import experiments
+from despur.orchestration import artifact_files, experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
 from despur.orchestration.jobs import list_input_folders
 from despur.specs.declarations import declared, paper_hyperparameters, summarize
@@ -118,11 +118,11 @@ def explain_artifact(path: Path) -> Iterator[str]:
     known = experiments.load_experiments(paper)
     if artifact not in known["artifacts"]:
         raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(known['artifacts'])}")
-    script = f"papers/{paper}/{experiments.find_script(artifact)[0]}"
-    yield f"{path}: {experiments.format_label(artifact)} of {known['title']}, made by {script}"
+    script = f"papers/{paper}/{artifact_files.find_script(artifact)[0]}"
+    yield f"{path}: {artifact_files.format_label(artifact)} of {known['title']}, made by {script}"
     for file, config in load_all_configurations().items():
         if paper in config["papers"]:
-            yield f"\n{file}: {experiments.list_outputs(config, paper, artifact)[0]}"
+            yield f"\n{file}: {artifact_files.list_outputs(config, paper, artifact)[0]}"
             if changed := config.get("artifacts", {}).get(paper, {}).get(artifact):
                 yield f"  this configuration sets {changed}"
             for own in experiments.list_artifact_runs(config, paper, artifact):

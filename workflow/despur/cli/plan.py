@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from despur.orchestration import configuration, experiments, resources
+from despur.orchestration import artifact_files, configuration, resources
 from despur.orchestration.plan import find_longest_chain, list_jobs
 from despur.specs.paths import ResultPath
 
@@ -57,7 +57,7 @@ def plan_configuration(configfile: Path, device: str) -> Iterator[str]:
         f"{'longest (h)':>12}"
     )
     counts = {
-        paper: len(experiments.list_artifacts(config, paper)) if paper in config["papers"] else 1 for paper in jobs
+        paper: len(artifact_files.list_artifacts(config, paper)) if paper in config["papers"] else 1 for paper in jobs
     }
     for paper, own in jobs.items():
         yield format_row(paper, own, counts[paper], device)

@@ -20,8 +20,9 @@ from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage import commits, ledger
 from despur.storage.cards import make_card
+from despur.storage.containers import Container
 from despur.storage.digest import revisions
-from despur.storage.store import Container, InputError, load_dataset
+from despur.storage.store import InputError, load_dataset
 
 FILES = ("about.json", "metrics.csv", "resamples.parquet", "outputs.safetensors")
 OF_MACHINE = (

@@ -7,7 +7,7 @@ From ``cifar-10-batches-py/`` under DESPUR_DATA_ROOT, the Python version as torc
 from pathlib import Path
 
 from despur.datasets.sources.objects import read_cifar
-from despur.specs.hyperparameters import NT_XENT
+from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings
 from despur.storage.store import Dataset
 

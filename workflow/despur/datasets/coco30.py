@@ -14,7 +14,7 @@ from PIL import Image
 from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import dataset
 from despur.datasets.sources.scenes import without_background
-from despur.specs.hyperparameters import NT_XENT
+from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, choice, int_
 from despur.storage.store import Array, Dataset, InputError, Lazy
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import class_folders, dataset, images_in, squared
-from despur.specs.hyperparameters import NT_XENT
+from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, choice, int_
 from despur.storage.store import Array, Dataset, InputError
 

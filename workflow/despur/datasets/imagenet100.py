@@ -8,7 +8,7 @@ from pathlib import Path
 from despur.datasets.imagenet import built
 from despur.datasets.sources import metadata_tables
 from despur.specs.declarations import declared
-from despur.specs.hyperparameters import NT_XENT
+from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, int_, name
 from despur.storage.store import Dataset, InputError
 

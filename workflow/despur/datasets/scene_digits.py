@@ -1,4 +1,4 @@
-"""Digits on land or on water: 1,797 real 8x8 scans, enlarged, on generated textures. The attribute is the background.
+"""Digits on land or on water: 1,797 real 8x8 scans, enlarged, on generated textures. The attribute: the background.
 
 A substitute for data sets with a spurious background: Waterbirds, CelebA, the fairness tasks, foreground against full
 images. Most of class 0, 2, ... are on land, most of class 1, 3, ... on water. Splits share no original. Settings of the
@@ -21,17 +21,14 @@ from sklearn.datasets import load_digits
 from despur.compute.randomness import generator
 from despur.datasets.sources import scenes
 from despur.datasets.sources.subsets import fewer
-from despur.specs.hyperparameters import NT_XENT
+from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, bool_, choice, digit_classes, draw, float_, for_each, int_
 from despur.storage.store import Array, Dataset
 
 SETTINGS = {
     "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),
     "class_share": float_(
-        0.23,
-        "Waterbirds: 1,113 of 4,795; with two classes, the second's share of training; 0: as it comes",
-        at_least=0,
-        below=1,
+        0.23, "Waterbirds: 1,113 of 4,795; of two classes the second's share; 0: as it comes", at_least=0, below=1
     ),
     "p_corr": float_(
         0.95, "App. E.1 of Zhang et al. 2022, Waterbirds: share of a class on its background", at_least=0, at_most=1

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from despur.datasets.sources.objects import dataset, verify_checksum
-from despur.specs.hyperparameters import NT_XENT
+from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError, Lazy
 

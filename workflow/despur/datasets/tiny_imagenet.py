@@ -10,7 +10,7 @@ from PIL import Image
 
 from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import Files, class_folders, dataset, images_in
-from despur.specs.hyperparameters import NT_XENT
+from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings
 from despur.storage.store import Dataset, InputError
 

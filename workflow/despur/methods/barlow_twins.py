@@ -6,7 +6,7 @@ import numpy as np
 from despur.losses.correlation import redundancy
 from despur.methods.base import Losses
 from despur.methods.families.selfsupervised import SelfSupervised
-from despur.specs.hyperparameters import siamese
+from despur.specs.selfsupervised_hyperparameters import siamese
 from despur.specs.settings import float_
 from despur.storage.store import Array
 

@@ -114,7 +114,8 @@ class GradientMethod(Method):
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         encoder = build_encoder(spec, shape)
-        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(int(encoder.dim), num_classes)})  # type: ignore[arg-type]
+        width = int(encoder.dim)  # type: ignore[arg-type]
+        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(width, num_classes)})
 
     def setup(self) -> None:
         """Add networks, samplers or state. Networks and buffers in ``self.networks`` are checkpointed."""

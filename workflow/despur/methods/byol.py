@@ -6,7 +6,7 @@ from torch import Tensor
 from despur.losses.infonce import cosine
 from despur.methods.families.pairs import WithTarget, rowwise
 from despur.methods.families.selfsupervised import projector
-from despur.specs.hyperparameters import siamese, target
+from despur.specs.selfsupervised_hyperparameters import siamese, target
 
 SETTINGS = {
     **siamese(),

@@ -6,7 +6,7 @@ from torch import nn
 from despur.losses.adversarial import ramp, reverse_gradient
 from despur.methods.base import Losses
 from despur.methods.families.selfsupervised import WithDomains
-from despur.specs.hyperparameters import contrast, two_views
+from despur.specs.selfsupervised_hyperparameters import contrast, two_views
 from despur.specs.settings import component, float_
 from despur.storage.store import Array
 

@@ -6,7 +6,7 @@ import torch
 from despur.losses.discrepancy import mmd
 from despur.methods.base import Losses
 from despur.methods.families.selfsupervised import WithDomains
-from despur.specs.hyperparameters import contrast, two_views
+from despur.specs.selfsupervised_hyperparameters import contrast, two_views
 from despur.specs.settings import component, float_, int_
 from despur.storage.store import Array
 

@@ -9,7 +9,7 @@ from despur.compute.transfer import to_device
 from despur.encoders.base import build_encoder
 from despur.methods.families.pairs import rowwise
 from despur.methods.simclr import SimCLR
-from despur.specs.hyperparameters import contrast, siamese
+from despur.specs.selfsupervised_hyperparameters import contrast, siamese
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 

@@ -3,7 +3,7 @@
 from despur.methods.cmc import CMC
 from despur.methods.families.msr import MSR
 from despur.specs.declarations import declared
-from despur.specs.hyperparameters import semantic_regulariser
+from despur.specs.selfsupervised_hyperparameters import semantic_regulariser
 
 SETTINGS = {
     **declared("methods", "cmc")["SETTINGS"],

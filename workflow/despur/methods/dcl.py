@@ -6,7 +6,7 @@ from torch import Tensor
 from despur.losses.debiased import debiased_contrast
 from despur.losses.infonce import cosine, negatives
 from despur.methods.families.pairs import Pairs
-from despur.specs.hyperparameters import contrast, siamese
+from despur.specs.selfsupervised_hyperparameters import contrast, siamese
 from despur.specs.settings import float_
 
 SETTINGS = {

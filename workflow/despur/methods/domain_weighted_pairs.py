@@ -4,7 +4,7 @@ domain."""
 from torch import Tensor
 
 from despur.methods.families.domain_weighted import DomainWeighted
-from despur.specs.hyperparameters import two_views
+from despur.specs.selfsupervised_hyperparameters import two_views
 from despur.specs.settings import choice, component, float_
 
 SETTINGS = {

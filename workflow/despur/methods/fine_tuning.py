@@ -46,7 +46,8 @@ class FineTuning(GradientMethod):
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         encoder = build_encoder(spec.components["stage1"], shape)
-        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(int(encoder.dim), num_classes)})  # type: ignore[arg-type]
+        width = int(encoder.dim)  # type: ignore[arg-type]
+        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(width, num_classes)})
 
     def setup(self) -> None:
         task, chosen = self.task, self.spec.components["augment"]

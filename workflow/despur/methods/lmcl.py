@@ -5,7 +5,7 @@ from torch import Tensor
 
 from despur.losses.polarization import polarization
 from despur.methods.simclr import SimCLR
-from despur.specs.hyperparameters import contrast, siamese
+from despur.specs.selfsupervised_hyperparameters import contrast, siamese
 from despur.specs.settings import SettingError, float_
 
 SETTINGS = {

@@ -6,7 +6,7 @@ from torch.nn.functional import normalize
 
 from despur.losses.infonce import cosine, precise, tell_apart
 from despur.methods.families.pairs import WithQueue
-from despur.specs.hyperparameters import siamese, target
+from despur.specs.selfsupervised_hyperparameters import siamese, target
 from despur.specs.settings import float_, int_
 
 SETTINGS = {

@@ -6,7 +6,7 @@ from torch import Tensor
 from despur.losses.infonce import similarities
 from despur.losses.relations import divergence
 from despur.methods.simclr import SimCLR
-from despur.specs.hyperparameters import contrast, siamese
+from despur.specs.selfsupervised_hyperparameters import contrast, siamese
 from despur.specs.settings import float_
 
 SETTINGS = {

@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
 from despur.methods.families.pairs import WithQueue
-from despur.specs.hyperparameters import siamese, target
+from despur.specs.selfsupervised_hyperparameters import siamese, target
 from despur.specs.settings import float_, int_
 
 SETTINGS = {

@@ -6,7 +6,7 @@ import numpy as np
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods.base import Losses
 from despur.methods.families.selfsupervised import WithDomains
-from despur.specs.hyperparameters import contrast, two_views
+from despur.specs.selfsupervised_hyperparameters import contrast, two_views
 from despur.specs.settings import component
 from despur.storage.store import Array
 

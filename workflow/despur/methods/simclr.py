@@ -6,7 +6,7 @@ from torch import Tensor
 
 from despur.losses.infonce import cosine, negatives, tell_apart
 from despur.methods.families.pairs import Pairs
-from despur.specs.hyperparameters import contrast, two_views
+from despur.specs.selfsupervised_hyperparameters import contrast, two_views
 
 SETTINGS = {
     **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),

@@ -2,7 +2,7 @@
 
 from despur.methods.families.msr import MSR
 from despur.methods.simclr import SimCLR
-from despur.specs.hyperparameters import contrast, semantic_regulariser, siamese
+from despur.specs.selfsupervised_hyperparameters import contrast, semantic_regulariser, siamese
 
 SETTINGS = {
     **siamese("mlp_bn_bn"),

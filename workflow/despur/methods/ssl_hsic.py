@@ -5,7 +5,7 @@ from torch import Tensor
 
 from despur.losses.hsic import dependence_on_identity, hsic, inverse_multiquadric
 from despur.methods.byol import BYOL
-from despur.specs.hyperparameters import siamese, target
+from despur.specs.selfsupervised_hyperparameters import siamese, target
 from despur.specs.settings import float_
 
 SETTINGS = {

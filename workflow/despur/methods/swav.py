@@ -9,7 +9,7 @@ from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
 from despur.losses.sinkhorn import sinkhorn
 from despur.methods.families.pairs import Pairs
-from despur.specs.hyperparameters import siamese
+from despur.specs.selfsupervised_hyperparameters import siamese
 from despur.specs.settings import float_, int_
 
 SETTINGS = {

@@ -9,7 +9,7 @@ from despur.losses.infonce import cosine
 from despur.losses.whitening import whiten
 from despur.methods.base import Losses
 from despur.methods.families.selfsupervised import SelfSupervised
-from despur.specs.hyperparameters import siamese
+from despur.specs.selfsupervised_hyperparameters import siamese
 from despur.specs.settings import SettingError, float_, int_
 from despur.storage.store import Array
 

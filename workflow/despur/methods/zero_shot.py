@@ -75,7 +75,8 @@ class ZeroShot(Method):
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         encoder = Frozen(build_encoder(spec, shape))
-        return nn.ModuleDict({"encoder": encoder, "head": cosine_head(int(encoder.dim), num_classes)})  # type: ignore[arg-type]
+        width = int(encoder.dim)  # type: ignore[arg-type]
+        return nn.ModuleDict({"encoder": encoder, "head": cosine_head(width, num_classes)})
 
     @torch.no_grad()
     def length(self) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 from jsonschema import Draft4Validator, Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
-from despur.orchestration import experiments, matrix
+from despur.orchestration import artifact_files, experiments, matrix
 from despur.orchestration.configuration_files import (
     expand,
     list_files,
@@ -101,7 +101,7 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
         known = {
             Path(file).stem
             for name in load_experiments(paper)["artifacts"]
-            for file in experiments.list_outputs(config, paper, name)
+            for file in artifact_files.list_outputs(config, paper, name)
         }
         if path.stem not in known:
             raise unknown(f"artifact of {paper}", path.stem, known)

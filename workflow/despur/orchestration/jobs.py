@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from despur.orchestration import experiments, matrix
+from despur.orchestration import artifact_files, experiments, matrix
 from despur.specs.paths import ResultPath
 from despur.storage.digest import declarations_digest, script_digest
 
@@ -45,7 +45,7 @@ def list_input_folders(result: ResultPath) -> list[ResultPath]:
 
 def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> str:
     """The one string that an artifact's script takes: its runs and the digest of the code behind it, as JSON."""
-    script, _ = experiments.find_script(artifact)
+    script, _ = artifact_files.find_script(artifact)
     content: dict[str, Any] = {
         "artifact_runs": [
             artifact_run.plain() for artifact_run in experiments.list_artifact_runs(config, paper, artifact)

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur.orchestration import experiments, matrix, resources
+from despur.orchestration import artifact_files, matrix, resources
 from despur.specs.paths import ResultPath, locate
 
 EVALUATED = {
@@ -62,8 +62,8 @@ def list_jobs(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
     files = {
         paper: [
             file
-            for name in experiments.list_artifacts(config, paper)
-            for file in experiments.list_inputs(config, paper, name)
+            for name in artifact_files.list_artifacts(config, paper)
+            for file in artifact_files.list_inputs(config, paper, name)
         ]
         for paper in config["papers"]
     }

@@ -96,10 +96,8 @@ def load_measured_speeds(reference: Path = REFERENCE) -> dict[tuple[str, str, st
             for run in about.get("runs", {}).values():
                 key = ("cpu" if about["device"] == "cpu" else "gpu", find_network(spec), spec.base_name)
                 sums = total.setdefault(key, [0.0, 0.0])
-                sums[0], sums[1] = (
-                    sums[0] + run["training_images"] / about.get("processes", 1),
-                    sums[1] + run["seconds"],
-                )
+                sums[0] += run["training_images"] / about.get("processes", 1)
+                sums[1] += run["seconds"]
     return {key: images / seconds for key, (images, seconds) in total.items() if seconds}
 
 
@@ -180,14 +178,10 @@ def estimate_resources(result: ResultPath, attempt: int = 1, gpus: float = math.
     gpu = gpus > 0 and result.stage in TRAINED and any(map(uses_gpu, result.sweep.points))
     shared = count_processes(result) if count_processes(result) <= gpus else 1
     data = find_estimate("datasets", parse(result.dataset)[0])["mb"]
-    own = (
-        find_estimate("encoders", find_encoder(result.sweep.points[0]))
-        if result.stage in (*TRAINED, "saliency")
-        else {}
-    )
-    arrays = min(data, 16_000) + (
-        estimate_megabytes(result) if result.stage in TRAINED else 0
-    )  # larger ones stay on disk
+    has_encoder = result.stage in (*TRAINED, "saliency")
+    own = find_estimate("encoders", find_encoder(result.sweep.points[0])) if has_encoder else {}
+    written = estimate_megabytes(result) if result.stage in TRAINED else 0
+    arrays = min(data, 16_000) + written  # larger ones stay on disk
     expected = estimate_seconds(result, "gpu" if gpus else "cpu")[0] / shared
     minutes = math.ceil(max(10.0, expected * load_estimates()["margin"] / 60)) * attempt
     return {

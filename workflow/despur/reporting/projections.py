@@ -11,7 +11,8 @@ from despur.compute.randomness import generator
 from despur.numerics.umap import draw
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate
-from despur.storage.store import Array, Container, atomic, load_dataset
+from despur.storage.containers import Container
+from despur.storage.store import Array, atomic, load_dataset
 
 SAMPLES = 1000  # at most so many samples of a run: more would lie on top of each other
 

@@ -18,7 +18,7 @@ import jinja2
 import pandas as pd
 import yaml
 
-from despur.orchestration import configuration, experiments, matrix
+from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.configuration_files import list_files, load_merged
 from despur.reporting import claims, cost, origin, tally, verdicts
 from despur.specs.declarations import PACKAGE
@@ -76,23 +76,25 @@ class Page:
         numbers, judged = tally.numbers(self.config, name), tally.claims(self.config, name)
         runs = self.runs(name)
         numbers["link"] = [
-            self.link(experiments.list_outputs(self.config, name, artifact)[0]) for artifact in numbers["artifact"]
+            self.link(artifact_files.list_outputs(self.config, name, artifact)[0]) for artifact in numbers["artifact"]
         ]
         numbers["runs"] = [runs.get((r.artifact, r.paper_dataset, r.method), []) for r in numbers.itertuples()]
         judged["link"] = [
-            self.link(experiments.list_outputs(self.config, name, artifact)[0]) for artifact in judged["artifact"]
+            self.link(artifact_files.list_outputs(self.config, name, artifact)[0]) for artifact in judged["artifact"]
         ]
         order = [numbers["kind"].map(verdicts.KINDS.index), -numbers["relative"].fillna(0)]
         shown = [
-            a for a in folder["artifacts"] if not experiments.list_outputs(self.config, name, a)[0].endswith(".parquet")
+            a
+            for a in folder["artifacts"]
+            if not artifact_files.list_outputs(self.config, name, a)[0].endswith(".parquet")
         ]
         return {
             "name": name,
             "title": folder["title"],
             "artifacts": [
-                (experiments.format_label(Path(file).stem), self.link(file) if a in done else "")
+                (artifact_files.format_label(Path(file).stem), self.link(file) if a in done else "")
                 for a in shown
-                for file in first_of_each(experiments.list_outputs(self.config, name, a))
+                for file in first_of_each(artifact_files.list_outputs(self.config, name, a))
             ],
             "numbers": numbers.assign(first=order[0], second=order[1]).sort_values(["first", "second"], kind="stable"),
             "counts": (found := verdicts.counts(numbers)),
@@ -145,7 +147,7 @@ class Page:
             paper: jobs.behind(
                 file
                 for artifact in experiments.load_experiments(paper)["artifacts"]
-                for file in experiments.list_outputs(self.config, paper, artifact)
+                for file in artifact_files.list_outputs(self.config, paper, artifact)
             )
             for paper in self.config["papers"]
         }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.orchestration import experiments
+from despur.orchestration import artifact_files, experiments
 from despur.reporting.claim_format import read_claims
 from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
 from despur.reporting.claims import claims_table
@@ -30,7 +30,7 @@ def printed(paper: str) -> pd.DataFrame:
     for file in sorted((experiments.PAPERS / paper / "reported").glob("*.csv")):
         table = pd.read_csv(file, dtype={"setting": str})
         if "metric" in table:
-            place = "text" if file.stem == "prose" else experiments.format_label(file.stem)
+            place = "text" if file.stem == "prose" else artifact_files.format_label(file.stem)
             tables.append(
                 table.assign(
                     artifact=file.stem if file.stem in artifacts else shown_by.get(file.stem, file.stem), place=place
@@ -49,8 +49,8 @@ def measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """The rows of a paper's finished tables that stand beside a printed number."""
     tables = [pd.DataFrame(columns=[*KEY, "shown", *OURS])]
     for artifact in made(config, paper):
-        files = [file for file in experiments.list_outputs(config, paper, artifact) if file.endswith(".csv")]
-        for file in map(Path, files if experiments.find_script(artifact) == experiments.TABLE else []):
+        files = [file for file in artifact_files.list_outputs(config, paper, artifact) if file.endswith(".csv")]
+        for file in map(Path, files if artifact_files.find_script(artifact) == artifact_files.TABLE else []):
             if {"paper_dataset", "reported", "verdict"} <= columns(file):
                 table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
                 tables.append(
@@ -72,7 +72,7 @@ def made(config: Mapping[str, Any], paper: str) -> list[str]:
     return [
         name
         for name in experiments.load_experiments(paper)["artifacts"]
-        if all(Path(f).exists() for f in experiments.list_outputs(config, paper, name))
+        if all(Path(f).exists() for f in artifact_files.list_outputs(config, paper, name))
     ]
 
 
@@ -103,7 +103,7 @@ def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     not run here."""
     file = experiments.PAPERS / paper / "claims.yaml"
     asked = claims_table(file, [])
-    made_here = Path(experiments.list_outputs(config, paper, "claims")[0]).with_suffix(".csv")
+    made_here = Path(artifact_files.list_outputs(config, paper, "claims")[0]).with_suffix(".csv")
     judged = pd.read_csv(made_here).reindex(columns=CLAIM_COLUMNS) if "claims" in made(config, paper) else asked[:0]
     order = {key: i for i, key in enumerate(zip(asked["claim"], asked["dataset"], strict=True))}
     judged, asked = (

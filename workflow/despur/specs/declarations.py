@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur.specs import hyperparameters, settings
+from despur.specs import hyperparameters, selfsupervised_hyperparameters, settings
 from despur.specs.names import unknown
 
 PACKAGE = Path(__file__).parents[1]
@@ -54,7 +54,8 @@ def declared(kind: str, name: str) -> dict[str, Any]:
             list_components(kind),
         )
     tree = ast.parse((PACKAGE / kind / f"{name}.py").read_text())
-    known = {**vars(settings), **vars(hyperparameters), "declared": declared}
+    shared = (settings, hyperparameters, selfsupervised_hyperparameters)
+    known = {name: value for module in shared for name, value in vars(module).items()} | {"declared": declared}
     found: dict[str, Any] = {"SETTINGS": {}}
     for node in tree.body:
         if (

@@ -15,7 +15,7 @@ import numpy as np
 
 from despur.specs.names import parse
 from despur.specs.paths import Run
-from despur.specs.resolution import respecify
+from despur.specs.respecification import respecify
 from despur.storage.coding import decode
 from despur.storage.store import Array, InputError, atomic
 

@@ -1,4 +1,4 @@
-"""Results on disk: atomic writes, one form for every data set, containers keyed by run. No torch here."""
+"""Results on disk: atomic writes, one form for every data set. No torch here."""
 
 import errno
 import json
@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from safetensors import safe_open
-from safetensors.numpy import save_file
 
 Array = npt.NDArray[Any]
 NO_MASKS = np.empty((0, 0, 0), dtype=bool)
@@ -191,33 +189,3 @@ def load_dataset(folder: Path, point: str) -> Dataset:
     inputs, masks = (np.load(folder / f"{name}.npy", mmap_mode="c") for name in ("inputs", "masks"))
     own = table.iloc[rows].drop(columns="point").reset_index(drop=True)
     return Dataset(inputs[rows], own, about, groups, masks[rows] if len(masks) else None, of_classes)
-
-
-def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Write arrays into one safetensors file, to be read by :class:`Container`."""
-    with atomic(
-        path
-    ) as temporary:  # safetensors writes memory as it lies: a channels_last weight must be made contiguous
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
-
-
-class Container:
-    """Arrays of many runs in one safetensors file, read one at a time: ``container[f"{run.key}/best/z"]``."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.file = safe_open(require_file(path), framework="np")
-        self.keys = set(self.file.keys())
-
-    def __getitem__(self, key: str) -> Array:
-        if key not in self.keys:
-            raise InputError(f"{self.path} holds no {key}; delete the file and let Snakemake make it again")
-        return self.file.get_tensor(key)
-
-    def under(self, prefix: str) -> dict[str, Array]:
-        """All arrays whose key starts with ``prefix/``, without it."""
-        return {
-            k.removeprefix(f"{prefix}/"): self.file.get_tensor(k)
-            for k in sorted(self.keys)
-            if k.startswith(f"{prefix}/")
-        }

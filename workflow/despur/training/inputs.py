@@ -11,7 +11,8 @@ import torch
 from despur.compute.task import Stage1Outputs, Task, present
 from despur.methods.base import Method
 from despur.specs.paths import ResultPath, Run
-from despur.storage.store import Array, Container, Dataset, load_dataset
+from despur.storage.containers import Container
+from despur.storage.store import Array, Dataset, load_dataset
 
 
 def load_method_class(name: str) -> type[Method]:

@@ -19,9 +19,10 @@ from despur.compute.task import present
 from despur.methods.base import FittedMethod, GradientMethod, Method
 from despur.specs.paths import ResultPath, Run
 from despur.specs.settings import SettingError
+from despur.storage.containers import save_arrays
 from despur.storage.digest import cache_key
 from despur.storage.provenance import write_about
-from despur.storage.store import Array, Dataset, save_arrays, write_csv
+from despur.storage.store import Array, Dataset, write_csv
 from despur.training.fitting import fit_once
 from despur.training.inputs import RunInputs, load_method_class
 from despur.training.loop import Trainer

@@ -13,7 +13,8 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
 from despur.reporting.tables import COLUMNS
 from despur.specs.paths import ResultPath, locate
-from despur.storage.store import Container, load_dataset
+from despur.storage.containers import Container
+from despur.storage.store import load_dataset
 
 WORST, AVERAGE, GAP = "worst_group_accuracy", "average_accuracy", "gap"
 FOUR = ("waterbirds", "celeba", "breeds_living17", "cifar10_02")

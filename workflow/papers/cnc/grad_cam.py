@@ -13,7 +13,8 @@ import seaborn as sns
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, grid, write_figure
 from despur.specs.paths import locate
-from despur.storage.store import Array, Container, Dataset, load_dataset, write_csv
+from despur.storage.containers import Container
+from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
 GROUPS = 4  # at most; Waterbirds and CelebA have no more
 EXAMPLES = 2  # of each group, in Figures 12 and 13

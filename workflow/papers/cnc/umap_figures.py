@@ -12,7 +12,8 @@ from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write
 from despur.reporting.projections import load_projections
 from despur.reporting.tables import headline, load_metrics
 from despur.specs.paths import locate
-from despur.storage.store import Array, Container, write_csv
+from despur.storage.containers import Container
+from despur.storage.store import Array, write_csv
 
 PALETTE = sns.color_palette("colorblind", 10)
 

@@ -8,7 +8,8 @@ from selection import read_settings, without_sigma
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import Run, locate
-from despur.storage.store import Array, Container
+from despur.storage.containers import Container
+from despur.storage.store import Array
 
 ALPHA, BETA = 0.125, 0.1  # App. H
 

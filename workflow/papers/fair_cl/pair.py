@@ -10,7 +10,8 @@ import pandas as pd
 from despur.metrics.fairness import leakage, tpr_gap
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate
-from despur.storage.store import Array, Container, Dataset, load_dataset
+from despur.storage.containers import Container
+from despur.storage.store import Array, Dataset, load_dataset
 
 
 def dataset_of(artifact_run: ArtifactRun) -> Dataset:

@@ -13,7 +13,8 @@ from despur.compute.randomness import generator
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
 from despur.specs.paths import locate
-from despur.storage.store import Array, Container, Dataset, load_dataset, write_csv
+from despur.storage.containers import Container
+from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
 EACH = 100  # samples of each class, as in the paper
 PALETTE = sns.color_palette("colorblind", 10)

@@ -1,0 +1,101 @@
+"""The files that each table and figure reads and writes. No torch, no pandas."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from despur.orchestration.experiments import (
+    PAPERS,
+    RESULTS,
+    configure_artifact,
+    list_artifact_runs,
+    load_experiments,
+)
+from despur.specs.paths import ResultPath, locate
+
+FILES = {  # kinds of inputs of an artifact: the file of each folder, by stage
+    "metrics": {"runs": "metrics.csv", "groups": "agreement.csv"},
+    "resamples": {"runs": "resamples.parquet"},
+    "outputs": {"runs": "outputs.safetensors", "stage1": "outputs.safetensors", "groups": "groups.safetensors"},
+    "saliency": {"runs": "saliency.csv"},
+    "maps": {"runs": "saliency.safetensors"},
+    "models": {"runs": "models.safetensors", "stage1": "models.safetensors"},
+    "history": {"runs": "history.csv", "stage1": "history.csv"},
+    "about": {"runs": "about.json", "stage1": "about.json", "groups": "about.json"},
+    "base_about": {},  # about.json of the stage-1 folders that these folders read
+}
+
+# by the first word of an artifact's name: the file of its paper's folder that makes it, and what it writes; the report
+# shows the first
+MADE = {
+    "figure": ("figures.py", ("png", "csv", "pdf")),
+    "projections": ("projections.py", ("parquet",)),
+}
+TABLE = ("tables.py", ("html", "csv", "md", "tex"))
+
+
+def list_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
+    """Every file that an artifact reads: its printed numbers, and what it needs of its runs' folders and of their
+    data."""
+    kinds = configure_artifact(config, paper, artifact).get("inputs", ["metrics"])
+    found: list[Path] = []
+    for artifact_run in list_artifact_runs(config, paper, artifact):
+        for result in map(locate, artifact_run.folders):
+            found += list_run_inputs(result, kinds)
+    return sorted({*map(str, found), *list_paper_inputs(config, paper, artifact)})
+
+
+def list_run_inputs(result: ResultPath, kinds: Sequence[str]) -> list[Path]:
+    """The files of these kinds in one folder of results, in the folders of its stage-1 models and of its data."""
+    found = [result.folder / FILES[kind][result.stage] for kind in kinds if result.stage in FILES.get(kind, {})]
+    if "base_about" in kinds:
+        found += [base.folder / "about.json" for base in result.upstream("stage1")]
+    if "data" in kinds:
+        found += [result.data.folder / "table.parquet", result.data.folder / "inputs.npy"]
+    return found
+
+
+def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
+    """The files of an artifact, by name; what the report shows comes first of each."""
+    names = load_experiments(paper)["artifacts"].get(artifact, {}).get("writes", [artifact])
+    return [
+        f"{config.get('outputs', RESULTS)}/papers/{paper}/{name}.{kind}"
+        for name in names
+        for kind in find_script(artifact)[1]
+    ]
+
+
+def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
+    """What else an artifact reads: its printed numbers (none for most figures), the files of its paper's folder and the
+    other artifacts that it names."""
+    here, folder = load_experiments(paper)["artifacts"], Path("workflow/papers") / paper
+    own = f"reported/{artifact}.csv"
+    found = [str(folder / own)] if (PAPERS / paper / own).exists() else []
+    for name in here[artifact].get("reads", []):
+        found += list_outputs(config, paper, name) if name in here else [str(folder / name)]
+    return found
+
+
+def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
+    """What this configuration makes of a paper, in the order of its experiments.yaml: all tables, and the figures that
+    have runs."""
+    return [
+        name
+        for name in load_experiments(paper)["artifacts"]
+        if find_script(name) == TABLE or list_artifact_runs(config, paper, name)
+    ]
+
+
+def find_script(artifact: str) -> tuple[str, tuple[str, ...]]:
+    """The file of its paper's folder that makes an artifact, and the kinds of files that it writes."""
+    return MADE.get(artifact.split("_")[0], TABLE)
+
+
+def format_label(artifact: str) -> str:
+    """``table_a1`` -> ``Table A.1``."""
+    words = [f"A.{word[1:]}" if word[:1] == "a" and word[1:].isdigit() else word for word in artifact.split("_")]
+    return (
+        " ".join(words).capitalize()
+        if not any(w.startswith("A.") for w in words)
+        else " ".join([words[0].capitalize(), *words[1:]])
+    )

@@ -1,0 +1,40 @@
+"""Arrays of many runs in one safetensors file, keyed by run. No torch here."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from despur.storage.store import Array, InputError, atomic, require_file
+
+
+def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays into one safetensors file, to be read by :class:`Container`."""
+    with atomic(
+        path
+    ) as temporary:  # safetensors writes memory as it lies: a channels_last weight must be made contiguous
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
+
+
+class Container:
+    """Arrays of many runs in one safetensors file, read one at a time: ``container[f"{run.key}/best/z"]``."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.file = safe_open(require_file(path), framework="np")
+        self.keys = set(self.file.keys())
+
+    def __getitem__(self, key: str) -> Array:
+        if key not in self.keys:
+            raise InputError(f"{self.path} holds no {key}; delete the file and let Snakemake make it again")
+        return self.file.get_tensor(key)
+
+    def under(self, prefix: str) -> dict[str, Array]:
+        """All arrays whose key starts with ``prefix/``, without it."""
+        return {
+            k.removeprefix(f"{prefix}/"): self.file.get_tensor(k)
+            for k in sorted(self.keys)
+            if k.startswith(f"{prefix}/")
+        }
