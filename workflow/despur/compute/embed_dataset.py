@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from despur.compute.chunks import apply_network
 from despur.compute.task import InputBatcher
 from despur.storage.store import Array, atomic
 
@@ -32,7 +33,7 @@ def embed(encoder: nn.Module, batcher: InputBatcher, path: Path, rng: np.random.
     z = np.load(path, mmap_mode="r+") if first else None
     for start in range(first, total, size):
         rows = np.arange(start, min(start + size, total))
-        embeddings = encoder(batcher.batch(rows, rng)).to(torch.float16).cpu().numpy()
+        embeddings = apply_network(encoder, batcher.batch(rows, rng)).to(torch.float16).cpu().numpy()
         z = allocate(path, (total, embeddings.shape[1])) if z is None else z
         z[rows[0] : rows[-1] + 1] = embeddings
         z.flush()

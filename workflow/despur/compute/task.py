@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.compute.chunks import apply_network
 from despur.compute.transfer import to_device
 from despur.storage.store import Array, Dataset
 
@@ -169,7 +170,7 @@ def encode(
 
     In float16 the logits of two classes are often equal, and the lower class would be predicted."""
     encoder.eval()
-    z = [encoder(x) for x in batcher.batches(batcher.max_batch, rng)]
+    z = [apply_network(encoder, x) for x in batcher.batches(batcher.max_batch, rng)]
     outputs = {"z": torch.cat(z).half().cpu().numpy()}
     if head is not None:
         outputs["logits"] = torch.cat([head(rows) for rows in z]).float().cpu().numpy()

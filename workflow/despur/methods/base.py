@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.compute import distributed
+from despur.compute.chunks import apply_network
 from despur.compute.compiling import eager
 from despur.compute.optimizers import Plateau, build_optimizer, load_optimizer
 from despur.compute.task import InputBatcher, Task, encode, head_of
@@ -44,7 +45,7 @@ class Method:
 
     def encode(self, rows: Array, rng: np.random.Generator) -> Tensor:
         """Representations (B,D) of training samples."""
-        return self.networks["encoder"](self.task.batcher.batch(rows, rng))
+        return apply_network(self.networks["encoder"], self.task.batcher.batch(rows, rng))
 
     def forward(self, rows: Array, rng: np.random.Generator) -> Tensor:
         """Logits (B,C) of training samples."""
@@ -178,9 +179,9 @@ class GradientMethod(Method):
     def encode_all(self, rng: np.random.Generator) -> Tensor:
         """Representations (N,D) of all training samples, in evaluation mode."""
         self.networks.eval()
-        batcher = self.task.batcher
+        batcher, encoder = self.task.batcher, self.networks["encoder"]
         with eager():
-            return torch.cat([self.networks["encoder"](x) for x in batcher.batches(batcher.max_batch, rng)])
+            return torch.cat([apply_network(encoder, x) for x in batcher.batches(batcher.max_batch, rng)])
 
     def before_eval(self, rng: np.random.Generator) -> None:
         """Set what no step trains. Called before each evaluation."""
