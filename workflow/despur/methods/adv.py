@@ -22,6 +22,8 @@ from despur.specs.hyperparameters import adam
 from despur.specs.settings import component, float_, int_
 from despur.storage.store import Array
 
+REVISION = 2
+
 SETTINGS = {
     **adam(learning_rate=3e-3, weight_decay=0.0, batch_size=1024, epochs=60, source="as con"),
     "encoder": component("encoders", "mlp", "Experiments: two fully-connected layers of 300"),
@@ -31,7 +33,11 @@ SETTINGS = {
     "weight": float_(
         0.8, "released code: strength of the reversed gradient; grid .01 to 1; varied in Fig. 2", at_least=0
     ),
-    "orthogonality": float_(1000.0, "released code: weight of the penalty; grid 1e-4 to 1e4", at_least=0),
+    "orthogonality": float_(
+        1000.0,
+        "not stated; weight of the penalty: released code, grid 1e-4 to 1e4; Han et al. 2021b's: 1000, its README 1e4",
+        at_least=0,
+    ),
     "discriminator_rate": float_(1.0, "of the learning rate; not stated; released code: 0.1", above=0),
     "discriminator_epochs": int_(
         0,
@@ -60,11 +66,15 @@ class Discriminator(nn.Module):
 
 
 def orthogonality(hidden: list[Tensor]) -> Tensor:
-    """Mean over pairs of the mean square of H_i^T H_j with unit rows (Bousmalis et al. 2016; Han et al. 2021b, Eq. 3).
-    (B,H) each."""
-    unit = [nn.functional.normalize(h.float()) for h in hidden]
-    pairs = [(first.T @ second).square().mean() for first, second in combinations(unit, 2)]
-    return torch.stack(pairs).mean() if pairs else hidden[0].new_zeros(())
+    """Mean over pairs of the mean square of the entries of H_i H_j^T (B,B), of hidden layers (B,H) with rows of
+    length 1.
+
+    As the code of Han et al. 2021b and of fairlib have it: lengths are constants of the gradient. Their papers
+    write H_i^T H_j. Here the squares are summed by way of H^T H (H,H), which is smaller than (B,B)."""
+    unit = [h.float() / (h.float().norm(dim=1, keepdim=True).detach() + 1e-6) for h in hidden]
+    products = [h.T @ h for h in unit]
+    squares = [(first * second).sum() / len(hidden[0]) ** 2 for first, second in combinations(products, 2)]
+    return torch.stack(squares).mean() if squares else hidden[0].new_zeros(())
 
 
 class Adv(GradientMethod):
@@ -98,16 +108,16 @@ class Adv(GradientMethod):
         if self.settings["discriminator_epochs"]:
             yield np.empty(0, int)
 
-    def adversarial(self, z: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean cross-entropy of the discriminators, and their penalty for not being orthogonal."""
+    def adversarial(self, z: Tensor, a: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Mean cross-entropy of the discriminators, and their hidden layers (B,H)."""
         logits, hidden = zip(*(discriminator(z) for discriminator in self.adversary), strict=True)
         losses = [nn.functional.cross_entropy(each.float(), a) for each in logits]
-        return torch.stack(losses).mean(), orthogonality(list(hidden))
+        return torch.stack(losses).mean(), list(hidden)
 
     def discriminator_step(self, z: Tensor, a: Tensor) -> Tensor:
         """One step of the discriminators on given representations."""
-        found, overlap = self.adversarial(z, a)
-        total = found + self.settings["orthogonality"] * overlap
+        found, hidden = self.adversarial(z, a)
+        total = found + self.settings["orthogonality"] * orthogonality(hidden)
         total.backward()
         self.discriminator_optimizer.step()
         self.discriminator_optimizer.zero_grad(set_to_none=True)
