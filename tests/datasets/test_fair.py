@@ -174,6 +174,26 @@ def test_bios_from_pickles_is_the_same_and_runs_no_code(bios, tmp_path):
     assert not (tmp_path / "trace").exists()
 
 
+def test_the_words_of_a_biography_are_those_without_its_first_line(bios):
+    """Pickles as INLP writes them: ``text`` is the whole biography, whose first line names the profession."""
+    for split in ("train", "dev", "test"):
+        (bios / "bios" / f"{split}.parquet").unlink()
+        rows = [
+            {
+                **{"g": row.gender, "p": row.profession, "text": f"Kim is a {row.profession}. Kim lives.", "start": 9},
+                **{
+                    "hard_text": " Kim lives.",
+                    "text_without_gender": "_ lives.",
+                    "hard_text_tokenized": "  Kim lives .",
+                },
+            }
+            for row in biographies().itertuples()
+        ]
+        (bios / "bios" / f"{split}.pickle").write_bytes(pickle.dumps(rows))
+    dataset = read("bios+features=tokens", bios)
+    assert sorted(dataset.about["words"]) == [".", "kim", "lives"]
+
+
 def test_bios_as_words(bios):
     dataset = well_formed(read("bios+features=tokens+length=5+words=4", bios))
     assert dataset.inputs.shape == (168, 5) and dataset.inputs.dtype == np.int32
@@ -358,11 +378,56 @@ def test_imsitu_vectors_and_coarse_classes(imsitu):
 def test_imsitu_photographs(imsitu):
     dataset = well_formed(read("imsitu_images+size=16", imsitu))
     assert dataset.inputs.shape == (12, 16, 16, 3) and dataset.inputs.dtype == np.uint8 and dataset.about["size"] == 16
-    assert (dataset.inputs[6] == [20, 1, 0]).all()
+    assert (dataset.inputs[6:7] == [20, 1, 0]).all()
     assert resolve("methods", "erm", "imsitu_images", "stage1").points[0].components["encoder"].base_name == "resnet50"
     (imsitu / "imsitu/images/dev1.png").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"dev1.png"):
+        read("imsitu_images", imsitu).inputs[4:6]
+    (imsitu / "imsitu/images/dev1.png").unlink()
+    with pytest.raises(InputError, match=r"dev1.png is not there \(1 of 12"):
         read("imsitu_images", imsitu)
+
+
+def pickled(folder, name, column, cells):
+    """Tables as fairlib and the released code pickle them: classes and genders are numbers."""
+    folder.mkdir()
+    for split in ("train", "dev", "test"):
+        table = pd.DataFrame({column: cells, "verb": [0, 0, 11, 11], "gender": [0, 1, 1, 0]}, index=[3, 1, 2, 0])
+        table.to_pickle(folder / name.format(split))
+    return folder.parent
+
+
+def test_pickles_of_imsitu_in_the_form_of_fairlib(tmp_path):
+    mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+    standardised = [(torch.full((8, 8, 3), i / 3) - mean).div(deviation).permute(2, 0, 1) for i in range(4)]
+    root = pickled(tmp_path / "imsitu", "imsitu_{}_df.pkl", "transformed_images", standardised)
+    dataset = well_formed(read("imsitu_images+size=8", root))
+    assert dataset.inputs.dtype == np.uint8 and dataset.about["classes"] == ["0", "11"]
+    assert dataset.inputs[:4, 5, 5].tolist() == [[85 * i] * 3 for i in range(4)]
+    assert dataset.y[:4].tolist() == [0, 0, 1, 1] and dataset.table["a"][:4].tolist() == [0, 1, 1, 0]
+    with pytest.raises(InputError, match="use size=8"):
+        read("imsitu_images", root)
+    pd.DataFrame({"transformed_images": [torch.zeros(3, 8, 8) - 9], "verb": [0], "gender": [0]}).to_pickle(
+        root / "imsitu/imsitu_train_df.pkl"
+    )
+    with pytest.raises(InputError, match=r"imsitu_train_df.pkl.*standardised"):
+        read("imsitu_images+size=8", root)
+
+
+def test_pickles_of_imsitu_in_the_form_of_the_released_code_and_code_in_them(tmp_path):
+    vectors = [np.arange(5, dtype=np.float32) + i for i in range(4)]
+    root = pickled(tmp_path / "imsitu", "verb_{}_df.pickle", "features", vectors)
+    dataset = well_formed(read("imsitu", root))
+    assert dataset.inputs[:, 0].tolist() == [0, 1, 2, 3] * 3 and dataset.y[:4].tolist() == [0, 0, 1, 1]
+
+    class Evil:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "trace"),)
+
+    pd.DataFrame({"features": [Evil()], "verb": [0], "gender": [0]}).to_pickle(root / "imsitu/verb_dev_df.pickle")
+    with pytest.raises(InputError, match=r"verb_dev_df.pickle.*mkdir"):
+        read("imsitu", root)
+    assert not (tmp_path / "trace").exists()
 
 
 def test_a_resnet50_is_fine_tuned_in_two_phases_and_then_represents_the_photographs(tmp_path):

@@ -1,5 +1,7 @@
 """Adversarial training with several discriminators."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -63,11 +65,11 @@ def test_in_bf16_the_discriminators_learn_on_the_weights_that_they_have():
 def slow_orthogonality(hidden):
     """Mean over pairs of layers, and over pairs of samples, of their squared cosine; divided by constant lengths."""
     found = []
-    for i, j in ((i, j) for j in range(len(hidden)) for i in range(j)):
+    for layer, other in itertools.combinations(hidden, 2):
         cosines = [
             (first @ second) / ((first.norm().detach() + 1e-6) * (second.norm().detach() + 1e-6))
-            for first in hidden[i]
-            for second in hidden[j]
+            for first in layer
+            for second in other
         ]
         found.append(sum(cosine**2 for cosine in cosines) / len(cosines))
     return sum(found) / len(found)

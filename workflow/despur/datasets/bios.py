@@ -3,7 +3,8 @@ Experiment 3).
 
 Under ``bios/``, for each of train, dev and test: ``SPLIT.parquet`` with columns profession and gender, or the
 ``SPLIT.pickle`` of Ravfogel et al. 2020 (p, g); and ``SPLIT_cls.npy``, the vectors of BERT's [CLS], row by row; or,
-with features=tokens, a column text (hard_text)."""
+with features=tokens, a column hard_text, the biography without its first line, which names the profession (else
+text)."""
 
 from pathlib import Path
 
@@ -78,7 +79,7 @@ PROFESSIONS = [
     ),
 ]
 GENDERS = ["m", "f"]
-NAMES = {"p": "profession", "g": "gender", "hard_text": "text"}
+NAMES = {"p": "profession", "g": "gender"}
 
 
 def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
@@ -93,9 +94,8 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
         raise InputError(
             f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(map(str, table.columns))}"
         )
-    texts = [
-        each if isinstance(each, str) else " ".join(each) for each in table.get("text", [""] * len(table))
-    ]  # or lists of words
+    written = table.get("hard_text", table.get("text", [""] * len(table)))
+    texts = [each if isinstance(each, str) else " ".join(each) for each in written]  # or lists of words
     return path, table.assign(text=texts)
 
 

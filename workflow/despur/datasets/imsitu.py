@@ -2,18 +2,22 @@
 Experiment 4).
 
 Under ``imsitu/``: the tables that ``imsitu_images`` reads, and ``SPLIT.npy``, row by row vectors of a ResNet-50
-fine-tuned on the task. Or, with features=embedded, the photographs: as in the paper, a ResNet-50 is fine-tuned first
-(``head_first`` on ``imsitu_images``; seed 0) and then fixed."""
+fine-tuned on the task; or, in the place of both, ``verb_SPLIT_df.pickle``, the pickled tables that the released code
+reads. Or, with features=embedded, the photographs: as in the paper, a ResNet-50 is fine-tuned first (``head_first`` on
+``imsitu_images``; seed 0) and then fixed."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from despur.datasets.imsitu_images import SPLITS, photographs
 from despur.datasets.sources import embedding_files
+from despur.datasets.sources.pickled_tables import stack_cells
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, choice, component
-from despur.storage.store import Dataset
+from despur.storage.store import Array, Dataset
 
 SETTINGS = {
     "features": choice(
@@ -26,24 +30,34 @@ SETTINGS = {
 
 PAPER_HYPERPARAMETERS = {"*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
-RAW = (
-    *(
-        "imsitu/train.parquet | imsitu/train.csv",
-        "imsitu/dev.parquet | imsitu/dev.csv",
-        "imsitu/test.parquet | imsitu/test.csv",
+RAW_WITH = {
+    "features=vectors": (
+        "imsitu/train.parquet | imsitu/train.csv | imsitu/verb_train_df.pickle",
+        "imsitu/dev.parquet | imsitu/dev.csv | imsitu/verb_dev_df.pickle",
+        "imsitu/test.parquet | imsitu/test.csv | imsitu/verb_test_df.pickle",
+        # the first, where there is one
+        "imsitu/classes.csv | imsitu/train.parquet | imsitu/train.csv | imsitu/verb_train_df.pickle",
+        "imsitu/train.npy | imsitu/verb_train_df.pickle",
+        "imsitu/dev.npy | imsitu/verb_dev_df.pickle",
+        "imsitu/test.npy | imsitu/verb_test_df.pickle",
     ),
-    "imsitu/classes.csv | imsitu/train.parquet | imsitu/train.csv",  # the first, where there is one
-)
-RAW_WITH = {"features=vectors": ("imsitu/train.npy", "imsitu/dev.npy", "imsitu/test.npy")}
+    "features=embedded": declared("datasets", "imsitu_images")["RAW"],
+}
+PICKLE = "verb_{}_df.pickle", "features"  # a pickle of each split, and its column of vectors
+
+
+def read_features(path: Path, cells: Iterable[Any]) -> Array:
+    """Vectors (N,D) of a pickle."""
+    return stack_cells(path, cells, 2).astype(np.float32)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Vectors of your own; those of a ResNet-50 that is fine-tuned here are put in place by the data stage."""
     folder = data_root / "imsitu"
-    arrays = [
-        embedding_files.found(folder, f"{split}.npy", remedy="Encode the photographs, or use features=embedded")
-        for split in SPLITS
-    ]
-    table, about = photographs(folder, *arrays)
-    inputs = np.concatenate([np.asarray(embedding_files.read_vectors(path), np.float32) for path in arrays])
+    table, about, inputs = photographs(folder, PICKLE, read_features)
+    if inputs is None:
+        remedy = "Encode the photographs, or use features=embedded"
+        arrays = [embedding_files.found(folder, f"{split}.npy", remedy=remedy) for split in SPLITS]
+        about["sha256"] |= embedding_files.sha256(*arrays)
+        inputs = np.concatenate([np.asarray(embedding_files.read_vectors(path), np.float32) for path in arrays])
     return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "embedding", **about})

@@ -3,16 +3,20 @@
 
 Under ``imsitu/``, for each of train, dev and test: ``SPLIT.parquet`` (or .csv) with columns image, gender, and class
 or verb; where it is the verb, ``classes.csv`` (verb, class) says which of the coarse classes each belongs to: the
-paper's grouping by FrameNet is not published. And the photographs, under ``images/``."""
+paper's grouping by FrameNet is not published. And the photographs, under ``images/``. Or, in the place of all of them,
+``imsitu_SPLIT_df.pkl``, the pickled tables that fairlib reads."""
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from PIL import ImageOps
 
-from despur.datasets.sources import embedding_files
-from despur.specs.declarations import declared
+from despur.datasets.sources import embedding_files, image_files
+from despur.datasets.sources.pickled_tables import read_pickled_table, stack_cells
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
@@ -34,10 +38,22 @@ PAPER_HYPERPARAMETERS = {
     },
 }
 
-RAW = (*declared("datasets", "imsitu")["RAW"], "imsitu/images/*")
+RAW = (
+    "imsitu/train.parquet | imsitu/train.csv | imsitu/imsitu_train_df.pkl",
+    "imsitu/dev.parquet | imsitu/dev.csv | imsitu/imsitu_dev_df.pkl",
+    "imsitu/test.parquet | imsitu/test.csv | imsitu/imsitu_test_df.pkl",
+    # the first, where there is one
+    "imsitu/classes.csv | imsitu/train.parquet | imsitu/train.csv | imsitu/imsitu_train_df.pkl",
+    "imsitu/images/* | imsitu/imsitu_train_df.pkl",
+)
 
-GENDERS = ["man", "woman"]
+GENDERS = ["man", "woman"]  # in pickles 0 and 1
 SPLITS = ("train", "dev", "test")
+PICKLE = "imsitu_{}_df.pkl", "transformed_images"  # a pickle of each split, and its column of inputs
+# torchvision's, of ImageNet's channels. fairlib's pictures are inputs of a ResNet; that they are standardised so is an
+# assumption, which read_pixels checks.
+MEAN, DEVIATION = (np.array(values).reshape(3, 1, 1) for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
+REMEDY = "It lists the photographs: columns image, gender, and class or verb"
 
 
 def labels(folder: Path, tables: list[pd.DataFrame], source: Path) -> list[str]:
@@ -55,13 +71,19 @@ def labels(folder: Path, tables: list[pd.DataFrame], source: Path) -> list[str]:
     return sorted({str(name) for table in tables for name in table["class"]})
 
 
-def photographs(folder: Path, *further: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """All three splits one after the other, as they are given: split, y, a, image; and what is known of them and of
-    ``further`` files."""
-    remedy = "It lists the photographs: columns image, gender, and class or verb"
-    files = [embedding_files.found(folder, f"{split}.parquet", f"{split}.csv", remedy=remedy) for split in SPLITS]
-    tables = [embedding_files.read_table(path, ("image", "gender")) for path in files]
-    classes = labels(folder, tables, files[0])
+def photographs(
+    folder: Path, pickle: tuple[str, str], prepare: Callable[[Path, Iterable[Any]], Array]
+) -> tuple[pd.DataFrame, dict[str, Any], Array | None]:
+    """All three splits one after the other, as they are given: split, y, a, image; what is known of them; and, of
+    pickles, what ``prepare`` makes of their column of inputs."""
+    names, column = pickle
+    tabled = any((folder / f"train.{kind}").exists() for kind in ("parquet", "csv"))
+    pickled = not tabled and (folder / names.format("train")).exists()
+    parts = [
+        read_pickle(folder, names.format(s), column, prepare) if pickled else read_table(folder, s) for s in SPLITS
+    ]
+    files, tables, inputs = zip(*parts, strict=True)
+    classes = labels(folder, list(tables), files[0])
     joined = pd.concat(
         [table.assign(split=split) for split, table in zip(SPLITS, tables, strict=True)], ignore_index=True
     )
@@ -71,33 +93,49 @@ def photographs(folder: Path, *further: Path) -> tuple[pd.DataFrame, dict[str, A
     )
     about = {
         **{"classes": classes, "attributes": GENDERS, "attribute": "gender"},
-        **{
-            "source": "http://imsitu.org",
-            "licence": "see imsitu.org",
-            "sha256": embedding_files.sha256(*files, *further),
-        },
+        **{"source": "http://imsitu.org", "licence": "see imsitu.org", "sha256": embedding_files.sha256(*files)},
     }
-    return pd.DataFrame({"split": joined["split"], "y": y, "a": a, "image": joined["image"]}), about
+    table = pd.DataFrame({"split": joined["split"], "y": y, "a": a, "image": joined["image"]})
+    return table, about, np.concatenate(inputs) if pickled else None
 
 
-def photograph(path: Path, side: int) -> Array:
-    """uint8 (side,side,3): the shorter side made ``side`` long, the middle cut out."""
-    from PIL import Image, ImageOps
+def read_table(folder: Path, split: str) -> tuple[Path, pd.DataFrame, None]:
+    """A split's file and table."""
+    path = embedding_files.found(folder, f"{split}.parquet", f"{split}.csv", remedy=REMEDY)
+    return path, embedding_files.read_table(path, ("image", "gender")), None
 
-    try:
-        with Image.open(path) as image:
-            return np.asarray(ImageOps.fit(image.convert("RGB"), (side, side)))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read as a photograph ({error})") from error
+
+def read_pickle(
+    folder: Path, name: str, column: str, prepare: Callable[[Path, Iterable[Any]], Array]
+) -> tuple[Path, pd.DataFrame, Array]:
+    """A split's file, table and inputs."""
+    path = embedding_files.found(folder, name, remedy="Put the pickles of all three splits there")
+    table = read_pickled_table(path, (column, "verb", "gender"))
+    named = table["gender"].map(dict(enumerate(GENDERS))).fillna(table["gender"])
+    return path, pd.DataFrame({"image": "", "class": table["verb"], "gender": named}), prepare(path, table[column])
+
+
+def read_pixels(path: Path, cells: Iterable[Any]) -> Array:
+    """uint8 (N,H,W,3) of images (3,H,W) that were standardised by ImageNet's mean and deviation. Raises InputError if
+    they were not."""
+    images = []
+    for image in stack_cells(path, cells, 4):
+        shares = image * DEVIATION + MEAN
+        if image.shape[0] != 3 or shares.min() < -0.01 or shares.max() > 1.01:
+            raise InputError(f"{path}: images are not (3,H,W), standardised by ImageNet's mean and deviation")
+        images.append((255 * shares.clip(0, 1)).round().astype(np.uint8).transpose(1, 2, 0))
+    return np.stack(images)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """uint8 images (N,size,size,3)."""
+    """uint8 images (N,size,size,3): of photographs the shorter side made ``size`` long and the middle cut out, when
+    they are sliced; those of pickles as they are."""
     folder, size = data_root / "imsitu", settings["size"]
-    table, about = photographs(folder)
-    inputs = np.empty((len(table), size, size, 3), np.uint8)
-    for row, name in zip(inputs, table["image"], strict=True):
-        row[:] = photograph(folder / "images" / name, size)
-    return embedding_files.dataset(
-        folder, inputs, table[["split", "y", "a"]], {"input": "image", "size": size, "train_crop": "centre", **about}
-    )
+    table, about, pixels = photographs(folder, PICKLE, read_pixels)
+    if pixels is not None and pixels.shape[1:3] != (size, size):
+        raise InputError(f"{folder}: the images of the pickles are {pixels.shape[1:3]}; use size={pixels.shape[1]}")
+    files = [folder / "images" / name for name in table["image"]]
+    prepare = partial(ImageOps.fit, size=(size, size))
+    inputs = pixels if pixels is not None else image_files.images(files, size, prepare, "Unpack the images anew")
+    about |= {"input": "image", "size": size, "train_crop": "centre"}
+    return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], about)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from despur.storage import raw_files
 from despur.storage.dataset_checks import validate
-from despur.storage.store import Array, Dataset, InputError
+from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
 
@@ -83,7 +83,11 @@ def coded(values: Sequence[Any] | Array, names: Sequence[str], what: str, source
 
 
 def dataset(
-    source: Path, inputs: Array, table: pd.DataFrame, about: dict[str, Any], class_embeddings: Array | None = None
+    source: Path,
+    inputs: Array | Lazy,
+    table: pd.DataFrame,
+    about: dict[str, Any],
+    class_embeddings: Array | None = None,
 ) -> Dataset:
     """A data set of checked samples: ``table`` has ``split``, ``y`` and ``a``; ``original`` where samples share one.
 

@@ -1,0 +1,79 @@
+"""Pickled pandas tables, read without running code from them."""
+
+import io
+import pickle
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.storage.store import InputError
+
+NAMES = {  # what a pickled table may need; a pickle can name any function, so others are refused
+    "_codecs": ("encode",),
+    "__builtin__": ("slice",),
+    "builtins": ("slice",),
+    "numpy": ("ndarray", "dtype"),
+    "numpy.core.multiarray": ("_reconstruct", "scalar"),
+    "numpy._core.multiarray": ("_reconstruct", "scalar"),
+    "numpy.core.numeric": ("_frombuffer",),
+    "numpy._core.numeric": ("_frombuffer",),
+    "pandas._libs.internals": ("_unpickle_block",),
+    "pandas.core.frame": ("DataFrame",),
+    "pandas.core.indexes.base": ("_new_Index", "Index"),
+    "pandas.core.indexes.range": ("RangeIndex",),
+    "pandas.core.internals.managers": ("BlockManager",),
+    "torch._utils": ("_rebuild_tensor_v2",),
+}
+
+
+def _load_storage(content: bytes) -> Any:
+    """The numbers of a pickled tensor, in the place of torch's function, which would run code."""
+    import torch
+
+    return torch.load(io.BytesIO(content), weights_only=True)
+
+
+REPLACED = {
+    ("pandas.core.indexes.numeric", "Int64Index"): pd.Index,  # pandas 1
+    ("torch.storage", "_load_from_bytes"): _load_storage,
+    ("collections", "OrderedDict"): OrderedDict,
+}
+
+
+class _Tables(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in REPLACED:
+            return REPLACED[module, name]
+        if name in NAMES.get(module, ()):
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"it needs {module}.{name}")
+
+
+def read_pickled_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """A pickled pandas table with at least these columns; cells may be arrays or tensors.
+
+    Raises InputError, naming the file, if it is none."""
+    try:
+        with path.open("rb") as file:
+            table = _Tables(file).load()
+    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, TypeError) as error:
+        raise InputError(f"{path} cannot be read as a pickled pandas table ({error})") from error
+    missing = [name for name in columns if name not in table] if isinstance(table, pd.DataFrame) else list(columns)
+    if missing:
+        raise InputError(f"{path} has no column {', '.join(missing)}")
+    return table
+
+
+def stack_cells(path: Path, cells: Iterable[Any], ndim: int) -> np.ndarray[Any, Any]:
+    """Cells of the same shape (...) as one array (N,...) of ``ndim`` dimensions. Raises InputError otherwise."""
+    try:
+        found = np.stack([np.asarray(cell) for cell in cells])
+    except ValueError as error:
+        raise InputError(f"{path}: samples have different shapes ({error})") from error
+    if found.ndim != ndim or found.dtype.kind not in "fu":
+        raise InputError(f"{path} holds {found.dtype} {found.shape}; it must hold numbers in {ndim} dimensions")
+    return found
