@@ -388,19 +388,20 @@ def test_imsitu_photographs(imsitu):
         read("imsitu_images", imsitu)
 
 
-def pickled(folder, name, column, cells):
+def pickled(folder, names, column, cells):
     """Tables as fairlib and the released code pickle them: classes and genders are numbers."""
     folder.mkdir()
-    for split in ("train", "dev", "test"):
+    for name in names:
         table = pd.DataFrame({column: cells, "verb": [0, 0, 11, 11], "gender": [0, 1, 1, 0]}, index=[3, 1, 2, 0])
-        table.to_pickle(folder / name.format(split))
+        table.to_pickle(folder / name)
     return folder.parent
 
 
 def test_pickles_of_imsitu_in_the_form_of_fairlib(tmp_path):
     mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
     standardised = [(torch.full((8, 8, 3), i / 3) - mean).div(deviation).permute(2, 0, 1) for i in range(4)]
-    root = pickled(tmp_path / "imsitu", "imsitu_{}_df.pkl", "transformed_images", standardised)
+    names = [f"imsitu_{split}_df.pkl" for split in ("train", "dev", "test")]
+    root = pickled(tmp_path / "imsitu", names, "transformed_images", standardised)
     dataset = well_formed(read("imsitu_images+size=8", root))
     assert dataset.inputs.dtype == np.uint8 and dataset.about["classes"] == ["0", "11"]
     assert dataset.inputs[:4, 5, 5].tolist() == [[85 * i] * 3 for i in range(4)]
@@ -416,7 +417,8 @@ def test_pickles_of_imsitu_in_the_form_of_fairlib(tmp_path):
 
 def test_pickles_of_imsitu_in_the_form_of_the_released_code_and_code_in_them(tmp_path):
     vectors = [np.arange(5, dtype=np.float32) + i for i in range(4)]
-    root = pickled(tmp_path / "imsitu", "verb_{}_df.pickle", "features", vectors)
+    names = [f"verb_full_{split}_df.pickle" for split in ("train", "val", "test")]
+    root = pickled(tmp_path / "imsitu", names, "features", vectors)
     dataset = well_formed(read("imsitu", root))
     assert dataset.inputs[:, 0].tolist() == [0, 1, 2, 3] * 3 and dataset.y[:4].tolist() == [0, 0, 1, 1]
 
@@ -424,8 +426,8 @@ def test_pickles_of_imsitu_in_the_form_of_the_released_code_and_code_in_them(tmp
         def __reduce__(self):
             return os.mkdir, (str(tmp_path / "trace"),)
 
-    pd.DataFrame({"features": [Evil()], "verb": [0], "gender": [0]}).to_pickle(root / "imsitu/verb_dev_df.pickle")
-    with pytest.raises(InputError, match=r"verb_dev_df.pickle.*mkdir"):
+    pd.DataFrame({"features": [Evil()], "verb": [0], "gender": [0]}).to_pickle(root / "imsitu/verb_full_val_df.pickle")
+    with pytest.raises(InputError, match=r"verb_full_val_df.pickle.*mkdir"):
         read("imsitu", root)
     assert not (tmp_path / "trace").exists()
 

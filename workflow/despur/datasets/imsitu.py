@@ -2,9 +2,9 @@
 Experiment 4).
 
 Under ``imsitu/``: the tables that ``imsitu_images`` reads, and ``SPLIT.npy``, row by row vectors of a ResNet-50
-fine-tuned on the task; or, in the place of both, ``verb_SPLIT_df.pickle``, the pickled tables that the released code
-reads. Or, with features=embedded, the photographs: as in the paper, a ResNet-50 is fine-tuned first (``head_first`` on
-``imsitu_images``; seed 0) and then fixed."""
+fine-tuned on the task; or, in the place of both, ``verb_full_SPLIT_df.pickle`` (train, val, test), the pickled tables
+that the released code reads. Or, with features=embedded, the photographs: as in the paper, a ResNet-50 is fine-tuned
+first (``head_first`` on ``imsitu_images``; seed 0) and then fixed."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,18 +32,18 @@ PAPER_HYPERPARAMETERS = {"*": declared("datasets", "moji")["PAPER_HYPERPARAMETER
 
 RAW_WITH = {
     "features=vectors": (
-        "imsitu/train.parquet | imsitu/train.csv | imsitu/verb_train_df.pickle",
-        "imsitu/dev.parquet | imsitu/dev.csv | imsitu/verb_dev_df.pickle",
-        "imsitu/test.parquet | imsitu/test.csv | imsitu/verb_test_df.pickle",
+        "imsitu/train.parquet | imsitu/train.csv | imsitu/verb_full_train_df.pickle",
+        "imsitu/dev.parquet | imsitu/dev.csv | imsitu/verb_full_val_df.pickle",
+        "imsitu/test.parquet | imsitu/test.csv | imsitu/verb_full_test_df.pickle",
         # the first, where there is one
-        "imsitu/classes.csv | imsitu/train.parquet | imsitu/train.csv | imsitu/verb_train_df.pickle",
-        "imsitu/train.npy | imsitu/verb_train_df.pickle",
-        "imsitu/dev.npy | imsitu/verb_dev_df.pickle",
-        "imsitu/test.npy | imsitu/verb_test_df.pickle",
+        "imsitu/classes.csv | imsitu/train.parquet | imsitu/train.csv | imsitu/verb_full_train_df.pickle",
+        "imsitu/train.npy | imsitu/verb_full_train_df.pickle",
+        "imsitu/dev.npy | imsitu/verb_full_val_df.pickle",
+        "imsitu/test.npy | imsitu/verb_full_test_df.pickle",
     ),
     "features=embedded": declared("datasets", "imsitu_images")["RAW"],
 }
-PICKLE = "verb_{}_df.pickle", "features"  # a pickle of each split, and its column of vectors
+PICKLES = {split: f"verb_full_{split.replace('dev', 'val')}_df.pickle" for split in SPLITS}
 
 
 def read_features(path: Path, cells: Iterable[Any]) -> Array:
@@ -54,7 +54,7 @@ def read_features(path: Path, cells: Iterable[Any]) -> Array:
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Vectors of your own; those of a ResNet-50 that is fine-tuned here are put in place by the data stage."""
     folder = data_root / "imsitu"
-    table, about, inputs = photographs(folder, PICKLE, read_features)
+    table, about, inputs = photographs(folder, PICKLES, "features", read_features)
     if inputs is None:
         remedy = "Encode the photographs, or use features=embedded"
         arrays = [embedding_files.found(folder, f"{split}.npy", remedy=remedy) for split in SPLITS]

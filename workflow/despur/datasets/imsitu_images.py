@@ -6,7 +6,7 @@ or verb; where it is the verb, ``classes.csv`` (verb, class) says which of the c
 paper's grouping by FrameNet is not published. And the photographs, under ``images/``. Or, in the place of all of them,
 ``imsitu_SPLIT_df.pkl``, the pickled tables that fairlib reads."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ RAW = (
 
 GENDERS = ["man", "woman"]  # in pickles 0 and 1
 SPLITS = ("train", "dev", "test")
-PICKLE = "imsitu_{}_df.pkl", "transformed_images"  # a pickle of each split, and its column of inputs
+PICKLES = {split: f"imsitu_{split}_df.pkl" for split in SPLITS}
 # torchvision's, of ImageNet's channels. fairlib's pictures are inputs of a ResNet; that they are standardised so is an
 # assumption, which read_pixels checks.
 MEAN, DEVIATION = (np.array(values).reshape(3, 1, 1) for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
@@ -72,24 +72,21 @@ def labels(folder: Path, tables: list[pd.DataFrame], source: Path) -> list[str]:
 
 
 def photographs(
-    folder: Path, pickle: tuple[str, str], prepare: Callable[[Path, Iterable[Any]], Array]
+    folder: Path, pickles: Mapping[str, str], column: str, prepare: Callable[[Path, Iterable[Any]], Array]
 ) -> tuple[pd.DataFrame, dict[str, Any], Array | None]:
     """All three splits one after the other, as they are given: split, y, a, image; what is known of them; and, of
-    pickles, what ``prepare`` makes of their column of inputs."""
-    names, column = pickle
+    ``pickles`` (names by split), what ``prepare`` makes of their ``column`` of inputs."""
     tabled = any((folder / f"train.{kind}").exists() for kind in ("parquet", "csv"))
-    pickled = not tabled and (folder / names.format("train")).exists()
-    parts = [
-        read_pickle(folder, names.format(s), column, prepare) if pickled else read_table(folder, s) for s in SPLITS
-    ]
+    pickled = not tabled and (folder / pickles["train"]).exists()
+    parts = [read_pickle(folder, pickles[s], column, prepare) if pickled else read_table(folder, s) for s in SPLITS]
     files, tables, inputs = zip(*parts, strict=True)
     classes = labels(folder, list(tables), files[0])
     joined = pd.concat(
         [table.assign(split=split) for split, table in zip(SPLITS, tables, strict=True)], ignore_index=True
     )
     y, a = (
-        embedding_files.coded(joined[column].astype(str), names, column, folder)
-        for column, names in (("class", classes), ("gender", GENDERS))
+        embedding_files.coded(joined[name].astype(str), known, name, folder)
+        for name, known in (("class", classes), ("gender", GENDERS))
     )
     about = {
         **{"classes": classes, "attributes": GENDERS, "attribute": "gender"},
@@ -131,7 +128,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """uint8 images (N,size,size,3): of photographs the shorter side made ``size`` long and the middle cut out, when
     they are sliced; those of pickles as they are."""
     folder, size = data_root / "imsitu", settings["size"]
-    table, about, pixels = photographs(folder, PICKLE, read_pixels)
+    table, about, pixels = photographs(folder, PICKLES, "transformed_images", read_pixels)
     if pixels is not None and pixels.shape[1:3] != (size, size):
         raise InputError(f"{folder}: the images of the pickles are {pixels.shape[1:3]}; use size={pixels.shape[1]}")
     files = [folder / "images" / name for name in table["image"]]
