@@ -12,6 +12,8 @@ from despur.evaluate import evaluate
 from despur.inference import ssa
 from despur.inference.base import Evidence, LabeledSamples
 from despur.methods.dfr import equal_groups
+from despur.methods.dfr_probe import equal_classes
+from despur.methods.wise_ft import WiSEFT
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.model import load
 from despur.numerics.linear import logistic
@@ -141,12 +143,17 @@ def test_a_probe_is_trained_on_embeddings_of_the_length_that_they_had(name):
 # WiSE-FT
 
 
+def ensemble(settings, task):
+    """WiSE-FT after training, the two classifiers mixed."""
+    method = train(build(f"wise_ft+batch_size=16+{settings}", task))
+    method.on_train_end(RNG(0))
+    return method
+
+
 @pytest.mark.parametrize("space", ["weight", "output"])
 def test_wise_ft_is_the_probe_at_0_and_zero_shot_at_1(space):
     task = embedded()
-    ends = [
-        train(build(f"wise_ft+alpha={alpha}+batch_size=16+space={space}+temperature=0.1", task)) for alpha in (0, 1)
-    ]
+    ends = [ensemble(f"alpha={alpha}+space={space}+temperature=0.1", task) for alpha in (0, 1)]
     probe = ends[0].networks["head"].probe
     np.testing.assert_array_equal(probe.weight.detach(), ends[1].networks["head"].probe.weight.detach())
     with torch.no_grad():
@@ -158,10 +165,14 @@ def test_wise_ft_is_the_probe_at_0_and_zero_shot_at_1(space):
 
 def test_in_weight_space_wise_ft_mixes_logits():
     task = embedded()
-    first, middle, last = (
-        logits(train(build(f"wise_ft+alpha={alpha}+batch_size=16", task)), task) for alpha in (0, 0.25, 1)
-    )
+    first, middle, last = (logits(ensemble(f"alpha={alpha}", task), task) for alpha in (0, 0.25, 1))
     np.testing.assert_allclose(middle, 0.75 * first + 0.25 * last, rtol=1e-4, atol=1e-3)
+
+
+def test_until_training_ends_the_probe_alone_is_scored():
+    task = embedded()
+    methods = [train(build(f"{name}+batch_size=16", task)) for name in ("wise_ft+alpha=1", "linear_probe")]
+    np.testing.assert_array_equal(*(logits(method, task) for method in methods))
 
 
 # DFR of inferred groups
@@ -193,6 +204,24 @@ def test_dfr_of_balanced_groups_is_a_logistic_regression():
     mean, scale = z.mean(0), z.std(0)
     weights, biases = logistic((z - mean) / scale, task.y, 3)
     np.testing.assert_allclose(logits(method, task), (z - mean) / scale @ weights.T + biases, atol=2e-2)
+
+
+@pytest.mark.parametrize(("resample", "sizes"), [("subsample", [2, 2, 0, 3, 3]), ("upsample", [7, 7, 0, 5, 5])])
+def test_within_each_prediction_classes_are_equally_frequent(resample, sizes):
+    """Of those taken for class 0, 2 are of class 0 and 7 of class 1; of those for class 1, 5 are of class 1, 3 of 2."""
+    predicted, y = np.repeat([0, 0, 1, 1], [2, 7, 5, 3]), np.repeat([0, 1, 1, 2], [2, 7, 5, 3])
+    rows = equal_classes(y, predicted, RNG(0), resample)
+    pairs = np.bincount(3 * predicted[rows] + y[rows], minlength=6)
+    assert pairs.tolist() == [*sizes[:3], 0, *sizes[3:]]
+    assert len(set(rows)) == (len(rows) if resample == "subsample" else len(y))
+
+
+def test_the_released_dfr_draws_anew_in_each_epoch():
+    task = embedded(300)
+    method = build("dfr_probe+batch_size=16+learning_rate=0.1", task)
+    first, second = (np.concatenate(list(method.epoch_batches(RNG(epoch)))) for epoch in (0, 1))
+    assert len(first) == len(second) < 300 and set(first) != set(second)
+    assert (logits(train(method, 10), task).argmax(1) == task.y).mean() > 0.8
 
 
 # true attributes in the place of predictions
@@ -318,6 +347,7 @@ ON_ERM = {
     "contrastive_adapter": "contrastive_adapter+epochs=2+num_negatives=4+num_neighbors=8"
     "+num_positives=4+stage1=erm+stage1.epochs=2",
     "wise_ft": "wise_ft+alpha=0~1+epochs=2+stage1=erm+stage1.epochs=2",
+    "dfr_probe": "dfr_probe+epochs=2+stage1=erm+stage1.epochs=2",
     "dfr_inferred": "dfr_inferred+stage1=erm+stage1.epochs=2",
     "prompting": "prompting+stage1=erm+stage1.epochs=2",
     "gdro": "gdro+epochs=1+groups=ssa+stage1.epochs=2",
@@ -335,6 +365,24 @@ def test_it_runs_through_the_stages_and_is_loaded(name, root):
         np.testing.assert_allclose(
             outputs[f"{run.key}/best/logits"], model.outputs(dataset.inputs)["logits"], atol=0.5, rtol=2e-2
         )
+
+
+def test_wise_ft_trains_its_probe_once_for_all_alphas(root, monkeypatch):
+    steps = []
+    step = WiSEFT.step
+    monkeypatch.setattr(WiSEFT, "step", lambda self, *rest: steps.append(0) or step(self, *rest))
+    found, counts = {}, []
+    for alphas in ("0", "0.4", "0~0.4~1"):
+        steps.clear()
+        at = result(root, f"runs/colored_digits/wise_ft+alpha={alphas}+epochs=3+stage1=erm+stage1.epochs=2/s0")
+        train_all(at, OPTIONS, ("best", "last"))
+        counts.append(len(steps))
+        kept = Container(at.folder / "outputs.safetensors")
+        found[alphas] = {run.spec.value("alpha"): kept[f"{run.key}/best/logits"] for run in at.runs()}
+    assert counts[0] == counts[1] == counts[2] > 0
+    for alpha, alone in ((0, "0"), (0.4, "0.4")):
+        np.testing.assert_array_equal(found["0~0.4~1"][alpha], found[alone][alpha])
+    assert (found["0~0.4~1"][1] != found["0"][0]).any()
 
 
 def test_a_task_has_what_its_stage_1_says_of_the_training_samples(root):

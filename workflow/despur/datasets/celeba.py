@@ -71,7 +71,9 @@ PAPER_HYPERPARAMETERS = {
     "pgi": {"num_positives": 64, "num_negatives": 64, "learning_rate": 1e-5, "weight_decay": 0.1},
     "cim": {"scales": 5, "window": 11},  # MS-SSIM as it is defined: the images are large enough
     # Zhang & Re 2022, released code: for all that is trained on embeddings; of the anchors a tenth an epoch.
-    **for_each("linear_probe wise_ft adapter", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=50),
+    **for_each(
+        "linear_probe dfr_probe wise_ft adapter", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=50
+    ),
     "contrastive_adapter": {
         "learning_rate": 1e-3,
         "weight_decay": 5e-5,

@@ -87,7 +87,7 @@ PAPER_HYPERPARAMETERS = {
     # Zhang & Re 2022: for these data nothing is stated. As the released code trains elsewhere on embeddings; of the
     # anchors a tenth an epoch, as on all its data but Waterbirds.
     **for_each(
-        "linear_probe wise_ft adapter",
+        "linear_probe dfr_probe wise_ft adapter",
         optimizer="sgd",
         learning_rate=1e-3,
         weight_decay=5e-5,

@@ -68,7 +68,7 @@ PAPER_HYPERPARAMETERS = {
     # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training
     # is short.
     **for_each("prompting dfr_inferred", stage1="two_tower"),
-    **for_each("linear_probe wise_ft", stage1="two_tower", learning_rate=1.0, epochs=12),
+    **for_each("linear_probe wise_ft dfr_probe", stage1="two_tower", learning_rate=1.0, epochs=12),
     "adapter": {"stage1": "two_tower", "hidden": 32, "learning_rate": 0.003, "epochs": 12},
     "contrastive_adapter": {
         "stage1": "two_tower",

@@ -22,7 +22,7 @@ SETTINGS = {
 PAPER_HYPERPARAMETERS = {
     "*": {"encoder": "lenet", "learning_rate": 0.01, "epochs": 12, "stage1": "two_tower"},
     "two_tower": {"epochs": 8, "learning_rate": 0.003},
-    **for_each("linear_probe wise_ft", learning_rate=1.0),
+    **for_each("linear_probe wise_ft dfr_probe", learning_rate=1.0),
     "adapter": {"hidden": 32, "learning_rate": 0.003},
     "contrastive_adapter": {
         "hidden": 32,

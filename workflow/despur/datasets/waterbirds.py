@@ -80,7 +80,7 @@ PAPER_HYPERPARAMETERS = {
     "cim": {"scales": 5, "window": 11},  # MS-SSIM as it is defined: the images are large enough
     # Zhang & Re 2022, released code: one rate, decay, batch and number of epochs for all that is trained on embeddings.
     **for_each(
-        "linear_probe wise_ft adapter contrastive_adapter",
+        "linear_probe dfr_probe wise_ft adapter contrastive_adapter",
         learning_rate=1e-3,
         weight_decay=5e-5,
         batch_size=128,

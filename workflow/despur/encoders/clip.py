@@ -105,7 +105,9 @@ def load_clip(model: str, checkpoint: str, source: dict[str, Any]) -> nn.Module:
 
 
 def load_cloob(model: str) -> nn.Module:
-    """CLOOB: the same two networks under other names, without CLIP's temperature."""
+    """CLOOB: the same two networks under other names, without CLIP's temperature. These names are those of the model
+    class in the released code of Zhang & Re 2022, which reads the file strictly. Renamed, they are all of open_clip's,
+    and both networks give the same embeddings."""
     path = fetch([f"clip/cloob_{model.lower()}_yfcc_epoch_28.pt"], CLOOB)
     network = open_clip.create_model(model, force_quick_gelu=True)
     try:

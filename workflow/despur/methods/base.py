@@ -30,6 +30,7 @@ class Method:
     """What stages 1 and 2 need of any method: networks that predict. A method without training extends this class."""
 
     TRAINED_ON: tuple[str, ...] = ("train",)  # splits
+    SET_AFTER_TRAINING: tuple[str, ...] = ()  # settings that no step reads: for all their values it is trained once
     PARALLEL = False  # True if several processes can share a batch: the method gathers what it compares
 
     def __init__(self, task: Task, spec: Spec) -> None:

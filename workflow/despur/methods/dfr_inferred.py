@@ -1,8 +1,8 @@
 """Deep feature reweighting as a baseline of Zhang & Re 2022 (Sec. 5.1): on a foundation model's embeddings, with
 inferred groups.
 
-The two groups of a class are the samples that zero-shot classification gets right and wrong. Deviation: their code
-trains its linear probe on resampled data; here DFR's logistic regression is fitted."""
+The two groups of a class are the samples that zero-shot classification gets right and wrong. Here DFR's own logistic
+regression is fitted; ``dfr_probe`` is what their code does."""
 
 from despur.methods.dfr import DFR
 from despur.methods.families.embeddings import predict_classes

@@ -2,8 +2,10 @@
 classifier.
 
 In weight space: W = (1 - alpha) W_probe + alpha W_zero-shot / tau. On fixed embeddings that is the same as a mixture
-of logits, which the released code computes. In output space: a mixture of probabilities. Validation data select
-alpha: sweep it."""
+of logits, which the released code computes. In output space: a mixture of probabilities.
+
+The probe is trained and its step selected alone, as ``linear_probe``; then the two are mixed. Validation data select
+alpha: sweep it, and the probe is trained once."""
 
 import numpy as np
 import torch
@@ -16,6 +18,7 @@ from despur.specs.settings import choice, float_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
+REVISION = 2  # the probe's step is selected before it is mixed
 SETTINGS = {
     **declared("methods", "linear_probe")["SETTINGS"],
     "alpha": float_(
@@ -32,27 +35,31 @@ SETTINGS = {
 
 
 class Ensemble(nn.Module):
-    """Logits (B,C) of two linear classifiers on embeddings (B,D): ``probe`` and ``zero_shot``."""
+    """Logits (B,C) of two linear classifiers on embeddings (B,D): ``probe`` and ``zero_shot``. ``alpha``, the weight of
+    the latter, is 0 in training."""
 
-    def __init__(self, dim: int, num_classes: int, alpha: float, space: str) -> None:
+    def __init__(self, dim: int, num_classes: int, space: str) -> None:
         super().__init__()
         self.probe, self.zero_shot = Probe(dim, num_classes), nn.Linear(dim, num_classes, bias=False)
-        self.alpha, self.space = alpha, space
+        self.space = space
+        self.register_buffer("alpha", torch.zeros(()))
 
     def forward(self, embeddings: Tensor) -> Tensor:
-        probe, zero_shot = self.probe(embeddings), self.zero_shot(embeddings)
+        probe, zero_shot, alpha = self.probe(embeddings), self.zero_shot(embeddings), self.get_buffer("alpha")
         if self.space == "weight":
-            return (1 - self.alpha) * probe + self.alpha * zero_shot
-        return torch.log((1 - self.alpha) * probe.softmax(1) + self.alpha * zero_shot.softmax(1))
+            return (1 - alpha) * probe + alpha * zero_shot
+        return torch.log((1 - alpha) * probe.softmax(1) + alpha * zero_shot.softmax(1))
 
 
 class WiSEFT(GradientMethod):
-    """ERM trains the probe alone; the ensemble predicts."""
+    """ERM trains the probe; once its step is selected, the ensemble predicts."""
+
+    SET_AFTER_TRAINING = ("alpha", "space")
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         (dim,), s = shape, spec.settings
-        return nn.ModuleDict({"encoder": Unchanged(dim), "head": Ensemble(dim, num_classes, s["alpha"], s["space"])})
+        return nn.ModuleDict({"encoder": Unchanged(dim), "head": Ensemble(dim, num_classes, s["space"])})
 
     @property
     def ensemble(self) -> Ensemble:
@@ -68,3 +75,6 @@ class WiSEFT(GradientMethod):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits = self.ensemble.probe(self.task.batcher.batch(batch, rng))
         return {"loss": nn.functional.cross_entropy(logits, self.task.labels[batch])}
+
+    def on_train_end(self, rng: np.random.Generator) -> None:
+        self.ensemble.get_buffer("alpha").fill_(self.settings["alpha"])

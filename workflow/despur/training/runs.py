@@ -3,6 +3,7 @@
 import argparse
 import copy
 import hashlib
+import json
 import shutil
 import time
 from pathlib import Path
@@ -47,10 +48,12 @@ class RunJob:
         self.history: list[pd.DataFrame] = []
         self.about: dict[str, Any] = {}
         self.data: dict[str, Any] = {}
+        self.trained: dict[str, tuple[State, Progress]] = {}  # networks after the last step, by what steps depend on
 
     def train_run(self, run: Run) -> tuple[Method, Progress]:
-        """Train one run. Initialisation and order depend on data set, method and seed only, so sweeps are paired.
-        Raises SettingError if several processes share a method that cannot be shared."""
+        """Train one run, or take the training of an earlier one that differs only in what is set after training.
+        Initialisation and order depend on data set, method and seed only, so sweeps are paired. Raises SettingError if
+        several processes share a method that cannot be shared."""
         dataset = self.inputs.load_dataset(run)
         method_class = load_method_class(run.spec.base_name)
         if distributed.processes() > 1 and not method_class.PARALLEL:
@@ -59,7 +62,15 @@ class RunJob:
         with torch.random.fork_rng():
             torch.manual_seed(number(key, -1))
             method = method_class(self.inputs.build_task(run, dataset), run.spec)
-            return method, self.train_method(run, method, dataset, key)
+            if not method_class.SET_AFTER_TRAINING:
+                return method, self.train_method(run, method, dataset, key)
+            alike = identify_training(run, method_class.SET_AFTER_TRAINING)
+            if alike not in self.trained:
+                progress = self.train_method(run, method, dataset, key)
+                self.trained[alike] = copy.deepcopy(method.networks.state_dict()), progress
+            networks, progress = self.trained[alike]
+            method.networks.load_state_dict(networks)
+            return method, progress
 
     def train_method(self, run: Run, method: Method, dataset: Dataset, key: str) -> Progress:
         """Train or fit a method. One that needs neither has made no step."""
@@ -133,6 +144,12 @@ class RunJob:
             data=self.data,
         )
         shutil.rmtree(self.checkpoints, ignore_errors=True)
+
+
+def identify_training(run: Run, set_after: tuple[str, ...]) -> str:
+    """All that the training of a run depends on: its specification without what is set after training."""
+    kept = {key: value for key, value in run.spec.resolved().items() if key not in set_after}
+    return json.dumps([run.data.name, kept, run.seed], sort_keys=True)
 
 
 def compute_outputs(method: Method, dataset: Dataset, run: Run, machine: Machine, checkpoint: Path) -> dict[str, Array]:
