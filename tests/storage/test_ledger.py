@@ -230,7 +230,7 @@ def without(key):
         (spoil("card", value=None), "is not there or cannot be read"),
         (spoil("specification", "method", "epochz", value=1), "epochz"),
         (spoil("specification", "method", "learning_rate", value=-1.0), "learning_rate=-1"),
-        (lambda content: content["specification"]["method"].pop("momentum"), "does not say momentum"),
+        (lambda content: content["specification"]["method"].pop("learning_rate"), "does not say learning_rate"),
         (spoil("specification", "method", "encoder", value={}), "not settings by name"),
         (spoil("method", value="ermm"), "unknown method 'ermm'"),
     ],
@@ -319,6 +319,18 @@ def test_a_specification_is_found_again_by_its_settings_alone(dataset):
 def test_settings_of_parts_are_found_again(name):
     (point,) = resolve("methods", name, "cmnist").points
     assert respecify("methods", point.base_name, point.resolved(), "cmnist").name == name
+
+
+def test_a_setting_that_was_added_since_is_found_at_its_default_and_no_other():
+    (point,) = resolve("methods", "erm", "cmnist").points
+    older = {key: value for key, value in point.resolved().items() if key != "patience"}
+    assert respecify("methods", "erm", {**older, "encoder": {"name": "lenet"}}, "cmnist") == point
+    (stated,) = resolve(
+        "methods", "erm", "colored_digits"
+    ).points  # the data set's file states learning rate and epochs
+    unsaid = {key: value for key, value in stated.resolved().items() if key not in ("learning_rate", "patience")}
+    with pytest.raises(SettingError, match="does not say learning_rate as"):
+        respecify("methods", "erm", unsaid, "colored_digits")
 
 
 def test_a_data_set_may_have_a_setting_that_is_called_name():

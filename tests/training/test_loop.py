@@ -26,7 +26,8 @@ class Scripted:
     """A method without images: each step returns the next of these losses and counts in its only weight."""
 
     def __init__(self, losses=(), steps=4, **settings):
-        self.settings = {"epochs": 3, "evaluate_every": 0, "snapshots": 0, "patience": 0, **settings}
+        self.settings = {"epochs": 3, "evaluate_every": 0, "snapshots": 0, "patience": 0, "ties": "average"}
+        self.settings |= {"evaluations": 0, **settings}
         self.networks = nn.ModuleDict()
         self.networks.register_buffer("steps", torch.zeros(()))
         self.script, self.length, self.calls, self.found = list(losses), steps, 0, []
@@ -111,6 +112,20 @@ def test_evaluate_every_adds_looks_between_the_ends_of_epochs(every, expected, t
     assert [step for step, _ in looks(trained(Scripted(evaluate_every=every), tmp_path))] == expected
 
 
+@pytest.mark.parametrize(
+    ("steps", "epochs", "count", "expected"),
+    [
+        (4, 3, 2, [6, 12]),  # half of the steps, all
+        (4, 3, 5, [3, 5, 8, 10, 12]),  # 12/5 = 2.4, 4.8, 7.2, 9.6, 12, rounded up
+        (2, 3, 100, [1, 2, 3, 4, 5, 6]),  # never more than steps
+        (7, 9, 9, list(range(7, 64, 7))),  # as many as epochs: their ends
+    ],
+)
+def test_evaluations_are_so_many_in_all_evenly_spaced(steps, epochs, count, expected, tmp_path):
+    method = Scripted(steps=steps, epochs=epochs, evaluations=count, evaluate_every=1)
+    assert [step for step, _ in looks(trained(method, tmp_path))] == expected
+
+
 def test_the_method_is_told_the_criterion_where_there_is_one(tmp_path):
     method, silent = Scripted(), Scripted()
     trained(method, tmp_path, scores((0.1, 0.5), (0.3, 0.5), (0.2, 0.5)))
@@ -139,6 +154,12 @@ def test_the_best_score_is_kept_ties_broken_by_the_average_the_first_one_kept(tm
     assert progress.best_step == 6 and progress.best_score == (0.3, 0.4)
     assert progress.best["steps"] == 6  # the weights of then
     assert method.networks.steps == 12  # the method is left as it was at the last step
+
+
+def test_with_ties_first_the_first_of_equal_criteria_is_kept(tmp_path):
+    evaluate = scores((0.1, 0.9), (0.3, 0.2), (0.3, 0.4), (0.3, 0.4), (0.2, 1.0), (0.3, 0.3))
+    progress = trained(Scripted(steps=2, epochs=6, ties="first"), tmp_path, evaluate)
+    assert progress.best_step == 4 and progress.best_score == (0.3, 0.2)
 
 
 def test_a_score_of_zero_is_kept_too(tmp_path):

@@ -89,10 +89,23 @@ def _training(
         "clip": float_(0.0, "largest norm of a step's gradient; 0: any", at_least=0),
         "weight_decay": float_(weight_decay, source, at_least=0),
         "epochs": int_(epochs, source, at_least=1),
-        "evaluate_every": int_(0, "0: once an epoch; else every so many optimiser steps", at_least=0),
+        "evaluate_every": int_(0, "0: once an epoch; else every so many optimiser steps, too", at_least=0),
+        "evaluations": int_(
+            0,
+            "0: as evaluate_every says; else so many in all, evenly spaced: methods with different numbers of steps then "
+            "choose among equally many models",
+            at_least=0,
+        ),
         "snapshots": int_(
             0, "every so many epochs the model is kept and evaluated too, as selection epoch=n; 0: never", at_least=0
         ),
         "criterion": criterion("worst_group_accuracy", "of validation data"),
+        "ties": choice(
+            "average",
+            "of evaluations with the same criterion: not stated; average: the one with the highest average accuracy; first: "
+            "the first",
+            "average",
+            "first",
+        ),
         "patience": int_(0, "evaluations without a better criterion before training stops; 0: never", at_least=0),
     }

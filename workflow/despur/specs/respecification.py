@@ -11,7 +11,8 @@ from despur.specs.spec import Spec
 
 
 def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = "") -> Spec:
-    """The point with these resolved settings. Raises SettingError if a setting does not exist, or if one is missing."""
+    """The point with these resolved settings. A setting that is not among them was added since; it must have its
+    default, which is how runs were made before. Raises SettingError if it has not, or if a setting does not exist."""
     settings = declared(kind, base)["SETTINGS"]
     try:
         asked = overrides(stated, called="name" in settings)
@@ -19,9 +20,18 @@ def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = ""
         raise SettingError(f"{base}: the specification is not settings by name") from None
     (point,) = resolve(kind, join(base, asked), dataset).points
     now = overrides(point.resolved(), called="name" in settings)
-    if other := sorted(key for key in {*now, *asked} if now.get(key) != asked.get(key)):
+    stated_as = {key: asked[key] if key in asked else find_default(point, key) for key in {*now, *asked}}
+    if other := sorted(key for key, text in stated_as.items() if now.get(key) != text):
         raise SettingError(f"{base}: the specification does not say {', '.join(other)} as this version does")
     return point
+
+
+def find_default(spec: Spec, key: str) -> str:
+    """The default that the file of a component declares for a key, dotted or not, as a name spells it."""
+    head, _, rest = key.partition(".")
+    if rest:
+        return find_default(spec.components[head], rest)
+    return spell(declared(spec.kind, spec.base_name)["SETTINGS"][key].default)
 
 
 def overrides(stated: Mapping[str, Any], called: bool = False) -> dict[str, str]:

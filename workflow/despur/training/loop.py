@@ -21,7 +21,7 @@ from despur.training.progress import Progress, Score, TrainingError, load_checkp
 
 class Trainer:
     """Trains one run of a method. ``score`` scores it on validation data: its first value decides which step is best,
-    the others break ties.
+    the others break ties, unless the setting ``ties`` says ``first``.
 
     Scalars that a step returns are averaged into the history, over the steps that return them. Arrays are kept from
     each epoch's last step (diagnostics)."""
@@ -58,7 +58,7 @@ class Trainer:
         self.started_epoch = min(self.started_epoch, self.epochs_done)
         for batch in batches[p.step_in_epoch :]:
             self.step(batch)
-            if settings["evaluate_every"] and p.step % settings["evaluate_every"] == 0:
+            if self.is_evaluation_due(len(batches)):
                 self.evaluate()
             if p.finished:
                 return
@@ -69,12 +69,21 @@ class Trainer:
         p.epoch, p.step_in_epoch = p.epoch + 1, 0
         self.end_epoch(settings)
 
+    def is_evaluation_due(self, steps: int) -> bool:
+        """Whether to evaluate after the present step of an epoch that has so many ``steps``: every ``evaluate_every``
+        steps, or whenever another share of 1 / ``evaluations`` of the training is done."""
+        p, every, count = self.progress, self.method.settings["evaluate_every"], self.method.settings["evaluations"]
+        if not count:
+            return every > 0 and p.step % every == 0
+        done, total = p.epoch * steps + p.step_in_epoch, self.method.settings["epochs"] * steps
+        return done * count // total > (done - 1) * count // total
+
     def end_epoch(self, settings: Settings) -> None:
         """Keep diagnostics, evaluate, and keep a snapshot every ``snapshots`` epochs."""
         p = self.progress
         for name, value in p.arrays.items():
             p.diagnostics.setdefault(name, []).append(value)
-        if p.steps_since_eval:
+        if p.steps_since_eval and (not settings["evaluations"] or p.epoch == settings["epochs"]):
             self.evaluate()
         if settings["snapshots"] and p.epoch % settings["snapshots"] == 0:
             p.snapshots[f"epoch={p.epoch}"] = copy.deepcopy(self.method.networks.state_dict())
@@ -133,7 +142,8 @@ class Trainer:
         score = tuple(scores.values()) or (float(p.step),)
         if scores:
             self.method.on_validation_end(score[0])
-        improved = score > p.best_score
+        compared = 1 if self.method.settings["ties"] == "first" else len(score)
+        improved = score[:compared] > p.best_score[:compared]
         p.evals_without_improvement = 0 if improved else p.evals_without_improvement + 1
         p.finished = 0 < self.method.settings["patience"] <= p.evals_without_improvement
         if improved:
