@@ -136,6 +136,14 @@ def test_a_200th_of_a_class_is_the_least_that_is_set_apart():
     assert set(further(*nearly)[2000:2030]) == set(further(*nearly)[1000:1010])
 
 
+def test_the_sizes_that_are_set_apart_are_settings():
+    points, clusters, losses, few = few_in_many(10)
+    assert set(further(points, clusters, losses)) == {0, 1}
+    assert set(further(points, clusters, losses, min_size=10)) == {0, 1}  # 10 of 2,010 are less than a 200th
+    assert set(further(points, clusters, losses, min_size=10, min_share=0.004)) == {0, 1, 2}
+    assert set(further(points, clusters, losses, min_size=11, min_share=0.004)) == {0, 1}
+
+
 def test_one_blob_that_is_cut_stays_whole():
     """Of two halves of one blob neither lies apart from the other."""
     points, clusters, losses, _ = few_in_many()

@@ -7,7 +7,7 @@ from lookup import cross_entropies, gradient, log_softmax, random_case, tabled
 from torch import nn
 
 from despur.losses.groups import group_means
-from despur.losses.invariance import scale_gradient
+from despur.losses.invariance import PENALTIES, products_of_halves, scale_gradient, squared_slopes
 
 RNG = np.random.default_rng
 
@@ -49,6 +49,36 @@ def test_the_penalty_is_zero_where_the_scale_is_optimal():
     logits = np.array([[np.log(3), 0.0]] * 4)  # three of four are right: calibrated
     found = scale_gradient(torch.from_numpy(logits), torch.tensor([0, 0, 0, 1])).mean().item()
     assert found == pytest.approx(0, abs=1e-12)
+
+
+def test_halves_multiply_the_slopes_of_every_second_sample_of_an_environment():
+    slopes = torch.tensor([1.0, 5.0, 3.0, 7.0, -2.0, 4.0], requires_grad=True)
+    environment = torch.tensor([0, 2, 0, 2, 0, 1])  # environment 1 has one sample: left out
+    found = products_of_halves(slopes, environment, 4)
+    assert found.item() == pytest.approx(((1 - 2) / 2 * 3 + 5 * 7) / 2)
+    assert torch.autograd.grad(found, slopes)[0].tolist() == pytest.approx([0.75, 3.5, -0.25, 2.5, 0.75, 0])
+    assert products_of_halves(slopes[-1:], environment[-1:], 4).item() == 0
+
+
+@pytest.mark.parametrize(("penalty", "bias"), [("square", 1), ("halves", 0)])
+def test_the_mean_penalty_of_mini_batches_is_the_squared_slope_plus_its_variance_or_without(penalty, bias):
+    """Over all mini-batches of four, drawn with replacement, of one environment with slopes -1, 0 and 4."""
+    slopes = torch.tensor([-1.0, 0.0, 4.0])
+    batches = torch.cartesian_prod(*[torch.arange(3)] * 4)
+    found = [PENALTIES[penalty](slopes[rows], torch.zeros(4, dtype=int), 1).item() for rows in batches]
+    variance = (4 + 1 + 9) / 3  # about the mean, 1
+    assert np.mean(found) == pytest.approx(1 + bias * variance / 4, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["irm", "eiil"])
+def test_methods_take_the_penalty_asked_for(name):
+    logits, y = random_case(3)
+    environment, rows = np.arange(12) % 2, torch.arange(12)
+    slopes = scale_gradient(torch.tensor(logits), torch.from_numpy(y)).float()
+    for penalty, slow in (("square", squared_slopes), ("halves", products_of_halves)):
+        method = tabled(f"{name}+annealing=0+penalty={penalty}", logits, y, environment)
+        found = method.losses(rows.numpy(), RNG(0))["penalty"].item()
+        assert found == pytest.approx(slow(slopes, rows % 2, 2).item(), rel=1e-4)
 
 
 def test_group_means_are_of_the_groups_that_occur():

@@ -18,7 +18,7 @@ from despur.specs.settings import Settings, bool_, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    "stage1": component("methods", "erm", "Sohoni et al.: an ERM model; here all methods share it"),
+    "stage1": component("methods", "erm", "Sohoni et al. 2020, Sec. 4: an ERM model"),
     "components": int_(2, "released code of GEORGE: UMAP components", at_least=1),
     "neighbors": int_(10, "released code of GEORGE: UMAP", at_least=2),
     "min_dist": float_(0.0, "released code of GEORGE: UMAP", at_least=0, below=1),
@@ -26,6 +26,10 @@ SETTINGS = {
     "max_clusters": int_(10, "released code of GEORGE: the most clusters of a class", at_least=2),
     "restarts": int_(3, "released code of GEORGE: n_init", at_least=1),
     "overcluster": int_(5, "released code on MNIST and CelebA: subclusters of each cluster; 0: none", at_least=0),
+    "min_size": int_(25, "released code of GEORGE: the fewest samples of a subcluster that is kept", at_least=1),
+    "min_share": float_(
+        0.005, "released code of GEORGE: the smallest share of a class that is kept", at_least=0, at_most=1
+    ),
     "scored": int_(10_000, "ours: the most samples of a class in a silhouette, whose cost is quadratic", at_least=10),
 }
 
@@ -76,24 +80,24 @@ def overcluster(
     """Clusters (N,) of which some subclusters are made clusters of their own; numbered from 0.
 
     A subcluster is separate if its mean silhouette is above 0 and above that of its samples in ``clusters`` (N,), hard
-    if its mean loss is not below that of its cluster, and large if it has 25 samples and 0.5 % of all. ``points``
-    (N,D), ``losses`` (N,)."""
+    if its mean loss is not below that of its cluster, and large if it has ``min_size`` samples and the share
+    ``min_share`` of all. ``points`` (N,D), ``losses`` (N,)."""
     subclusters = split_clusters(points, clusters, settings, seed)
     scored = rng.permutation(len(points))[: settings["scored"]]
     if len(np.unique(clusters[scored])) < 2 or len(np.unique(subclusters[scored])) == len(scored):
         return clusters  # there is no silhouette
-    before = mean_silhouettes(points[scored], clusters[scored], subclusters[scored])
-    after = mean_silhouettes(points[scored], subclusters[scored], subclusters[scored])
-    refined = clusters.copy()
-    for subcluster in after.index:
-        members = subclusters == subcluster
-        siblings = clusters == clusters[members][0]
-        separate = after[subcluster] > max(before[subcluster], 0)
-        hard = losses[members].mean() >= losses[siblings].mean()
-        large = members.sum() >= max(25, len(points) / 200)
-        if separate and hard and large:
-            refined[members] = clusters.max() + 1 + subcluster
-    return np.unique(refined, return_inverse=True)[1]
+    before, after = (
+        mean_silhouettes(points[scored], each[scored], subclusters[scored]) for each in (clusters, subclusters)
+    )
+    samples = pd.DataFrame({"cluster": clusters, "subcluster": subclusters, "loss": losses})
+    table = samples.groupby("subcluster").agg(
+        cluster=("cluster", "first"), size=("loss", "size"), loss=("loss", "mean")
+    )
+    separate = (after > before.clip(lower=0)).reindex(table.index, fill_value=False)
+    hard = table["loss"] >= table["cluster"].map(samples.groupby("cluster")["loss"].mean())
+    large = table["size"] >= max(settings["min_size"], settings["min_share"] * len(points))
+    own = np.isin(subclusters, table.index[separate & hard & large])
+    return np.unique(np.where(own, clusters.max() + 1 + subclusters, clusters), return_inverse=True)[1]
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:

@@ -1,5 +1,6 @@
 """Invariant risk minimisation (Arjovsky et al. 2019)."""
 
+import torch
 from torch import Tensor, nn
 
 from despur.losses.groups import group_means
@@ -20,17 +21,41 @@ def annealed(weight: float, percent: int, done: int, epochs: int) -> float:
     return weight if 100 * done >= percent * epochs else 1.0
 
 
-def irm(logits: Tensor, labels: Tensor, environment: Tensor, count: int, weight: float) -> dict[str, Tensor]:
+def squared_slopes(slopes: Tensor, environment: Tensor, count: int) -> Tensor:
+    """Mean over the environments in a mini-batch of the squared mean slope, a scalar: a biased estimate of the penalty,
+    too large by the variance of the mean slope. ``slopes``, ``environment``: (B,)."""
+    means, share = group_means(slopes, environment, count)
+    return (share * means.square()).sum()
+
+
+def products_of_halves(slopes: Tensor, environment: Tensor, count: int) -> Tensor:
+    """As :func:`squared_slopes` without bias: the mean slope of every second sample of an environment times that of the
+    others, whose noise is independent (Arjovsky et al. 2019, Sec. 3.2). It can be negative. An environment with less
+    than two samples in the mini-batch is left out; 0 if all are."""
+    before = nn.functional.one_hot(environment, count).cumsum(dim=0).gather(1, environment[:, None])[:, 0]
+    half = 2 * environment + before % 2
+    means, share = group_means(slopes, half, 2 * count)
+    first, second = means.view(count, 2).unbind(dim=1)
+    both = (share.view(count, 2) > 0).all(dim=1)
+    return torch.where(both, first * second, 0.0).sum() / both.sum().clamp(min=1)
+
+
+PENALTIES = {"square": squared_slopes, "halves": products_of_halves}
+
+
+def irm(
+    logits: Tensor, labels: Tensor, environment: Tensor, count: int, weight: float, penalty: str = "square"
+) -> dict[str, Tensor]:
     """IRMv1: mean cross-entropy over the environments of a mini-batch + ``weight`` x mean penalty. If the weight is
     above 1, the sum is divided by it (released code of Creager et al. 2021).
 
-    ``logits`` (B,C), ``labels`` (B,), ``environment`` (B,) below ``count``; each loss is a scalar. The penalty of a
-    mini-batch is biased upwards, by the variance of its mean derivative."""
+    ``logits`` (B,C), ``labels`` (B,), ``environment`` (B,) below ``count``; ``penalty``: a name of PENALTIES; each loss
+    is a scalar."""
     risks, share = group_means(nn.functional.cross_entropy(logits, labels, reduction="none"), environment, count)
-    slopes, _ = group_means(scale_gradient(logits, labels), environment, count)
-    cross, penalty = (share * risks).sum(), (share * slopes.square()).sum()
+    cross = (share * risks).sum()
+    violation = PENALTIES[penalty](scale_gradient(logits, labels), environment, count)
     return {
-        "loss": (cross + weight * penalty) / max(weight, 1.0),
+        "loss": (cross + weight * violation) / max(weight, 1.0),
         "cross_entropy": cross.detach(),
-        "penalty": penalty.detach(),
+        "penalty": violation.detach(),
     }

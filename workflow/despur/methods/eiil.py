@@ -32,6 +32,13 @@ SETTINGS = {
     "groups": component("inference", "eiil", "App. E.2.5: environments from the outputs of CNC's stage-1 model"),
     "second": choice("irm", "App. E.2.5: IRM on CMNIST*, GDRO elsewhere", "irm", "gdro"),
     "penalty_weight": float_(100.0, "IRM: App. E.2.5", at_least=0),
+    "penalty": choice(
+        "square",
+        "IRM: square of a mini-batch's slope: released code of Creager et al. 2021, on all samples; halves: product of the "
+        "slopes of its two halves, which is unbiased (Arjovsky et al. 2019, Sec. 3.2)",
+        "square",
+        "halves",
+    ),
     "annealing": int_(
         80,
         "IRM: App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1",
@@ -85,6 +92,6 @@ class EIIL(GroupDRO):
         s = self.settings
         weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
         logits = self.forward(batch, rng).float()
-        found = irm(logits, self.task.labels[batch], self.environment[batch], 2, weight)
+        found = irm(logits, self.task.labels[batch], self.environment[batch], 2, weight, s["penalty"])
         squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()
         return found | {"loss": found["loss"] + s["weight_decay"] * squares / max(weight, 1.0)}

@@ -21,6 +21,13 @@ SETTINGS = {
     ),
     "groups": component("inference", "oracle", "EIIL infers them"),
     "penalty_weight": float_(100.0, "App. E.2.5", at_least=0),
+    "penalty": choice(
+        "square",
+        "square of a mini-batch's slope: released code of Creager et al. 2021, on all samples; halves: product of the "
+        "slopes of its two halves, which is unbiased (Arjovsky et al. 2019, Sec. 3.2)",
+        "square",
+        "halves",
+    ),
     "annealing": int_(
         80,
         "App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1",
@@ -49,4 +56,5 @@ class IRM(GradientMethod):
         s = self.settings
         weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
         logits = self.forward(batch, rng).float()
-        return irm(logits, self.task.labels[batch], self.environment[batch], int(self.rows.max()) + 1, weight)
+        count = int(self.rows.max()) + 1
+        return irm(logits, self.task.labels[batch], self.environment[batch], count, weight, s["penalty"])
