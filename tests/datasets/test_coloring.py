@@ -88,6 +88,7 @@ def test_ink_becomes_the_flat_colour_and_the_rest_stays_grey():
     colored = colorize(gray, np.array([[10, 200, 30]], dtype=np.uint8))
     assert colored.tolist() == expected
     assert colored.dtype == np.uint8
+    assert colorize(gray, np.array([[10, 200, 30]]), threshold=119)[0, 0].tolist() == [[0, 0, 0], [10, 200, 30]]
 
 
 def test_each_image_has_its_own_colour():

@@ -270,6 +270,15 @@ def test_cmnist_holds_validation_out_of_the_training_files(mnist, name, held_out
     assert originals(dataset, "test") == set(range(1000, 1300))
 
 
+def test_cmnist_colors_pixels_from_the_threshold_on(mnist):
+    usual, brighter = (read(name, mnist) for name in ("cmnist", "cmnist+threshold=200"))
+
+    def gray(images):
+        return (images == images[..., :1]).all(axis=-1).mean()
+
+    assert gray(brighter.inputs) > gray(usual.inputs) + 0.01 and usual.table.equals(brighter.table)
+
+
 def test_cmnist_labels_belong_to_their_images(mnist):
     dataset = read("cmnist", mnist)
     labels = np.concatenate([read_idx(mnist, f"{part}-labels-idx1-ubyte.gz") for part in ("train", "t10k")])

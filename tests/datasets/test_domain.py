@@ -80,6 +80,8 @@ def test_cmnist_3v5_paints_the_digit_and_leaves_black_black(mnist):
     replaced = load("cmnist_3v5+coloring=replace").inputs[::40]
     assert ((replaced == ink[:, None, None]) | (gray < 128)[..., None]).all()
     assert (replaced[gray < 128] == 0).all()
+    lower = load("cmnist_3v5+coloring=replace+threshold=50").inputs[::40]
+    assert (lower == np.where((gray >= 50)[..., None], ink[:, None, None], 0)).all()
 
 
 def test_cmnist_3v5_draws_anew_for_each_draw_and_pairs_sigmas(mnist):

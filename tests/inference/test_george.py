@@ -137,7 +137,7 @@ def test_a_200th_of_a_class_is_the_least_that_is_set_apart():
 
 
 def test_the_sizes_that_are_set_apart_are_settings():
-    points, clusters, losses, few = few_in_many(10)
+    points, clusters, losses, _ = few_in_many(10)
     assert set(further(points, clusters, losses)) == {0, 1}
     assert set(further(points, clusters, losses, min_size=10)) == {0, 1}  # 10 of 2,010 are less than a 200th
     assert set(further(points, clusters, losses, min_size=10, min_share=0.004)) == {0, 1, 2}

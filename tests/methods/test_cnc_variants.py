@@ -119,6 +119,15 @@ def test_the_encoder_learns_first_then_only_the_head(extra):
             assert losses["loss"].item() == losses["cross_entropy"].item()
 
 
+def test_finetuning_may_train_the_encoder_too():
+    method = cnc(FIRST_THEN + "+finetune=all")
+    for epoch, batch in walk(method, 3):
+        before = state(method)
+        losses = method.step(batch, RNG(0))
+        assert moved(method, before) == ({"encoder"} if epoch < 2 else {"encoder", "head"})
+        assert losses["loss"].item() == losses["cross_entropy" if epoch == 2 else "contrastive"].item()
+
+
 def test_finetuning_lowers_the_cross_entropy_of_the_contrastive_batches():
     method = cnc("+epochs=26+finetune_epochs=25+learning_rate=0.05+schedule=train_finetune")
     found = [(epoch, method.step(batch, RNG(epoch))["cross_entropy"].item()) for epoch, batch in walk(method, 26)]

@@ -206,11 +206,11 @@ def test_gdro_gradient_takes_q_as_given():
     np.testing.assert_allclose(method.networks["head"].bias.grad, expected, rtol=1e-4)
 
 
-def test_gdro_adjustment_favours_small_groups_that_are_present():
+def test_gdro_adjustment_favours_small_groups_even_if_they_are_not_in_the_batch():
     method = gdro(step_size=0.5, adjustment=2)
     loss = method.losses(np.array([0, 9, 11]), RNG(0))["loss"]  # groups 0, 2, 3
     present = np.array([1, 0, 1, 1])
-    q = np.exp(0.5 * (MEANS + 2 / np.sqrt([6, 3, 2, 9])) * present)
+    q = np.exp(0.5 * (MEANS * present + 2 / np.sqrt([6, 3, 2, 9])))
     q /= q.sum()
     np.testing.assert_allclose(method.networks.q, q, rtol=1e-5)
     assert loss.item() == pytest.approx((q * MEANS * present).sum(), rel=1e-5)  # the margin is no part of the loss

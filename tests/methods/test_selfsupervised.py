@@ -1,5 +1,6 @@
 """Methods without labels: what they contrast, which domains they see, and what a run keeps of them."""
 
+import copy
 import json
 import math
 
@@ -214,6 +215,22 @@ def test_a_global_discriminator_is_fitted_on_all_samples_at_the_start_of_each_ep
     for training, z, domain in fitted:
         assert not training and z.shape == (N, 16) and not z.requires_grad and (domain.numpy() == DOMAIN).all()
     assert not torch.equal(fitted[0][1], fitted[1][1])
+
+
+def test_a_global_discriminator_can_be_fitted_on_views_in_training_mode():
+    method = build("domain_weighted_pairs+encoder=convnet+fit_on=views", task(np.arange(N) % 2, DOMAIN))
+    fitted, augmented, augment = [], [], method.augment
+    method.fit_discriminator = lambda z, domain: fitted.append((method.networks.training, z, domain))
+    method.augment = lambda images, rng: augmented.append(augment(images, rng)) or augmented[-1]
+    before = copy.deepcopy(method.networks.state_dict())
+    torch.manual_seed(0)
+    method.fit_on_all(RNG(1))
+    ((training, z, domain),) = fitted
+    assert training and (domain.numpy() == DOMAIN).all() and len(torch.cat(augmented)) == N
+    assert all(torch.equal(value, before[name]) for name, value in method.networks.state_dict().items())
+    torch.manual_seed(0)
+    with torch.no_grad():
+        torch.testing.assert_close(z, method.embed(torch.cat(augmented)))
 
 
 def test_a_batch_discriminator_is_fitted_on_both_views_of_each_batch():

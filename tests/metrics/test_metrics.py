@@ -247,13 +247,19 @@ def test_half_variant_fits_on_some_rows_and_averages_over_the_others(monkeypatch
     fixed = Fixed([[0.8, 0.2], [0.4, 0.6]])
     monkeypatch.setattr(information, "LogisticRegression", fixed)
     z, labels = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), np.array([0, 1, 1, 0, 1, 1])
-    value = information.mutual_information(z, labels, np.array([0, 2, 4, 5]))  # p(y) = 1/4, 3/4
+    value = information.mutual_information(z, labels, np.array([0, 2, 4, 5]))  # p(y) = 1/2, 1/2 in the others
     expected = [
-        0.8 * math.log(0.8 / 0.25) + 0.2 * math.log(0.2 / 0.75),
-        0.4 * math.log(0.4 / 0.25) + 0.6 * math.log(0.6 / 0.75),
+        0.8 * math.log(0.8 / 0.5) + 0.2 * math.log(0.2 / 0.5),
+        0.4 * math.log(0.4 / 0.5) + 0.6 * math.log(0.6 / 0.5),
     ]
     assert value == pytest.approx(sum(expected) / 2)
     assert fixed.asked == [([[0.0], [2.0], [4.0], [5.0]], [0, 1, 1, 1]), [[1.0], [3.0]]]
+
+
+def test_a_class_without_a_sample_in_the_average_is_left_out(monkeypatch):
+    monkeypatch.setattr(information, "LogisticRegression", Fixed([[0.8, 0.2], [0.4, 0.6]]))
+    value = information.mutual_information(np.zeros((4, 1)), np.array([0, 1, 1, 1]), np.array([0, 1]))
+    assert value == pytest.approx((0.2 * math.log(0.2) + 0.6 * math.log(0.6)) / 2)
 
 
 def test_mutual_information_with_a_single_label_is_zero():
@@ -298,9 +304,9 @@ def test_alignment_loss_by_hand():
 def test_one_group_has_no_alignment():
     z = np.ones((3, 2))
     assert math.isnan(alignment_loss(z, np.zeros(3))) and math.isnan(cosine_similarity(z, np.zeros(3)))
-    assert math.isnan(released_alignment_loss(z, np.zeros(3), 0)) and math.isnan(
-        released_alignment_loss(z, np.zeros(3), 1)
-    )
+    for majority in (0, 1):
+        value, pairs = released_alignment_loss(z, np.zeros(3), majority)
+        assert math.isnan(value) and pairs == 0
 
 
 @pytest.mark.parametrize("majority", [0, 2])
@@ -316,7 +322,8 @@ def test_released_alignment_loss_is_that_of_a_literal_version(majority):
     pairs = [
         sum((x - y) ** 2 for x, y in zip(first, second, strict=True)) for first in scaled[0] for second in scaled[1]
     ]
-    assert released_alignment_loss(z, a, majority) == pytest.approx(sum(pairs) / len(pairs))
+    found, count = released_alignment_loss(z, a, majority)
+    assert found == pytest.approx(sum(pairs) / len(pairs)) and count == len(pairs)
 
 
 def test_cosine_similarity_is_that_of_a_loop():
@@ -344,7 +351,7 @@ def test_representation_metrics_do_not_depend_on_the_order(seed):
     z, a = clouds()
     order = np.random.default_rng(seed).permutation(len(a))
     assert alignment_loss(z[order], a[order]) == pytest.approx(alignment_loss(z, a))
-    assert released_alignment_loss(z[order], a[order], 0) == pytest.approx(released_alignment_loss(z, a, 0))
+    assert released_alignment_loss(z[order], a[order], 0)[0] == pytest.approx(released_alignment_loss(z, a, 0)[0])
     assert cosine_similarity(z[order], a[order]) == pytest.approx(cosine_similarity(z, a))
 
 

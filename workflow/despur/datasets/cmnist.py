@@ -13,12 +13,15 @@ import pandas as pd
 
 from despur.compute.randomness import generator
 from despur.datasets.sources import coloring
-from despur.specs.settings import Settings, choice, draw, float_
+from despur.specs.settings import Settings, choice, draw, float_, int_
 from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
     "p_corr": float_(0.995, "Sec. 5: share of a class's training samples in its colour", at_least=0, at_most=1),
     "colors": choice("paper", "App. E.1", "paper", "released"),
+    "threshold": int_(
+        120, "released code: pixels from this gray on get the color, darker ones stay gray", at_least=1, at_most=255
+    ),
     "minority": choice("other", "released code; 0.5 % minority (App. E.2.1) needs the *other* colours", "other", "any"),
     "val_fraction": float_(0.2, "App. E.1; released code: 0.1", above=0, below=1),
     "crop": choice(
@@ -113,7 +116,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         coloring.correlated(rng, y, settings["p_corr"], settings["minority"]),
         rng.integers(0, 5, len(y)),
     )
-    colored = coloring.colorize(np.concatenate([train, test]), coloring.rgb(settings["colors"])[a])
+    colored = coloring.colorize(
+        np.concatenate([train, test]), coloring.rgb(settings["colors"])[a], settings["threshold"]
+    )
     table = pd.DataFrame({"split": split, "y": y, "a": a, "original": np.arange(len(y)), "digit": digits})
     about = {**coloring.about_colored(dict(settings)), "source": URL, "licence": "CC BY-SA 3.0", "sha256": SHA256}
     return Dataset(coloring.resize(colored, 40), table, about)

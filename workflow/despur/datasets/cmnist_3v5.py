@@ -13,7 +13,7 @@ from despur.datasets.cmnist import SHA256, URL, read_idx
 from despur.datasets.sources.domain_coloring import about_domains, balanced, inks, paint
 from despur.samplers.labelled import label_ranks
 from despur.specs.declarations import declared
-from despur.specs.settings import Settings, choice, draw, float_
+from despur.specs.settings import Settings, choice, draw, float_, int_
 from despur.storage.store import Dataset
 
 SETTINGS = {
@@ -25,11 +25,11 @@ SETTINGS = {
     "outside": choice("clip", "not stated: colours outside 0..255 are cut to it, or drawn again", "clip", "redraw"),
     "coloring": choice(
         "multiply",
-        "not stated: grey is a share of the ink; replace: ink where grey is at least 128, else black "
-        "(cmnist: at least 120, else grey)",
+        "not stated: gray is a share of the ink; replace: ink from threshold on, else black (in cmnist: else gray)",
         "multiply",
         "replace",
     ),
+    "threshold": int_(128, "with coloring=replace: the darkest gray that is ink; not stated", at_least=1, at_most=255),
     "draw": draw("which random split and colouring; Sec. 3: 5 seeds of the data, draw=seed"),
 }
 
@@ -50,7 +50,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     split = np.repeat(list(SIZES), list(SIZES.values()))
     y = (digits[original] == 5).astype(np.int64)
     a = balanced(rng, split)
-    colored = paint(images[original], inks(rng, a, settings["sigma"], settings["outside"]), settings["coloring"])
+    ink = inks(rng, a, settings["sigma"], settings["outside"])
+    colored = paint(images[original], ink, settings["coloring"], settings["threshold"])
     rank = np.full(len(y), -1)
     rank[split == "train"] = label_ranks(rng, y[split == "train"])
     table = pd.DataFrame(

@@ -34,7 +34,13 @@ SETTINGS = {
     ),
     "schedule": choice("joint", "Eq. 7; App. A.4.2: train_finetune", "joint", "train_finetune"),
     "finetune_epochs": int_(
-        1, "with schedule=train_finetune: the last epochs, for the head alone; not stated", at_least=1
+        1, "with schedule=train_finetune: the last epochs, by cross-entropy alone; not stated", at_least=1
+    ),
+    "finetune": choice(
+        "head",
+        "with schedule=train_finetune, App. A.4.2: the encoder is frozen in these epochs; all: it is not",
+        "head",
+        "all",
     ),
     "accumulation": int_(32, "App. E.2.4: contrastive batches an optimizer step", at_least=1),
     "at_once": int_(
@@ -86,8 +92,13 @@ class CNC(KeepsHeadGradient):
 
     @property
     def finetuning(self) -> bool:
-        """Whether only the head is still trained (App. A.4.2)."""
+        """Whether only cross-entropy is still minimised (App. A.4.2)."""
         return self.settings["schedule"] == "train_finetune" and self.steps_done >= self.encoder_steps
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the encoder is no longer trained."""
+        return self.finetuning and self.settings["finetune"] == "head"
 
     def batches(self, rng: np.random.Generator) -> list[Array]:
         """First anchors, ``accumulation`` of them a step."""
@@ -103,7 +114,7 @@ class CNC(KeepsHeadGradient):
         s, m, n = self.settings, self.sampler.num_positives, self.sampler.num_negatives
         rows = self.sampler.draw(rng, batch).rows
         samples, where = distinct(rows, self.task.batcher.once_per_step)
-        with torch.set_grad_enabled(not self.finetuning):
+        with torch.set_grad_enabled(not self.frozen):
             z = self.encode(samples, rng)
             index = to_device(where, self.task.device)
             similar = self.similarity_loss(z, *index.split([m, m, n, n], dim=1))
@@ -135,7 +146,7 @@ class CNC(KeepsHeadGradient):
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
         self.networks.train()
-        if self.settings["batchnorm"] == "eval" or self.finetuning:
+        if self.settings["batchnorm"] == "eval" or self.frozen:
             self.networks["encoder"].eval()
         return super().step(batch, rng)
 

@@ -17,6 +17,13 @@ SETTINGS = {
     "discriminator": choice(
         "global", "App. C: refitted each epoch on all samples; batch: on each batch", "global", "batch"
     ),
+    "fit_on": choice(
+        "images",
+        "of the global one; not stated: images without augmentation, in evaluation mode; views: z of Sec. 2, of "
+        "augmented images, in training mode",
+        "images",
+        "views",
+    ),
     "penalty": float_(1e-3, "of the discriminator's squared weights on standardised embeddings; not stated", above=0),
 }
 

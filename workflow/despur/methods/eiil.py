@@ -34,8 +34,8 @@ SETTINGS = {
     "penalty_weight": float_(100.0, "IRM: App. E.2.5", at_least=0),
     "penalty": choice(
         "square",
-        "IRM: square of a mini-batch's slope: released code of Creager et al. 2021, on all samples; halves: product of the "
-        "slopes of its two halves, which is unbiased (Arjovsky et al. 2019, Sec. 3.2)",
+        "IRM: square of a mini-batch's slope: released code of Creager et al. 2021, on all samples; halves: product of "
+        "the slopes of its two halves, which is unbiased (Arjovsky et al. 2019, Sec. 3.2)",
         "square",
         "halves",
     ),

@@ -59,12 +59,13 @@ class GroupDRO(GradientMethod):
         yield from np.array_split(rows, math.ceil(len(rows) / self.settings["batch_size"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Alg. 1 of Sagawa et al.: group means, q update, weighted sum."""
+        """Alg. 1 of Sagawa et al.: group means, q update, weighted sum. As in their released code, the adjustment C /
+        sqrt(n) counts for groups without samples in the batch, too."""
         logits = self.forward(batch, rng)
         each = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
         q = self.networks.get_buffer("q")
-        mean, share = group_means(each, self.group[batch], len(q))
+        mean, _ = group_means(each, self.group[batch], len(q))
         with torch.no_grad():
-            q *= torch.exp(self.settings["step_size"] * (mean + self.margin * (share > 0)))
+            q *= torch.exp(self.settings["step_size"] * (mean + self.margin))
             q /= q.sum()
         return {"loss": (q.clone() * mean).sum(), "mean_loss": each.mean().detach()}

@@ -38,16 +38,18 @@ def alignment_loss(z: Array, a: Array, weights: Array | None = None) -> Array:
     return np.where(np.isfinite(largest), largest, np.nan)
 
 
-def released_alignment_loss(z: Array, a: Array, majority: int) -> float:
+def released_alignment_loss(z: Array, a: Array, majority: int) -> tuple[float, int]:
     """The variant of the released code for one class: the mean squared distance between samples of the majority group
-    and all others, each of the two matrices divided by its Frobenius norm; NaN if one of them is empty.
+    and all others, each of the two matrices divided by its Frobenius norm; NaN if one of them is empty. With the number
+    of pairs, by which the released code weights the mean over classes.
 
     ``z`` (N,D), ``a`` (N,), ``majority``: the value of ``a`` of the majority group."""
     sides = [z[a == majority], z[a != majority]]
     if not all(map(len, sides)):
-        return float("nan")
+        return float("nan"), 0
     first, second = (side / max(float(np.linalg.norm(side)), 1e-12) for side in sides)
-    return float((first**2).sum(1).mean() + (second**2).sum(1).mean() - 2 * first.mean(0) @ second.mean(0))
+    squared = (first**2).sum(1).mean() + (second**2).sum(1).mean() - 2 * first.mean(0) @ second.mean(0)
+    return float(squared), len(first) * len(second)
 
 
 def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array:

@@ -74,24 +74,28 @@ def representations(dataset: Dataset, rows: Array, z: Array, seed: int, weights:
 
 def similarities(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Iterator[Row]:
     """Alignment loss and cosine similarity of the representations of each class; then their means over the classes with
-    several groups."""
+    several groups, those of the released code over all pairs of these classes."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
     per_class: dict[str, list[Array]] = {"alignment_loss": [], "alignment_loss_released": [], "cosine_similarity": []}
+    pairs = []
     for label, name in enumerate(dataset.about["classes"]):
         of_class = y[rows] == label
         inside, counts = rows[of_class], weights[:, of_class]
         majority = int(np.bincount(a[train[y[train] == label]], minlength=1).argmax())
+        released, count = alignment.released_alignment_loss(z[inside], a[inside], majority)
+        pairs.append(count)
         values = (
             alignment.alignment_loss(z[inside], a[inside], counts),
-            np.full(1, alignment.released_alignment_loss(z[inside], a[inside], majority)),
+            np.full(1, released),
             alignment.cosine_similarity(z[inside], a[inside], counts),
         )
         for metric, value in zip(per_class, values, strict=True):
             per_class[metric].append(value)
             yield metric, name, value
     for metric, series in per_class.items():
-        defined = [values for values in series if np.isfinite(values[0])]  # of classes with several groups
-        yield metric, "", groups.mean(np.array(defined)) if defined else float("nan")
+        defined = [i for i, values in enumerate(series) if np.isfinite(values[0])]  # classes with several groups
+        shares = np.array(pairs)[defined].astype(float) if metric == "alignment_loss_released" else None
+        yield metric, "", groups.mean(np.array([series[i] for i in defined]), shares) if defined else float("nan")
 
 
 def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array, weights: Array) -> Iterator[Row]:

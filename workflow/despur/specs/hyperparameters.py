@@ -92,8 +92,8 @@ def _training(
         "evaluate_every": int_(0, "0: once an epoch; else every so many optimiser steps, too", at_least=0),
         "evaluations": int_(
             0,
-            "0: as evaluate_every says; else so many in all, evenly spaced: methods with different numbers of steps then "
-            "choose among equally many models",
+            "0: as evaluate_every says; else so many in all, evenly spaced, so that all methods choose among equally "
+            "many models",
             at_least=0,
         ),
         "snapshots": int_(
@@ -102,8 +102,8 @@ def _training(
         "criterion": criterion("worst_group_accuracy", "of validation data"),
         "ties": choice(
             "average",
-            "of evaluations with the same criterion: not stated; average: the one with the highest average accuracy; first: "
-            "the first",
+            "which of evaluations with the same criterion; not stated: that with the highest average accuracy, or the "
+            "first",
             "average",
             "first",
         ),

@@ -45,10 +45,16 @@ class DomainWeighted(WithDomains):
 
     @torch.no_grad()
     def fit_on_all(self, rng: np.random.Generator) -> None:
-        """Fit the discriminator to all training samples, not augmented, in evaluation mode."""
-        self.networks.eval()
+        """Fit the discriminator to all training samples, not augmented, in evaluation mode; or to one random view of
+        each, in training mode, in which running statistics of batch norm stay as they are."""
+        views = self.settings["fit_on"] == "views"
+        self.networks.train(views)
+        buffers = [buffer.clone() for buffer in self.networks.buffers()]
         with eager():
-            z = torch.cat([self.embed(images).float() for images in self.task.batcher.batches(256, rng)])
+            batches = self.task.batcher.batches(256, rng)
+            z = torch.cat([self.embed(self.augment(x, rng) if views else x).float() for x in batches])
+        for buffer, before in zip(self.networks.buffers(), buffers, strict=True):
+            buffer.copy_(before)
         self.fit_discriminator(z, self.domain.values)
 
     def temperature(self, z: Tensor, domain: Tensor, positive: Tensor) -> Tensor:
