@@ -383,5 +383,5 @@ def test_figure_5_has_a_point_for_each_number_of_samples(scripts, runs, artifact
         "contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100}
     )
     scripts["figures"].figure_5([*runs, few], tmp_path / "figure_5")
-    table = pd.read_csv(tmp_path / "figure_5.csv").query("printed == 'contrastive_adapter'")
+    table = pd.read_csv(tmp_path / "figure_5.csv").query("paper_method == 'contrastive_adapter'")
     assert table.groupby("samples")["value"].mean().round(6).to_dict() == {0: 0.8, 100: 0.7}

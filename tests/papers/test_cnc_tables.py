@@ -285,7 +285,7 @@ def test_what_was_tried_selected_and_taken(scripts, tmp_path):
     assert (
         row_of(table, dataset="cmnist", method="jtt", hyperparameter="stage1_epochs")["source"] == "datasets/cmnist.py"
     )
-    assert row_of(table, dataset="cmnist", method="jtt", hyperparameter="upweighting_factor")["ours"] == "artifact_runs"
+    assert row_of(table, dataset="cmnist", method="jtt", hyperparameter="upweighting_factor")["ours"] == "cells"
     for row in table[
         (table["dataset"] == "cmnist") & table["selected"].notna() & ~table["hyperparameter"].eq("upweighting_factor")
     ].itertuples():

@@ -127,13 +127,13 @@ class Page:
         table = pd.read_csv(files[".csv"], keep_default_na=False, na_values=[""])
         image = base64.b64encode(files[".png"].read_bytes()).decode()
         metrics = table.drop_duplicates("metric").to_dict("records")
-        artifact_runs = {(row["method"], row["metric"]): row for row in table.to_dict("records")}
+        entries = {(row["method"], row["metric"]): row for row in table.to_dict("records")}
         methods = table.drop_duplicates("method").to_dict("records")
         link = {row["method"]: self.link(row["folder"]) for row in methods}
         return {
             "metrics": metrics,
             "methods": methods,
-            "artifact_runs": artifact_runs,
+            "entries": entries,
             "image": image,
             "said": said(table),
             "link": link,
