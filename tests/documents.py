@@ -11,7 +11,7 @@ DOCUMENTS = [SOURCE / "README.md", SOURCE / "CONTRIBUTING.md", *sorted(SOURCE.gl
 EXAMPLE = re.compile(r"^`([\w/]+\.\w+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`\n]+)`")
-COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:make|snakemake|python -m [\w.]+|pytest)(?= |$)")
+COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:make|snakemake|python -m [\w.]+|pytest|despur(?= [a-z]))(?= |$)")
 
 
 def examples(page: str) -> dict[str, str]:
@@ -50,7 +50,8 @@ def documented() -> list[str]:
         for part in re.split(r", or |\s{2,}", line.removeprefix("#").strip())
         if COMMAND.match(part)
     ]
-    return list(dict.fromkeys(line.removesuffix(" ...") for line in found))
+    found = [re.sub(r"^despur ", "python -m despur ", line.removesuffix(" ...")) for line in found]
+    return list(dict.fromkeys(found))
 
 
 def split(command: str) -> tuple[dict[str, str], list[str]]:

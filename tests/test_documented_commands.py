@@ -14,7 +14,8 @@ COMMANDS = documented()
 MAKE, PYTHON = ([line for line in COMMANDS if split(line)[1][0] == program] for program in ("make", "python"))
 PAGES = [page for page in DOCUMENTS if not page.stem.startswith("adding_")]  # those: test_examples.py
 PROGRAMS = [code for page in PAGES for kind, code in FENCE.findall(page.read_text()) if kind == "python"]
-RUN = re.compile(r"results/runs/[^/\s]+/[^/\s]+/s[\d-]+")
+RUN = re.compile(r"results/runs/[^/\s]+/[^/\s*]+/s[\d-]+")
+READERS = [program for program in PROGRAMS if "images" in program or "load_metrics" in program]  # of finished runs
 BUNDLED = "results/runs/colored_digits/"
 HOURS = ("benchmarks", "despur.reporting.error_rates")
 IMAGES = 'import numpy\nimages = numpy.load("results/data/colored_digits/inputs.npy")[:4]\n'
@@ -38,7 +39,7 @@ def clone(tmp_path_factory):
         for file, text in examples(page.stem).items() if page.parent.name == "docs" else ():
             (project.root / file).write_text(text)
     for program in PROGRAMS:
-        if "images" not in program:
+        if program not in READERS:
             project.python("-c", program)
     return project
 
@@ -107,6 +108,8 @@ def test_what_is_typed_at_python_runs(clone, finished, command):
         arguments = [arguments[0], "--help"]
     elif not arguments or module in HOURS:
         arguments = ["--help"]
+    elif arguments[0] == "run":
+        arguments.insert(1, "--dry-run")
     project = clone if arguments[0] == "check" else finished
     own = Project(project.root)
     paths = [project.environment["PYTHONPATH"], *(str(SOURCE / path) for path in environment.values())]
@@ -116,8 +119,8 @@ def test_what_is_typed_at_python_runs(clone, finished, command):
     assert "Traceback" not in text and (code == 0 or lacks_data), text
 
 
-@pytest.mark.parametrize("program", [program for program in PROGRAMS if "images" in program])
-def test_programs_that_use_a_trained_model_run(finished, program):
+@pytest.mark.parametrize("program", READERS)
+def test_programs_that_use_finished_runs_run(finished, program):
     finished.python("-c", IMAGES + program)
 
 

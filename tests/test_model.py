@@ -43,7 +43,7 @@ def test_without_words_the_first_run_is_loaded(finished):
     root, dataset = finished
     first = result(root, FOLDER).runs()[0].key
     outputs = Container(root / FOLDER / "outputs.safetensors")[f"{first}/best/z"]
-    assert np.array_equal(despur.load(root / FOLDER).outputs(dataset.inputs)["z"], outputs)
+    assert np.array_equal(despur.load(root / FOLDER).representations(dataset.inputs), outputs)
 
 
 def test_a_run_that_is_not_there_is_an_error_that_lists_what_is(finished):

@@ -1,5 +1,6 @@
 """python -m despur show, diff: what runs measured and how they differ, from folders with known numbers."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 
 from despur.cli.diff import show_difference
 from despur.cli.metrics import format_seeds
+from despur.cli.rows import format_json
 from despur.cli.show import show_run
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, write_json
@@ -40,7 +42,7 @@ def made(name, values, asked="s0", key="lambda", **settings):
             "selection": selection,
             "metric": metric,
             "group": group,
-            "value": value if (split, selection, group) == ("test", "best", "") else 9,
+            "value": 40 if metric == "samples" else value if (split, selection, group) == ("test", "best", "") else 9,
         }
         for point, of_seeds in values.items()
         for seed, value in of_seeds.items()
@@ -48,6 +50,7 @@ def made(name, values, asked="s0", key="lambda", **settings):
             ("test", "best", "gap", ""),
             ("test", "last", "gap", ""),
             ("test", "best", "accuracy", "3"),
+            ("test", "best", "samples", "3"),
             ("train", "best", "gap", ""),
         )
     ]
@@ -57,16 +60,26 @@ def made(name, values, asked="s0", key="lambda", **settings):
 
 def test_a_run_shows_mean_and_std_of_what_tables_show():
     text = said(show_run(made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1") / "metrics.csv"))
-    assert "split test, selection best, seeds 0, 1" in text
-    assert [line.split() for line in text.splitlines()[2:]] == [["gap", "0.2", "(0.14)"]]
-
-
-def test_a_sweep_shows_a_row_for_each_point():
-    text = said(show_run(made("erm+lambda=0.5~1", {0.5: {0: 0.1, 1: 0.3}, 1.0: {0: 0.5, 1: 0.5}}, "s0-1")))
-    assert [line.split() for line in text.splitlines()[-2:]] == [
-        ["lambda=0.5", "0.2", "(0.14)"],
-        ["lambda=1", "0.5", "(0)"],
+    assert "split test, seeds 0, 1" in text
+    assert [line.split() for line in text.splitlines()[2:]] == [
+        ["metric", "best", "step", "last", "step"],
+        ["gap", "0.2", "(0.14)", "9", "(0)"],
+        ["accuracy", "of", "3,", "40", "samples", "9", "(0)", "–"],
     ]
+
+
+def test_a_sweep_shows_a_table_for_each_point():
+    text = said(show_run(made("erm+lambda=0.5~1", {0.5: {0: 0.1, 1: 0.3}, 1.0: {0: 0.5, 1: 0.5}}, "s0-1")))
+    first, second = text.split("\nlambda=1\n")
+    assert "\nlambda=0.5\n" in first and "0.2 (0.14)" in first
+    assert second.splitlines()[1].split() == ["gap", "0.5", "(0)", "9", "(0)"]
+
+
+def test_what_a_run_shows_is_json_for_programs():
+    table = json.loads(format_json(show_run(made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1"))))["metrics"]
+    assert [(row["metric"], row["group"]) for row in table] == [("gap", ""), ("accuracy", "3")]
+    assert table[0]["best"] == pytest.approx(0.2) and table[0]["last"] == 9 and table[0]["seeds"] == 2
+    assert table[1]["last"] is None  # JSON has no NaN
 
 
 def test_what_has_no_metrics_is_refused():

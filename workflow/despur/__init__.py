@@ -1,17 +1,18 @@
 """despur: methods, samplers, losses and metrics for representations without spurious features."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from despur.model import Model, load
+    from despur.results import load_metrics
 
-__all__ = ["Model", "load"]
+__all__ = ["Model", "load", "load_metrics"]
 
 
 def __getattr__(name: str) -> Any:
-    """``despur.load`` and ``despur.Model``, imported (with torch) only when they are used."""
+    """``despur.load``, ``despur.Model`` and ``despur.load_metrics``, imported (some with torch) only when they are
+    used."""
     if name in __all__:
-        from despur import model
-
-        return getattr(model, name)
+        return getattr(import_module("despur.results" if name == "load_metrics" else "despur.model"), name)
     raise AttributeError(f"module 'despur' has no attribute {name!r}")

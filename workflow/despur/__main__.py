@@ -1,31 +1,50 @@
-"""despur at the command line: what there is, what a path means, what a run measured, how two differ, is raw data
-right, what is unused, what a configuration costs; a start for something new; and the ledger of what was measured
-anywhere.
+"""despur at the command line. Each command has a help of its own: despur run --help.
 
-    python -m despur list methods
-    python -m despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
-    python -m despur show results/runs/colored_digits/cnc/s0-2
-    python -m despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
-    python -m despur check waterbirds
-    python -m despur check --configfile config/published.yaml
-    python -m despur unused
-    python -m despur plan --configfile config/published.yaml
-    python -m despur new method my_method
-    python -m despur record results/runs/cmnist/cnc/s0-2
-    python -m despur ledger check
+    despur run cnc --data colored_digits --set temperature=0.05 --seeds 3
+    despur list methods
+    despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
+    despur show results/runs/colored_digits/cnc/s0-2
+    despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
+    despur check waterbirds
+    despur plan --configfile config/published.yaml
+    despur new method my_method
+    despur record results/runs/cmnist/cnc/s0-2
+
+python -m despur is the same command.
 """
 
 import argparse
+import os
 import signal
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from despur.cli import check, diff, explain, ledger, list, new, plan, show, unused
+from despur.cli import check, diff, explain, ledger, list, new, plan, run, show, unused
+from despur.cli.rows import format_json
+from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
 
 PATH: dict[str, Any] = {"type": Path}
 COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the work, and its arguments
+    "run": (
+        run.run_method,
+        {
+            "method": {"help": "despur list methods names them", "completes": "methods"},
+            "--data": {"required": True, "help": "a data set, such as cmnist+p_corr=0.9", "completes": "datasets"},
+            "--set": {
+                "action": "append",
+                "default": [],
+                "dest": "settings",
+                "metavar": "KEY=VALUE",
+                "help": "a setting of the method, or several values of it: lambda=0.2~0.4",
+            },
+            "--seeds": {"default": "1", "help": "how many (3), or which (0-2,5); default: 1"},
+            "--dry-run": {"action": "store_true", "help": "only list the jobs"},
+        },
+    ),
     "list": (list.list_kind, {"kind": {"choices": list.KINDS}}),
     "explain": (explain.explain, {"path": {"help": "a result, or its folder"}}),
     "show": (show.show_run, {"path": PATH | {"help": "a finished run's folder, or a file in it"}}),
@@ -33,7 +52,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
     "check": (
         check.check,
         {
-            "dataset": {"nargs": "?", "help": "a name, with settings if you like"},
+            "dataset": {"nargs": "?", "help": "a name, with settings if you like", "completes": "datasets"},
             "--configfile": PATH | {"help": "instead of a name: whether all that this configuration needs is there"},
         },
     ),
@@ -56,25 +75,65 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
     "ledger": (ledger.check_ledger, {"action": {"choices": ("check",)}}),
     "new": (new.create, {"kind": {"choices": new.KINDS}, "name": {"help": "lower-case letters, digits and _"}}),
 }
+TABLES = ("run", "list", "explain", "show", "diff", "check", "unused", "plan")  # commands that print tables
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands. Names of methods and data sets can be completed by the shell."""
+    parser = argparse.ArgumentParser(
+        prog="despur", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, (work, options) in COMMANDS.items():
+        summary = " ".join((work.__doc__ or "").partition(". Raises")[0].split())
+        more = "Options of Snakemake stand last, after --: despur run ... -- --cores 2" if name == "run" else None
+        command = commands.add_parser(name, help=summary, description=summary, epilog=more)
+        for option, keywords in options.items():
+            kind = keywords.get("completes")
+            argument = command.add_argument(
+                option, **{key: each for key, each in keywords.items() if key != "completes"}
+            )
+            if kind:
+                argument.completer = partial(complete_name, kind)  # type: ignore[attr-defined]
+        if name in TABLES:
+            command.add_argument("--json", action="store_true", help="print tables as JSON")
+    return parser
+
+
+def complete_name(kind: str, **_: Any) -> Sequence[str]:
+    """What the shell may offer for a name."""
+    return list_components(kind)
+
+
+def parse_arguments(parser: argparse.ArgumentParser, words: Sequence[str]) -> dict[str, Any]:
+    """The command and its arguments. What stands after ``--`` of ``run`` are options of Snakemake."""
+    if words[:1] != ["run"] or "--" not in words:
+        return vars(parser.parse_args(words)) | ({"options": []} if words[:1] == ["run"] else {})
+    end = words.index("--")
+    return vars(parser.parse_args(words[:end])) | {"options": words[end + 1 :]}
 
 
 def main() -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it, as any other command
-    parser = argparse.ArgumentParser(
-        prog="python -m despur", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name, (work, options) in COMMANDS.items():
-        command = commands.add_parser(name, help=(work.__doc__ or "").splitlines()[0])
-        for option, keywords in options.items():
-            command.add_argument(option, **keywords)
-    arguments = vars(parser.parse_args())
+    parser = build_parser()
+    if "_ARGCOMPLETE" in os.environ:  # the shell asks what may come next
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    arguments = parse_arguments(parser, sys.argv[1:])
     work, _ = COMMANDS[arguments.pop("command")]
+    as_json = arguments.pop("json", False)
     try:
-        for line in work(**arguments):
+        lines = work(**arguments)
+        if as_json:
+            print(format_json(lines))
+            return
+        for line in lines:
             print(line)
     except (SettingError, RuntimeError) as error:  # store.InputError is one, but imports pandas
         sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

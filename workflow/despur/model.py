@@ -53,8 +53,12 @@ class Model:
         head."""
         found = self.outputs(inputs)
         if "logits" not in found:
-            raise ValueError("this model has no classifier: take outputs(inputs)['z'] and fit a classifier on it")
+            raise ValueError("this model has no classifier: take representations(inputs) and fit a classifier on them")
         return found["logits"].argmax(axis=1)
+
+    def representations(self, inputs: Array) -> Array:
+        """Representation of each input, float16 (N,D)."""
+        return self.outputs(inputs)["z"]
 
 
 def load(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+from despur.cli.rows import Row
 from despur.orchestration import configuration, plan
 from despur.specs.declarations import PACKAGE, read_docstring
 from despur.specs.paths import ResultPath, data_root
@@ -88,7 +89,8 @@ def check_configured(configfile: Path) -> Iterator[str]:
     )
     needed = list_needed_data(configfile)
     for data in needed:
-        yield data.describe(root)
+        state = data.describe_state(root)
+        yield Row(data.describe(root), "datasets", name=data.name, state=state, missing=data.list_missing(root))
     missing = [data.name for data in needed if data.describe_state(root) == "missing"]
     if missing:
         raise SettingError(

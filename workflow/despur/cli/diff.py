@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from despur.cli.metrics import find_file, find_headline, format_seeds, format_spread, load_metrics
+from despur.cli.rows import Row
 from despur.specs.paths import locate
 from despur.specs.settings import SettingError, spell
 
@@ -33,7 +34,9 @@ def list_differences(first: dict[str, Any], second: dict[str, Any]) -> Iterator[
         left, right = (list_settings(about["question"].get(part, [])) for about in (first, second))
         for key in sorted({*left, *right}):
             if left.get(key) != right.get(key):
-                yield f"{prefix}{key}: {left.get(key, '–')} | {right.get(key, '–')}"
+                values = [side.get(key, "–") for side in (left, right)]
+                text = f"{prefix}{key}: {' | '.join(values)}"
+                yield Row(text, "settings", setting=f"{prefix}{key}", first=values[0], second=values[1])
     asked = [format_seeds(about["question"].get("seeds", [])) for about in (first, second)]
     yield asked[0] if asked[0] == asked[1] else f"{' | '.join(asked)}: a change may be the seeds'"
     for key in ("device", "precision", "versions"):
@@ -66,7 +69,9 @@ def list_changes(
                 and len(right := second[other].loc[metric].dropna())
             ):
                 change = right.mean() - left.mean()
-                yield f"{metric:<44}{format_spread(left):>18}{format_spread(right):>18}{change:>+12.3g}"
+                text = f"{metric:<44}{format_spread(left):>18}{format_spread(right):>18}{change:>+12.3g}"
+                means = {"first": left.mean(), "second": right.mean(), "change": change}
+                yield Row(text, "metrics", first_point=one, second_point=other, metric=metric, **means)
 
 
 def list_settings(points: Iterable[dict[str, Any]]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from despur.cli.rows import Row
 from despur.orchestration import artifact_files, experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
 from despur.orchestration.jobs import list_input_folders
@@ -104,8 +105,10 @@ def list_settings(points: list[Spec], sources: Sources, prefix: str = "") -> Ite
     first = points[0]
     yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summarize(first.kind, first.base_name)}"
     for key, setting in declared(first.kind, first.base_name)["SETTINGS"].items():
-        values = " ~ ".join(dict.fromkeys(spell(point.settings[key]) for point in points))
-        yield f"  {prefix}{key} = {values}  ({sources.describe(key, first, setting.source)})"
+        values = list(dict.fromkeys(spell(point.settings[key]) for point in points))
+        text, source = " ~ ".join(values), sources.describe(key, first, setting.source)
+        told = {"setting": f"{prefix}{key}", "values": values, "source": source}
+        yield Row(f"  {prefix}{key} = {text}  ({source})", "settings", kind=first.kind, **told)
     for key, component in first.components.items():
         alike = [point.components[key] for point in points]
         alike = [each for each in alike if each.base_name == component.base_name]

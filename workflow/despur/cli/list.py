@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import yaml
 
+from despur.cli.rows import Row
 from despur.orchestration import experiments
 from despur.specs.declarations import list_components, summarize
 
@@ -13,12 +14,17 @@ KINDS = ("methods", "datasets", "encoders", "inference", "papers", "claims")
 def list_kind(kind: str) -> Iterator[str]:
     """what there is: methods, datasets, encoders, inference, papers or claims"""
     if kind == "papers":
-        yield from (
-            f"{paper:<20} {experiments.load_experiments(paper)['title']}" for paper in experiments.list_papers()
-        )
+        for paper in experiments.list_papers():
+            title = experiments.load_experiments(paper)["title"]
+            yield Row(f"{paper:<20} {title}", kind, name=paper, title=title)
     elif kind == "claims":
         for paper in experiments.list_papers():
             for claim in yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text())["claims"]:
-                yield f"{paper:<20} {claim['name']}: {claim['statement']} ({claim['place']})"
+                told = {key: claim[key] for key in ("name", "statement", "place")}
+                yield Row(
+                    "{paper:<20} {name}: {statement} ({place})".format(paper=paper, **told), kind, paper=paper, **told
+                )
     else:
-        yield from (f"{name:<28} {summarize(kind, name)}" for name in list_components(kind))
+        for name in list_components(kind):
+            summary = summarize(kind, name)
+            yield Row(f"{name:<28} {summary}", kind, name=name, summary=summary)

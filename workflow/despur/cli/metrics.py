@@ -1,11 +1,11 @@
-"""The metrics of finished runs, as the commands ``show`` and ``diff`` print them: of the split that tables show, under
-selection ``best``."""
+"""The metrics of finished runs, as the commands ``show`` and ``diff`` print them: of the split that tables show."""
 
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from despur.results import read_metrics
 from despur.specs.paths import locate
 from despur.specs.settings import SettingError, spell
 
@@ -13,36 +13,37 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
-    """By the settings that a sweep varies (``lambda=0.5``; nothing, where it varies none): metrics of no group, and of
-    probes, by seeds. Raises InputError where there are none of the headline split."""
-    import pandas as pd
-
+def load_headline(path: Path) -> "pd.DataFrame":
+    """The rows of metrics.csv of the headline split. The column ``point`` has the settings that a sweep varies
+    (``lambda=0.5``; nothing, where it varies none). Raises InputError where there are no such rows."""
     from despur.storage.store import InputError
 
     if locate(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
-    table = pd.read_csv(
-        find_file(path, "metrics.csv"), keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False
-    )
-    of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
-    best, split = table[(table["selection"] == "best") & of_all], find_headline(path)
-    chosen = best[best["split"] == split]
-    if chosen.empty:
+    file = find_file(path, "metrics.csv")
+    table, split = read_metrics(file.parent), find_headline(path)
+    best = table[table["selection"] == "best"]
+    if not (best["split"] == split).any():
         there, about = ", ".join(best["split"].unique()) or "none", locate(path).data.folder / "about.json"
         remedy = (
             "" if about.exists() else f"; {about}, which says the split that tables show, is not there: make or copy it"
         )
-        raise InputError(
-            f"{find_file(path, 'metrics.csv')} has no metrics of the split {split}, selection best; splits: "
-            f"{there}{remedy}"
-        )
+        raise InputError(f"{file} has no metrics of the split {split}, selection best; splits: {there}{remedy}")
     varied = list(table.columns[2 : table.columns.get_loc("seed")])
+    chosen = table[table["split"] == split]
     points = [
         ", ".join(f"{key}={spell(v)}" for key, v in zip(varied, row, strict=True))
         for row in chosen[varied].to_numpy(object)
     ]
-    named = chosen.assign(point=points, metric=(chosen["metric"] + " " + chosen["group"]).str.strip())
+    return chosen.assign(point=points)
+
+
+def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
+    """By point: metrics of no group, and of probes, selection best, by seeds."""
+    table = load_headline(path)
+    of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
+    chosen = table[(table["selection"] == "best") & of_all]
+    named = chosen.assign(metric=(chosen["metric"] + " " + chosen["group"]).str.strip())
     return {
         point: own.pivot_table("value", "metric", "seed", dropna=False, sort=False).dropna(how="all")
         for point, own in named.groupby("point", sort=False)

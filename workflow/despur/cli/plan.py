@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from despur.cli.rows import Row
 from despur.orchestration import artifact_files, configuration, resources
 from despur.orchestration.plan import find_longest_chain, list_jobs
 from despur.specs.paths import ResultPath
 
 
-def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> str:
+def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> Row:
     """Jobs, hours of training jobs, hours of the others, disk, hours of the longest chain."""
     training = {result for result in jobs if resources.estimate_resources(result)["gpu"]}
     hours = [
@@ -21,9 +22,17 @@ def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) ->
         for some in (training, jobs - training)
     ]
     disk = sum(map(resources.estimate_megabytes, jobs)) / 1000
-    return (
-        f"{name:<20}{len(jobs) + artifacts:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}"
-        + (f"{find_longest_chain(jobs, device)[0] / 3600:>12,.1f}")
+    longest, count = find_longest_chain(jobs, device)[0] / 3600, len(jobs) + artifacts
+    return Row(
+        f"{name:<20}{count:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}{longest:>12,.1f}",
+        "cost",
+        name=name,
+        jobs=count,
+        training_jobs=len(training),
+        training_hours=hours[0],
+        other_hours=hours[1],
+        gigabytes=disk,
+        longest_chain_hours=longest,
     )
 
 

@@ -1,30 +1,47 @@
-"""``python -m despur show RUN``: what a finished run measured. For reading only."""
+"""``despur show RUN``: what a finished run measured. For reading only."""
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from despur.cli.metrics import find_headline, format_seeds, format_spread, load_metrics
+from despur.cli.metrics import find_headline, format_seeds, format_spread, load_headline
+from despur.cli.rows import Row
 from despur.specs.paths import locate
 
-WIDTH = 120  # characters of a line
+if TYPE_CHECKING:
+    import pandas as pd
+
+SELECTIONS = ("best", "last")
+GROUPED = ("accuracy", "probe_accuracy")  # the metrics that are shown of each group
 
 
 def show_run(path: Path) -> Iterator[str]:
-    """what a finished run measured: the headline split's metrics, mean (std) over seeds, a row for each point of a
-    sweep"""
-    import pandas as pd
-
-    points, split = load_metrics(path), find_headline(path)
-    first = next(iter(points.values()))
+    """what a finished run measured: metrics of the headline split, best and last step, mean (std) over seeds"""
+    table = load_headline(path)
     yield (
-        f"{locate(path).folder}: split {split}, selection best, {format_seeds(first.columns)}; mean (std) over seeds, "
-        "shares as in metrics.csv\n"
+        f"{locate(path).folder}: split {find_headline(path)}, {format_seeds(table['seed'].unique())}; mean (std) over "
+        "seeds, shares as in metrics.csv"
     )
-    table = pd.DataFrame(
-        {
-            name: {metric: format_spread(row.dropna()) for metric, row in point.iterrows()}
-            for name, point in points.items()
-        }
-    )
-    shown = table if len(points) == 1 else table.T
-    yield shown.fillna("–").to_string(line_width=WIDTH, header=len(points) > 1)
+    shown = table[table["selection"].isin(SELECTIONS) & ((table["group"] == "") | table["metric"].isin(GROUPED))]
+    for point, own in shown.groupby("point", sort=False):
+        yield f"\n{point}" if point else ""
+        yield f"{'metric':<50}{'best step':>18}{'last step':>18}"
+        yield from list_metrics(str(point), own, table[table["point"] == point])
+
+
+def list_metrics(point: str, shown: "pd.DataFrame", every: "pd.DataFrame") -> Iterator[Row]:
+    """A row for each metric and group of one point."""
+    samples = every[every["metric"] == "samples"].groupby("group")["value"].first()
+    for (metric, group), own in shown.groupby(["metric", "group"], sort=False):
+        found = {name: own[own["selection"] == name]["value"].dropna() for name in SELECTIONS}
+        if not len(found["best"]):
+            continue
+        size = f", {samples[group]:,.0f} samples" if metric == "accuracy" else ""
+        words = f"{metric} of {group}{size}" if metric == "accuracy" else f"{metric} {group}".strip()
+        cells = "".join(f"{format_spread(values) if len(values) else '–':>18}" for values in found.values())
+        numbers = {name: values.mean() for name, values in found.items()}
+        spreads = {f"{name}_std": values.std() for name, values in found.items()}
+        seeds = len(found["best"])
+        yield Row(
+            f"{words:<50}{cells}", "metrics", point=point, metric=metric, group=group, **numbers, **spreads, seeds=seeds
+        )

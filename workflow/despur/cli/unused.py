@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from despur.cli.rows import Row
 from despur.orchestration import experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
 from despur.orchestration.jobs import list_input_folders
@@ -27,5 +28,5 @@ def list_unused() -> Iterator[str]:
         for folder in sorted(set(experiments.RESULTS.glob(pattern)) - kept):
             size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
             total += size
-            yield f"{size / 1e6:>10.1f} MB  {folder}"
+            yield Row(f"{size / 1e6:>10.1f} MB  {folder}", "folders", folder=str(folder), bytes=size)
     yield f"{total / 1e6:>10.1f} MB in all, not used by {', '.join(map(str, configurations))}"
