@@ -16,7 +16,7 @@ reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	@echo "The verdict on one page: $(OUTPUTS)/scorecard.html; the report: $(OUTPUTS)/report.html; tables and figures: $(OUTPUTS)/papers."
 
 smoke: $(VENV)/ready ## does it work here? one method, one seed (config/smoke.yaml)
-	$(RUN) snakemake --configfile config/smoke.yaml --quiet rules reason host
+	$(RUN) snakemake --configfile config/smoke.yaml
 	$(RUN) python -m despur show results/runs/colored_digits/jtt/s0
 	@echo "It works. Look at results/smoke/scorecard.html and results/smoke/papers/cnc/figure_5.png. The whole bundled run: make."
 

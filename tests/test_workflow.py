@@ -131,7 +131,7 @@ def refusal(project, *arguments):
     return error
 
 
-JOB_STARTED = re.compile(r"^(?:local)?rule \w+:|^Job \d+:|^Finished jobid", re.MULTILINE)
+JOB_STARTED = re.compile(r"^[\d:]+  start|^FAILED", re.MULTILINE)
 
 BAD_CONFIGS = {
     "unknown key": ("sedes: 3", "sedes", "did you mean seeds"),

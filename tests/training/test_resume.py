@@ -104,7 +104,7 @@ def test_snakemake_goes_on_after_its_job_or_itself_was_killed_and_ends_with_the_
     for job in jobs(process):
         job.kill()
     code, text = finish(process)
-    assert code == 1 and "Error in rule train_stage2" in text
+    assert code == 1 and "FAILED  Training cnc" in text
     assert len(checkpoints(project)) == 1
 
     process = call(project)

@@ -1,0 +1,115 @@
+"""What Snakemake prints while it runs despur: one live view on a terminal, plain lines elsewhere.
+
+The profiles name it (``logger: despur``). With ``--verbose``, ``--printshellcmds``, ``--quiet``, ``--debug-dag`` or in
+a dry run, Snakemake's own output is printed instead."""
+
+import logging
+import sys
+import time
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from snakemake_logger_plugin_despur.state import RunState, describe_failure
+from snakemake_logger_plugin_despur.views import LiveView, PlainView, has_terminal
+
+# Messages of Snakemake that say nothing of results. All others without an event are printed.
+UNSHOWN = (
+    *("Assuming unrestricted shared", "Building DAG", "Complete log", "Conda environments", "Elapsed time", "Execute "),
+    *("Group jobs", "host: ", "Provided ", "Rules claiming", "Select jobs", "Singularity containers", "Using shell"),
+    *(
+        "Shutting down",
+        "Exiting because a job",
+        "At least one job did not",
+        "Trying to restart job",
+        "Will exit after",
+        "Workflow defines that rule",
+    ),
+)
+
+
+class LogHandler(LogHandlerBase):
+    """Prints the events of a run."""
+
+    def __post_init__(self) -> None:
+        own = self.common_settings
+        if own.dryrun or own.verbose or own.printshellcmds or own.debug_dag or own.quiet:
+            self.handler: logging.Handler | None = make_default_handler(own)
+            return
+        self.handler, self.state = None, RunState(time.monotonic)
+        self.view = LiveView(self.state) if has_terminal() else PlainView(self.state)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record, or change the state by it."""
+        if self.handler is not None:
+            self.handler.handle(record)
+            return
+        try:
+            self.follow(record)
+        except Exception:
+            self.handleError(record)
+
+    def follow(self, record: logging.LogRecord) -> None:
+        """What a record says of the run."""
+        event, told = getattr(record, "event", None), vars(record)
+        if event == LogEvent.RUN_INFO:
+            self.state.plan(told["stats"])
+            self.view.begin()
+        elif event == LogEvent.JOB_INFO:
+            self.view.show_start(self.state.start(told))
+        elif event == LogEvent.JOB_FINISHED:
+            if job := self.state.finish(told["job_id"]):
+                self.view.show_end(job)
+        elif event == LogEvent.JOB_ERROR:
+            if job := self.state.fail(told["jobid"]):
+                self.view.show_message(describe_failure(job, told), "red")
+        elif event in (None, LogEvent.ERROR):
+            self.show_other(record)
+
+    def show_other(self, record: logging.LogRecord) -> None:
+        """A message that is of no job."""
+        text = record.getMessage() if record.msg is not None else ""
+        if text and record.levelno >= logging.INFO and not text.strip().startswith(UNSHOWN):
+            color = "red" if record.levelno >= logging.ERROR else "yellow" if record.levelno >= logging.WARNING else ""
+            self.view.show_message(text, color)
+
+    def close(self) -> None:
+        """End the view, and say what was made."""
+        if self.handler is None:
+            self.view.end()
+        super().close()
+
+    @property
+    def writes_to_stream(self) -> bool:
+        return True
+
+    @property
+    def writes_to_file(self) -> bool:
+        return False
+
+    @property
+    def has_filter(self) -> bool:
+        return True
+
+    @property
+    def has_formatter(self) -> bool:
+        return True
+
+    @property
+    def needs_rulegraph(self) -> bool:
+        return False
+
+
+def make_default_handler(settings: Any) -> logging.Handler:
+    """Snakemake's own output."""
+    from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
+
+    handler = ColorizingTextHandler(
+        nocolor=settings.nocolor,
+        stream=sys.stdout if settings.stdout else sys.stderr,
+        formatter=DefaultFormatter(settings.quiet, settings.show_failed_logs),
+    )
+    options = (settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds)
+    handler.addFilter(DefaultFilter(settings.quiet, *options))
+    return handler

@@ -1,0 +1,144 @@
+"""What is known of a run of Snakemake: jobs by stage, what runs now, the time that is left. Nothing is printed here."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+STAGES = {  # by rule, in the order of data; any other rule makes tables and figures
+    "build_data": "data",
+    "train_stage1": "stage-1 models",
+    "infer_groups": "groups",
+    "train_stage2": "methods",
+    "evaluate": "evaluation",
+    "saliency": "saliency maps",
+}
+REST = "tables and figures"
+TYPICAL = {"data": 3.0, "groups": 5.0, "evaluation": 10.0, "saliency maps": 10.0, REST: 3.0}  # seconds, until measured
+LINES = 15  # of a failed job's log
+LONGEST = 300  # characters of a command to type
+
+
+@dataclass
+class Job:
+    """A job that was started."""
+
+    stage: str
+    words: str
+    started: float
+    log: str = ""
+    output: str = ""
+    command: str = ""
+    seconds: float = 0.0
+
+    def read_progress(self) -> str:
+        """The newest line of progress in the log of a training job."""
+        lines = [line for line in read_lines(self.log) if " min left" in line]
+        return lines[-1].rpartition(": ")[2] if lines else ""
+
+
+class RunState:
+    """Jobs of a run, by stage. ``clock`` tells seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock, self.began = clock, clock()
+        self.planned: Counter[str] = Counter()
+        self.running: dict[int, Job] = {}
+        self.finished: list[Job] = []
+        self.failed: dict[int, Job] = {}
+
+    def plan(self, counts: Mapping[str, int]) -> None:
+        """How many jobs each rule has."""
+        self.planned.clear()
+        for rule, count in counts.items():
+            if rule not in ("all", "total"):
+                self.planned[STAGES.get(rule, REST)] += count
+
+    def start(self, told: Mapping[str, Any]) -> Job:
+        """A job has started, perhaps again."""
+        job = Job(
+            STAGES.get(told["rule_name"], REST),
+            told["rule_msg"] or told["rule_name"],
+            self.clock(),
+            log=first(told["log"]),
+            output=first(told["output"]),
+            command=told["shellcmd"] or "",
+        )
+        self.running[told["jobid"]] = job
+        self.failed.pop(told["jobid"], None)
+        return job
+
+    def finish(self, number: int) -> Job | None:
+        """A job has finished. None for one that is not known."""
+        if job := self.running.pop(number, None):
+            job.seconds = self.clock() - job.started
+            self.finished.append(job)
+        return job
+
+    def fail(self, number: int) -> Job | None:
+        """A job has failed. None where this was said before."""
+        if job := self.running.pop(number, None):
+            self.failed[number] = job
+        return job
+
+    def count(self, stage: str) -> tuple[int, int, int]:
+        """Of a stage: jobs that are done, running, and left to start."""
+        done = sum(job.stage == stage and bool(job.command) for job in self.finished)
+        running = sum(job.stage == stage and bool(job.command) for job in self.running.values())
+        return done, running, max(0, self.planned[stage] - done - running)
+
+    def list_stages(self) -> list[str]:
+        """The stages that have jobs, in the order of data."""
+        return [stage for stage in (*STAGES.values(), REST) if self.planned[stage]]
+
+    def count_done(self) -> int:
+        return sum(self.count(stage)[0] for stage in self.list_stages())
+
+    def estimate_seconds(self, stage: str) -> float | None:
+        """How long a job of a stage takes: the mean so far."""
+        seconds = [job.seconds for job in self.finished if job.stage == stage and job.command]
+        return sum(seconds) / len(seconds) if seconds else TYPICAL.get(stage)
+
+    def estimate_left(self) -> float | None:
+        """Seconds until all jobs are done, if as many run at once as so far. None before the first training job of
+        each stage has finished."""
+        now, work = self.clock(), 0.0
+        for stage in self.list_stages():
+            _, _, left = self.count(stage)
+            elapsed = [now - job.started for job in list(self.running.values()) if job.stage == stage]
+            mean = self.estimate_seconds(stage)
+            if mean is None and (left or elapsed):
+                return None
+            work += left * (mean or 0) + sum(max(0.0, (mean or 0) - each) for each in elapsed)
+        busy = sum(job.seconds for job in self.finished) + sum(now - job.started for job in list(self.running.values()))
+        return work / max(1.0, busy / max(now - self.began, 1e-9))
+
+
+def first(files: Iterable[str] | None) -> str:
+    """The first of these files; nothing where there is none."""
+    return str(next(iter(files or ()), ""))
+
+
+def read_lines(log: str) -> list[str]:
+    """The lines of a log; none where there is no such file."""
+    file = Path(log)
+    return file.read_text(errors="replace").splitlines() if log and file.is_file() else []
+
+
+def describe_failure(job: Job, told: Mapping[str, Any]) -> str:
+    """What a person needs of a job that failed: the end of its log, where the log is, and how to run the job by
+    hand."""
+    lines = read_lines(job.log)[-LINES:]
+    log = [f"  the end of its log, {job.log}:", *(f"    {line}" for line in lines)] if lines else []
+    missing = [f"  its log, {job.log}, is empty"] if job.log and not lines else []
+    return "\n".join([f"FAILED  {job.words}", *log, *missing, f"  by hand: {spell_command(job)}"])
+
+
+def spell_command(job: Job) -> str:
+    """What a person types to run a job again, with its output on the screen."""
+    match = re.search(r"python -m despur\.warm (.*?)(?: > \S+ 2>&1)?$", " ".join(job.command.split()))
+    if match and len(match[1]) < LONGEST:
+        return f"python {match[1]}"
+    return f"snakemake {job.output} --verbose" if job.output else job.command

@@ -1,0 +1,135 @@
+"""How a run is shown: a live view on a terminal, else a line when a job starts and ends."""
+
+import sys
+import time
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from snakemake_logger_plugin_despur.state import Job, RunState
+
+SHOWN = 8  # running jobs that the live view lists
+
+
+def has_terminal() -> bool:
+    """Whether a view can be drawn where messages go."""
+    console = Console(stderr=True)
+    return sys.stderr.isatty() and not console.is_dumb_terminal
+
+
+def format_seconds(seconds: float) -> str:
+    """``45 s``, ``12 min``, ``3.4 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def format_jobs(count: int) -> str:
+    return f"{count} job{'s' * (count != 1)}"
+
+
+def summarize(state: RunState) -> str:
+    """The whole run in a line."""
+    left = state.estimate_left()
+    running = f", {len(state.running)} running" if state.running else ""
+    counted = f"{state.count_done()} of {format_jobs(sum(state.planned.values()))} done{running}"
+    failed = f", {len(state.failed)} failed" if state.failed else ""
+    return f"{counted}{failed}" + (f", about {format_seconds(left)} left" if left else "")
+
+
+class PlainView:
+    """Lines, as for a file."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state, self.ended = state, False
+
+    def begin(self) -> None:
+        """The jobs are known."""
+        stages = ", ".join(f"{self.state.planned[stage]} {stage}" for stage in self.state.list_stages())
+        self.show_message(f"{format_jobs(sum(self.state.planned.values()))}: {stages}")
+
+    def show_start(self, job: Job) -> None:
+        if job.command:
+            self.write(f"start  {job.words}")
+
+    def show_end(self, job: Job) -> None:
+        if job.command:
+            self.write(f"done   {job.words} ({format_seconds(job.seconds)}); {summarize(self.state)}")
+
+    def show_message(self, text: str, color: str = "") -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def write(self, text: str) -> None:
+        self.show_message(f"{time.strftime('%H:%M:%S')}  {text}")
+
+    def end(self) -> None:
+        """Say how the run ended and what was made last."""
+        state = self.state
+        if self.ended or not (state.finished or state.failed or state.running):
+            return
+        self.ended = True
+        whole = format_seconds(state.clock() - state.began)
+        done = state.count_done() == sum(state.planned.values()) and not state.failed
+        self.show_message(f"{'Finished' if done else 'Stopped'} after {whole}: {summarize(state)}.")
+        if state.finished and done:
+            last = state.finished[-1]
+            self.show_message(f"Made {last.output}" if last.command else last.words)
+
+
+class LiveView(PlainView):
+    """A view that is drawn again twice a second; messages stand above it."""
+
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
+        self.console = Console(stderr=True)
+        self.live: Live | None = None
+
+    def begin(self) -> None:
+        if self.live is None:
+            self.live = Live(console=self.console, get_renderable=self.render, refresh_per_second=2, transient=True)
+            self.live.start()
+
+    def show_start(self, job: Job) -> None:
+        """The view lists it."""
+
+    def show_end(self, job: Job) -> None:
+        """The view counts it."""
+
+    def show_message(self, text: str, color: str = "") -> None:
+        self.console.print(Text(text, style=color), soft_wrap=True)
+
+    def render(self) -> RenderableType:
+        """The view at this moment."""
+        return Group(Text(summarize(self.state), style="bold"), self.render_stages(), self.render_jobs())
+
+    def render_stages(self) -> Table:
+        """A bar for each stage."""
+        table = Table.grid(padding=(0, 2))
+        for stage in self.state.list_stages():
+            done, running, left = self.state.count(stage)
+            bar = ProgressBar(total=max(1, done + running + left), completed=done, width=30)
+            table.add_row(f"  {stage}", bar, f"{done} done", f"{running} running" if running else "", f"{left} left")
+        return table
+
+    def render_jobs(self) -> Table:
+        """What runs now, the longest first, with the newest progress of training."""
+        table, now = Table.grid(padding=(0, 2)), self.state.clock()
+        table.add_column(justify="right", width=8)
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        jobs = sorted(self.state.running.values(), key=lambda job: job.started)
+        for job in jobs[:SHOWN]:
+            table.add_row(format_seconds(now - job.started), job.words)
+            if progress := job.read_progress():
+                table.add_row("", Text(progress, style="dim"))
+        if len(jobs) > SHOWN:
+            table.add_row("", f"and {len(jobs) - SHOWN} more")
+        return table
+
+    def end(self) -> None:
+        if self.live is not None:
+            self.live.stop()
+            self.live = None
+        super().end()
