@@ -13,12 +13,12 @@ help: ## this list
 reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	$(RUN) snakemake --configfile $(CONFIG)
 	$(RUN) snakemake --configfile $(CONFIG) --report $(OUTPUTS)/report.html > /dev/null
-	@echo "The verdict on one page: $(OUTPUTS)/scorecard.html; the report: $(OUTPUTS)/report.html; tables and figures: $(OUTPUTS)/papers."
+	@$(RUN) despur verdict --configfile $(CONFIG)
 
 smoke: $(VENV)/ready ## does it work here? one method, one seed (config/smoke.yaml)
 	$(RUN) snakemake --configfile config/smoke.yaml
-	$(RUN) python -m despur show results/runs/colored_digits/jtt/s0
-	@echo "It works. Look at results/smoke/scorecard.html and results/smoke/papers/cnc/figure_5.png. The whole bundled run: make."
+	@$(RUN) despur show results/runs/colored_digits/jtt/s0 && despur verdict --configfile config/smoke.yaml
+	@echo "It works. A figure to look at: results/smoke/papers/cnc/figure_5.png. The whole bundled run: make."
 
 environment: $(VENV)/ready ## .venv with exactly the locked packages
 	@echo "The environment is ready: . $(VENV)/bin/activate"

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from despur.cli import check, diff, explain, ledger, list, new, plan, run, show, unused
+from despur.cli import check, diff, explain, ledger, list, new, plan, run, show, unused, verdict
 from despur.cli.rows import format_json
 from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
@@ -57,6 +57,10 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         },
     ),
     "unused": (unused.list_unused, {}),
+    "verdict": (
+        verdict.summarize_run,
+        {"--configfile": PATH | {"default": Path("config.yaml"), "help": "of the run; default: config.yaml"}},
+    ),
     "plan": (
         plan.plan_configuration,
         {
@@ -75,7 +79,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
     "ledger": (ledger.check_ledger, {"action": {"choices": ("check",)}}),
     "new": (new.create, {"kind": {"choices": new.KINDS}, "name": {"help": "lower-case letters, digits and _"}}),
 }
-TABLES = ("run", "list", "explain", "show", "diff", "check", "unused", "plan")  # commands that print tables
+TABLES = ("run", "list", "explain", "show", "diff", "check", "unused", "plan", "verdict")  # commands that print tables
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -63,7 +63,7 @@ class LogHandler(LogHandlerBase):
                 self.view.show_end(job)
         elif event == LogEvent.JOB_ERROR:
             if job := self.state.fail(told["jobid"]):
-                self.view.show_message(describe_failure(job, told), "red")
+                self.view.show_message(describe_failure(job), "red")
         elif event in (None, LogEvent.ERROR):
             self.show_other(record)
 

@@ -127,7 +127,7 @@ def read_lines(log: str) -> list[str]:
     return file.read_text(errors="replace").splitlines() if log and file.is_file() else []
 
 
-def describe_failure(job: Job, told: Mapping[str, Any]) -> str:
+def describe_failure(job: Job) -> str:
     """What a person needs of a job that failed: the end of its log, where the log is, and how to run the job by
     hand."""
     lines = read_lines(job.log)[-LINES:]
@@ -141,4 +141,4 @@ def spell_command(job: Job) -> str:
     match = re.search(r"python -m despur\.warm (.*?)(?: > \S+ 2>&1)?$", " ".join(job.command.split()))
     if match and len(match[1]) < LONGEST:
         return f"python {match[1]}"
-    return f"snakemake {job.output} --verbose" if job.output else job.command
+    return f"snakemake {job.output} --verbose"

@@ -27,12 +27,12 @@ def summarize_run(configfile: Path) -> Iterator[str]:
     table = pd.read_csv(scorecard, low_memory=False)
     pages = [file for file in (outputs / "scorecard.html", outputs / "report.html") if file.exists()]
     yield f"Tables and figures: {outputs / 'papers'}. All verdicts: {', '.join(map(str, pages))}"
-    found = list(count_verdicts(table))
-    yield "Verdict: " + "; ".join(found)
-    yield from found
+    counts = count_verdicts(table)
+    said = "; ".join(f"{what}: {format_counts(own)}" for what, own in counts.items())
+    yield Row(f"Verdict: {said}", "verdicts", **counts)
 
 
-def count_verdicts(table: "pd.DataFrame") -> Iterator[Row]:
+def count_verdicts(table: "pd.DataFrame") -> dict[str, dict[str, int]]:
     """Of a scorecard: how many printed numbers and claims have which verdict. Those on the papers' own data and on
     substitutes are counted apart."""
     from despur.reporting import verdicts
@@ -40,12 +40,17 @@ def count_verdicts(table: "pd.DataFrame") -> Iterator[Row]:
     numbers, claims = (table[table["kind_of_row"] == kind] for kind in ("number", "claim"))
     kinds = numbers["verdict"].map(verdicts.kind).map(verdicts.KINDS.index)
     first = kinds.groupby([numbers[key].fillna("") for key in PRINTED_NUMBER]).min()
-    counted = {"printed numbers": first.map(verdicts.KINDS.__getitem__).value_counts()}
     substitute = claims["substitute"].astype(str) == "True"
-    counted["claims on the papers' own data"] = claims[~substitute]["verdict"].value_counts()
-    counted["claims on substitute data"] = claims[substitute]["verdict"].value_counts()
-    for what, counts in counted.items():
-        words = NUMBERS if what == "printed numbers" else CLAIMS
-        by_word = {verdict: int(counts.get(verdict, 0)) for verdict in words}
-        said = ", ".join(f"{count} {words[verdict]}" for verdict, count in by_word.items() if count)
-        yield Row(f"{what}: {said or 'none compared here'}", "verdicts", of=what, **by_word)
+    found = {
+        "printed numbers": (first.map(verdicts.KINDS.__getitem__), NUMBERS),
+        "claims on the papers' own data": (claims[~substitute]["verdict"], CLAIMS),
+        "claims on substitute data": (claims[substitute]["verdict"], CLAIMS),
+    }
+    return {
+        what: {word: int((own == name).sum()) for name, word in words.items()} for what, (own, words) in found.items()
+    }
+
+
+def format_counts(counts: dict[str, int]) -> str:
+    """``3 hold, 1 undecided``."""
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "none judged here"

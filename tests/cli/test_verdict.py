@@ -1,0 +1,52 @@
+"""despur verdict: a scorecard in one line."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from despur.cli.rows import format_json
+from despur.cli.verdict import summarize_run
+from despur.reporting.scorecard import COLUMNS
+from despur.specs.settings import SettingError
+
+
+@pytest.fixture
+def scorecard(tmp_path, monkeypatch):
+    """Writes a scorecard of numbers (method, verdict) and claims (verdict, on substitute data)."""
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_text("papers: [cnc]\ndatasets: {}\noutputs: results/own\n")
+
+    def write(numbers, claims):
+        rows = [{"kind_of_row": "number", "method": method, "verdict": verdict} for method, verdict in numbers]
+        rows += [{"kind_of_row": "claim", "verdict": verdict, "substitute": own} for verdict, own in claims]
+        Path("results/own").mkdir(parents=True)
+        pd.DataFrame(rows, columns=COLUMNS).to_csv("results/own/scorecard.csv", index=False)
+
+    return write
+
+
+def test_numbers_and_claims_are_counted_apart_and_a_number_on_two_data_sets_once(scorecard):
+    numbers = [("erm", "agrees"), ("cnc", "agrees"), ("cnc", "differs"), ("jtt", "not run here")]
+    claims = [("holds", True), ("holds", True), ("undecided", True), ("fails", False), ("not run here", False)]
+    scorecard(numbers, claims)
+    lines = list(summarize_run(Path("config.yaml")))
+    assert lines[0].startswith("Tables and figures: results/own/papers.")
+    assert lines[1] == (
+        "Verdict: printed numbers: 1 agree, 1 differ; claims on the papers' own data: 1 fail; "
+        "claims on substitute data: 2 hold, 1 undecided"
+    )
+    assert '"claims on substitute data": {\n    "hold": 2,\n    "fail": 0,' in format_json(lines)
+
+
+def test_what_is_not_judged_is_said(scorecard):
+    scorecard([("erm", "not run here")], [("undecided", True)])
+    assert (
+        "printed numbers: none judged here; claims on the papers' own data: none judged here"
+        in list(summarize_run(Path("config.yaml")))[1]
+    )
+
+
+def test_without_a_scorecard_it_is_said_how_to_make_it(scorecard):
+    with pytest.raises(SettingError, match=r"results/own/scorecard\.csv is not there: make it with snakemake"):
+        list(summarize_run(Path("config.yaml")))

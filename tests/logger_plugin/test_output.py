@@ -1,0 +1,92 @@
+"""What a person sees of a run of Snakemake with the plugin, of a tiny workflow."""
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from project import SOURCE
+
+SNAKEFILE = """
+rule all:
+    input: "b"
+    message: "All is made"
+
+rule build_data:
+    output: "a"
+    message: "Building a"
+    shell: "touch {output}"
+
+rule train_stage2:
+    input: "a"
+    output: "b"
+    log: "b.log"
+    message: "Training b"
+    shell: "(echo first words; echo last words; COMMAND) > {log} 2>&1"
+"""
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Runs Snakemake on the workflow; its exit status and what it prints."""
+
+    def run(command, *options, terminal=False):
+        (tmp_path / "Snakefile").write_text(SNAKEFILE.replace("COMMAND", command))
+        paths = os.pathsep.join([str(SOURCE / "workflow"), os.environ.get("PYTHONPATH", "")])
+        environment = os.environ | {"PYTHONPATH": paths, "TERM": "xterm", "COLUMNS": "100"}
+        words = [sys.executable, "-m", "snakemake", "--logger", "despur", "-c1", *options]
+        if not terminal:
+            done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100)
+            return done.returncode, done.stdout + done.stderr
+        main, other = pty.openpty()
+        process = subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=other, stderr=other)
+        os.close(other)
+        return read_all(main), process.wait(timeout=100)
+
+    return run
+
+
+def read_all(terminal):
+    """What is written to a terminal until nobody writes any more."""
+    found = b""
+    while True:
+        try:
+            found += os.read(terminal, 4096)
+        except OSError:
+            return found.decode()
+
+
+def test_without_a_terminal_each_job_is_a_line_at_its_start_and_at_its_end(call):
+    code, text = call("touch {output}")
+    lines = [line for line in text.splitlines() if line]
+    start = lines.index("2 jobs: 1 data, 1 methods")
+    shown = [line.partition("  ")[2].split(" (")[0] for line in lines[start + 1 : start + 5]]
+    assert shown == ["start  Building a", "done   Building a", "start  Training b", "done   Training b"]
+    assert code == 0 and lines[-2].startswith("Finished after") and lines[-1] == "All is made"
+    assert "Nothing to be done" in call("touch {output}")[1]
+
+
+def test_a_failed_job_shows_its_log_and_how_to_run_it_again(call):
+    code, text = call("false")
+    assert code == 1 and "FAILED  Training b\n  the end of its log, b.log:\n    first words\n    last words" in text
+    assert "by hand: snakemake b --verbose" in text and text.count("FAILED") == 1
+    assert "Stopped after" in text and "1 of 2 jobs done, 1 failed" in text
+
+
+def test_snakemake_speaks_itself_where_it_is_asked_to(call):
+    for option in ("--verbose", "--printshellcmds", "-n"):
+        text = call("touch {output}", option, "--forceall")[1]
+        assert "Job stats:" in text and "start  " not in text, option
+    assert "2 jobs" not in call("touch {output}", "--quiet", "all", "--forceall")[1]
+
+
+def test_an_error_before_any_job_is_said(call):
+    code, text = call("touch {output}", "nothing_of_that_name")
+    assert code == 1 and "nothing_of_that_name" in text and "Traceback" not in text
+
+
+def test_on_a_terminal_there_is_one_view_that_ends_with_what_was_made(call):
+    text, code = call("sleep 1.5; touch {output}", terminal=True)
+    assert code == 0 and "1 done" in text and "Training b" in text and "All is made" in text
+    assert "start  " not in text
