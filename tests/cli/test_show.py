@@ -64,7 +64,7 @@ def test_a_run_shows_mean_and_std_of_what_tables_show():
     assert [line.split() for line in text.splitlines()[2:]] == [
         ["metric", "best", "step", "last", "step"],
         ["gap", "0.2", "(0.14)", "9", "(0)"],
-        ["accuracy", "of", "3,", "40", "samples", "9", "(0)", "–"],
+        ["accuracy", "of", '"3"', "(40", "samples)", "9", "(0)", "–"],
     ]
 
 

@@ -17,12 +17,15 @@ GROUPED = ("accuracy", "probe_accuracy")  # the metrics that are shown of each g
 
 def show_run(path: Path) -> Iterator[str]:
     """what a finished run measured: metrics of the headline split, best and last step, mean (std) over seeds"""
+    import pandas as pd
+
     table = load_headline(path)
     yield (
         f"{locate(path).folder}: split {find_headline(path)}, {format_seeds(table['seed'].unique())}; mean (std) over "
         "seeds, shares as in metrics.csv"
     )
     shown = table[table["selection"].isin(SELECTIONS) & ((table["group"] == "") | table["metric"].isin(GROUPED))]
+    shown = pd.concat([shown[shown["group"] == ""], shown[shown["group"] != ""]])  # groups last
     for point, own in shown.groupby("point", sort=False):
         yield f"\n{point}" if point else ""
         yield f"{'metric':<50}{'best step':>18}{'last step':>18}"
@@ -36,8 +39,8 @@ def list_metrics(point: str, shown: "pd.DataFrame", every: "pd.DataFrame") -> It
         found = {name: own[own["selection"] == name]["value"].dropna() for name in SELECTIONS}
         if not len(found["best"]):
             continue
-        size = f", {samples[group]:,.0f} samples" if metric == "accuracy" else ""
-        words = f"{metric} of {group}{size}" if metric == "accuracy" else f"{metric} {group}".strip()
+        of_group = f'{metric} of "{group}" ({samples.get(group, 0):,.0f} samples)'
+        words = of_group if metric == "accuracy" else f"{metric} {group}".strip()
         cells = "".join(f"{format_spread(values) if len(values) else '–':>18}" for values in found.values())
         numbers = {name: values.mean() for name, values in found.items()}
         spreads = {f"{name}_std": values.std() for name, values in found.items()}
