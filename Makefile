@@ -36,9 +36,25 @@ $(VENV)/ready: envs/requirements.lock pyproject.toml
 lock: ## resolve envs/requirements.lock anew from pyproject.toml
 	$(RUN) uv pip compile -q pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/requirements.lock
+	$(RUN) uv pip compile -q --group pyproject.toml:docs --constraint envs/requirements.lock --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/docs.lock
 
-test: $(VENV)/ready ## lint, types, imports and all tests
+docs: $(VENV)/docs ## the documentation as a site: build/docs/index.html
+	$(RUN) PYTHONPATH=docs python -m catalog build/docs-source
+	$(RUN) sphinx-build -q -W --keep-going -j auto -c docs build/docs-source build/docs
+	@echo "The site: build/docs/index.html"
+
+$(VENV)/docs: $(VENV)/ready envs/docs.lock
+	$(RUN) uv pip install -q --require-hashes -r envs/docs.lock
+	touch $@
+
+tutorial: $(VENV)/ready ## run the commands of docs/tutorial.md and keep their outputs in it
+	$(RUN) PYTHONPATH=docs python -m catalog.tutorial
+
+lint: $(VENV)/ready ## formats, types and imports
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports
+
+test: lint ## lint and all tests
 	$(RUN) pytest -n 2
 
 test-long: $(VENV)/ready ## the tests that take minutes: error rates of verdicts
@@ -50,7 +66,7 @@ test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get 
 bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, where there is one)
 	$(RUN) PYTHONPATH=tests python -m benchmarks results/benchmarks.csv
 
-reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference
-	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG)
+reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference; renew the README's table
+	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG) && python -m despur.reporting.summary README.md
 
-.PHONY: help reproduce smoke environment lock test test-long test-slurm bench reference
+.PHONY: help reproduce smoke environment lock test test-long test-slurm bench reference docs tutorial lint

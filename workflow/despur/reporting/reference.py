@@ -1,5 +1,5 @@
 """Keep what a full run measured: its tables, figures and histories, with provenance, under
-results/reference/CONFIG/PAPER.
+results/reference/CONFIG/PAPER, and its scorecard beside them.
 
     python -m despur.reporting.reference --configfile config/mnist.yaml
 """
@@ -45,6 +45,7 @@ def keep(configfile: Path) -> None:
     code digest, seconds, device, memory), and training histories."""
     config = configuration.load_configuration(configfile)
     made_by = {**origin.code(), "config": config}  # before this writes into the tree
+    keep_scorecard(Path(config["outputs"]), Path("results/reference") / configfile.stem)
     for paper in config["papers"]:
         source, target = Path(config["outputs"]) / "papers" / paper, Path("results/reference") / configfile.stem / paper
         for file in (files := shown(source)):
@@ -58,6 +59,13 @@ def keep(configfile: Path) -> None:
             histories = [pd.read_csv(run / "history.csv") for run in runs if (run / "history.csv").exists()]
             write_csv(target / "histories.csv", pd.concat(histories) if histories else pd.DataFrame())
             print(f"kept in {target}")
+
+
+def keep_scorecard(outputs: Path, target: Path) -> None:
+    """Copy the verdicts of a run, from which the README's table is made; nothing where they are not there."""
+    if (scorecard := outputs / "scorecard.csv").exists():
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copy(scorecard, target)
 
 
 if __name__ == "__main__":

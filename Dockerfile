@@ -1,0 +1,17 @@
+# The environment with the locked packages. No image was built from this file by those who wrote it; the weekly workflow
+# builds both.
+#   docker build --target cpu --tag despur .
+#   docker run --rm -v "$PWD/results:/despur/results" despur snakemake results/runs/colored_digits/erm/s0/metrics.csv
+# With a GPU (NVIDIA Container Toolkit on the host; the CUDA libraries come with the packages):
+#   docker build --target cuda --tag despur:cuda .
+#   docker run --rm --gpus all despur:cuda snakemake --workflow-profile profiles/gpu
+FROM python:3.13-slim AS cpu
+RUN apt-get update && apt-get install -y --no-install-recommends git make && rm -rf /var/lib/apt/lists/*
+WORKDIR /despur
+COPY . .
+RUN make environment && rm -rf /root/.cache
+ENV PATH=/despur/.venv/bin:$PATH
+CMD ["snakemake"]
+
+FROM cpu AS cuda
+ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility

@@ -1,0 +1,100 @@
+"""The catalog of data sets, from their files. Bundled data sets are built, to count their samples."""
+
+from pathlib import Path
+
+import numpy as np
+
+from catalog.components import format_settings
+from catalog.markdown import code, contents, escape, page, table
+from despur.cli.check import LICENCE, SOURCE, find_statement
+from despur.orchestration.experiments import list_papers, load_experiments
+from despur.specs.declarations import declared, list_components, read_docstring, summarize
+from despur.specs.resolution import resolve
+from despur.specs.settings import spell
+from despur.storage.dataset_checks import build_dataset
+from despur.storage.raw_files import is_downloaded
+
+INTRODUCTION = "After this page you know every data set: its files, sizes, license, and who can have it."
+COUNTED = ("colored_digits", "scene_digits", "domain_digits")  # bundled, and quick to build
+
+
+def build_pages() -> dict[str, str]:
+    """The pages, by name: one for each data set, and ``index``."""
+    names = list_components("datasets")
+    rows = [
+        [f"[{name}]({name}.md)", escape(summarize("datasets", name)), describe_access(name), describe_papers(name)]
+        for name in names
+    ]
+    shown = table(["name", "what it is", "who can have it", "papers"], rows)
+    index = page("Data sets", INTRODUCTION, shown, contents(names), "[All pages](../index.md)")
+    return {"index": index, **{name: build_page(name) for name in names}}
+
+
+def describe_papers(name: str) -> str:
+    """The papers that name a data set, or a subset of it."""
+    stated = {paper: load_experiments(paper)["datasets"] for paper in list_papers()}
+    own = [
+        paper
+        for paper, datasets in stated.items()
+        if any(each == name or each.endswith(f"_{name}") or each.startswith(f"{name}_") for each in datasets)
+    ]
+    return ", ".join(f"[{paper}](../papers/{paper}.md)" for paper in own) or "–"
+
+
+def describe_access(name: str) -> str:
+    """How a user gets the files of a data set."""
+    if not declared("datasets", name).get("RAW"):
+        return "bundled"
+    if is_downloaded(name):
+        return "downloaded by itself"
+    return "your own files" if name == "bring_your_own" else "your copy"
+
+
+def build_page(name: str) -> str:
+    """All that the file of a data set says of it."""
+    file = f"workflow/despur/datasets/{name}.py"
+    facts = [
+        ["who can have it", describe_access(name)],
+        ["license", escape(find_statement(name, LICENCE))],
+        ["source", escape(find_statement(name, SOURCE))],
+        ["papers", describe_papers(name)],
+    ]
+    parts = [
+        escape(read_docstring("datasets", name)),
+        f"File: [{code(file)}](/{file})",
+        table(["", ""], facts),
+        f"## Raw files\n\n{describe_files(name)}",
+        f"## Sizes\n\n{describe_sizes(name)}" if name in COUNTED else "",
+        f"## Settings\n\n{format_settings(declared('datasets', name)['SETTINGS'])}",
+        describe_published(name),
+    ]
+    return page(name, *parts, "[All data sets](index.md)")
+
+
+def describe_files(name: str) -> str:
+    """The patterns of raw files, below DESPUR_DATA_ROOT."""
+    stated = declared("datasets", name)
+    lines = [(pattern, "") for pattern in stated.get("RAW", ())]
+    lines += [(pattern, key) for key, patterns in stated.get("RAW_WITH", {}).items() for pattern in patterns]
+    rows = [[" or ".join(code(each.strip()) for each in pattern.split("|")), code(key)] for pattern, key in lines]
+    return table(["file under `DESPUR_DATA_ROOT`", "only with"], rows) if rows else "None: it is bundled."
+
+
+def describe_sizes(name: str) -> str:
+    """Samples of each class-attribute group in each split, counted in the data set as its defaults make it."""
+    dataset = build_dataset(resolve("datasets", name).points[0], Path("nowhere"))
+    names, splits = dataset.about["groups"], dataset.splits
+    counts = {split: dataset.groups[dataset.rows(split)].sum(axis=0) for split in splits}
+    rows = [[escape(group), *(f"{counts[split][i]:,}" for split in splits)] for i, group in enumerate(names)]
+    total = ["all samples", *(f"{np.size(dataset.rows(split)):,}" for split in splits)]
+    return table(["group", *splits], [*rows, total])
+
+
+def describe_published(name: str) -> str:
+    """The settings that a data set's file states for methods."""
+    stated = declared("datasets", name).get("PAPER_HYPERPARAMETERS", {})
+    rows = [
+        [code(role) if role != "*" else "all", " ".join(code(f"{k}={spell(v)}") for k, v in values.items())]
+        for role, values in stated.items()
+    ]
+    return f"## Settings of methods on it\n\n{table(['method', 'settings'], rows)}" if rows else ""

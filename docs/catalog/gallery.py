@@ -1,0 +1,101 @@
+"""The gallery: tables and figures of full runs that are kept in results/reference, each with the command that makes
+it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from catalog.markdown import contents, escape, page, table
+from despur.orchestration.artifact_files import format_label
+from despur.orchestration.configuration_files import load_merged
+from despur.orchestration.experiments import PAPERS, load_experiments
+
+REFERENCE = PAPERS.parents[1] / "results/reference"
+INTRODUCTION = (
+    "After this page you have seen what full runs of despur give, and know how to make each table and figure.\n\n"
+    "The runs called *config* are those of `make`, on small bundled data. Their numbers cannot match a paper's; "
+    "[Reading the results](../reading_results.md) says what can be judged on them."
+)
+SHOWN = ".png", ".md"
+
+
+def build_pages() -> dict[str, str]:
+    """The pages, by name: one for each configuration and paper, and ``index``."""
+    folders = sorted(file.parent for file in REFERENCE.glob("*/*/provenance.json"))
+    names = [name_page(folder) for folder in folders]
+    rows = [
+        [
+            f"[{folder.name}]({name}.md)",
+            escape(load_experiments(folder.name)["title"]),
+            folder.parent.name,
+            str(sum(file.suffix in SHOWN for file in folder.iterdir())),
+        ]
+        for folder, name in zip(folders, names, strict=True)
+    ]
+    shown = table(["paper folder", "paper", "run", "tables and figures"], rows)
+    index = page("Gallery", INTRODUCTION, shown, contents(names), "[All pages](../index.md)")
+    return {"index": index, **{name: build_page(folder) for name, folder in zip(names, folders, strict=True)}}
+
+
+def name_page(folder: Path) -> str:
+    """``config_cnc`` of results/reference/config/cnc."""
+    return f"{folder.parent.name}_{folder.name}"
+
+
+def build_page(folder: Path) -> str:
+    """The figures of a paper in a run, then its tables, which open on a click."""
+    files = [file for suffix in SHOWN for file in sort_artifacts(folder, suffix)]
+    parts = [escape(load_experiments(folder.name)["title"]), describe_origin(folder)]
+    parts += [part for file in files for part in show_artifact(folder, file)]
+    return page(f"{folder.name}, run {folder.parent.name}", *parts, "[The gallery](index.md)")
+
+
+def sort_artifacts(folder: Path, suffix: str) -> list[Path]:
+    """The files of a kind, in the order of the paper's experiments.yaml."""
+    order = list(load_experiments(folder.name)["artifacts"])
+    files = sorted(folder.glob(f"*{suffix}"))
+    return sorted(files, key=lambda file: order.index(file.stem) if file.stem in order else len(order))
+
+
+def describe_origin(folder: Path) -> str:
+    """What made the run: commit, machine and versions."""
+    made = json.loads((folder / "provenance.json").read_text())
+    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+    return f"Made by commit `{made['commit'][:12]}` on {made['machine']}, with {versions}."
+
+
+def show_artifact(folder: Path, file: Path) -> Iterator[str]:
+    """A heading, the caption, the figure or the table, and the command."""
+    label = format_label(file.stem)
+    yield f"## {label}"
+    if caption := read_caption(folder.name, file.stem):
+        yield escape_caption(caption)
+    if file.suffix == ".png":
+        yield f"![{label} of {folder.name}](/{file.relative_to(REFERENCE.parents[1])})"
+    else:
+        yield f"<details><summary>{label}</summary>\n\n{file.read_text().strip()}\n\n</details>"
+    if command := find_command(folder, file):
+        yield f"```bash\n{command}\n```"
+
+
+def read_caption(paper: str, artifact: str) -> str:
+    """The caption of an artifact; nothing where it has none."""
+    file = PAPERS / paper / "captions" / f"{artifact}.rst"
+    return file.read_text().strip() if file.exists() else ""
+
+
+def escape_caption(text: str) -> str:
+    """A caption as Markdown: its emphasis and code mean the same there."""
+    return text.replace("$", r"\$").replace("CMNIST*", r"CMNIST\*")
+
+
+def find_command(folder: Path, file: Path) -> str:
+    """The command that makes an artifact; nothing where no configuration has this run."""
+    run = folder.parent.name
+    name = "config.yaml" if run == "config" else f"config/{run}.yaml"
+    if not (REFERENCE.parents[1] / name).exists():
+        return ""
+    config = load_merged(REFERENCE.parents[1] / name)
+    suffix = ".html" if file.suffix == ".md" else file.suffix
+    option = "" if run == "config" else f" --configfile {name}"
+    return f"snakemake {config.get('outputs', 'results')}/papers/{folder.name}/{file.stem}{suffix}{option}"

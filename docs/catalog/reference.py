@@ -1,0 +1,76 @@
+"""Pages from the code of metrics and from the schema of configurations."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from catalog.markdown import code, escape, page, table
+from despur.orchestration.configuration import SCHEMA
+from despur.specs.declarations import PACKAGE
+
+KINDS = {"string": "text", "array": "list", "object": "mapping", "integer": "whole number", "boolean": "true or false"}
+
+
+def build_metrics_page() -> str:
+    """The functions of despur.metrics, by file."""
+    parts = []
+    for file in sorted((PACKAGE / "metrics").glob("[a-z]*.py")):
+        tree = ast.parse(file.read_text())
+        rows = [
+            [code(node.name), escape((ast.get_docstring(node) or "").partition("\n\n")[0])]
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) and not node.name.startswith("_")
+        ]
+        path = f"workflow/despur/metrics/{file.name}"
+        parts.append(f"## {file.stem}\n\n{escape(ast.get_docstring(tree) or '')}\n\n[{code(path)}](/{path})")
+        parts += [table(["function", "what it gives"], rows)] if rows else []
+    introduction = (
+        "After this page you know the functions behind each metric. [Metrics](metrics.md) lists the metrics themselves."
+    )
+    return page("Functions of metrics", introduction, *parts, "[All pages](index.md)")
+
+
+def build_configuration_page() -> str:
+    """Every key of a configuration, from the schema."""
+    schema = yaml.safe_load(SCHEMA.read_text())
+    rows = [
+        [code(name), escape(describe_type(schema, stated)), code(stated.get("default", "")), escape(text)]
+        for name, stated, text in walk_keys(schema["properties"])
+    ]
+    file = f"workflow/{SCHEMA.relative_to(PACKAGE.parent)}"
+    introduction = (
+        "After this page you know every key of a configuration.\n\n"
+        "[Configurations](configurations.md) shows them in use. "
+        f"From [{code(file)}](/{file}), against which every configuration is checked. "
+        f"Keys that are required: {', '.join(code(key) for key in schema['required'])}."
+    )
+    shown = table(["key", "value", "default", "what it says"], rows)
+    return page("Keys of a configuration", introduction, shown, "[All pages](index.md)")
+
+
+def walk_keys(properties: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """(dotted key, what the schema states, description) of all keys, also of those inside others."""
+    for name, stated in properties.items():
+        yield prefix + name, stated, stated.get("description", "")
+        below, path = stated, prefix + name
+        while isinstance(below.get("additionalProperties"), Mapping):
+            below, path = below["additionalProperties"], f"{path}.NAME"
+        if "properties" in below:
+            yield from walk_keys(below["properties"], f"{path}.")
+
+
+def describe_type(schema: Mapping[str, Any], stated: Mapping[str, Any]) -> str:
+    """``integer or array``."""
+    if "$ref" in stated:
+        stated = schema["$defs"][stated["$ref"].rpartition("/")[2]]
+    kinds = stated["type"] if isinstance(stated["type"], list) else [stated["type"]]
+    names = {
+        "string": "text",
+        "array": "list",
+        "object": "mapping",
+        "integer": "whole number",
+        "boolean": "true or false",
+    }
+    return " or ".join(names[kind] for kind in kinds)

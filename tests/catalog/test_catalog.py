@@ -1,0 +1,136 @@
+"""The site's pages (docs/catalog): complete, linked, with a way back; and the pieces that they are made of."""
+
+import posixpath
+import re
+import subprocess
+from pathlib import PurePosixPath
+
+import pytest
+from project import SOURCE, Project
+
+from catalog import claims, components, gallery, markdown, reference, tutorial
+from catalog.losses import describe_losses
+from catalog.pages import FENCE, LINK, Site
+from despur.orchestration import experiments
+from despur.specs.declarations import declared, list_components
+from despur.specs.settings import spell
+
+
+@pytest.fixture(scope="module")
+def site():
+    return Site()
+
+
+def links(text):
+    """What a page links to, outside of code."""
+    return [target for _, _, target in LINK.findall(FENCE.sub("", text))]
+
+
+def test_every_component_has_a_page_with_all_its_settings(site):
+    for kind in ("methods", "datasets", "encoders", "inference"):
+        for name in list_components(kind):
+            page = site.texts[f"{kind}/{name}.md"]
+            assert f"({name}.md)" in site.texts[f"{kind}/index.md"]
+            for key, setting in declared(kind, name)["SETTINGS"].items():
+                assert f"| `{key}` | {markdown.code(spell(setting.default))} |" in page, (name, key)
+
+
+def test_every_link_leads_to_a_page_or_a_figure(site):
+    for name, text in site.texts.items():
+        for target in links(text):
+            if not target.startswith(("http", "#")):
+                found = posixpath.normpath(posixpath.join(posixpath.dirname(name), target.partition("#")[0]))
+                assert found in {*site.texts, *site.copied}, f"{name}: {target}"
+
+
+def test_every_page_is_in_a_menu_and_leads_back(site):
+    in_menus = {
+        str(PurePosixPath(name).parent / entry).removesuffix(".md") + ".md"
+        for name, text in site.texts.items()
+        for menu in re.findall(r"```\{toctree\}\n(.*?)```", text, re.DOTALL)
+        for entry in menu.splitlines()
+        if entry and not entry.startswith(":")
+    }
+    for name, text in site.texts.items():
+        if name != "index.md":
+            assert name in in_menus or text.startswith("---\norphan: true"), name
+            assert any(target.endswith("index.md") for target in links(text)), name
+
+
+def test_the_page_of_a_method_says_what_it_reads():
+    assert "clusters" in components.describe_inputs("cnc") and "no true attribute" in components.describe_inputs("cnc")
+    assert "true attribute of training samples" in components.describe_inputs("gdro")
+    assert "`erm`" in components.describe_inputs("dfr")
+    assert ("cnc", "jtt") in components.list_uses("jtt")
+
+
+def test_losses_are_found_through_imported_methods():
+    assert "contrastive.contrast" in describe_losses("cnc")
+    assert "infonce.tell_apart" in describe_losses("simclr_msr")
+    assert "Cross-entropy" in describe_losses("erm")
+
+
+def test_every_claim_stands_on_its_page():
+    pages = claims.build_pages()
+    for paper in experiments.list_papers():
+        for claim in claims.read_claims(paper):
+            assert f"`{claim['name']}`" in pages[paper]
+
+
+def test_the_gallery_shows_every_kept_figure_with_its_command():
+    pages = gallery.build_pages()
+    figures = [*gallery.REFERENCE.glob("*/*/*.png")]
+    assert len(figures) > 20
+    for file in figures:
+        assert f"(/{file.relative_to(SOURCE)})" in pages[gallery.name_page(file.parent)]
+    assert "snakemake results/mnist/papers/cnc/figure_5.png --configfile config/mnist.yaml" in pages["mnist_cnc"]
+
+
+def test_every_key_of_a_configuration_is_described():
+    text = reference.build_configuration_page()
+    for key in ("papers", "datasets.NAME.data", "artifacts.NAME.NAME.seeds", "matrix.data", "outputs"):
+        assert f"| `{key}` |" in text
+
+
+def test_text_is_escaped_and_code_is_not():
+    assert markdown.escape("a*b | ``c*d`` <e>") == r"a\*b \| `c*d` \<e>"
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Zhang et al. 2022, Sec. 4 and App. C", ["Sec. 4", "App. C"]),
+        ("Eq. 16-17 or Eq. 4; Table A.8", ["Eq. 16-17", "Eq. 4", "Table A.8"]),
+        ("Section of nothing", []),
+    ],
+)
+def test_places_in_a_paper_are_found(text, places):
+    assert markdown.find_places(text) == places
+
+
+def test_a_command_of_the_tutorial_gets_its_output():
+    text = "```bash\necho new\n```\n\n```text\nold\n```\n\n```bash\necho silent\n```\n"
+    found = tutorial.STEP.sub(tutorial.run_step, text)
+    assert found == "```bash\necho new\n```\n\n```text\nnew\n```\n\n```bash\necho silent\n```\n"
+    with pytest.raises(subprocess.CalledProcessError):
+        tutorial.STEP.sub(tutorial.run_step, "```bash\nfalse\n```\n")
+
+
+def test_the_tutorial_shows_outputs():
+    steps = tutorial.list_steps(tutorial.PAGE.read_text())
+    assert sum(bool(output) for _, output in steps) >= 4
+
+
+@pytest.mark.long
+def test_the_tutorial_shows_what_its_commands_print(tmp_path):
+    project = Project.fresh(tmp_path / "project")
+    for command, output in tutorial.list_steps(tutorial.PAGE.read_text()):
+        program, *words = command.removeprefix("python -m ").split()
+        found = tutorial.clean(project.python("-m", program, *(["-c1"] if program == "snakemake" else []), *words))
+        if output is not None:
+            assert simplify(found) == simplify(output), f"make tutorial writes it anew: {command}"
+
+
+def simplify(output):
+    """An output with numbers to one place and without the width of its columns: rounding differs between machines."""
+    return re.sub(r"-?\d\.\d+", lambda number: f"{float(number[0]):.1f}", " ".join(output.split()))
