@@ -6,12 +6,15 @@ import itertools
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
 from despur.orchestration import configuration, experiments
 from despur.reporting.claim_format import read_claims
 from despur.reporting.formulas import Correlation
+from despur.reporting.printed import changed
+from despur.reporting.tables import compare, load_metrics
 from despur.specs.names import parse
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve
@@ -48,15 +51,56 @@ def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(paper_
         assert settings["anchor_fraction"] == (1 if paper_dataset == "waterbirds" else 0.1)
 
 
-def test_alone_the_paper_can_have_waterbirds_as_clip_sees_them():
-    config = CONFIG | {"papers": ["adapters"], "datasets": {"waterbirds": "waterbirds+fit=clip"}}
-    artifact_runs = experiments.list_runs_of_papers(config)
-    assert {artifact_run.paper_dataset for artifact_run in artifact_runs} == {"waterbirds"} and not any(
-        artifact_run.substitute for artifact_run in artifact_runs
-    )
-    assert {resolve("datasets", artifact_run.dataset).points[0].settings["fit"] for artifact_run in artifact_runs} == {
-        "clip"
+def waterbirds_runs(artifact, **changes):
+    """The runs of an artifact on Waterbirds, and the settings in which each differs from the paper's."""
+    for artifact_run in experiments.list_artifact_runs(CONFIG | changes, "adapters", artifact):
+        if artifact_run.paper_dataset == "waterbirds":
+            run = locate(artifact_run.folders[0]).runs()[0]
+            yield artifact_run.dataset, changed(artifact_run, run.data.name, run.spec.name)
+
+
+def test_waterbirds_are_this_papers_as_clip_sees_them_and_stretched_ones_are_flagged():
+    assert set(waterbirds_runs("table_4")) == {("waterbirds+fit=clip", "")}
+    assert set(waterbirds_runs("table_4", datasets={"waterbirds": "waterbirds+fit=clip"})) == {
+        ("waterbirds+fit=clip", "")
     }
+    stretched = {"artifacts": {"adapters": {"table_4": {"data": "fit=stretch"}}}}
+    assert set(waterbirds_runs("table_4", **stretched)) == {("waterbirds", "fit=stretch")}
+    bundled = {"artifacts": {"adapters": {"table_4": {"methods": {"zero_shot": "prompting"}}}}}
+    assert set(waterbirds_runs("table_4", **bundled, datasets={"waterbirds": "scene_digits"})) == {("scene_digits", "")}
+    cnc = experiments.list_artifact_runs(CONFIG, "cnc", "table_1")
+    assert "waterbirds" in {artifact_run.dataset for artifact_run in cnc}
+
+
+@pytest.mark.parametrize(
+    ("fit", "verdict"), [("+fit=clip", "agrees"), ("", "other settings (fit=stretch): not compared")]
+)
+def test_only_waterbirds_as_clip_sees_them_are_compared(fit, verdict, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = locate(f"results/runs/waterbirds{fit}/prompting/s0-2")
+    rows = [
+        {"dataset": run.data.name, "method": run.spec.name, "seed": run.seed, "metric": metric, "value": value}
+        for run in result.runs()
+        for metric, value in (("worst_group_accuracy", 0.366), ("samples", 5794))
+    ]
+    same = {"split": "test", "selection": "best", "group": ""}
+    result.folder.mkdir(parents=True)
+    pd.DataFrame(rows).assign(**same).to_csv(result.folder / "metrics.csv", index=False)
+    own = experiments.ArtifactRun(
+        "waterbirds", f"waterbirds{fit}", "zero_shot", (str(result.folder),), "table_3", "adapters"
+    )
+    number = {"dataset": "waterbirds", "method": "zero_shot", "setting": "", "metric": "worst_group_accuracy"}
+    printed = pd.DataFrame([{**number, "mean": 36.6, "std": float("nan"), "note": ""}])
+    assert compare(printed, load_metrics([own]), 3)["verdict"].tolist() == [verdict]
+
+
+def test_texts_are_those_of_gpt_neo():
+    for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "figure_4_text"):
+        (data,) = resolve("datasets", artifact_run.dataset).points
+        for run in locate(artifact_run.folders[0]).runs():
+            stage1 = run.spec.components["stage1"]
+            assert stage1.components["encoder"].settings["model"] == "gpt-neo-1.3B"
+            assert data.settings["vocabulary"] == "gpt2" and stage1.settings["templates"] == "gpt_neo"
 
 
 def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):

@@ -5,6 +5,8 @@ Keys of experiments.yaml:
 - ``title``, ``datasets``: of the paper, and the paper's data sets;
 - ``methods``: which specification each printed method is: ``cnc+two_sided=false``, or of another stage
   ``groups/clusters``, ``stage1/erm``;
+- ``data``: by the paper's data set, its settings in this paper (``waterbirds: fit=clip``), where the data set itself is
+  used and the configuration names none of them;
 - ``accepted_variants``: settings, ``colors=released``, that count as the paper's though they are not the default
   (``despur/reporting/printed.py``);
 - ``artifacts``: its tables and figures.
@@ -133,13 +135,23 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
         methods = {name: load_experiments(paper)["methods"][name] for name in methods}
     found = []
     for paper_dataset in here.get("datasets", []):
-        datasets = [change_settings(each, here.get("data", "")) for each in list_substitutes(config, paper_dataset)]
+        used = [_apply_paper_settings(paper, paper_dataset, each) for each in list_substitutes(config, paper_dataset)]
+        datasets = [change_settings(each, here.get("data", "")) for each in used]
         for dataset, method in itertools.product(datasets, select_methods(config, paper_dataset, methods)):
             seeds = _count_seeds(config, here.get("seeds"), method)
             for name in list_specifications(methods[method], paper_dataset):
                 folders = list_run_folders(dataset, name, seeds)
                 found.append(ArtifactRun(paper_dataset, dataset, method, folders, artifact, paper))
     return found
+
+
+def _apply_paper_settings(paper: str, paper_dataset: str, dataset: str) -> str:
+    """A data set as the configuration uses it, with the settings that it has in this paper; a substitute as it is."""
+    own = load_experiments(paper).get("data", {}).get(paper_dataset, "")
+    if not own or ArtifactRun(paper_dataset, dataset, "", ()).substitute:
+        return dataset
+    named = parse(dataset)[1]
+    return change_settings(dataset, "+".join(item for item in own.split("+") if item.partition("=")[0] not in named))
 
 
 def list_runs_of_papers(config: Mapping[str, Any]) -> list[ArtifactRun]:

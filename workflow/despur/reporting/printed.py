@@ -106,21 +106,25 @@ def changed(artifact_run: ArtifactRun, data: str, method: str) -> str:
 
 
 def _changed_data(artifact_run: ArtifactRun, data: str) -> list[str]:
-    """Settings of a data set that are neither its default, nor varied by the artifact, nor part of the data set's name
-    in the paper."""
-    varied = (
-        parse(f"data+{text}")[1]
-        if (text := load_experiments(artifact_run.paper)["artifacts"][artifact_run.artifact].get("data"))
-        else {}
-    )
+    """Settings of a data set that are neither those that the paper folder states, nor else their default, nor varied by
+    the artifact, nor part of the data set's name in the paper."""
+    here = load_experiments(artifact_run.paper)
+    stated = _settings_of(here.get("data", {}).get(artifact_run.paper_dataset))
+    varied = _settings_of(here["artifacts"][artifact_run.artifact].get("data"))
     (point,) = resolve("datasets", data).points
+    own = {key: spell(point.value(key)) for key in stated} | point.changes
     return [
         f"{key}={value}"
-        for key, value in point.changes.items()
+        for key, value in own.items()
         if key != "draw"
-        and value not in varied.get(key, [])
+        and value not in (*varied.get(key, ()), *stated.get(key, ()))
         and artifact_run.paper_dataset != f"{point.base_name}_{value}"
     ]
+
+
+def _settings_of(text: str | None) -> dict[str, list[str]]:
+    """``p_corr=0.5~0.9`` as a mapping of keys to values."""
+    return parse(f"data+{text}")[1] if text else {}
 
 
 def stated(artifact_run: ArtifactRun) -> list[str]:

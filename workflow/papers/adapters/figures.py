@@ -24,7 +24,7 @@ def overall(artifact_runs: list[ArtifactRun], *metrics: str) -> pd.DataFrame:
 
 def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group error against similarity and alignment of groups of a class: each method on each model; a row for
-    each data set."""
+    each data set. Hollow: the contrastive adapter, which the paper's figure does not have."""
     values = named.tracked(overall(artifact_runs, WORST, *TRACKED))
     keys = ["paper_dataset", "used_dataset", "backbone", "paper_method", "seed"]
     wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
@@ -34,20 +34,30 @@ def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for row, (_, part) in zip(axes, used_dataset, strict=True):
         for axis, (metric, label) in zip(row, TRACKED.items(), strict=True):
             for (method, model), own in part.groupby(["paper_method", "backbone"]):
-                style = {"color": COLORS[method], "marker": MARKERS[models.index(model)]}
-                axis.scatter(own[metric], 100 * (1 - own[WORST]), s=9, alpha=0.45, linewidths=0, **style)
-                axis.scatter(
-                    own[metric].mean(), 100 * (1 - own[WORST].mean()), s=42, edgecolors="white", linewidths=0.6, **style
-                )
+                marker = MARKERS[models.index(model)]
+                error = 100 * (1 - own[WORST])
+                axis.scatter(own[metric], error, s=9, alpha=0.45, linewidths=0, color=COLORS[method], marker=marker)
+                axis.scatter(own[metric].mean(), error.mean(), s=42, marker=marker, linewidths=0.8, **colors_of(method))
             axis.set(xlabel=label, ylabel="worst-group error, %")
     legend = axes[0][-1]
     for method in ordered(wide["paper_method"]):
-        legend.scatter([], [], color=COLORS[method], s=30, label=NAMES[method])
+        added = "" if method in named.OF_FIGURE_3 else " (not in the paper's figure)"
+        legend.scatter([], [], s=30, linewidths=0.8, label=NAMES[method] + added, **colors_of(method))
     for model in models:
         legend.scatter([], [], color="0.4", marker=MARKERS[models.index(model)], s=30, label=f"part of {model}")
     legend.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), values[SHOWN])
+    write_csv(
+        output.with_suffix(".csv"),
+        values[SHOWN].assign(in_paper=values["paper_method"].isin(named.OF_FIGURE_3)),
+    )
+
+
+def colors_of(method: str) -> dict[str, str]:
+    """Of a marker of Figure 3: full for the paper's methods, hollow for others."""
+    color = COLORS[method]
+    own = method in named.OF_FIGURE_3
+    return {"facecolors": color, "edgecolors": "white"} if own else {"facecolors": "none", "edgecolors": color}
 
 
 def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
