@@ -30,7 +30,7 @@ PAPER_HYPERPARAMETERS = {  # of the toy experiments nothing is stated: as on Tin
     "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},
     "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
     "linear_classifier": {"learning_rate": 0.01},
-    "fine_tuning": {"learning_rate": 0.2},
+    "fine_tuning": {"learning_rate": 0.8},
 }
 
 RAW = (

@@ -45,7 +45,7 @@ PAPER_HYPERPARAMETERS = {
     "moco": {"queue": 65536},  # Sec. 3.3 of He et al.
     "images": {"crop_scale": 0.08, "flip": 0.5, "blur": 0.5, "blur_radius": 11, "color_jitter": 1.0, "grayscale": 0.2},
     "linear_classifier": {"learning_rate": 0.01, "batch_size": 1000, "epochs": 500, "neighbours": 0},
-    "fine_tuning": {"learning_rate": 0.2, "batch_size": 1024, "epochs": 30},
+    "fine_tuning": {"learning_rate": 0.8, "batch_size": 4096, "epochs": 30},
 }
 
 RAW = (

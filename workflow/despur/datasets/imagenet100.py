@@ -29,7 +29,7 @@ PAPER_HYPERPARAMETERS = {
     "dcl_msr": {"class_prior": 0.01},
     "images": {"crop_scale": 0.08, "flip": 0.5, "blur": 0.5, "blur_radius": 11, "color_jitter": 1.0, "grayscale": 0.2},
     "linear_classifier": {"learning_rate": 0.01, "neighbours": 0},
-    "fine_tuning": {"learning_rate": 0.2},
+    "fine_tuning": {"learning_rate": 0.8},
 }
 
 RAW = ("{synsets}", *declared("datasets", "imagenet")["RAW"])

@@ -23,7 +23,7 @@ PAPER_HYPERPARAMETERS = {  # Sec. 6.2; augmentations: not stated, as on CIFAR
     "wmse": {"slice": 256, "slicings": 4},  # Sec. 4 of Ermolov et al.
     "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
     "linear_classifier": {"learning_rate": 0.01, "epochs": 500},
-    "fine_tuning": {"learning_rate": 0.2, "epochs": 30},
+    "fine_tuning": {"learning_rate": 0.8, "epochs": 30},
 }
 
 RAW = (

@@ -22,12 +22,12 @@ from despur.storage.store import Array
 SETTINGS = {
     **without(
         sgd(
-            learning_rate=0.2,
+            learning_rate=0.8,
             momentum=0.9,
             weight_decay=0.0,
-            batch_size=1024,
+            batch_size=4096,
             epochs=30,
-            source="Chen et al.: rate 0.05 x batch / 256; 30 epochs at 10 %, 60 at 1 %",
+            source="Chen et al., App. B.5: rate 0.05 x batch / 256; 30 epochs at 10 %, 60 at 1 %",
         ),
         "encoder",
     ),
