@@ -5,6 +5,7 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -137,7 +138,7 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
 
 def test_every_printed_method_is_called_by_the_model_that_it_judges(scripts):
     for name, text in experiments.load_experiments("icl_msr")["methods"].items():
-        assert scripts["rows"].settings("cifar10", text)["paper_method"] == name
+        assert scripts["rows"].read_settings("cifar10", text)["paper_method"] == name
     known = {name for i in range(1, 5) for name in pd.read_csv(ROOM / f"reported/table_{i}.csv")["method"]}
     assert known - set(experiments.load_experiments("icl_msr")["methods"]) == {"cpc", "infomin"}
 
@@ -245,6 +246,64 @@ def test_the_numbers_of_the_text(scripts, artifact_run, tmp_path):
     gain = 100 * (0.05 + 0.001 * len("_msr") - 0.01)  # the median: of BYOL and LMCL, whose lambda is .1
     assert own.loc["improvement_upper_bound_in_most_cases", "ours"] == pytest.approx(gain)
     assert own.loc["n_classes", ["ours", "verdict"]].tolist() == [30, "of the loader alone: not compared"]
+
+
+def on_own_data(rows):
+    """Runs on CIFAR-10 itself: (columns, accuracies by seed)."""
+    fixed = {
+        **{"paper_dataset": "cifar10", "data": "cifar10", "substitute": False, "metric": "linear_top1"},
+        **{"split": "test", "selection": "best", "group": ""},
+    }
+    return pd.DataFrame(
+        [fixed | own | {"seed": seed, "value": value} for own, values in rows for seed, value in enumerate(values)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict"),
+    [
+        ((0.80, 0.81, 0.82), "agrees"),  # a point worse in all seeds
+        ((0.82, 0.83, 0.84), "differs"),
+        ((0.70, 0.90, 0.80), "undecided"),  # worse on average, but not in all seeds
+        ((0.80, 0.81), "fewer than 3 seeds: undecided"),
+    ],
+)
+def test_the_best_level_is_judged_with_the_noise_of_seeds(scripts, other, verdict):
+    rest = {"artifact": "figure_5", "paper_method": "simclr_msr", "uniformity": 1.0, "vectors": 6}
+    runs = on_own_data([({**rest, "weight": 1.0}, (0.81, 0.82, 0.83)), ({**rest, "weight": 10.0}, other)])
+    number = SimpleNamespace(metric="best_lambda", mean=1.0, dataset="cifar10")
+    found = scripts["statements"].measure(number, scripts["statements"].Source(runs))
+    assert found["verdict"] == verdict and found["seeds"] == len(other) and found["data"] == "cifar10"
+    assert found["ours"] == (10 if verdict == "differs" else 1)
+
+
+@pytest.mark.parametrize(
+    ("gain", "verdict"), [(0.005, "agrees"), (-0.005, "differs"), (0.02, "differs"), (0.00999, "undecided")]
+)
+def test_a_loss_is_no_gain_below_one_percent(scripts, gain, verdict):
+    table = {"artifact": "table_1"}
+    runs = on_own_data(
+        [
+            ({**table, "paper_method": "byol"}, (0.80, 0.81, 0.82)),
+            ({**table, "paper_method": "byol_msr"}, (0.80 + gain, 0.811 + gain, 0.819 + gain)),
+        ]
+    )
+    number = SimpleNamespace(metric="improvement_upper_bound_in_most_cases", mean=1.0, dataset="all")
+    found = scripts["statements"].measure(number, scripts["statements"].Source(runs))
+    assert found["verdict"] == verdict and found["ours"] == pytest.approx(100 * gain)
+
+
+def test_most_printed_gains_are_not_below_one_percent(scripts):
+    """The slip that the README states."""
+    found = []
+    for case in scripts["statements"].list_gains():
+        printed = pd.read_csv(ROOM / f"reported/{case['artifact']}.csv").query(
+            f"dataset == '{case['dataset']}' and metric == '{case['metric']}'"
+        )
+        means = printed.set_index("method")["mean"]
+        found.append(means[f"{case['method']}_msr"] - means[case["method"]])
+    assert (len(found), (np.array(found) < 1).sum()) == (47, 22)
+    assert "22 of 47" in (ROOM / "README.md").read_text()
 
 
 # claims

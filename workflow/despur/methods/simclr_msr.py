@@ -12,4 +12,4 @@ SETTINGS = {
 
 
 class SimCLRMSR(MSR, SimCLR):
-    """Eq. 1 and Eq. 3 as printed."""
+    """Eq. 1 and Eq. 3, with the index sets that the text states (``negatives``)."""

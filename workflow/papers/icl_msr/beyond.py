@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from rows import load, seconds
+from rows import load_runs, load_seconds
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.storage.store import Array
@@ -35,10 +35,10 @@ def read_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     )
 
 
-def saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+def load_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """A row for each run: the mean share of a Grad-CAM map inside the foreground, and the share of the image that is
     foreground."""
-    table = load(artifact_runs, read_saliency)
+    table = load_runs(artifact_runs, read_saliency)
     if not len(table):
         return pd.DataFrame(columns=[*RUN, "inside", "uniform", "samples"])
     known = table.dropna(subset=["inside"])
@@ -47,7 +47,7 @@ def saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     return sums.assign(inside=sums["inside"] / sums["samples"], uniform=sums["uniform"] / sums["samples"])
 
 
-def shares(times: Array, wanted: float) -> Array:
+def interpolation_weights(times: Array, wanted: float) -> Array:
     """Weights (K,) with which values at these times give the value at a wanted time, by linear interpolation; NaN
     outside of them."""
     if not times.min() <= wanted <= times.max():
@@ -56,7 +56,7 @@ def shares(times: Array, wanted: float) -> Array:
     return np.array([np.interp(wanted, times[order], np.eye(len(times))[i][order]) for i in range(len(times))])
 
 
-def at_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
+def interpolate_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
     """SimCLR's rows at the time that SimCLR + MSR took, called ``simclr_equal_time``: interpolated between numbers of
     epochs, seed by seed.
 
@@ -72,7 +72,7 @@ def at_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str
         same = [timed[key] == row[key] for key in ("paper_dataset", "used_dataset", "data", "seed", "metric")]
         curve = timed[np.logical_and.reduce([*same, timed["paper_method"] == "simclr"])]
         if len(curve) > 1:
-            weights = shares(curve["seconds"].to_numpy(float), row["seconds"])
+            weights = interpolation_weights(curve["seconds"].to_numpy(float), row["seconds"])
             rows.append(
                 row
                 | {"paper_method": "simclr_equal_time"}
@@ -81,13 +81,13 @@ def at_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str
     return pd.DataFrame(rows, columns=timed.columns)
 
 
-def timed(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+def compare_times(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Mean accuracy (percent) and seconds by method and epochs, and SimCLR at the time of SimCLR + MSR."""
-    table = load(artifact_runs)
+    table = load_runs(artifact_runs)
     if not len(table):
         return pd.DataFrame(columns=["paper_dataset", "paper_method", "seconds"])
-    times = seconds(artifact_runs)
-    equal = at_equal_time(table, times, ["value"])
+    times = load_seconds(artifact_runs)
+    equal = interpolate_equal_time(table, times, ["value"])
     every = pd.concat([table.merge(times, on=OF_TIME), *([equal] if len(equal) else [])], ignore_index=True)
     rows = every[
         (every["split"] == "test") & (every["group"] == "") & every["metric"].isin(["linear_top1", "knn5_top1"])

@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 import seaborn as sns
-from rows import accuracies
-from statements import REST
+from rows import REST, load_accuracies
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
@@ -38,23 +37,23 @@ def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     ]
 
 
-def paradox(artifact_runs: list[ArtifactRun], output: Path, methods: Sequence[str], parts: Sequence[str]) -> None:
+def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Sequence[str], parts: Sequence[str]) -> None:
     """Bars: accuracy of each method by what it was trained and tested on; dots are seeds."""
-    table = accuracies(artifact_runs)
+    table = load_accuracies(artifact_runs)
     table = table[table["paper_method"].isin(methods) & table["metric"].isin(METRICS)]
     table = table.assign(part=[PARTS[pair] for pair in zip(table["train"], table["split"], strict=True)])
     table = table[table["part"].isin(parts)]
     figure, axes = named_rows([name for name, _ in split_by_dataset(table)], 2, 2 * COLUMN, 2.6)
     for row, (_, part) in zip(axes, split_by_dataset(table), strict=True):
         for axis, (metric, label) in zip(row, METRICS.items(), strict=True):
-            bars(axis, part[part["metric"] == metric], label, parts)
+            draw_bars(axis, part[part["metric"] == metric], label, parts)
         row[0].get_legend().remove()
         sns.move_legend(row[1], "center left", bbox_to_anchor=(1, 0.5), title=None)
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table[KEPT])
 
 
-def bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) -> None:
+def draw_bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) -> None:
     """Mean and, as dots, seeds."""
     methods = ordered(table["paper_method"])
     own = {"x": "part", "y": "accuracy", "hue": "paper_method", "order": list(parts), "hue_order": methods, "ax": axis}
@@ -67,17 +66,17 @@ def bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) -> No
 
 def figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """SimCLR and BYOL, trained and tested on full images or on foregrounds."""
-    paradox(artifact_runs, output, ["simclr", "byol"], list(PARTS.values()))
+    draw_settings(artifact_runs, output, ["simclr", "byol"], list(PARTS.values()))
 
 
 def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Trained on full images: with MSR, and (from Figure 1) without."""
-    paradox(artifact_runs, output, ["simclr", "simclr_msr", "byol", "byol_msr"], list(PARTS.values())[:2])
+    draw_settings(artifact_runs, output, ["simclr", "simclr_msr", "byol", "byol_msr"], list(PARTS.values())[:2])
 
 
 def figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy of SimCLR + MSR over lambda, gamma and n, the others at 1, 1 and 6; lines are means, dots seeds."""
-    table = accuracies(artifact_runs)
+    table = load_accuracies(artifact_runs)
     table = table[(table["metric"] == "linear_top1") & (table["split"] == "test")]
     figure, axes = named_rows([name for name, _ in split_by_dataset(table)], 3, 2 * COLUMN, 2.3, sharey=True)
     for row, (_, part) in zip(axes, split_by_dataset(table), strict=True):

@@ -25,24 +25,25 @@ SETTINGS = {
 }
 POINT = ["train", "label_fraction", *SETTINGS]  # columns that tell runs of one printed method apart
 BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # the methods that MSR is added to
+REST = {"weight": 1.0, "uniformity": 1.0, "vectors": 6}  # Fig. 5: the values of the settings that do not vary
 
 
 @cache
-def printed_names() -> dict[str, str]:
+def list_printed_names() -> dict[str, str]:
     """The paper's names for the runs on each stage-1 method."""
     named = experiments.load_experiments("icl_msr")["methods"].items()
     return {resolve("methods", text).points[0].components["stage1"].base_name: name for name, text in named}
 
 
 @cache
-def settings(data: str, method: str) -> dict[str, Any]:
+def read_settings(data: str, method: str) -> dict[str, Any]:
     """The settings that tables, figures and claims use, whether a sweep varies it or not."""
     (point,) = resolve("methods", method, parse(data)[0]).points
     base = point.components["stage1"]
     own = {name: base.settings.get(key) for name, key in SETTINGS.items()}
     train = resolve("datasets", data).points[0].settings.get("train", "full")
     return {
-        "paper_method": printed_names()[base.base_name],
+        "paper_method": list_printed_names()[base.base_name],
         "train": train,
         "label_fraction": point.settings.get("label_fraction"),
         **own,
@@ -50,13 +51,13 @@ def settings(data: str, method: str) -> dict[str, Any]:
 
 
 @cache
-def drop_own_settings(dataset: str) -> str:
+def drop_train(dataset: str) -> str:
     """``coco30+train=foreground`` -> ``coco30``: what training images show is a column."""
     base, own = parse(dataset)
     return join(base, {key: "~".join(values) for key, values in own.items() if key != "train"})
 
 
-def load(
+def load_runs(
     artifact_runs: Sequence[ArtifactRun], read: Callable[[Sequence[ArtifactRun]], pd.DataFrame] = load_metrics
 ) -> pd.DataFrame:
     """The rows that ``read`` gives of the last step (selection "best"), each run once in each artifact."""
@@ -64,11 +65,11 @@ def load(
     if not len(table):
         return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", *POINT])))
     table = table[table["selection"] == "best"] if "selection" in table else table
-    about = {pair: settings(*pair) for pair in set(zip(table["data"], table["method"], strict=True))}
+    about = {pair: read_settings(*pair) for pair in set(zip(table["data"], table["method"], strict=True))}
     columns = pd.DataFrame(
         [about[pair] for pair in zip(table["data"], table["method"], strict=True)], index=table.index
     )
-    table = table.assign(**columns, used_dataset=table["used_dataset"].map(drop_own_settings))
+    table = table.assign(**columns, used_dataset=table["used_dataset"].map(drop_train))
     if "metric" in table:
         table = table.assign(metric=table["metric"].replace(METRICS))
     once = [
@@ -77,9 +78,9 @@ def load(
     return table.drop_duplicates(once)
 
 
-def accuracies(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+def load_accuracies(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Test accuracies of all runs, percent: split ``test``, or ``test_foreground`` without background."""
-    table = load(artifact_runs)
+    table = load_runs(artifact_runs)
     rows = table[
         table["metric"].isin(METRICS.values())
         & (table["group"] == "")
@@ -88,7 +89,7 @@ def accuracies(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     return rows.assign(accuracy=100 * rows["value"])
 
 
-def seconds(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+def load_seconds(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Seconds that each stage-1 model was trained: ``data``, ``method``, ``seed``, ``seconds``, ``device``."""
     rows = []
     for result in {locate(folder) for artifact_run in artifact_runs for folder in artifact_run.folders}:

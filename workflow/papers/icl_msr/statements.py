@@ -1,77 +1,110 @@
 """The numbers that the paper states in sentences: the best hyper-parameters, how large gains are, how many classes
-COCO has left."""
+COCO has left. Their verdicts follow the rule of claims (despur/reporting/contrasts.py)."""
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from rows import BASES, accuracies
+from rows import BASES, REST, load_runs
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.tables import COLUMNS
+from despur.reporting.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, decide
+from despur.reporting.evidence import Source, common_seeds
+from despur.reporting.formulas import DEFAULTS
+from despur.reporting.levels import Missing
+from despur.reporting.tables import COLUMNS, load_resamples
 
-SWEPT = {"best_lambda": "weight", "best_gamma": "uniformity", "worst_gamma": "uniformity"}
-REST = {"weight": 1.0, "uniformity": 1.0, "vectors": 6}  # Fig. 5: the values of the settings that do not vary
-
-
-class NotHere(LookupError):
-    """A number that this run cannot give; the message says why."""
-
-
-def level(runs: pd.DataFrame, metric: str) -> float:
-    """The level of a setting with the best (or worst) mean accuracy of a linear classifier; the first of equals."""
-    key = SWEPT[metric]
-    mine = runs[(runs["artifact"] == "figure_5") & (runs["metric"] == "linear_top1") & (runs["split"] == "test")]
-    for other, value in REST.items():
-        mine = mine[(mine[other] == value) | (other == key)] if len(mine) else mine
-    means = mine.groupby(key)["accuracy"].mean() if len(mine) else pd.Series(dtype=float)
-    if len(means) < 2:
-        raise NotHere(f"no run varies {key}")
-    return float(means.idxmin() if metric.startswith("worst") else means.idxmax())
+REPORTED = Path(__file__).parent / "reported"
+SWEPT = {"best_lambda": ("weight", 1), "best_gamma": ("uniformity", 1), "worst_gamma": ("uniformity", -1)}
+TABLES = ("table_1", "table_2", "table_3")
 
 
-def gains(runs: pd.DataFrame) -> float:
-    """The median gain of methods with MSR over those without, in points, over methods, data and printed metrics."""
-    tested = runs[(runs["split"] == "test") & (runs["artifact"] != "figure_5")]
-    means = (
-        tested.groupby(["paper_method", "paper_dataset", "used_dataset", "metric"])["accuracy"]
-        .mean()
-        .unstack("paper_method")
-    )
-    pairs = [means[f"{base}_msr"] - means[base] for base in BASES if {base, f"{base}_msr"} <= set(means)]
-    found = pd.concat(pairs).dropna() if pairs else pd.Series(dtype=float)
-    if found.empty:
-        raise NotHere("no method was run with and without MSR")
-    return float(found.median())
+def compare(first: pd.DataFrame, second: pd.DataFrame, sign: int = 1, margin: float = 0.0) -> Contrast:
+    """``sign`` times the difference of two measurements by seed, over the seeds that both have."""
+    seeds = common_seeds([first, second])
+    difference = sign * (first.loc[seeds] - second.loc[seeds]).to_numpy(float)
+    return Contrast(difference[:, 0], difference[:, 1:], margin)
 
 
-def ours(number: Any, runs: pd.DataFrame) -> dict[str, Any]:
-    """Our number, and its verdict where the data are the paper's."""
+def find_level(metric: str, printed: float, source: Source, dataset: str) -> tuple[float, Group, str]:
+    """The level of a setting with the best (or worst) mean accuracy of a linear classifier in Figure 5; the statement
+    that the printed level is so; and the data."""
+    key, sign = SWEPT[metric]
+    fixed = {name: value for name, value in REST.items() if name != key}
+    at = {**DEFAULTS, **fixed, "artifact": "figure_5", "dataset": dataset, "metric": "linear_top1"}
+    levels = {level: source.value({**at, key: level}) for level in source.levels(key, at)}
+    if len(levels) < 2:
+        raise Missing(f"no run varies {key}")
+    means = {level: sign * frame["value"].mean() for level, frame in levels.items()}
+    others = [frame for level, frame in levels.items() if level != printed]
+    parts = [compare(levels[printed], other, sign) for other in others] if printed in levels else []
+    return max(means, key=means.__getitem__), Group(parts), ", ".join(source.rows(source.metrics, at)["data"].unique())
+
+
+def list_gains() -> Iterator[dict[str, str]]:
+    """Every gain by MSR that Tables 1 to 3 print: the table, data set, metric and method without MSR."""
+    for artifact in TABLES:
+        printed = pd.read_csv(REPORTED / f"{artifact}.csv")
+        for (dataset, metric), rows in printed.groupby(["dataset", "metric"]):
+            for base in BASES:
+                if {base, f"{base}_msr"} <= set(rows["method"]):
+                    yield {"artifact": artifact, "dataset": dataset, "metric": metric, "method": base}
+
+
+def find_gain(bound: float, source: Source) -> tuple[float, Group, str]:
+    """The median gain in points of methods with MSR over those without; the statement that most gains are above 0 and
+    below the bound; and the data."""
+    gains = []
+    for case in list_gains():
+        try:
+            with_msr, without = ({**DEFAULTS, **case, "method": case["method"] + end} for end in ("_msr", ""))
+            gains.append((source.value(with_msr), source.value(without)))
+        except Missing:
+            continue
+    if not gains:
+        raise Missing("no method was run with and without MSR")
+    parts = [Group([compare(*pair), compare(*pair, sign=-1, margin=-bound / 100)]) for pair in gains]
+    median = pd.Series([100 * float(part.parts[0].estimate) for part in parts]).median()
+    data = source.metrics.loc[source.metrics["artifact"].isin(TABLES), "data"].unique()
+    return float(median), Group(parts, len(parts) // 2 + 1), ", ".join(data)
+
+
+def count_seeds(statement: Group) -> int:
+    """Of the contrast that has the fewest."""
+    return min(count_seeds(part) if isinstance(part, Group) else part.seeds for part in statement.parts)
+
+
+def judge(statement: Group) -> str:
+    """agrees where the printed sentence is shown to be true of our runs, differs where it is shown to be false."""
+    if count_seeds(statement) < SEEDS:
+        return f"fewer than {SEEDS} seeds: undecided"
+    return {HOLDS: "agrees", FAILS: "differs"}.get(int(decide(statement)), "undecided")
+
+
+def measure(number: Any, source: Source) -> dict[str, Any]:
+    """Our number, and its verdict where the data are the paper's. Raises Missing for what was not run."""
     if number.metric == "n_classes":
         from despur.datasets.coco30 import CATEGORIES
 
-        return {
-            "ours": float(len(CATEGORIES)),
-            "data": "coco30",
-            "seeds": 0,
-            "verdict": "of the loader alone: not compared",
-        }
+        loaded = {"ours": float(len(CATEGORIES)), "data": "coco30", "seeds": 0}
+        return loaded | {"verdict": "of the loader alone: not compared"}
     if number.metric in SWEPT:
-        mine = runs[runs["paper_dataset"] == number.dataset]
-        value = level(mine, number.metric)
-        substitute, data = bool(mine["substitute"].any()), ", ".join(mine["data"].unique())
+        value, statement, data = find_level(number.metric, number.mean, source, number.dataset)
     else:
-        value, substitute, data = gains(runs), bool(runs["substitute"].any()), ", ".join(runs["data"].unique())
-    found = {"ours": value, "data": data, "seeds": max(int(runs["seed"].nunique()), 1)}
-    if substitute:
+        value, statement, data = find_gain(number.mean, source)
+    if not statement.parts:
+        raise Missing(f"the printed level, {number.mean:g}, was not run")
+    found = {"ours": value, "data": data, "seeds": count_seeds(statement)}
+    if source.metrics.loc[source.metrics["data"].isin(data.split(", ")), "substitute"].any():
         return found | {"verdict": "substitute data: not compared"}
-    agrees = value < number.mean if number.metric.startswith("improvement") else value == number.mean
-    return found | {"difference": value - number.mean, "verdict": "agrees" if agrees else "differs"}
+    return found | {"difference": value - number.mean, "verdict": judge(statement)}
 
 
-def prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+def compare_prose(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """A row for each printed number, with the reason where there is none of ours."""
-    runs, rows = accuracies(artifact_runs), []
-    for number in printed.itertuples():
+    source, rows = Source(load_runs(artifact_runs), load_runs(artifact_runs, load_resamples)), []
+    for number in pd.read_csv(REPORTED / "prose.csv").itertuples():
         base = {
             "paper_dataset": number.dataset,
             "method": number.method,
@@ -84,7 +117,7 @@ def prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFra
             "verdict": "not run here",
         }
         try:
-            rows.append(base | ours(number, runs) | {"reason": ""})
-        except NotHere as reason:
+            rows.append(base | measure(number, source) | {"reason": ""})
+        except Missing as reason:
             rows.append(base | {"reason": str(reason)})
     return pd.DataFrame(rows, columns=[*COLUMNS, "reason"])

@@ -4,9 +4,8 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from beyond import at_equal_time, saliency, timed
-from rows import load, seconds
-from statements import prose
+from beyond import compare_times, interpolate_equal_time, load_saliency
+from rows import load_runs, load_seconds
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import NAMES
@@ -17,14 +16,14 @@ SEEDS = 1  # not stated; no deviations are printed
 COPIED = {"cpc": "reported only: a copied baseline", "infomin": "reported only: a copied baseline"}
 
 
-def plain(mean: float, std: float) -> str:
+def format_accuracy(mean: float, std: float) -> str:
     """A number with two decimals, as the paper prints; a dash for nothing."""
     if pd.isna(mean):
         return "–"
     return f"{mean:.2f}" if pd.isna(std) else f"{mean:.2f} ({std:.2f})"
 
 
-def unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+def list_unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Rows without a number for methods that were run and have none (Barlow Twins, which the text names)."""
     rows = reported.drop_duplicates(["dataset", "metric"])
     missing = sorted(set(runs["paper_method"]) - set(reported["method"]))
@@ -34,19 +33,19 @@ def unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Printed accuracies beside ours."""
-    runs = load(artifact_runs)
+    runs = load_runs(artifact_runs)
     reported = pd.read_csv(PAPER / f"reported/{name}.csv")
-    table = compare(pd.concat([reported, unprinted(reported, runs)], ignore_index=True), runs, SEEDS)
+    table = compare(pd.concat([reported, list_unprinted(reported, runs)], ignore_index=True), runs, SEEDS)
     table["verdict"] = table["method"].map(COPIED).fillna(table["verdict"])
-    write_table(output, table, shown(table, plain))
+    write_table(output, table, shown(table, format_accuracy))
 
 
-def looks(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The share of Grad-CAM saliency inside the foreground, by method: mean and standard deviation over seeds."""
     keys = ["paper_dataset", "data", "substitute", "paper_method"]
-    runs = saliency(artifact_runs)
+    runs = load_saliency(artifact_runs)
     table = (
         runs.groupby(keys, sort=False)
         .agg(
@@ -80,9 +79,9 @@ def looks(artifact_runs: list[ArtifactRun], output: Path) -> None:
     write_table(output, table, display)
 
 
-def times(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_times(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy and training time by epochs; SimCLR at the time of SimCLR + MSR."""
-    table = timed(artifact_runs).assign(verdict="not in the paper")
+    table = compare_times(artifact_runs).assign(verdict="not in the paper")
     if table.empty:
         table = pd.DataFrame([{"paper_dataset": "cifar10", "verdict": "not run here"}]).reindex(
             columns=[
@@ -113,7 +112,7 @@ def times(artifact_runs: list[ArtifactRun], output: Path) -> None:
                 for e in table["epochs"].where(table["paper_method"] != "simclr_equal_time", 0)
             ],
             "metric": table["metric"].fillna("–"),
-            "accuracy": [plain(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
+            "accuracy": [format_accuracy(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
             "seconds": [f"{s:.1f}" if not pd.isna(s) else "–" for s in table["seconds"]],
             "device": table["device"].fillna("–"),
             "seeds": table["seeds"].fillna(0).astype(int),
@@ -124,45 +123,47 @@ def times(artifact_runs: list[ArtifactRun], output: Path) -> None:
     write_table(output, table, display)
 
 
-def statements(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
-    table = prose(pd.read_csv(PAPER / "reported/prose.csv"), artifact_runs)
+    from statements import compare_prose  # scipy.stats: other tables need not wait for it
+
+    table = compare_prose(artifact_runs)
     display = shown(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:.4g}")
     write_table(output, table, display.assign(reason=table["reason"]))
 
 
-def measured(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def load_measurements(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The metrics that claims use: all runs, and SimCLR with as much time as SimCLR + MSR (``simclr_equal_time``)."""
-    metrics, resamples = load(artifact_runs), load(artifact_runs, load_resamples)
+    metrics, resamples = load_runs(artifact_runs), load_runs(artifact_runs, load_resamples)
     if not len(metrics):
         return metrics, resamples
-    spent = seconds(artifact_runs)
+    spent = load_seconds(artifact_runs)
     equal = [
-        at_equal_time(metrics, spent, ["value"]),
-        at_equal_time(resamples, spent, [c for c in resamples if c.isdigit()]),
+        interpolate_equal_time(metrics, spent, ["value"]),
+        interpolate_equal_time(resamples, spent, [c for c in resamples if c.isdigit()]),
     ]
-    return with_rows(metrics, equal[0]), with_rows(resamples, equal[1])
+    return append_rows(metrics, equal[0]), append_rows(resamples, equal[1])
 
 
-def with_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
+def append_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
     """A table with further rows, if there are any."""
     return pd.concat([table, more], ignore_index=True) if len(more) else table
 
 
-def judged(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
     from despur.reporting import claims  # scipy.stats: other tables need not wait for it
 
-    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, measured)
+    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, load_measurements)
     write_table(output, table, claims.shown(table))
 
 
 ARTIFACTS = {
-    **{name: partial(accuracies, name) for name in ("table_1", "table_2", "table_3", "table_4")},
-    "table_saliency": looks,
-    "table_time": times,
-    "prose": statements,
-    "claims": judged,
+    **{name: partial(write_accuracies, name) for name in ("table_1", "table_2", "table_3", "table_4")},
+    "table_saliency": write_saliency,
+    "table_time": write_times,
+    "prose": write_prose,
+    "claims": write_claims,
 }
 
 if __name__ == "__main__":
