@@ -16,7 +16,7 @@ from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, load_dataset, save_dataset
 
 PAPER = experiments.PAPERS / "cnc"
-MODULES = ("tables", "hyperparameters", "measures", "printed_rows", "prose")
+MODULES = ("tables", "clustering", "hyperparameters", "measures", "printed_rows", "prose")
 CLASSES = ["0,1", "2,3"]
 VALUES = {
     "erm": (0.10, 0.30),
@@ -208,6 +208,35 @@ def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_p
     assert (own["validation_worst_group"], own["test_worst_group"], own["test_average"]) == pytest.approx(
         (70.0, 80.0, 100.0)
     )
+
+
+def test_the_clustering_is_selected_by_the_worst_group_on_validation_data(scripts, world, tmp_path):
+    variants = [("gmm", "cosine", 0.5), ("gmm", "euclidean", 0.7), ("kmeans", "cosine", 0.6)]
+    values = pd.DataFrame(
+        [
+            row
+            for algorithm, metric, worst in variants
+            for seed in (0, 1)
+            for row in rows(worst, seed, **{"groups.algorithm": algorithm, "groups.metric": metric})
+        ]
+    )
+    validation = (values["split"] == "val") & (values["metric"] == "worst_group_accuracy")
+    values.loc[validation, "value"] = 1 - values.loc[validation, "value"]  # the best on validation is the worst on test
+    name = "cnc+groups.algorithm=gmm~kmeans+groups.metric=cosine~euclidean"
+    runs = [world("cmnist", "cnc", "table_clustering", name=name, values=values.to_dict("records"))]
+    table, text = make_table(scripts, "table_clustering", runs, tmp_path)
+    assert len(table) == 3 and table["seeds"].eq(2).all()
+    selected = row_of(table, verdict="selected")
+    assert (selected["groups.algorithm"], selected["groups.metric"], selected["default"]) == ("gmm", "cosine", "no")
+    assert selected["validation_worst_group"] == pytest.approx(60) and selected["test_worst_group"] == pytest.approx(50)
+    assert row_of(table, default="yes")["groups.metric"] == "euclidean" and "60.0" in text
+
+
+def test_the_clusterings_of_cmnist_run_at_one_seed_if_a_sweep_is_asked_for():
+    config = configuration.load_configuration(experiments.PAPERS.parents[1] / "config/mnist.yaml")
+    runs = [experiments.list_artifact_runs({**config, "sweep": sweep}, "cnc", "table_clustering") for sweep in (0, 1)]
+    assert runs[0] == [] and [len(run.folders) for run in runs[1]] == [1]
+    assert len(locate(runs[1][0].folders[0]).runs()) == 4
 
 
 def test_of_points_with_the_same_worst_group_the_better_average_is_selected(scripts, world, tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from clustering import write_table_clustering
 from hyperparameters import write_table_a7_a11
 from printed_rows import SUBSTITUTE, compare_statistic, format_number, printed_row
 from prose import write_prose
@@ -113,6 +114,7 @@ ARTIFACTS = {
     "table_a6": write_table_a6,
     "table_a7_a11": write_table_a7_a11,
     "table_a12": write_table_a12,
+    "table_clustering": write_table_clustering,
     "prose": write_prose,
     "claims": write_claims,
 }
