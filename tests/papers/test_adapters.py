@@ -17,7 +17,7 @@ from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset
 
 ROOM = experiments.PAPERS / "adapters"
-MODULES = ("named", "prose", "tables", "figures")
+MODULES = ("named", "derived", "joined", "measured", "counted", "prose", "tables", "figures")
 FULL, FEW = "stage1.scenes=200", "stage1.scenes=60"
 COLUMNS = ["split", "selection", "metric", "group", "value"]
 
@@ -173,7 +173,7 @@ def test_alpha_is_selected_on_validation_data_not_on_test_data(scripts, artifact
     swap = (table["split"] == "val") & (table["metric"] == "worst_group_accuracy")
     table.loc[swap, "value"] = table.loc[swap, "method"].str.contains("alpha=1").astype(float)
     table.to_csv(file, index=False)
-    found = scripts["named"].metrics_of(artifact_runs)
+    found = scripts["joined"].load_metrics_of_all_samples(artifact_runs)
     test = found[(found["metric"] == "worst_group_accuracy") & (found["split"] == "test")]
     assert set(test.loc[test["paper_method"] == "wise_ft", "value"]) == {0.5}
     assert set(test.loc[test["paper_method"] == "linear_probe", "value"]) == {0.6}
@@ -246,7 +246,7 @@ def of_waterbirds(artifact_run, parameters):
 def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(scripts, artifact_run, tmp_path):
     from torchvision.models import resnet50
 
-    assert sum(p.numel() for p in resnet50().parameters()) == scripts["named"].RESNET50
+    assert sum(p.numel() for p in resnet50().parameters()) == scripts["derived"].RESNET50
     artifact_runs = of_waterbirds(artifact_run, {"contrastive_adapter": 263_424, "zero_shot": 0, "ssa": 23_512_130})
     table = made(scripts, "table_6", artifact_runs, tmp_path)
     row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
@@ -284,9 +284,9 @@ def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypa
 
 
 def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(scripts["prose"], "lipschitz", lambda artifact_runs: (1.0, 2.0))
-    monkeypatch.setattr(scripts["prose"], "smallest_share", lambda artifact_runs, paper_dataset: 1.2)
-    monkeypatch.setattr(scripts["prose"], "of_foundation_models", lambda artifact_runs: [0.2])
+    monkeypatch.setattr(scripts["prose"], "bound_lipschitz_constant", lambda artifact_runs: (1.0, 2.0))
+    monkeypatch.setattr(scripts["prose"], "measure_smallest_group", lambda artifact_runs, paper_dataset: 1.2)
+    monkeypatch.setattr(scripts["prose"], "measure_foundation_model_shares", lambda artifact_runs: [0.2])
     table = made(scripts, "prose", runs, tmp_path)
     gain = {"paper_dataset": "waterbirds", "method": "contrastive_adapter", "metric": "worst_group_accuracy_gain"}
     ablation = row_of(table, **gain, setting="backbone=clip_rn50;baseline=best_single_component")
@@ -307,7 +307,7 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, m
         source.folder / "outputs.safetensors", {f"{run.of('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)}
     )
     artifact_run = ArtifactRun("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
-    assert scripts["prose"].lipschitz([artifact_run]) == pytest.approx(
+    assert scripts["prose"].bound_lipschitz_constant([artifact_run]) == pytest.approx(
         (8, 12)
     )  # ReLU passes both: 2 x 4; products of norms: 3 x 4
 
@@ -315,7 +315,7 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, m
 def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, artifact_run, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
     few = artifact_run("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5")
-    metrics, resamples = scripts["named"].load([*runs, few])
+    metrics, resamples = scripts["joined"].load_runs([*runs, few])
     for table, column in ((metrics, "value"), (resamples, "0")):
         own = table[
             (table["artifact"] == "figure_5")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import named
 import pandas as pd
+from joined import load_runs, select_tracked
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
@@ -18,14 +19,14 @@ SHOWN = ["metric", "paper_dataset", "used_dataset", "data", "backbone", "paper_m
 
 def overall(artifact_runs: list[ArtifactRun], *metrics: str) -> pd.DataFrame:
     """Test rows of these metrics, under the paper's names."""
-    test = headline(named.load(artifact_runs, resampled=False)[0])
+    test = headline(load_runs(artifact_runs, resampled=False)[0])
     return test[(test["group"] == "") & test["metric"].isin(metrics)]
 
 
 def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group error against similarity and alignment of groups of a class: each method on each model; a row for
     each data set. Hollow: the contrastive adapter, which the paper's figure does not have."""
-    values = named.tracked(overall(artifact_runs, WORST, *TRACKED))
+    values = select_tracked(overall(artifact_runs, WORST, *TRACKED))
     keys = ["paper_dataset", "used_dataset", "backbone", "paper_method", "seed"]
     wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
     models = sorted(wide["backbone"].unique())

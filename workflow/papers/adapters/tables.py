@@ -4,10 +4,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import named
 import numpy as np
 import pandas as pd
-from prose import prose
+from joined import load_metrics_of_all_samples, load_runs
+from prose import judge_sentences
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
@@ -51,13 +51,13 @@ def write(output: Path, table: pd.DataFrame) -> None:
 
 def accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst group, average and their gap of methods on foundation models."""
-    write(output, beside(pd.read_csv(REPORTED / f"{name}.csv"), named.metrics_of(artifact_runs)))
+    write(output, beside(pd.read_csv(REPORTED / f"{name}.csv"), load_metrics_of_all_samples(artifact_runs)))
 
 
 def table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Sizes of the groups of the class where they differ most; and whether a method's gap is smaller than that of
     zero-shot."""
-    metrics = named.metrics_of(artifact_runs)
+    metrics = load_metrics_of_all_samples(artifact_runs)
     found = [metrics, improved(metrics)] if len(metrics) else [metrics]
     found += [sizes(artifact_run) for artifact_run in artifact_runs if artifact_run.paper_method == "zero_shot"]
     reported = pd.read_csv(REPORTED / "table_2.csv", dtype={"method": str}).fillna({"method": "data"})
@@ -111,7 +111,7 @@ def group_sizes(dataset: Dataset) -> tuple[float, float]:
 
 def table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Trained parameters, counted; worst-group accuracy, and by how much it exceeds that of SSA."""
-    metrics = named.metrics_of(artifact_runs)
+    metrics = load_metrics_of_all_samples(artifact_runs)
     reported = pd.read_csv(REPORTED / "table_6.csv")
     if len(metrics):
         worst = metrics[(metrics["metric"] == "worst_group_accuracy") & (metrics["group"] == "")]
@@ -132,15 +132,15 @@ def table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def numbers_of_the_text(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
-    table = prose(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
+    table = judge_sentences(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
     display = shown(table, plain)
     write_table(output, table, display.assign(reason=table["reason"].fillna("")))
 
 
 def of_claims(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The metrics and resamples that claims use. Claims about Figure 5 use only zero-shot classification of Table 3
-    (named.with_zero_shot)."""
-    metrics, resamples = named.load(artifact_runs)
+    (joined.add_zero_shot)."""
+    metrics, resamples = load_runs(artifact_runs)
     if any(artifact_run.artifact == "figure_5" for artifact_run in artifact_runs):
         metrics, resamples = (
             table[table["artifact"] == "figure_5"] if len(table) else table for table in (metrics, resamples)
