@@ -66,7 +66,7 @@ def test_a_path_is_explained_with_the_source_of_every_value(here):
     assert "shown by config.yaml: cnc table_a5" in text
     assert "runs     6: 1 of data x 2 of the method x seeds 0-2" in text
     assert "  lambda = 0.5 ~ 0.9  (the path)" in text
-    assert "(published, datasets/colored_digits.py)" in text
+    assert "(stated in datasets/colored_digits.py)" in text
     assert "  two_sided = true  (default: App. C.2, A.4)" in text
     assert "groups.stage1: erm" in text
 

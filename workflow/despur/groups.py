@@ -20,6 +20,7 @@ from despur.inference.base import Evidence, LabeledSamples, match_labels
 from despur.specs.declarations import declared
 from despur.specs.paths import ResultPath, Run
 from despur.storage.containers import Container, save_arrays
+from despur.storage.group_warnings import find_warnings
 from despur.storage.provenance import entry_point, write_about
 from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
@@ -65,7 +66,7 @@ def compare_with_truth(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
 def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Infer the attributes of all runs of a folder, in one process, since the import of UMAP takes long."""
     started = time.perf_counter()
-    arrays, rows = {}, []
+    arrays, rows, warnings = {}, [], {}
     module = import_module(f"despur.inference.{result.sweep.base_name}")
     for run in result.runs():
         dataset = load_dataset(result.data.folder, run.data.name)
@@ -74,9 +75,13 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
         agreement = compare_with_truth(arrays[run.key], dataset.y[train], dataset.table["a"].to_numpy()[train])
         print(f"{run.key}: {agreement}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **agreement})
+        warnings[run.key] = find_warnings(arrays[run.key], dataset.y[train], dataset.about["classes"])
     save_arrays(result.folder / "groups.safetensors", arrays)
     write_csv(result.folder / "agreement.csv", pd.DataFrame(rows))
-    write_about(result, started)
+    write_about(result, started, warnings=warnings)
+    for key, each in warnings.items():
+        for warning in each:
+            print(f"warning: {key}: {warning}", flush=True)
 
 
 if __name__ == "__main__":

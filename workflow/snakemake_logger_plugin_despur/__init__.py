@@ -11,7 +11,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_despur.state import RunState, describe_failure
+from snakemake_logger_plugin_despur.state import RunState, describe_failure, list_warnings
 from snakemake_logger_plugin_despur.views import LiveView, PlainView, has_terminal
 
 # Messages of Snakemake that say nothing of results. All others without an event are printed.
@@ -61,6 +61,8 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             if job := self.state.finish(told["job_id"]):
                 self.view.show_end(job)
+                for warning in list_warnings(job):
+                    self.view.show_message(warning, "yellow")
         elif event == LogEvent.JOB_ERROR:
             if job := self.state.fail(told["jobid"]):
                 self.view.show_message(describe_failure(job), "red")

@@ -39,6 +39,12 @@ class Job:
         return lines[-1].rpartition(": ")[2] if lines else ""
 
 
+def list_warnings(job: Job) -> list[str]:
+    """What the log of a finished job warns of, and the job."""
+    found = [line for line in read_lines(job.log) if line.startswith("warning: ")]
+    return [f"{job.words}: {line}" for line in found]
+
+
 class RunState:
     """Jobs of a run, by stage. ``clock`` tells seconds."""
 

@@ -81,7 +81,7 @@ class Sources:
         if key in self.overrides:
             return "the path"
         if key in self.stated(spec):
-            return f"published, datasets/{self.dataset}.py"
+            return f"stated in datasets/{self.dataset}.py"
         return f"default: {default}"
 
     def below(self, key: str, spec: Spec) -> "Sources":

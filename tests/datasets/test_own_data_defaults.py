@@ -1,0 +1,84 @@
+"""Data sets that no paper publishes settings for: training ends by validation data, and what it leaves of groups is
+checked."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers import OPTIONS, result
+
+from despur import groups, stage1
+from despur.cli.show import show_run
+from despur.datasets import bring_your_own
+from despur.evaluate import evaluate
+from despur.specs.resolution import resolve
+from despur.storage.group_warnings import find_warnings, load_warnings
+from despur.storage.store import save_dataset
+from despur.training.runs import train_all
+
+DATA = "bring_your_own+name=mine"
+
+
+@pytest.fixture
+def brought(tmp_path):
+    """Results of 240 training samples with 200 features, of which few say anything, and some wrong labels: a network
+    can learn each sample by heart."""
+    rng = np.random.default_rng(0)
+    y = np.arange(720) % 2
+    a = np.where(rng.random(720) < 0.8, y, 1 - y)
+    features = rng.normal(size=(720, 200))
+    features[:, :5] += y[:, None]
+    features[:, 5:10] += a[:, None]
+    y = np.where(rng.random(720) < 0.15, 1 - y, y)
+    folder = tmp_path / "raw/bring_your_own"
+    folder.mkdir(parents=True)
+    np.savez(folder / "mine.npz", features=features, y=y, a=a, split=np.repeat(["train", "val", "test"], 240))
+    dataset = bring_your_own.build(resolve("datasets", DATA).points[0].settings, tmp_path / "raw")
+    save_dataset(tmp_path / "results/data" / DATA, {DATA: dataset})
+    return tmp_path / "results"
+
+
+def run(results, method):
+    """Stage 1, groups and stage 2 of a method; its result path."""
+    name = resolve("methods", method, "bring_your_own").name
+    at = result(results, f"runs/{DATA}/{name}/s0")
+    for part, stage in (("stage1", stage1.train), ("groups", groups.infer)):
+        source = at if part == "groups" else at.upstream("groups")[0]
+        for upstream in source.upstream(part):
+            stage(upstream, OPTIONS)
+    train_all(at, OPTIONS, ("best", "last"))
+    evaluate(at, OPTIONS)
+    return at, json.loads((at.folder / "about.json").read_text())["runs"][at.runs()[0].key]
+
+
+def test_stage_1_ends_before_it_has_learned_every_sample_by_heart_and_both_stages_end_early(brought):
+    at, about = run(brought, "jtt+learning_rate=0.01+stage1.learning_rate=0.01")
+    assert about["wrong_in_stage_1"] > 0 and list(load_warnings(at)) == []
+    (first,) = at.upstream("groups")[0].upstream("stage1")
+    (stage_1,) = json.loads((first.folder / "about.json").read_text())["runs"].values()
+    assert 0 < stage_1["best_step"] < stage_1["steps"] < 100 * 8 and about["steps"] < 100 * 8
+
+
+def test_groups_that_leave_nothing_to_work_with_are_warned_of(brought, capsys):
+    settings = "stage1.epochs=60+stage1.learning_rate=0.1+stage1.evaluate_every=0+stage1.patience=0"
+    at, about = run(brought, f"jtt+epochs=2+{settings}")
+    assert about["wrong_in_stage_1"] == 0
+    *_, last = (line for line in capsys.readouterr().out.splitlines() if line)
+    warning = "the inferred attribute is the class of every sample: stage 1 is wrong nowhere"
+    assert last.startswith("warning: ") and last.endswith(warning)
+    assert any(line.startswith("warning: ") and line.endswith(warning) for line in show_run(at.folder))
+
+
+@pytest.mark.parametrize(
+    ("inferred", "warning"),
+    [
+        ([0, 1, 0, 1], ""),
+        ([0, 1, 1, 1], "one inferred attribute in all samples of class b"),
+        ([0, 0, 1, 1], "stage 1 is wrong nowhere"),
+        ([1, 1, 1, 1], "there is one cluster"),
+        ([3, 3, 4, 4], "one inferred attribute in all samples of class a, b"),
+    ],
+)
+def test_what_is_degenerate(inferred, warning):
+    found = find_warnings(np.array(inferred), np.array([0, 0, 1, 1]), ["a", "b"])
+    assert len(found) == bool(warning) and all(warning in each for each in found)

@@ -1,0 +1,31 @@
+"""Warnings about inferred groups that leave a method nothing to work with: found by the groups stage, kept in its
+about.json, shown wherever the metrics of a run that reads these groups are shown."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from despur.specs.paths import ResultPath
+from despur.storage.store import Array
+
+
+def find_warnings(inferred: Array, y: Array, classes: Sequence[str]) -> list[str]:
+    """What is degenerate about an inferred attribute (N,) beside the classes ``y`` (N,), named ``classes``: it has one
+    value; it is the class of every sample; or it has one value in some classes, whose other groups are empty."""
+    if len(np.unique(inferred)) == 1:
+        return ["all samples have the same inferred attribute: there is one cluster"]
+    if np.array_equal(inferred, y):
+        return ["the inferred attribute is the class of every sample: stage 1 is wrong nowhere"]
+    alone = [name for label, name in enumerate(classes) if len(np.unique(inferred[y == label])) == 1]
+    return [f"empty groups: one inferred attribute in all samples of class {', '.join(alone)}"] if alone else []
+
+
+def load_warnings(result: ResultPath) -> Iterator[tuple[str, int, str]]:
+    """(data set, seed, warning) of the groups that the runs of a folder read."""
+    for upstream in result.upstream("groups") if result.stage == "runs" else ():
+        about = upstream.folder / "about.json"
+        found = json.loads(about.read_text()).get("warnings", {}) if about.exists() else {}
+        for run in upstream.runs():
+            for warning in found.get(run.key, ()):
+                yield run.data.name, run.seed, f"{run.spec.name}: {warning}"
