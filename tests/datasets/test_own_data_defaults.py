@@ -11,6 +11,8 @@ from despur import groups, stage1
 from despur.cli.show import show_run
 from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
+from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.tables import append_warnings
 from despur.specs.resolution import resolve
 from despur.storage.group_warnings import find_warnings, load_warnings
 from despur.storage.store import save_dataset
@@ -82,3 +84,16 @@ def test_groups_that_leave_nothing_to_work_with_are_warned_of(brought, capsys):
 def test_what_is_degenerate(inferred, warning):
     found = find_warnings(np.array(inferred), np.array([0, 0, 1, 1]), ["a", "b"])
     assert len(found) == bool(warning) and all(warning in each for each in found)
+
+
+def test_tables_say_what_is_degenerate_below_the_numbers(brought, tmp_path):
+    at, _ = run(
+        brought, "jtt+epochs=1+stage1.epochs=60+stage1.evaluate_every=0+stage1.learning_rate=0.1+stage1.patience=0"
+    )
+    for suffix in (".md", ".csv"):
+        (tmp_path / f"table{suffix}").write_text("numbers\n")
+    runs = [ArtifactRun(DATA, DATA, "jtt", (str(at.folder),))]
+    append_warnings(tmp_path / "table", [*runs, *runs])
+    numbers, _, *warnings = (tmp_path / "table.md").read_text().splitlines()
+    assert numbers == "numbers" and len(warnings) == 1 and "stage 1 is wrong nowhere" in warnings[0]
+    assert (tmp_path / "table.csv").read_text() == "numbers\n" and not (tmp_path / "table.html").exists()

@@ -23,6 +23,7 @@ from despur.orchestration.configuration_files import list_files, load_merged
 from despur.reporting import claims, cost, origin, tally, verdicts
 from despur.specs.declarations import PACKAGE
 from despur.specs.settings import SettingError
+from despur.storage.group_warnings import describe_warnings
 from despur.storage.store import atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"
@@ -140,6 +141,11 @@ class Page:
             "seeds": int(table["seeds"].max()),
         }
 
+    def warnings(self) -> list[str]:
+        """Inferred groups that leave a method nothing to work with."""
+        folders = [folder for each in experiments.list_runs_of_papers(self.config) for folder in each.folders]
+        return describe_warnings(dict.fromkeys(folders))
+
     def cost(self) -> dict[str, Any]:
         """Jobs and seconds by stage and by paper, what papers share, the critical path."""
         jobs = cost.Jobs()
@@ -244,6 +250,7 @@ def render(page: Page) -> str:
         verdicts=VERDICTS,
         matrix=page.matrix(),
         cost=page.cost(),
+        warnings=page.warnings(),
         made=page.provenance(),
     )
 

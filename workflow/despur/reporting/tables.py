@@ -16,6 +16,7 @@ from despur.reporting.printed import at_settings, changed, changes, not_compared
 from despur.reporting.sample_noise import sample_variance
 from despur.reporting.verdicts import NOT_RUN, UNDECIDED, judge_number, last_digit, smallest_visible, summary
 from despur.specs.paths import locate
+from despur.storage.group_warnings import describe_warnings
 from despur.storage.store import atomic, write_csv
 
 COLUMNS = [
@@ -234,4 +235,16 @@ def main(artifacts: Mapping[str, Callable[[list[ArtifactRun], Path], None]]) -> 
     parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the artifact")
     parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
     arguments = parser.parse_args()
-    artifacts[arguments.artifact](parse_artifact_runs(arguments.artifact_runs), arguments.output)
+    runs = parse_artifact_runs(arguments.artifact_runs)
+    artifacts[arguments.artifact](runs, arguments.output)
+    append_warnings(arguments.output, runs)
+
+
+def append_warnings(prefix: Path, artifact_runs: Sequence[ArtifactRun]) -> None:
+    """Say below a table (.md, .html) which inferred groups behind it leave a method nothing to work with."""
+    warnings = describe_warnings(folder for each in artifact_runs for folder in each.folders)
+    forms = {".md": "\n- warning: {}\n", ".html": "<p>Warning: {}</p>\n"}
+    for file, form in ((prefix.with_suffix(suffix), form) for suffix, form in forms.items()):
+        if warnings and file.exists():
+            with atomic(file) as temporary:
+                temporary.write_text(file.read_text() + "".join(map(form.format, warnings)))

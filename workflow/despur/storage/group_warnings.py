@@ -2,11 +2,13 @@
 about.json, shown wherever the metrics of a run that reads these groups are shown."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from despur.specs.paths import ResultPath
+from despur.specs.paths import ResultPath, locate
+from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
 
@@ -21,9 +23,25 @@ def find_warnings(inferred: Array, y: Array, classes: Sequence[str]) -> list[str
     return [f"empty groups: one inferred attribute in all samples of class {', '.join(alone)}"] if alone else []
 
 
+def describe_warnings(folders: Iterable[str | Path]) -> list[str]:
+    """The warnings about the groups that the runs of these folders read, each once, in words."""
+    return list(
+        dict.fromkeys(
+            f"{result.name} on {data}, seed {seed}: {warning}"
+            for result in map(locate, folders)
+            for data, seed, warning in load_warnings(result)
+        )
+    )
+
+
 def load_warnings(result: ResultPath) -> Iterator[tuple[str, int, str]]:
-    """(data set, seed, warning) of the groups that the runs of a folder read."""
-    for upstream in result.upstream("groups") if result.stage == "runs" else ():
+    """(data set, seed, warning) of the groups that the runs of a folder read; none for a run of another version, whose
+    name means nothing here."""
+    try:
+        read = result.upstream("groups") if result.stage == "runs" else []
+    except SettingError:
+        return
+    for upstream in read:
         about = upstream.folder / "about.json"
         found = json.loads(about.read_text()).get("warnings", {}) if about.exists() else {}
         for run in upstream.runs():
