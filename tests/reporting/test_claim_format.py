@@ -194,6 +194,14 @@ def test_a_correlation_has_its_metrics_points_and_sign():
     assert found.of["method"] == ["a", "b"] and "metric" not in found.of
 
 
+def test_a_correlation_goes_over_levels_within_bounds():
+    stated = {"rank_correlation": ["wga", "loss"], "over": ["data.p_corr"], "method": "a"}
+    (found,) = read(stated | {"data.p_corr": {"other_than": [0.2, 0.5]}}).parts
+    assert found.of["data.p_corr"] == [0.9]
+    (found,) = read(stated | {"data.p_corr": {"other_than": 0.2}}).parts
+    assert found.of["data.p_corr"] == [0.5, 0.9]
+
+
 @pytest.mark.parametrize(("stated", "value"), [(0.1, 0.1), ("log(2)", math.log(2)), ("-log(1.9)", -math.log(1.9))])
 def test_margins(stated, value):
     (found,) = read({"higher": "a", "than": "b", "margin": stated}).parts

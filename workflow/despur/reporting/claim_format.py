@@ -36,7 +36,7 @@ A, B are a measurement, a list of them, or a number. A measurement may have ``ch
 at TO minus that at FROM; so a contrast of two changes is a difference of differences. A key with several values makes
 several contrasts, each with a bound of its own: a list, ``[erm, jtt]``; ``every`` level that both sides have; levels
 within bounds, ``{above: 0.95, at_most: 1}`` (above, at_least, below, at_most, other_than). ``lowest`` and ``highest``
-are single levels. Further words of a contrast:
+are single levels. ``other_than`` may be a list. Further words of a contrast:
 
     mean: {KEY: VALUES}     averages both sides over values of settings, groups, methods, splits, selections, data sets
     scale: log              differences of logarithms, for ratios and all times; then ``margin: log(2)`` means twice

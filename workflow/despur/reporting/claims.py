@@ -174,6 +174,7 @@ def claims_table(file: Path, artifact_runs: Sequence[ArtifactRun], measure: Meas
         behind: measure([artifact_run for artifact_run in artifact_runs if artifact_run.artifact in behind])
         for behind in {claim.behind for claim in claims}
     }
+    printed = {claim.artifact: Printed(file.parent / "reported", names, claim.artifact) for claim in claims}
     rows = []
     for claim in claims:
         for datasets in claim.rows:
@@ -188,7 +189,7 @@ def claims_table(file: Path, artifact_runs: Sequence[ArtifactRun], measure: Meas
             if claim.not_executed:
                 rows.append(head | {"verdict": NOT_EXECUTED, "reason": claim.not_executed})
                 continue
-            head |= on_printed(claim, datasets, Printed(file.parent / "reported", names, claim.artifact))
+            head |= on_printed(claim, datasets, printed[claim.artifact])
             rows += [head | found for found in judged(claim, datasets, *tables[claim.behind])]
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 

@@ -34,6 +34,7 @@ class Source:
         self.metrics, self.resamples = metrics, pd.DataFrame() if resamples is None else resamples
         self._by_method = {id(table): by_method(table) for table in (self.metrics, self.resamples)}
         self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
+        self._levels: dict[tuple[str, frozenset[tuple[str, Any]]], list[Any]] = {}
 
     def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
         """The rows that have these values; of a list of values, any."""
@@ -49,10 +50,12 @@ class Source:
 
     def levels(self, key: str, measurement: Measurement) -> list[Any]:
         """The levels of a key where others are fixed: numbers before words, rising; no group is no level."""
-        own = self.rows(self.metrics, measurement).get(COLUMNS.get(key, key), pd.Series(dtype=object)).dropna().unique()
-        return sorted(
-            {number(value) for value in own if value != ""}, key=lambda value: (isinstance(value, str), value)
-        )
+        known = (key, frozenset(measurement.items()))
+        if known not in self._levels:
+            own = self.rows(self.metrics, measurement).get(COLUMNS.get(key, key), pd.Series(dtype=object))
+            found = {number(value) for value in own.dropna().unique() if value != ""}
+            self._levels[known] = sorted(found, key=lambda value: (isinstance(value, str), value))
+        return self._levels[known]
 
     def preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Of rows that fit a measurement, those that count: all."""

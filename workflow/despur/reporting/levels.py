@@ -10,7 +10,7 @@ BOUNDS = {
     "at_least": lambda level, bound: level >= bound,
     "below": lambda level, bound: level < bound,
     "at_most": lambda level, bound: level <= bound,
-    "other_than": lambda level, bound: level != bound,
+    "other_than": lambda level, bound: level not in (bound if isinstance(bound, list) else [bound]),
 }
 WORDS = ("every", "lowest", "highest")
 Measurement = dict[str, Any]  # keys (method, metric, split, ..., settings) to single values

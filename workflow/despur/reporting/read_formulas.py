@@ -75,7 +75,7 @@ def read_contrasts(stated: Mapping[str, Any], levels: Levels) -> Iterator[Formul
     words["mean"] = {key: _all_datasets(key, own, stated) for key, own in words["mean"].items()}
     shared = {key: value for key, value in stated.items() if key not in WORDS and key not in words["mean"]}
     if forms == ["rank_correlation"]:
-        yield read_correlation(words, shared)
+        yield read_correlation(words, shared, levels)
         return
     hidden = {*words["mean"], *(["dataset"] if isinstance(stated["dataset"], str) else [])}
     found: dict[str, Formula] = {}
@@ -169,12 +169,15 @@ def read_margin(stated: float | str) -> float:
         raise SettingError(f"margin {stated!r} is neither a number nor log(NUMBER)") from error
 
 
-def read_correlation(words: Mapping[str, Any], shared: Mapping[str, Any]) -> Correlation:
-    """The rank correlation that a specification stands for."""
+def read_correlation(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> Correlation:
+    """The rank correlation that a specification stands for. Of a key that it goes over, only what is listed or within
+    bounds counts."""
     first, second = words["rank_correlation"]
     sign = float(words.get("sign", 1))
     label = f"{'-' if sign < 0 else ''}rank correlation of {first} and {second} over {', '.join(words['over'])}"
     of = {
         key: value for key, value in shared.items() if key != "metric" and (key not in words["over"] or is_many(value))
     }
+    plain = {key: value for key, value in of.items() if not is_many(value)} | {"metric": first}
+    of = {key: single_values(key, value, [plain], levels) if is_many(value) else value for key, value in of.items()}
     return Correlation((first, second), tuple(words["over"]), of, sign, read_margin(words["margin"]), label)

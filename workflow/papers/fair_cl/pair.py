@@ -50,14 +50,30 @@ def of_the_pair(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.Data
     bootstrap values of the former."""
     of_two = [artifact_run for artifact_run in artifact_runs if artifact_run.paper_dataset == "bios_nurse_surgeon"]
     metrics, resamples = chosen.load(of_two)
+    return pd.concat([metrics, of_all_classes(artifact_runs)], ignore_index=True), resamples
+
+
+def for_claims(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The metrics and bootstrap values that claims use: of the selected settings, and of CE's model of all classes on
+    the two classes (``ce_of_all_classes``)."""
+    metrics, resamples = chosen.load(artifact_runs)
+    of_two = metrics[metrics["paper_dataset"] == "bios_nurse_surgeon"] if len(metrics) else metrics
+    own = of_all_classes([run for run in artifact_runs if run.artifact == "table_2"]) if len(of_two) else pd.DataFrame()
+    if len(own):
+        used = of_two["used_dataset"].iloc[0]
+        own = own.assign(paper_method="ce_of_all_classes", used_dataset=used, artifact="table_2")
+    return pd.concat([metrics, own], ignore_index=True), resamples
+
+
+def of_all_classes(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """Metrics of CE's model of all classes (``ce_multiclass``) on the two classes, where both were run."""
+    of_two = [artifact_run for artifact_run in artifact_runs if artifact_run.paper_dataset == "bios_nurse_surgeon"]
     if not of_two:
-        return metrics, resamples
-    rows = []
-    for artifact_run in (
-        artifact_run
-        for artifact_run in artifact_runs
-        if artifact_run.paper_dataset == "bios" and artifact_run.paper_method == "ce"
-    ):
+        return pd.DataFrame()
+    classes, rows = dataset_of(of_two[0]).about["classes"], []
+    for artifact_run in artifact_runs:
+        if (artifact_run.paper_dataset, artifact_run.paper_method) != ("bios", "ce"):
+            continue
         for result in map(locate, artifact_run.folders):
             for run in result.runs():
                 own = {
@@ -71,5 +87,5 @@ def of_the_pair(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.Data
                     "split": "test",
                     "selection": "best",
                 }
-                rows += [own | row for row in measured(result, run, dataset_of(of_two[0]).about["classes"])]
-    return pd.concat([metrics, pd.DataFrame(rows)], ignore_index=True), resamples
+                rows += [own | row for row in measured(result, run, classes)]
+    return pd.DataFrame(rows)

@@ -7,7 +7,7 @@ import chosen
 import numpy as np
 import pandas as pd
 from beyond import beyond, shown_beyond
-from pair import of_the_pair
+from pair import for_claims, of_the_pair
 from prose import prose
 from selections import selections, shown_selections
 
@@ -107,7 +107,7 @@ def numbers_of_the_text(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def judged(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, chosen.load)
+    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, for_claims)
     write_table(output, table, claims.shown(table))
 
 
