@@ -7,6 +7,7 @@ import numpy as np
 from catalog.components import format_settings
 from catalog.markdown import code, contents, escape, page, table
 from despur.cli.check import LICENCE, SOURCE, find_statement
+from despur.cli.fetch import list_downloads
 from despur.orchestration.experiments import list_papers, load_experiments
 from despur.specs.declarations import declared, list_components, read_docstring, summarize
 from despur.specs.resolution import resolve
@@ -47,7 +48,9 @@ def describe_access(name: str) -> str:
         return "bundled"
     if is_downloaded(name):
         return "downloaded by itself"
-    return "your own files" if name == "bring_your_own" else "your copy"
+    if name == "bring_your_own":
+        return "your own files"
+    return "with an account or a form" if declared("datasets", name).get("BY_HAND") else "anyone: `despur fetch`"
 
 
 def build_page(name: str) -> str:
@@ -64,6 +67,7 @@ def build_page(name: str) -> str:
         f"File: [{code(file)}](/{file})",
         table(["", ""], facts),
         f"## Raw files\n\n{describe_files(name)}",
+        describe_downloads(name),
         f"## Sizes\n\n{describe_sizes(name)}" if name in COUNTED else "",
         f"## Settings\n\n{format_settings(declared('datasets', name)['SETTINGS'])}",
         describe_published(name),
@@ -78,6 +82,24 @@ def describe_files(name: str) -> str:
     lines += [(pattern, key) for key, patterns in stated.get("RAW_WITH", {}).items() for pattern in patterns]
     rows = [[" or ".join(code(each.strip()) for each in pattern.split("|")), code(key)] for pattern, key in lines]
     return table(["file under `DESPUR_DATA_ROOT`", "only with"], rows) if rows else "None: it is bundled."
+
+
+def describe_downloads(name: str) -> str:
+    """What ``despur fetch`` downloads, and what is done by hand."""
+    by_hand = declared("datasets", name).get("BY_HAND", "")
+    rows = [
+        [
+            f"[{each.local_name}]({each.url})",
+            f"{each.size / 1e6:,.1f} MB" if each.size else "not published",
+            code(each.checksum) or "not published",
+            escape(each.read_in),
+            "yes" if each.tried else "no",
+        ]
+        for each in list_downloads("datasets", name)
+    ]
+    titles = ["file", "size", "checksum", "read in", "tried"]
+    parts = [f"By hand: {escape(by_hand)}." if by_hand else "", table(titles, rows) if rows else ""]
+    return "\n\n".join(["## Download", *filter(None, parts)]) if any(parts) else ""
 
 
 def describe_sizes(name: str) -> str:

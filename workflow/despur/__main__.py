@@ -6,6 +6,7 @@
     despur show results/runs/colored_digits/cnc/s0-2
     despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
     despur check waterbirds
+    despur fetch waterbirds
     despur plan --configfile config/published.yaml
     despur new method my_method
     despur record results/runs/cmnist/cnc/s0-2
@@ -22,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from despur.cli import check, diff, explain, ledger, list, new, plan, run, show, unused, verdict
+from despur.cli import check, diff, explain, fetch, ledger, list, new, plan, run, show, unused, verdict
 from despur.cli.rows import format_json
 from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
@@ -54,6 +55,14 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         {
             "dataset": {"nargs": "?", "help": "a name, with settings if you like", "completes": "datasets"},
             "--configfile": PATH | {"help": "instead of a name: whether all that this configuration needs is there"},
+        },
+    ),
+    "fetch": (
+        fetch.fetch,
+        {
+            "name": {"nargs": "?", "help": "a data set or an encoder", "completes": "datasets"},
+            "--configfile": PATH | {"help": "instead of a name: all raw files that this configuration lacks"},
+            "--yes": {"action": "store_true", "help": "download without a question"},
         },
     ),
     "unused": (unused.list_unused, {}),

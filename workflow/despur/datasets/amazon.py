@@ -39,6 +39,15 @@ RAW = (
     "amazon_v2.1/reviews.csv | amazon_v2.0/reviews.csv",
     "amazon_v2.1/splits/{split}.csv | amazon_v2.0/splits/{split}.csv",
 )
+DOWNLOADS = (  # WILDS's
+    {
+        "url": "https://worksheets.codalab.org/rest/bundles/0xe3ed909786d34ee79d430d065582aa29/contents/blob/",
+        "name": "amazon_v2.1.tar.gz",
+        "size": 1_989_805_589,
+        "into": "amazon_v2.1",
+        "read_in": "p-lambda/wilds, wilds/datasets/amazon_dataset.py",
+    },
+)
 
 FOLDERS = ("amazon_v2.1", "amazon_v2.0")
 SOURCE = "https://wilds.stanford.edu/datasets/#amazon"

@@ -38,6 +38,14 @@ RAW = (
     "bios/dev.parquet | bios/dev.pickle",
     "bios/test.parquet | bios/test.pickle",
 )
+DOWNLOADS = tuple(
+    {
+        "url": f"https://storage.googleapis.com/ai2i/nullspace/biasbios/{part}.pickle",
+        "file": f"bios/{part}.pickle",
+        "read_in": "shauli-ravfogel/nullspace_projection, download_data.sh",
+    }
+    for part in ("train", "dev", "test")
+)
 RAW_WITH = {"features=vectors": ("bios/train_cls.npy", "bios/dev_cls.npy", "bios/test_cls.npy")}
 
 SOURCE = "https://storage.googleapis.com/ai2i/nullspace/biasbios/"

@@ -100,6 +100,14 @@ RAW = (
     "celebA/data/*/img_align_celeba/* | "
     "celebA/data/img_align_celeba/*",
 )
+DOWNLOADS = (  # the variant of WILDS: the lists as .csv
+    {
+        "url": "https://worksheets.codalab.org/rest/bundles/0xfe55077f5cd541f985ebf9ec50473293/contents/blob/",
+        "name": "celebA_v1.0.tar.gz",
+        "into": "celebA_v1.0",
+        "read_in": "p-lambda/wilds, wilds/datasets/celebA_dataset.py",
+    },
+)
 
 FOLDERS = ("celeba", "celebA/data", "celebA", "CelebA", "celebA_v1.0")
 IMAGES = ("img_align_celeba/img_align_celeba", "img_align_celeba", "Img/img_align_celeba")  # Kaggle's is nested

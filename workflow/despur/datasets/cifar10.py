@@ -23,6 +23,13 @@ RAW = (
     "cifar-10-batches-py/test_batch",
     "cifar-10-batches-py/batches.meta",
 )
+DOWNLOADS = (  # the Python version
+    {
+        "checksum": "md5:c58f30108f718f92721af3b95e74349a",
+        "brings": "cifar-10-batches-py",
+        "read_in": "pytorch/vision, torchvision/datasets/cifar.py",
+    },
+)
 
 SPLITS = {
     "train": {

@@ -19,6 +19,13 @@ PAPER_HYPERPARAMETERS = {  # Sec. 6.2: as CIFAR-10
 }
 
 RAW = ("cifar-100-python/train", "cifar-100-python/test", "cifar-100-python/meta")
+DOWNLOADS = (  # the Python version
+    {
+        "checksum": "md5:eb9058c3a382ffc7106e4002c42a8d85",
+        "brings": "cifar-100-python",
+        "read_in": "pytorch/vision, torchvision/datasets/cifar.py",
+    },
+)
 
 SPLITS = {"train": {"train": "16019d7e3df5f24257cddd939b257f8d"}, "test": {"test": "f0ef6b0ae62326f3e7ffdfab6717acfc"}}
 META = ("meta", "7973b15100ade9c7d40fb424638fde48", "fine_label_names")

@@ -38,6 +38,17 @@ RAW = (
     "cifar-10.1/cifar10.1_v6_labels.npy | CIFAR-10.1/datasets/cifar10.1_v6_labels.npy | "
     "CIFAR-10.1-master/datasets/cifar10.1_v6_labels.npy",
 )
+DOWNLOADS = (
+    *declared("datasets", "cifar10")["DOWNLOADS"],
+    *(
+        {
+            "url": f"https://github.com/modestyachts/CIFAR-10.1/raw/master/datasets/cifar10.1_v6_{part}.npy",
+            "file": f"cifar-10.1/cifar10.1_v6_{part}.npy",
+            "read_in": "modestyachts/CIFAR-10.1, its list of files",
+        }
+        for part in ("data", "labels")
+    ),
+)
 
 SOURCE = "https://github.com/modestyachts/CIFAR-10.1"
 REMEDY = (

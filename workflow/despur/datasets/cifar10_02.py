@@ -36,6 +36,17 @@ RAW = (
     "cifar-10.2/cifar102_train.npz | cifar-10.2-master/cifar102_train.npz",
     "cifar-10.2/cifar102_test.npz | cifar-10.2-master/cifar102_test.npz",
 )
+DOWNLOADS = (
+    *declared("datasets", "cifar10")["DOWNLOADS"],
+    *(
+        {
+            "url": f"https://github.com/modestyachts/cifar-10.2/raw/master/cifar102_{part}.npz",
+            "file": f"cifar-10.2/cifar102_{part}.npz",
+            "read_in": "modestyachts/cifar-10.2, README.md",
+        }
+        for part in ("train", "test")
+    ),
+)
 
 SOURCE = "https://github.com/modestyachts/cifar-10.2"
 REMEDY = f"Put the two files of {SOURCE} into cifar-10.2/ in the folder that DESPUR_DATA_ROOT names"

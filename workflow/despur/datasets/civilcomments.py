@@ -115,6 +115,14 @@ SOURCE = "https://worksheets.codalab.org/rest/bundles/0x8cd3de0634154aeaad2ee6eb
 REMEDY = (
     f"Unpack {SOURCE} (WILDS's CivilComments) anew into civilcomments_v1.0/ in the folder that DESPUR_DATA_ROOT names"
 )
+DOWNLOADS = (  # WILDS's
+    {
+        "name": "civilcomments_v1.0.tar.gz",
+        "size": 90_644_480,
+        "into": "civilcomments_v1.0",
+        "read_in": "p-lambda/wilds, wilds/datasets/civilcomments_dataset.py",
+    },
+)
 IDENTITIES = ["male", "female", "LGBTQ", "christian", "muslim", "other_religions", "black", "white"]
 SPLITS = {name: name for name in ("train", "val", "test")}
 

@@ -39,6 +39,19 @@ RAW = (
     "coco/train2017/*",
     "coco/val2017/*",
 )
+DOWNLOADS = tuple(
+    {
+        "url": f"http://images.cocodataset.org/{address}.zip",
+        "into": "coco",
+        "brings": f"coco/{folder}",
+        "read_in": "download scripts of others on GitHub",
+    }
+    for address, folder in (
+        ("annotations/annotations_trainval2017", "annotations"),
+        ("zips/train2017", "train2017"),
+        ("zips/val2017", "val2017"),
+    )
+)
 
 CATEGORIES = [
     "airplane",

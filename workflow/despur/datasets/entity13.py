@@ -21,6 +21,15 @@ RAW = (
     "breeds/node_names.txt | imagenet_class_hierarchy/modified/node_names.txt",
     *declared("datasets", "imagenet")["RAW"],
 )
+BY_HAND = declared("datasets", "imagenet")["BY_HAND"]
+DOWNLOADS = tuple(
+    {
+        "url": f"https://raw.githubusercontent.com/MadryLab/BREEDS-Benchmarks/master/imagenet_class_hierarchy/modified/{name}",
+        "file": f"breeds/{name}",
+        "read_in": "MadryLab/BREEDS-Benchmarks, its list of files",
+    }
+    for name in ("class_hierarchy.txt", "dataset_class_info.json", "node_names.txt")
+)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -22,6 +22,14 @@ SETTINGS = {"size": int_(224, "Koh et al. 2021: pixels a side, as published", at
 PAPER_HYPERPARAMETERS = {"contrastive_adapter": {"anchor_fraction": 0.1}}
 
 RAW = ("fmow_v1.1/rgb_metadata.csv", "fmow_v1.1/country_code_mapping.csv", "fmow_v1.1/images/*")
+DOWNLOADS = (  # WILDS's
+    {
+        "name": "fmow_v1.1.tar.gz",
+        "size": 53_893_324_800,
+        "into": "fmow_v1.1",
+        "read_in": "p-lambda/wilds, wilds/datasets/fmow_dataset.py",
+    },
+)
 
 FOLDER = "fmow_v1.1"
 SOURCE = "https://worksheets.codalab.org/rest/bundles/0xaec91eb7c9d548ebb15e1b5e60f966ab/contents/blob/"

@@ -38,6 +38,7 @@ RAW = (
     "hate_speech/valid.npy",
     "hate_speech/test.npy",
 )
+BY_HAND = declared("datasets", "hate_speech_tweets")["BY_HAND"]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -38,6 +38,10 @@ PAPER_HYPERPARAMETERS = {
 LABELS_WITHHELD = "given on request only; see Huang et al. 2020"
 
 RAW = ("hate_speech/train.tsv", "hate_speech/valid.tsv", "hate_speech/test.tsv")
+BY_HAND = (
+    "ask the authors of https://github.com/xiaoleihuang/Multilingual_Fairness_LREC for the English corpus; put its "
+    "train.tsv, valid.tsv and test.tsv into hate_speech/"
+)
 
 SOURCE = "https://github.com/xiaoleihuang/Multilingual_Fairness_LREC"
 OLDEST = 29  # years, of the younger group

@@ -52,6 +52,18 @@ RAW = (
     "imagenet/train/n* | ILSVRC2012/train/n* | ILSVRC/Data/CLS-LOC/train/n*",
     "imagenet/val/n* | ILSVRC2012/val/n* | ILSVRC/Data/CLS-LOC/val/n*",
 )
+BY_HAND = (
+    "make an account at https://image-net.org and accept its terms; get ILSVRC2012_img_train.tar and "
+    "ILSVRC2012_img_val.tar; unpack them into imagenet/train/SYNSET/ and imagenet/val/SYNSET/"
+)
+DOWNLOADS = tuple(
+    {
+        "url": f"https://raw.githubusercontent.com/google-research/simclr/master/imagenet_subsets/{part}.txt",
+        "file": f"imagenet_subsets/{part}.txt",
+        "read_in": "google-research/simclr, its list of files",
+    }
+    for part in ("1percent", "10percent")
+)
 RAW_WITH = {"labels=published": ("imagenet_subsets/1percent.txt", "imagenet_subsets/10percent.txt")}
 
 ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")

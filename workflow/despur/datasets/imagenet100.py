@@ -33,6 +33,14 @@ PAPER_HYPERPARAMETERS = {
 }
 
 RAW = ("{synsets}", *declared("datasets", "imagenet")["RAW"])
+BY_HAND = declared("datasets", "imagenet")["BY_HAND"]
+DOWNLOADS = (
+    {
+        "url": "https://raw.githubusercontent.com/HobbitLong/CMC/master/imagenet100.txt",
+        "file": "imagenet100.txt",
+        "read_in": "HobbitLong/CMC, its list of files",
+    },
+)
 
 REMEDY = "Get https://github.com/HobbitLong/CMC/blob/master/imagenet100.txt, or write one synset (n02869837) a line"
 

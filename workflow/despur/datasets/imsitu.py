@@ -43,6 +43,7 @@ RAW_WITH = {
     ),
     "features=embedded": declared("datasets", "imsitu_images")["RAW"],
 }
+BY_HAND = declared("datasets", "imsitu_images")["BY_HAND"]
 PICKLES = {split: f"verb_full_{split.replace('dev', 'val')}_df.pickle" for split in SPLITS}
 
 

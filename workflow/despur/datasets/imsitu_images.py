@@ -46,6 +46,10 @@ RAW = (
     "imsitu/classes.csv | imsitu/train.parquet | imsitu/train.csv | imsitu/imsitu_train_df.pkl",
     "imsitu/images/* | imsitu/imsitu_train_df.pkl",
 )
+BY_HAND = (
+    "get the images and annotations by http://imsitu.org, and put them into imsitu/ as the text above says; no address "
+    "of single files is published"
+)
 
 GENDERS = ["man", "woman"]  # in pickles 0 and 1
 SPLITS = ("train", "dev", "test")

@@ -41,6 +41,14 @@ PAPER_HYPERPARAMETERS = {
 }
 
 RAW = ("moji/pos_pos.npy", "moji/pos_neg.npy", "moji/neg_pos.npy", "moji/neg_neg.npy")
+DOWNLOADS = tuple(
+    {
+        "url": f"https://storage.googleapis.com/ai2i/nullspace/deepmoji/{part}.npy",
+        "file": f"moji/{part}.npy",
+        "read_in": "shauli-ravfogel/nullspace_projection, download_data.sh",
+    }
+    for part in ("pos_pos", "pos_neg", "neg_pos", "neg_neg")
+)
 
 SOURCE = "https://storage.googleapis.com/ai2i/nullspace/deepmoji/"
 FILES = {"pos_pos": (1, 1), "pos_neg": (1, 0), "neg_pos": (0, 1), "neg_neg": (0, 0)}  # file: sentiment, dialect

@@ -16,6 +16,8 @@ SETTINGS = {"size": int_(224, "released code: as CLIP sees images", at_least=32)
 PAPER_HYPERPARAMETERS = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True}}
 
 RAW = declared("datasets", "entity13")["RAW"]
+BY_HAND = declared("datasets", "entity13")["BY_HAND"]
+DOWNLOADS = declared("datasets", "entity13")["DOWNLOADS"]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -34,6 +34,13 @@ RAW = (
     "stl10_binary/test_y.bin",
     "stl10_binary/class_names.txt",
 )
+DOWNLOADS = (  # the binary version
+    {
+        "checksum": "md5:91f7769df0f17e558f3565bffb0c7dfb",
+        "brings": "stl10_binary",
+        "read_in": "pytorch/vision, torchvision/datasets/stl10.py",
+    },
+)
 
 SIDE = 96
 MD5 = {

@@ -32,6 +32,13 @@ RAW = (
     ),
     "tiny-imagenet-200/val/val_annotations.txt | tiny-imagenet-200/wnids.txt",  # the first, where there is one
 )
+DOWNLOADS = (  # the checksum: as code of others states it
+    {
+        "checksum": "md5:90528d7ca1a48142e341f4ef8d21d0de",
+        "brings": "tiny-imagenet-200",
+        "read_in": "loaders of others on GitHub",
+    },
+)
 
 SIZE = 64
 SOURCE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"

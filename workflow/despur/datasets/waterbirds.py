@@ -93,6 +93,12 @@ RAW = (
     "waterbirds_v1.0/metadata.csv | "
     "cub/data/waterbird_complete95_forest2water2/metadata.csv",
 )
+DOWNLOADS = (  # the address of the authors; no size or checksum published
+    {
+        "brings": "waterbird_complete95_forest2water2",
+        "read_in": "code of others on GitHub, after kohpangwei/group_DRO",
+    },
+)
 
 NAMES = ("waterbird_complete95_forest2water2", "waterbirds_v1.0", "cub/data/waterbird_complete95_forest2water2")
 SOURCE = "https://nlp.stanford.edu/data/dro/waterbird_complete95_forest2water2.tar.gz"

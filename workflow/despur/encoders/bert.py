@@ -14,6 +14,15 @@ SETTINGS = {
 }
 
 FILES = ("bert-base-uncased/pytorch_model.bin", "bert-base-uncased/model.safetensors")
+DOWNLOADS = tuple(
+    {
+        "url": f"https://huggingface.co/google-bert/bert-base-uncased/resolve/main/{name}",
+        "file": f"bert-base-uncased/{name}",
+        "license": "Apache 2.0",
+        "read_in": "transformers, bert-base-uncased",
+    }
+    for name in ("vocab.txt", "model.safetensors")
+)
 PADDING = 0
 
 

@@ -32,6 +32,19 @@ SETTINGS = {
     ),
 }
 
+DOWNLOADS = tuple(  # addresses hold the checksums
+    {
+        "url": f"https://openaipublic.azureedge.net/clip/models/{sha256}/{name}.pt",
+        "file": f"clip/{name}.pt",
+        "checksum": f"sha256:{sha256}",
+        "license": "MIT (OpenAI)",
+        "read_in": "openai/CLIP, clip/clip.py; open_clip, pretrained.py",
+    }
+    for name, sha256 in (
+        ("RN50", "afeb0e10f9e5a86da6080e35cf09123aca3b358a0c3e3b6c78a7b63bc04b6762"),
+        ("ViT-L-14", "b8cca3fd41ae0c99ba7e8951adf17d267cdb84cd88be6f7c2e0eca1737a03836"),
+    )
+)
 CLOOB = "https://ml.jku.at/research/CLOOB/downloads/checkpoints/"
 PIXELS = {"mean": open_clip.OPENAI_DATASET_MEAN, "std": open_clip.OPENAI_DATASET_STD}
 

@@ -17,6 +17,16 @@ SETTINGS = {"weights": choice("imagenet", "App. E.2.2: torchvision's, IMAGENET1K
 # digits of the file's SHA-256.
 FILES = ("resnet50-19c8e357.pth", "resnet50-0676ba61.pth")
 URL = "https://download.pytorch.org/models/"
+DOWNLOADS = (
+    {
+        "url": "https://download.pytorch.org/models/resnet50-0676ba61.pth",
+        "file": "resnet50-0676ba61.pth",
+        "checksum": "sha256:0676ba61b6795bbe1773cffd859882e5e297624d384b6993f7c9e683e722fb8a",
+        "size": 102_530_333,
+        "license": "BSD 3-Clause (torchvision); trained on ImageNet",
+        "read_in": "code of others on GitHub; the name holds the first digits of the checksum",
+    },
+)
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's channels, in [0, 1]
 
 

@@ -22,6 +22,8 @@ RESOLVED = {
     "RAW",
     "RAW_WITH",
     "DOWNLOADED",
+    "DOWNLOADS",
+    "BY_HAND",
     "REVISION",
     "LABELS_WITHHELD",
 }

@@ -1,0 +1,84 @@
+"""The command fetch."""
+
+import io
+
+import numpy as np
+import pytest
+
+from despur.cli import fetch
+from despur.specs.settings import SettingError
+from despur.storage.downloads import Download
+
+
+@pytest.fixture
+def moji(tmp_path, monkeypatch):
+    """Moji's four files, as a download writes them; the checks of the loader are its own."""
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+    asked = []
+
+    def place(download, root, report):
+        asked.append(download.url)
+        (root / download.file).parent.mkdir(exist_ok=True)
+        with (root / download.file).open("wb") as file:
+            np.save(file, np.zeros((10, 3), np.float32))
+        return "sha256:0"
+
+    monkeypatch.setattr(fetch, "fetch_file", place)
+    monkeypatch.setattr(fetch, "check_dataset", lambda text: [f"{text}: right"])
+    return asked
+
+
+def test_it_says_what_it_downloads_and_checks_it(moji):
+    lines = [*fetch.fetch("moji", yes=True)]
+    assert len(moji) == 4 and lines[-1] == "moji: right"
+    said = "\n".join(lines)
+    assert (
+        "license: derived from tweets" in said and "not tried" in said and "not published, recorded: sha256:0" in said
+    )
+
+
+def test_what_is_there_is_not_downloaded_again(moji):
+    [*fetch.fetch("moji", yes=True)]
+    [*fetch.fetch("moji")]
+    assert len(moji) == 4
+
+
+def test_nothing_is_downloaded_without_a_yes(moji, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    with pytest.raises(SettingError, match="--yes"):
+        [*fetch.fetch("moji")]
+    terminal = io.StringIO("no\n")
+    terminal.isatty = lambda: True
+    monkeypatch.setattr("sys.stdin", terminal)
+    with pytest.raises(SettingError, match="nothing was downloaded"):
+        [*fetch.fetch("moji")]
+    assert moji == []
+
+
+def test_what_needs_an_account_says_the_steps():
+    assert "make an account at https://image-net.org" in fetch.declared("datasets", "living17")["BY_HAND"]
+    assert any("ask the authors" in line for line in fetch.fetch("hate_speech"))
+
+
+def test_bundled_data_needs_no_download():
+    assert "needs no download" in [*fetch.fetch("scene_digits")][-1]
+
+
+def test_a_configuration_names_what_it_lacks(tmp_path, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+    config = tmp_path / "own.yaml"
+    config.write_text("papers: [cnc]\nmethods: [erm]\nseeds: 1\ndatasets: {waterbirds: waterbirds}\n")
+    assert fetch.list_missing(config) == ["waterbirds"]
+
+
+def test_a_name_or_a_configuration_is_needed():
+    with pytest.raises(SettingError, match="name a data set"):
+        [*fetch.fetch()]
+    with pytest.raises(SettingError, match="did you mean waterbirds"):
+        [*fetch.fetch("waterbird")]
+
+
+def test_facts_of_a_download_are_shown():
+    known = Download("http://a/b.zip", "there", size=2_500_000, checksum="md5:1", license="MIT", tried=True)
+    assert "2.5 MB; license: MIT; checksum: md5:1" in fetch.describe(known, "other")
+    assert "read in there; tried" in fetch.describe(known, "other")

@@ -1,0 +1,144 @@
+"""Downloads from a local server: resumed, verified, unpacked."""
+
+import contextlib
+import hashlib
+import io
+import tarfile
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from despur.cli import fetch
+from despur.specs.declarations import declared, list_components
+from despur.storage.downloads import RECORD, Download, fetch_file
+from despur.storage.raw_files import is_downloaded
+from despur.storage.store import InputError
+
+CONTENT = bytes(range(256)) * 8192  # 2 MiB
+
+
+class Server(ThreadingHTTPServer):
+    """Serves ``files``; the connection of the next ``breaks`` answers ends half-way."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files, self.breaks, self.starts = {}, 0, []
+
+    def address(self, name):
+        return f"http://127.0.0.1:{self.server_port}/{name}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        content = self.server.files.get(self.path[1:])
+        if content is None:
+            return self.send_error(404)
+        start = int(self.headers.get("Range", "bytes=0-")[6:-1])
+        self.server.starts.append(start)
+        rest = content[start:]
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(rest)))
+        self.end_headers()
+        half, self.server.breaks = self.server.breaks > 0, max(self.server.breaks - 1, 0)
+        with contextlib.suppress(ConnectionError):
+            self.wfile.write(rest[: len(rest) // 2] if half else rest)
+        self.close_connection = True
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, daemon=True)
+        thread.start()
+        yield running
+        running.shutdown()
+
+
+def silent(there, total):
+    assert there > 0 and (not total or there <= total)
+
+
+def tar_of(files):
+    """A tar.gz with these files."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def test_a_broken_download_goes_on_where_it_was(server, tmp_path):
+    server.files["data.bin"], server.breaks = CONTENT, 1
+    download = Download(server.address("data.bin"), "here", file="folder/data.bin")
+    with pytest.raises(InputError, match="goes on where it was"):
+        fetch_file(download, tmp_path, silent)
+    assert not download.is_there(tmp_path)
+    assert fetch_file(download, tmp_path, silent) == f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
+    assert (tmp_path / "folder/data.bin").read_bytes() == CONTENT and download.is_there(tmp_path)
+    assert server.starts[0] == 0 and server.starts[1] > 0
+
+
+def test_a_wrong_checksum_is_refused(server, tmp_path):
+    server.files["data.bin"] = CONTENT
+    download = Download(server.address("data.bin"), "here", file="data.bin", checksum="md5:" + "0" * 32)
+    with pytest.raises(InputError, match="wrong checksum"):
+        fetch_file(download, tmp_path, silent)
+    assert not (tmp_path / "data.bin").exists()
+    right = Download(
+        server.address("data.bin"), "", file="data.bin", checksum=f"md5:{hashlib.md5(CONTENT).hexdigest()}"
+    )
+    assert fetch_file(right, tmp_path, silent) == right.checksum and not (tmp_path / RECORD).exists()
+
+
+def test_a_checksum_that_is_not_published_is_recorded_at_first_sight(server, tmp_path):
+    download = Download(server.address("data.bin"), "here", file="data.bin")
+    server.files["data.bin"] = CONTENT
+    fetch_file(download, tmp_path, silent)
+    (tmp_path / "data.bin").unlink()
+    server.files["data.bin"] = CONTENT[1:]
+    with pytest.raises(InputError, match="wrong checksum"):
+        fetch_file(download, tmp_path, silent)
+
+
+def test_archives_are_unpacked_and_nothing_is_replaced(server, tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as packed:
+        packed.writestr("lists/a.txt", "a")
+    server.files = {"tar": tar_of({"a.csv": b"1", "images/b.png": b"2"}), "zip": stream.getvalue()}
+    tar = Download(server.address("tar"), "here", into="data_v1.0")
+    fetch_file(tar, tmp_path, silent)
+    fetch_file(Download(server.address("zip"), "here", brings="lists"), tmp_path, silent)
+    assert (tmp_path / "data_v1.0/images/b.png").read_bytes() == b"2" and (tmp_path / "lists/a.txt").exists()
+    (tmp_path / "data_v1.0/a.csv").write_text("mine")
+    with pytest.raises(InputError, match="is there already"):
+        fetch_file(tar, tmp_path, silent)
+    assert (tmp_path / "data_v1.0/a.csv").read_text() == "mine"
+
+
+def test_what_is_missing_or_no_archive_is_refused(server, tmp_path):
+    server.files = {"page": b"<html>moved</html>", "tar": tar_of({"../outside": b""})}
+    for name, message in (("none", "404"), ("page", "no archive")):
+        with pytest.raises(InputError, match=message):
+            fetch_file(Download(server.address(name), "here"), tmp_path, silent)
+    with pytest.raises(tarfile.OutsideDestinationError):
+        fetch_file(Download(server.address("tar"), "here"), tmp_path / "data", silent)
+    assert not (tmp_path / "outside").exists()
+
+
+def test_every_data_set_with_raw_files_says_how_to_get_them():
+    for name in list_components("datasets"):
+        stated = declared("datasets", name)
+        if not stated.get("RAW") or is_downloaded(name) or name == "bring_your_own":
+            continue
+        downloads = fetch.list_downloads("datasets", name)
+        assert downloads or stated.get("BY_HAND"), name
+        for each in downloads:
+            assert each.url.startswith("http") and each.read_in and (each.file or each.brings or each.into), name
+            assert not each.checksum or each.checksum.startswith(("md5:", "sha256:"))

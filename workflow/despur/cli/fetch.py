@@ -1,0 +1,113 @@
+"""``despur fetch waterbirds``: raw data and pretrained weights, downloaded, verified and checked. Addresses are data in
+the files of data sets and encoders (despur/storage/downloads.py)."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from despur.cli.check import LICENCE, SOURCE, check_dataset, find_statement, list_needed_data
+from despur.specs.declarations import declared, list_components, read_docstring
+from despur.specs.names import parse, unknown
+from despur.specs.paths import data_root
+from despur.specs.settings import SettingError
+from despur.storage.downloads import Download, fetch_file
+from despur.storage.pretrained import weights_root
+
+
+def fetch(name: str | None = None, configfile: Path | None = None, yes: bool = False) -> Iterator[str]:
+    """the raw files of a data set, or the weights of an encoder: source, size and license, then the download"""
+    if bool(name) == bool(configfile):
+        raise SettingError("name a data set or encoder (waterbirds, resnet50), or a configuration (--configfile FILE)")
+    names = [name] if name else list_missing(Path(str(configfile)))
+    if not names:
+        yield "all raw files are here"
+    for each in names:
+        yield from fetch_component(str(each), yes)
+
+
+def list_missing(configfile: Path) -> list[str]:
+    """The data sets whose raw files a configuration lacks, each once."""
+    states = ((data.name, data.describe_state(data_root())) for data in list_needed_data(configfile))
+    return list(dict.fromkeys(name for name, state in states if state == "missing"))
+
+
+def find_kind(name: str) -> str:
+    """``datasets`` or ``encoders``. Raises SettingError for a name of neither."""
+    known = {kind: list_components(kind) for kind in ("datasets", "encoders")}
+    for kind, names in known.items():
+        if name in names:
+            return kind
+    raise unknown("data set or encoder", name, [*known["datasets"], *known["encoders"]])
+
+
+def list_downloads(kind: str, name: str) -> list[Download]:
+    """What the file of a data set or encoder states; the address is its SOURCE where it states no other."""
+    stated = declared(kind, name).get("DOWNLOADS", ())
+    return [Download(**{"url": find_statement(name, SOURCE) if kind == "datasets" else "", **each}) for each in stated]
+
+
+def fetch_component(text: str, yes: bool) -> Iterator[str]:
+    """Say what is downloaded, ask, download it, and check a data set with its loader."""
+    name = parse(text)[0]
+    kind = find_kind(name)
+    root = data_root() if kind == "datasets" else weights_root()
+    downloads, by_hand = list_downloads(kind, name), declared(kind, name).get("BY_HAND", "")
+    yield f"{read_docstring(kind, name)}\n"
+    if by_hand:
+        yield f"by hand: {by_hand}"
+    missing = [each for each in downloads if not each.is_there(root)]
+    if not downloads:
+        yield describe_nothing(kind, name, by_hand)
+        return
+    yield from (describe(each, find_license(kind, name)) for each in missing)
+    if missing:
+        confirm(f"download {len(missing)} files into {root.resolve()}?", yes)
+    for each in missing:
+        checksum = fetch_file(each, root, show_progress)
+        yield f"{each.local_name}: {'as published' if each.checksum else 'not published, recorded'}: {checksum}"
+    if kind == "datasets" and not by_hand:
+        yield from check_dataset(text)
+
+
+def describe_nothing(kind: str, name: str, by_hand: str) -> str:
+    """Why nothing is downloaded."""
+    if by_hand:
+        return "nothing else can be downloaded"
+    if kind == "datasets" and name == "bring_your_own":
+        return "these are your own files: docs/your_own_data.md"
+    return f"{name} needs no download: it is bundled, or comes by itself when it is first used"
+
+
+def find_license(kind: str, name: str) -> str:
+    """The license that a data set's file states."""
+    return find_statement(name, LICENCE) if kind == "datasets" else "not stated"
+
+
+def describe(download: Download, license: str) -> str:
+    """Address, size, license and checksum of a file, and how certain they are."""
+    size = f"{download.size / 1e6:,.1f} MB" if download.size else "size not published"
+    tried = "tried" if download.tried else "not tried: nobody has downloaded it with this command"
+    return "\n".join(
+        [
+            f"{download.url}",
+            f"  {size}; license: {download.license or license}; checksum: {download.checksum or 'not published'}",
+            f"  read in {download.read_in}; {tried}",
+        ]
+    )
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Raises SettingError unless the answer is yes."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise SettingError("nobody can be asked here: say --yes to download")
+    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        raise SettingError("nothing was downloaded")
+
+
+def show_progress(there: int, total: int) -> None:
+    """A line that is written over, on a terminal."""
+    if sys.stderr.isatty():
+        share = f"{there / total:4.0%} of {total / 1e6:,.1f} MB" if total else f"{there / 1e6:,.1f} MB"
+        print(f"\r{share}", end="\n" if there == total else "", file=sys.stderr, flush=True)

@@ -1,0 +1,151 @@
+"""Downloads of raw files and weights: resumed, verified, unpacked. What is downloaded is data: ``DOWNLOADS`` in the
+file of a data set or encoder, a mapping for each file with the keys
+
+- ``url``: where it is; left out: the ``SOURCE`` that the file names
+- ``file``: what it becomes, below the folder of raw data or of weights; left out: it is an archive that is unpacked
+- ``into``: the folder in which an archive is unpacked, for one that does not bring a folder of its own
+- ``brings``: a folder that an archive makes, by which it is known that it was unpacked; left out: ``into``
+- ``name``: of an archive, where the address does not end with it
+- ``checksum``: ``md5:...`` or ``sha256:...``, as published; left out: it is recorded when the file first comes
+- ``size``: bytes, where published; ``license``: where the file does not state it otherwise
+- ``read_in``: where these facts were read; ``tried``: whether anybody here ever downloaded it (default: no)
+
+``BY_HAND`` says what to do where an account or a form is needed."""
+
+import json
+import shutil
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from despur.storage.store import InputError, write_json
+
+RECORD = ".checksums.json"  # of files whose checksum is not published, below the folder of raw data or of weights
+PARTS = ".downloads"  # unfinished downloads and archives, there too
+SECONDS = 30  # without an answer, before a download gives up
+Report = Callable[[int, int], None]  # called with the bytes that are there, and all bytes (0: not known)
+
+
+@dataclass(frozen=True)
+class Download:
+    """One file to be downloaded."""
+
+    url: str
+    read_in: str
+    file: str = ""
+    into: str = ""
+    brings: str = ""
+    name: str = ""
+    checksum: str = ""
+    size: int = 0
+    license: str = ""
+    tried: bool = False
+
+    @property
+    def local_name(self) -> str:
+        """What the file is called while it is downloaded."""
+        return self.name or self.url.rstrip("/").rpartition("/")[2]
+
+    def is_there(self, root: Path) -> bool:
+        """Whether the file, or the folder that an archive makes, is there."""
+        return (root / (self.file or self.brings or self.into)).exists()
+
+
+def fetch_file(download: Download, root: Path, report: Report) -> str:
+    """Download a file, verify it and put it where it belongs; returns its checksum, ``sha256:...`` or as published.
+
+    A download that broke off goes on where it was. Nothing that is there is replaced. Raises InputError for a broken
+    connection, a wrong checksum (the file is then not kept), and a target that is there already."""
+    import pooch
+
+    known = download.checksum or load_record(root).get(download.url, "")
+    folder = root / PARTS
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def resume(url: str, output: Any, _: Any) -> None:
+        download_rest(url, Path(f"{folder / download.local_name}.part"), report)
+        Path(f"{folder / download.local_name}.part").replace(output)
+
+    try:
+        path = Path(pooch.retrieve(download.url, known or None, download.local_name, folder, downloader=resume))
+    except ValueError as error:  # pooch's word for a wrong checksum
+        raise InputError(f"{download.url}: wrong checksum, expected {known}; the download is not kept") from error
+    found = known or f"sha256:{pooch.file_hash(path)}"
+    place_file(download, path, root)
+    if not download.checksum:
+        write_json(root / RECORD, {**load_record(root), download.url: found})
+    return found
+
+
+def load_record(root: Path) -> dict[str, str]:
+    """The checksums that were recorded when files first came, by address."""
+    file = root / RECORD
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def download_rest(url: str, part: Path, report: Report) -> None:
+    """Append to ``part`` what it lacks of the file at ``url``. Raises InputError where the connection breaks; what has
+    come is kept."""
+    import requests
+
+    start = part.stat().st_size if part.exists() else 0
+    try:
+        with requests.get(url, headers={"Range": f"bytes={start}-"}, stream=True, timeout=SECONDS) as answer:
+            if answer.status_code == 416:  # nothing is left
+                return
+            answer.raise_for_status()
+            start = start if answer.status_code == 206 else 0
+            total = start + int(answer.headers.get("Content-Length", 0))
+            with part.open("ab" if start else "wb") as file:
+                for block in answer.iter_content(2**20):
+                    file.write(block)
+                    report(file.tell(), total)
+        if total > part.stat().st_size:
+            raise requests.ConnectionError(f"{part.stat().st_size:,} of {total:,} bytes came")
+    except requests.RequestException as error:
+        raise InputError(
+            f"{url} could not be downloaded ({error}). The same command goes on where it was, from {part}"
+        ) from error
+
+
+def place_file(download: Download, path: Path, root: Path) -> None:
+    """Move a file to its place, or unpack an archive there and remove it. Raises InputError for what is there
+    already."""
+    if download.file:
+        refuse_existing(root / download.file)
+        (root / download.file).parent.mkdir(parents=True, exist_ok=True)
+        path.replace(root / download.file)
+        return
+    with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
+        unpack(path, Path(temporary))
+        target = root / download.into
+        entries = sorted(Path(temporary).iterdir())
+        for entry in entries:
+            refuse_existing(target / entry.name)
+        target.mkdir(parents=True, exist_ok=True)
+        for entry in entries:
+            shutil.move(entry, target / entry.name)
+    path.unlink()
+
+
+def refuse_existing(target: Path) -> None:
+    """Raises InputError for a file or folder that is there."""
+    if target.exists():
+        raise InputError(f"{target} is there already and is kept: move it away, or use it as it is")
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack a zip or tar archive. Raises InputError for what is neither; members outside of the folder are refused."""
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(folder)
+    elif tarfile.is_tarfile(archive):
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder, filter="data")
+    else:
+        archive.unlink()
+        raise InputError(f"{archive} is no archive and is not kept; its address may have changed")
