@@ -4,6 +4,7 @@
 
 writes workflow/papers/PAPER/settings.md."""
 
+import argparse
 from collections.abc import Iterator
 from typing import Any
 
@@ -119,4 +120,5 @@ def write_pages() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     write_pages()
