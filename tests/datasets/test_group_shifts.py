@@ -10,6 +10,7 @@ import pytest
 from helpers import read
 from PIL import Image
 from tests.datasets.test_loaders import picture
+from torchvision import transforms
 
 from despur.datasets import amazon, cifar10
 from despur.datasets.sources import breeds, image_files, objects, prompts
@@ -138,6 +139,17 @@ def test_images_are_seen_as_clip_sees_them():
     found = np.asarray(image_files.as_clip(wide, 20))
     assert found.shape == (20, 20, 3) and (found == 200).all()
     assert image_files.as_clip(wide.transpose(Image.Transpose.ROTATE_90), 33).size == (33, 33)
+
+
+@pytest.mark.parametrize("shape", [(37, 50), (50, 37), (500, 375), (333, 500), (40, 40), (61, 23), (301, 299)])
+def test_images_are_cut_to_the_pixel_as_clip_cuts_them(shape):
+    """CLIP's preprocessing is torchvision's Resize and CenterCrop."""
+    pixels = np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8)
+    cut = transforms.Compose(
+        [transforms.Resize(32, interpolation=transforms.InterpolationMode.BICUBIC), transforms.CenterCrop(32)]
+    )
+    image = Image.fromarray(pixels)
+    np.testing.assert_array_equal(np.asarray(image_files.as_clip(image, 32)), np.asarray(cut(image)))
 
 
 # CIFAR-10 and others

@@ -164,7 +164,7 @@ def ran(named, claim, paper_dataset):
                 yield from ((method, model, run.data.settings.get("samples", 0)) for model in (backbone, None))
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+@pytest.mark.parametrize("claim", [each for each in CLAIMS if not each.not_executed], ids=lambda claim: claim.name)
 def test_what_a_claim_asks_for_is_run_in_the_published_configuration(named, claim):
     assert set(claim.behind) <= set(ROOM["artifacts"]["claims"]["from"])
     wanted = set(asked(claim))

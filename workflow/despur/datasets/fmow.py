@@ -16,6 +16,7 @@ from despur.specs.settings import Settings, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Array, Dataset, InputError
 
+REVISION = 2  # images are cut to the pixel where torchvision cuts them
 SETTINGS = {"size": int_(224, "Koh et al. 2021: pixels a side, as published", at_least=32)}
 
 # Zhang & Re 2022: not stated here; released code: on all its data but Waterbirds.

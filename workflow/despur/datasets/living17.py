@@ -11,6 +11,7 @@ from despur.specs.declarations import declared
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Dataset
 
+REVISION = 2  # images are cut to the pixel where torchvision cuts them
 SETTINGS = {"size": int_(224, "released code: as CLIP sees images", at_least=32)}
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.

@@ -12,9 +12,10 @@ from despur.storage.store import Array, InputError, Lazy
 
 
 def as_clip(image: Image.Image, size: int) -> Image.Image:
-    """The shorter side resized to ``size``, bicubically, then the centre (size,size): how CLIP sees images."""
-    width, height = (max(size, round(side * size / min(image.size))) for side in image.size)
-    left, top = (width - size) // 2, (height - size) // 2
+    """The shorter side resized to ``size``, bicubically, then the centre (size,size): CLIP's preprocessing, whose sizes
+    and corners are rounded as torchvision's Resize and CenterCrop do."""
+    width, height = (size * side // min(image.size) for side in image.size)
+    left, top = (round((side - size) / 2) for side in (width, height))
     return image.resize((width, height), Image.Resampling.BICUBIC).crop((left, top, left + size, top + size))
 
 
