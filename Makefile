@@ -57,7 +57,7 @@ lint: $(VENV)/ready ## formats, types and imports
 test: lint ## lint and all tests
 	$(RUN) pytest -n 2
 
-test-long: $(VENV)/ready ## the tests that take minutes: error rates of verdicts
+test-long: $(VENV)/ready ## the tests that take minutes: error rates of verdicts, documented commands and examples
 	$(RUN) pytest -m long
 
 test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root

@@ -80,6 +80,7 @@ def test_the_commands_of_the_documents_are_seen():
     assert len(COMMANDS) > 50 and len(MAKE) > 7 and len(PYTHON) > 9 and len(PROGRAMS) >= 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("environment", "arguments"),
     group_snakemake(line for line in COMMANDS if "--report" not in line),  # reports: test_report.py
@@ -100,6 +101,7 @@ def test_every_target_of_make_is_named_in_a_document():
     assert set(targets) - named == {"reproduce"}  # make alone
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [line for line in PYTHON if "reporting.scorecard" not in line])
 def test_what_is_typed_at_python_runs(clone, finished, command):
     environment, (_, _, module, *arguments) = split(command)
@@ -120,11 +122,13 @@ def test_what_is_typed_at_python_runs(clone, finished, command):
     assert "Traceback" not in text and (code == 0 or lacks_data), text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", READERS)
 def test_programs_that_use_finished_runs_run(finished, program):
     finished.python("-c", IMAGES + program)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("config", ["config.yaml", "config/smoke.yaml", "own.yaml"])
 def test_the_commands_of_a_scorecard_make_what_it_lacks(clone, config):
     (clone.root / "own.yaml").write_text(
@@ -143,6 +147,7 @@ def test_the_commands_of_a_scorecard_make_what_it_lacks(clone, config):
         plan(clone, environment, arguments)
 
 
+@pytest.mark.long
 def test_a_command_that_fails_is_seen(clone):
     with pytest.raises(AssertionError):  # a target after --configfile is read as another configuration
         plan(clone, {}, ["--configfile", "config/smoke.yaml", "results/smoke/papers/cnc/table_1.md"])

@@ -55,6 +55,7 @@ def test_pages_show_a_component_and_its_test():
     assert len(examples("adding_a_paper")) == 5
 
 
+@pytest.mark.long
 def test_examples_pass_their_tests(extended):
     tests = [file for file in written() if file.startswith("tests/")]
     extended.python("-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *tests)
@@ -72,6 +73,7 @@ def test_targets_of_the_pages_can_be_made(extended):
     extended.snakemake("-n", *sorted(targets))
 
 
+@pytest.mark.long
 def test_the_pipeline_runs_the_examples(extended):
     extended.snakemake(RUN, GROUPS, TABLE, "--configfile", CONFIG)
     for file in (RUN, GROUPS):
