@@ -17,7 +17,7 @@ from despur.cli import measurements
 from despur.cli.record_checks import check_ledger
 from despur.metrics.predictions import OWN, Prediction
 from despur.specs import declarations
-from despur.specs.declarations import list_components, revision
+from despur.specs.declarations import declared, list_components, revision
 from despur.specs.paths import locate
 from despur.specs.resolution import resolve
 from despur.specs.respecification import respecify
@@ -230,7 +230,6 @@ def without(key):
         (spoil("card", value=None), "is not there or cannot be read"),
         (spoil("specification", "method", "epochz", value=1), "epochz"),
         (spoil("specification", "method", "learning_rate", value=-1.0), "learning_rate=-1"),
-        (lambda content: content["specification"]["method"].pop("learning_rate"), "does not say learning_rate"),
         (spoil("specification", "method", "encoder", value={}), "not settings by name"),
         (spoil("method", value="ermm"), "unknown method 'ermm'"),
     ],
@@ -321,7 +320,7 @@ def test_settings_of_parts_are_found_again(name):
     assert respecify("methods", point.base_name, point.resolved(), "cmnist").name == name
 
 
-def test_a_setting_that_was_added_since_is_found_at_its_default_and_no_other():
+def test_a_setting_that_was_added_since_is_found_at_its_default_whatever_a_data_set_states():
     (point,) = resolve("methods", "erm", "cmnist").points
     older = {key: value for key, value in point.resolved().items() if key != "patience"}
     assert respecify("methods", "erm", {**older, "encoder": {"name": "lenet"}}, "cmnist") == point
@@ -329,8 +328,27 @@ def test_a_setting_that_was_added_since_is_found_at_its_default_and_no_other():
         "methods", "erm", "colored_digits"
     ).points  # the data set's file states learning rate and epochs
     unsaid = {key: value for key, value in stated.resolved().items() if key not in ("learning_rate", "patience")}
-    with pytest.raises(SettingError, match="does not say learning_rate as"):
-        respecify("methods", "erm", unsaid, "colored_digits")
+    found, default = respecify("methods", "erm", unsaid, "colored_digits"), declared("methods", "erm")["SETTINGS"]
+    assert found.settings["learning_rate"] == default["learning_rate"].default != stated.settings["learning_rate"]
+
+
+@pytest.mark.parametrize("lacking", ["momentum", "encoder", "augment"])
+def test_a_setting_that_a_record_lacks_has_its_default(lacking):
+    (point,) = resolve("methods", "simclr+temperature=0.2", "cmnist_3v5").points
+    stated = {key: value for key, value in point.resolved().items() if key != lacking}
+    assert respecify("methods", "simclr", stated, "cmnist_3v5") == point
+
+
+def test_a_setting_that_was_added_has_the_value_of_before_or_its_record_is_not_used(package):
+    (point,) = resolve("methods", "cnc+groups.algorithm=gmm", "cmnist").points
+    stated = point.resolved()
+    text = package.read("inference/clusters.py")
+    for said, found in (("added(int_(5, 'ours'), before=9)", "9"), ("int_(5, 'ours')", None)):
+        package.write("inference/clusters.py", text.replace("SETTINGS = {", f"SETTINGS = {{'extra': {said},"))
+        assert respecify("methods", "cnc", stated, "cmnist").changes.get("groups.extra") == found
+    package.write("inference/clusters.py", text.replace("SETTINGS = {", "SETTINGS = {'extra': added(int_(5, '')),"))
+    with pytest.raises(SettingError, match="clusters: extra was added since, and nothing says"):
+        respecify("methods", "cnc", stated, "cmnist")
 
 
 def test_a_data_set_may_have_a_setting_that_is_called_name():

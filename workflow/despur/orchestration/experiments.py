@@ -53,6 +53,7 @@ class ArtifactRun:
     folders: tuple[str, ...]  # a run folder for each chunk of seeds
     artifact: str = ""  # the table or figure that shows it
     paper: str = ""  # in whose folder its settings stand; none: in none
+    sources: tuple[tuple[str, str], ...] = ()  # runs and where each was measured; none: in ``folders``
 
     @property
     def substitute(self) -> bool:

@@ -30,7 +30,7 @@ from despur.reporting.evidence import Several, Source, collect, common_seeds, ev
 from despur.reporting.levels import Missing
 from despur.reporting.printed import printed_settings
 from despur.reporting.printed_numbers import Printed
-from despur.reporting.tables import load_metrics, load_resamples
+from despur.reporting.tables import load_metrics, load_resamples, name_sources
 from despur.reporting.verdicts import NOT_RUN
 
 COLUMNS = [
@@ -54,6 +54,7 @@ COLUMNS = [
     "advice",
     "reason",
     "contrasts",
+    "measured",
 ]
 AS_PRINTED, CONTRADICTED, NOT_PRINTED = "holds", "contradicted by the paper's own numbers", "not printed"
 NOT_EXECUTED = "not executed"
@@ -204,6 +205,7 @@ def judged(
         source = Source(mine[0].reset_index(drop=True), mine[1].reset_index(drop=True))
         substitute = bool(mine[0]["substitute"].eq(True).any())
         head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": substitute}
+        head["measured"] = name_sources(mine[0])
         rows.append(head | judge(claim, datasets, source))
     nothing = {"data": "", "verdict": NOT_RUN, "reason": f"nothing was run of {claim.artifact}"}
     return rows or [nothing]

@@ -55,6 +55,7 @@ COLUMNS = [
     "seeds",
     "data",
     "substitute",
+    "measured",
     "verdict",
     "advice",
 ]

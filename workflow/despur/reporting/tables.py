@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting import run_files
 from despur.reporting.contrasts import SEEDS
 from despur.reporting.printed import at_settings, changed, changes, not_compared
 from despur.reporting.sample_noise import sample_variance
 from despur.reporting.verdicts import NOT_RUN, UNDECIDED, judge_number, last_digit, smallest_visible, summary
-from despur.specs.paths import locate
 from despur.storage.group_warnings import describe_warnings
 from despur.storage.store import atomic, write_csv
 
@@ -32,6 +32,7 @@ COLUMNS = [
     "smallest_visible",
     "seeds",
     "data",
+    "measured",
     "verdict",
     "note",
 ]
@@ -48,71 +49,60 @@ RUN_COLUMNS = [
     "metric",
     "group",
     "value",
+    "measured",
 ]
 
 
 def parse_artifact_runs(text: str) -> list[ArtifactRun]:
     """The runs of an artifact that a rule hands over as JSON."""
     return [
-        ArtifactRun(**{**artifact_run, "folders": tuple(artifact_run["folders"])})
+        ArtifactRun(
+            **{
+                **artifact_run,
+                "folders": tuple(artifact_run["folders"]),
+                "sources": tuple(map(tuple, artifact_run.get("sources", ()))),
+            }
+        )
         for artifact_run in json.loads(text)["artifact_runs"]
     ]
 
 
 def load_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """What was measured of an artifact's runs in long form, with the paper's data set (``paper_dataset``), the one
-    that was used (``used_dataset``), the paper's method (``paper_method``), whether the data is a ``substitute``, and
-    which settings are ``changed`` from the paper's.
+    that was used (``used_dataset``), the paper's method (``paper_method``), whether the data is a ``substitute``,
+    which settings are ``changed`` from the paper's, and where it was ``measured``.
 
     Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
     """
-    return _load(artifact_runs, {"runs": ("metrics.csv", _read_metrics), "groups": ("agreement.csv", _read_agreement)})
+    return _load(artifact_runs, {"runs": run_files.METRICS, "groups": run_files.AGREEMENT})
 
 
 def load_resamples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Bootstrap values of the headline split: a row for each run, metric and group, columns "0", "1", ...: the
     bootstrap samples."""
-    return _load(artifact_runs, {"runs": ("resamples.parquet", pd.read_parquet)})
+    return _load(artifact_runs, {"runs": run_files.RESAMPLES})
 
 
-def _load(
-    artifact_runs: Sequence[ArtifactRun], readers: Mapping[str, tuple[str, Callable[[Path], pd.DataFrame]]]
-) -> pd.DataFrame:
+def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.DataFrame:
     parts = []
     for artifact_run in artifact_runs:
-        for folder in artifact_run.folders:
-            if (stage := locate(folder).stage) in readers:
-                name, read = readers[stage]
-                own: dict[str, Any] = {
-                    "paper_dataset": artifact_run.paper_dataset,
-                    "used_dataset": artifact_run.dataset,
-                    "paper_method": artifact_run.paper_method,
-                    "substitute": artifact_run.substitute,
-                    "artifact": artifact_run.artifact,
-                }
-                part = read(Path(folder) / name).rename(columns={"dataset": "data"})
-                if "draw=seed" in artifact_run.dataset:  # every seed has data of its own, which are one to a reader
-                    part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
-                pairs = list(zip(part["data"], part["method"], strict=True))
-                own["changed"] = pd.Series(pairs, part.index).map(
-                    {pair: changed(artifact_run, *pair) for pair in set(pairs)}
-                )
-                parts.append(part.assign(**own))
+        own: dict[str, Any] = {
+            "paper_dataset": artifact_run.paper_dataset,
+            "used_dataset": artifact_run.dataset,
+            "paper_method": artifact_run.paper_method,
+            "substitute": artifact_run.substitute,
+            "artifact": artifact_run.artifact,
+        }
+        for table in run_files.read_parts(artifact_run, files):
+            part = table.rename(columns={"dataset": "data"})
+            if "draw=seed" in artifact_run.dataset:  # every seed has data of its own, which are one to a reader
+                part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
+            pairs = list(zip(part["data"], part["method"], strict=True))
+            own["changed"] = pd.Series(pairs, part.index).map(
+                {pair: changed(artifact_run, *pair) for pair in set(pairs)}
+            )
+            parts.append(part.assign(**own))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
-
-
-def _read_metrics(file: Path) -> pd.DataFrame:
-    table = pd.read_csv(
-        file, keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False, float_precision="round_trip"
-    )
-    return table.astype({"group": str})
-
-
-def _read_agreement(file: Path) -> pd.DataFrame:
-    table = pd.read_csv(file, float_precision="round_trip").rename(columns={"inference": "method"})
-    numbers = [c for c in table if c not in ("dataset", "method", "seed")]
-    long = table.melt(["dataset", "method", "seed"], numbers, "metric", "value")
-    return long.assign(split="train", selection="best", group="", value=long["value"].astype(float))
 
 
 def headline(metrics: pd.DataFrame, selection: str = "best") -> pd.DataFrame:
@@ -146,7 +136,7 @@ def compare(
             refused = not_compared(
                 number.setting, str(data), bool(substitute), others.get((number.dataset, number.method, data), {})
             )
-            row = _ours(number, part["value"], str(data), refused)
+            row = _ours(number, part["value"], str(data), refused) | {"measured": name_sources(part)}
             if "verdict" not in row:
                 overall = at_settings(here[here["group"] == ""], number.setting)
                 runs = pd.concat([overall, here[here["metric"] == "samples"]])
@@ -160,6 +150,11 @@ def compare(
         if not len(mine):
             rows.append(base | {"seeds": 0, "verdict": NOT_RUN})
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def name_sources(rows: pd.DataFrame) -> str:
+    """Where rows were measured: on this machine, or by which commit on which other."""
+    return "; ".join(sorted(set(rows["measured"]))) if "measured" in rows else ""
 
 
 def _ours(number: Any, values: pd.Series, data: str, refused: str) -> dict[str, Any]:
@@ -200,9 +195,12 @@ def shown(table: pd.DataFrame, form: Callable[[float, float], str] = spread) -> 
             ],
             "seeds": table["seeds"].astype(str),
             "data used": table["data"].fillna("–"),
+            "measured": table.get("measured", pd.Series(np.nan, table.index)).fillna("–").replace("", "–"),
             "verdict": table["verdict"],
         }
     )
+    if set(display["measured"]) <= {run_files.HERE, "–"}:
+        display = display.drop(columns="measured")
     varies = table.groupby(["paper_dataset", "method", "metric"], dropna=False)["setting"].nunique().max() > 1
     return display if varies else display.drop(columns="setting")
 

@@ -14,7 +14,7 @@ from despur.reporting.claims import claims_table
 from despur.reporting.verdicts import NOT_RUN, kind
 
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
-OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "verdict"]
+OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "measured", "verdict"]
 
 
 def printed(paper: str) -> pd.DataFrame:

@@ -6,32 +6,38 @@ from typing import Any
 from despur.specs.declarations import declared
 from despur.specs.names import join
 from despur.specs.resolution import resolve
-from despur.specs.settings import SettingError, spell
+from despur.specs.settings import DEFAULT, SettingError, spell
 from despur.specs.spec import Spec
 
 
 def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = "") -> Spec:
-    """The point with these resolved settings. A setting that is not among them was added since; it must have its
-    default, which is how runs were made before. Raises SettingError if it has not, or if a setting does not exist."""
+    """The point with these resolved settings; those that were added since have the values of then. Raises SettingError
+    if a setting does not exist, or if nothing says which value one had."""
     settings = declared(kind, base)["SETTINGS"]
     try:
-        asked = overrides(stated, called="name" in settings)
+        asked = overrides(complete(kind, base, stated), called="name" in settings)
     except (AttributeError, KeyError, TypeError):
         raise SettingError(f"{base}: the specification is not settings by name") from None
     (point,) = resolve(kind, join(base, asked), dataset).points
     now = overrides(point.resolved(), called="name" in settings)
-    stated_as = {key: asked[key] if key in asked else find_default(point, key) for key in {*now, *asked}}
-    if other := sorted(key for key, text in stated_as.items() if now.get(key) != text):
+    if other := sorted(key for key in {*now, *asked} if now.get(key) != asked.get(key)):
         raise SettingError(f"{base}: the specification does not say {', '.join(other)} as this version does")
     return point
 
 
-def find_default(spec: Spec, key: str) -> str:
-    """The default that the file of a component declares for a key, dotted or not, as a name spells it."""
-    head, _, rest = key.partition(".")
-    if rest:
-        return find_default(spec.components[head], rest)
-    return spell(declared(spec.kind, spec.base_name)["SETTINGS"][key].default)
+def complete(kind: str, base: str, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """A resolved specification with the settings that it lacks, as they were added since: at the values that declare
+    the behaviour of then (``before``, else the default)."""
+    found = dict(stated)
+    for key, setting in declared(kind, base)["SETTINGS"].items():
+        if key not in found:
+            if setting.before is None:
+                raise SettingError(f"{base}: {key} was added since, and nothing says which value it had")
+            value = setting.default if setting.before is DEFAULT else setting.before
+            found[key] = {"name": value} if setting.folder else value
+        if setting.folder:
+            found[key] = complete(setting.folder, found[key]["name"], found[key])
+    return found
 
 
 def overrides(stated: Mapping[str, Any], called: bool = False) -> dict[str, str]:

@@ -7,10 +7,11 @@ import math
 import re
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Settings = Mapping[str, Any]
+DEFAULT = object()  # as if no other value were said
 WORD = {*string.ascii_letters, *string.digits, *"_-."}
 
 
@@ -28,6 +29,7 @@ class Setting:
     allowed: str
     check: Callable[[Any], bool] = lambda value: True
     folder: str = ""  # for parts: the folder whose files are the choices
+    before: Any = DEFAULT  # what records that lack the setting had; None: nothing that can be said
 
     def parse(self, key: str, text: str, default: Any = None) -> Any:
         """The value behind ``text``; raises :class:`SettingError` naming key, value and what is allowed."""
@@ -125,6 +127,12 @@ def draw(source: str) -> Setting:
 def component(folder: str, default: str, source: str) -> Setting:
     """A component by name (an encoder, a stage-1 model, an inference). Its own settings have dotted keys."""
     return Setting(default, source, str, f"a name in {folder}/", folder=folder)
+
+
+def added(setting: Setting, before: Any = None) -> Setting:
+    """A setting that records of before lack, and whose default is another behaviour than theirs: they had the value
+    ``before``; None: no value says what they had, so they are not used."""
+    return replace(setting, before=before)
 
 
 def without(settings: Mapping[str, Setting], *names: str) -> dict[str, Setting]:
