@@ -15,6 +15,9 @@ reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	$(RUN) snakemake --configfile $(CONFIG) --report $(OUTPUTS)/report.html > /dev/null
 	@$(RUN) despur verdict --configfile $(CONFIG)
 
+verdicts: $(VENV)/ready ## no training: tables and scorecard from what the ledger and this machine have measured
+	$(RUN) python -m despur judge
+
 smoke: $(VENV)/ready ## does it work here? one method, one seed (config/smoke.yaml)
 	$(RUN) snakemake --configfile config/smoke.yaml
 	@$(RUN) despur show results/runs/colored_digits/jtt/s0 && despur verdict --configfile config/smoke.yaml
@@ -69,4 +72,4 @@ bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, wh
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference; renew the README's table
 	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG) && python -m despur.reporting.summary README.md
 
-.PHONY: help reproduce smoke environment lock test test-long test-slurm bench reference docs tutorial lint
+.PHONY: help reproduce verdicts smoke environment lock test test-long test-slurm bench reference docs tutorial lint

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from despur.specs import declarations, resolution
-from despur.storage import digest
+from despur.storage import digest, standing
 
 SOURCE = declarations.PACKAGE
 
 
 def forget() -> None:
     """Empty every cache of what was read from the package's files."""
-    for module in (declarations, resolution, digest):
+    for module in (declarations, resolution, digest, standing):
         for function in vars(module).values():
             if hasattr(function, "cache_clear"):
                 function.cache_clear()

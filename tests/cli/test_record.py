@@ -19,6 +19,8 @@ from despur.cli import recording as record
 from despur.metrics.codes import FEW, decode_predicted, encode_logits, encode_predicted
 from despur.metrics.predictions import OWN, Prediction
 from despur.metrics.resampling import counts
+from despur.reporting import recorded as recorded_rows
+from despur.reporting import run_files
 from despur.specs import declarations
 from despur.specs.paths import Run, locate
 from despur.specs.resolution import resolve
@@ -406,3 +408,23 @@ def test_a_run_that_metrics_do_not_have_is_named(finished):
 def test_paths_are_not_in_records(finished, tmp_path):
     for each in recorded(finished, ERM, tmp_path):
         assert str(Path(finished)) not in each.path.read_text()
+
+
+@pytest.mark.parametrize("path", [ERM, SIMCLR])
+def test_a_record_gives_the_tables_that_its_folder_has(finished, tmp_path, path):
+    metrics, resamples = (
+        run_files.read_metrics(finished / path / "metrics.csv"),
+        pd.read_parquet(finished / path / "resamples.parquet"),
+    )
+    for each in recorded(finished, path, tmp_path):
+        run = each.find_run()
+        found = recorded_rows.load_metrics(str(each.path)).set_index([*run_files.COLUMNS]).sort_index()["value"]
+        own = run_files.rows_of(metrics, run).set_index(run_files.COLUMNS).sort_index()["value"]
+        pd.testing.assert_series_equal(found[found.index.isin(own.index)], own, check_exact=True)
+        found = recorded_rows.load_resamples(str(each.path)).set_index(run_files.COLUMNS).sort_index()
+        own = run_files.rows_of(resamples, run).set_index(run_files.COLUMNS).sort_index()[found.columns]
+        kept = found.index[found.index.isin(own.index)]
+        assert len(kept) == len(found) > 3
+        np.testing.assert_allclose(found.loc[kept], own.loc[kept], rtol=2e-3, atol=1e-6)
+        first = next(key for key in kept if key[2] in ("average_accuracy", "probe_accuracy"))
+        np.testing.assert_array_equal(found.loc[first], own.loc[first])

@@ -38,10 +38,10 @@ def beside(rows):
 
 
 ROWS = [
-    ("cnc", "worst_group_accuracy", 80.0, 1.0, -9.7, 2.5, 3, "waterbirds", "differs"),
-    ("cnc", "worst_group_accuracy", 89.0, 1.0, -0.7, 2.5, 3, "waterbirds+draw=1", "agrees"),
-    ("cnc", "average_accuracy", 90.8, 0.0, 0.0, 0.1, 3, "waterbirds", "agrees"),
-    ("cnc_one_sided", "worst_group_accuracy", 70.0, math.nan, -10.0, math.nan, 1, "waterbirds", UNDECIDED),
+    ("cnc", "worst_group_accuracy", 80.0, 1.0, -9.7, 2.5, 3, "waterbirds", "here", "differs"),
+    ("cnc", "worst_group_accuracy", 89.0, 1.0, -0.7, 2.5, 3, "waterbirds+draw=1", "here", "agrees"),
+    ("cnc", "average_accuracy", 90.8, 0.0, 0.0, 0.1, 3, "waterbirds", "here", "agrees"),
+    ("cnc_one_sided", "worst_group_accuracy", 70.0, math.nan, -10.0, math.nan, 1, "waterbirds", "here", UNDECIDED),
     (
         "cnc_train_finetune",
         "worst_group_accuracy",
@@ -51,6 +51,7 @@ ROWS = [
         math.nan,
         3,
         "scene_digits",
+        "here",
         "substitute data: not compared",
     ),
     (
@@ -62,6 +63,7 @@ ROWS = [
         math.nan,
         3,
         "waterbirds+size=64",
+        "here",
         "other settings (size=64): not compared",
     ),
 ]

@@ -12,10 +12,12 @@ from helpers import quick
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from records import add, labels, rewrite
 
 from despur.cli import measurements
 from despur.cli.record_checks import check_ledger
 from despur.metrics.predictions import OWN, Prediction
+from despur.reporting.sources import find_sources
 from despur.specs import declarations
 from despur.specs.declarations import declared, list_components, revision
 from despur.specs.paths import locate
@@ -26,7 +28,7 @@ from despur.storage import ledger
 from despur.storage.cards import make_card, read_card
 from despur.storage.coding import decode, decode_ids, encode, encode_ids
 from despur.storage.digest import revisions
-from despur.storage.store import Dataset, InputError
+from despur.storage.store import InputError
 
 KINDS = st.sampled_from([np.bool_, np.uint8, np.int16, np.int64, np.uint32, np.float16])
 
@@ -82,19 +84,6 @@ def test_wrong_texts_are_refused():
 # records and cards
 
 
-def labels(own_groups=False):
-    """Labels of a few samples in two test splits; groups that overlap, and samples in none."""
-    rng = np.random.default_rng(0)
-    split = np.repeat(["train", "unlabelled", "val", "test", "test_ood"], [30, 3, 10, 40, 25])
-    y, a = rng.integers(0, 3, len(split)), rng.integers(0, 2, len(split))
-    table = pd.DataFrame({"split": split, "y": y, "a": a, "original": rng.permutation(len(y))})
-    about = {"classes": ["x", "y", "z"], "attributes": ["0", "1"], "select": "val", "headline": "test", "secret": 1}
-    groups = np.stack([y == 0, a == 1, (y == 1) & (a == 0)], axis=1) if own_groups else None
-    return Dataset(
-        np.zeros((len(y), 2), np.float32), table, about | ({"groups": ["p", "q", "r"]} if own_groups else {}), groups
-    )
-
-
 @pytest.mark.parametrize("own_groups", [False, True])
 def test_a_card_holds_all_that_metrics_of_predictions_need(tmp_path, own_groups):
     dataset = labels(own_groups)
@@ -114,50 +103,6 @@ def test_a_card_holds_all_that_metrics_of_predictions_need(tmp_path, own_groups)
         ]
         guessed += [Prediction(split, "probe_accuracy", "few", guessed[0].codes)]
         np.testing.assert_equal(measurements.follow(card, guessed), measurements.follow(dataset, guessed))
-
-
-def add(folder, seed=0, method="erm", dataset=None, **changes):
-    """Write the record of a made-up run, and its card."""
-    dataset, rng = dataset or labels(), np.random.default_rng(seed)
-    guessed = [
-        Prediction(split, OWN, "", rng.integers(0, 3, len(dataset.rows(split))).astype(np.uint8))
-        for split in dataset.test_splits
-    ]
-    data, point = (
-        resolve("datasets", "colored_digits").points[0],
-        resolve("methods", method, "colored_digits").points[0],
-    )
-    values = measurements.follow(dataset, guessed)
-    draws = {("test", "alignment_loss", ""): encode(rng.normal(size=20).astype(np.float16))}
-    content = {
-        "schema": 1,
-        "dataset": data.name,
-        "method": point.name,
-        "seed": seed,
-        "specification": {"dataset": data.resolved(), "method": point.resolved()},
-        "checksums": {},
-        "commit": "c" * 40,
-        "code": "ab",
-        "revisions": {},
-        "finished": "2026-01-01T00:00:00+00:00",
-        "versions": {},
-        "machine": {},
-        "run": {"seconds": rng.random()},
-        "metrics": {"best": ledger.nest({**values, ("test", "alignment_loss", ""): 1.5, ("val", "gap", ""): None})},
-        "card": ledger.write(folder / data.name, "card", make_card(dataset, data.name)).stem,
-        "predictions": ledger.nest({each[:3]: encode(each.codes) for each in guessed}),
-        "resampling": {"test": "12ab"},
-        "draws": ledger.nest(draws),
-    }
-    return ledger.write(folder / data.name / point.name, f"s{seed}", content | changes)
-
-
-def rewrite(path, change):
-    """A record with something else in it, named by its content, in the place of another."""
-    content = json.loads(path.read_text())
-    change(content)
-    path.unlink()
-    return ledger.write(path.parent, path.name.split("-")[0], content)
 
 
 def found(folder):
@@ -415,3 +360,5 @@ def test_ledgers_of_two_clones_that_ran_different_seeds_are_merged_by_git_alone(
     git("one", "pull", "-q", "--no-rebase", "../other", "HEAD")
     (line,) = check_ledger(tmp_path / "one" / ledger.LEDGER)
     assert line.endswith("4 records, 1 cards, no fault")
+    sources = find_sources(results=tmp_path, folder=tmp_path / "one" / ledger.LEDGER)
+    assert sorted(sources.where) == [f"colored_digits/erm/s{seed}" for seed in range(4)]

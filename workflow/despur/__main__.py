@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from despur.cli import check, diff, explain, fetch, ledger, list, new, plan, run, show, unused, verdict
+from despur.cli import check, diff, explain, fetch, judge, ledger, list, new, plan, run, show, unused, verdict
 from despur.cli.rows import format_json
 from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
@@ -83,6 +83,14 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
             "paths": PATH | {"nargs": "*", "help": "folders of finished runs"},
             "--configfile": PATH | {"help": "instead of folders: all finished runs of this configuration"},
             "--commit": {"help": "the commit that made runs whose about.json names none; its code is compared"},
+        },
+    ),
+    "judge": (
+        judge.judge_measured,
+        {
+            "--configfile": PATH | {"default": Path("config/published.yaml")},
+            "--output": PATH | {"default": Path("results/verdicts"), "help": "the folder to write to"},
+            "--no-ledger": {"action": "store_true", "help": "only runs of this machine"},
         },
     ),
     "ledger": (ledger.check_ledger, {"action": {"choices": ("check",)}}),

@@ -17,6 +17,7 @@ Keys of an artifact:
   of the paper, and be several (grids); ``any_method_name``: a configuration may give them any name;
 - ``data``: settings of the data, ``p_corr=0.5~0.9``;
 - ``inputs``: kinds of files of its runs (``artifact_files.FILES``; default: metrics);
+- ``can_lack``: kinds of its inputs without which it is still made of what was measured elsewhere;
 - ``reads``: files of the paper's folder besides its own printed numbers, or other artifacts (``projections``);
 - ``from``: artifacts whose runs it shows, too; without ``datasets`` only theirs (of ``methods``, if it names some);
 - ``selected``: the methods that run instead of a grid's unless the configuration says ``sweep: true``;

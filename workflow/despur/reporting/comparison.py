@@ -107,9 +107,11 @@ def costs(artifact_run: ArtifactRun) -> pd.DataFrame:
 
 def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """A row for each method and metric. Raises Missing where methods have no seed in common."""
-    spent = pd.concat(list(map(costs, artifact_runs)), ignore_index=True)
-    if spent["machine"].nunique() > 1:  # nothing to compare
-        spent = spent[:0]
+    spent = pd.DataFrame()
+    if not any(artifact_run.sources for artifact_run in artifact_runs):
+        spent = pd.concat(list(map(costs, artifact_runs)), ignore_index=True)
+        if spent["machine"].nunique() > 1:  # nothing to compare
+            spent = spent[:0]
     metrics = pd.concat([load_metrics(artifact_runs), spent], ignore_index=True)
     seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("paper_method"))))
     if not seeds:
@@ -245,14 +247,19 @@ def cell_text(value: float, low: float, high: float) -> str:
     return shown if np.isnan(low) else f"{shown}\n{low:g}–{high:g}"
 
 
+def write(artifact_runs: Sequence[ArtifactRun], prefix: Path) -> None:
+    """The matrix as a table, and as a heat map."""
+    table = compare(artifact_runs)
+    write_csv(prefix.with_suffix(".csv"), table)
+    draw(table, prefix)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the matrix")
     parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
     arguments = parser.parse_args()
-    table = compare(parse_artifact_runs(arguments.artifact_runs))
-    write_csv(arguments.output.with_suffix(".csv"), table)
-    draw(table, arguments.output)
+    write(parse_artifact_runs(arguments.artifact_runs), arguments.output)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting import recorded
 from despur.specs.names import parse
 from despur.specs.paths import Run, identify_run, locate
 from despur.specs.resolution import resolve
@@ -37,7 +36,7 @@ READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     RESAMPLES: pd.read_parquet,
     AGREEMENT: read_agreement,
 }
-RECORDED = {METRICS: recorded.load_metrics, RESAMPLES: recorded.load_resamples}
+COLUMNS = ["split", "selection", "metric", "group"]
 
 
 def read_parts(artifact_run: ArtifactRun, files: dict[str, str]) -> Iterator[pd.DataFrame]:
@@ -55,11 +54,14 @@ def read_source(artifact_run: ArtifactRun, run: Run, source: str, name: str) -> 
     """The rows of one run, from the record or the run folder that measured it; settings that the artifact varies are
     columns."""
     if source.endswith(".json"):
-        table, where = RECORDED[name](source), recorded.describe_machine(recorded.load_record(source))
+        from despur.reporting import recorded  # scikit-learn: tables of run folders need not wait for it
+
+        load = {METRICS: recorded.load_metrics, RESAMPLES: recorded.load_resamples}[name]
+        table, where = load(source), recorded.describe_machine(recorded.load_record(source))
     else:
         table, where = rows_of(read_once(source, name), run), HERE
     named = identify_run(locate(artifact_run.folders[0]), run)
-    values = [c for c in table if c in (*recorded.COLUMNS, "value") or str(c).isdigit()]
+    values = [c for c in table if c in (*COLUMNS, "value") or str(c).isdigit()]
     return table[values].assign(**named, measured=where)
 
 

@@ -256,12 +256,13 @@ def render(page: Page) -> str:
     )
 
 
-def write(config: Mapping[str, Any], prefix: Path) -> None:
-    """``prefix``.html and .csv, each atomically."""
+def write(config: Mapping[str, Any], prefix: Path) -> Page:
+    """``prefix``.html and .csv, each atomically; what they show."""
     page = Page(config, prefix)
     write_csv(prefix.with_suffix(".csv"), table(page))
     with atomic(prefix.with_suffix(".html")) as temporary:
         temporary.write_text(render(page), encoding="utf-8")
+    return page
 
 
 def main() -> None:

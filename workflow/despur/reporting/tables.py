@@ -154,7 +154,7 @@ def compare(
 
 def name_sources(rows: pd.DataFrame) -> str:
     """Where rows were measured: on this machine, or by which commit on which other."""
-    return "; ".join(sorted(set(rows["measured"]))) if "measured" in rows else ""
+    return "; ".join(sorted(set(rows["measured"].dropna()))) if "measured" in rows else ""
 
 
 def _ours(number: Any, values: pd.Series, data: str, refused: str) -> dict[str, Any]:

@@ -114,7 +114,8 @@ def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
         "order", kind="stable"
     )
     words = {
-        name: table[name].fillna("") for name in ("data", "advice", "reason", "printed", "printed_note", "contrasts")
+        name: table[name].fillna("")
+        for name in ("data", "advice", "reason", "printed", "printed_note", "contrasts", "measured")
     }
     counts = {name: table[name].fillna(0).astype(int) for name in ("seeds", "k")}
     table = table.assign(paper=paper, substitute=table["substitute"].eq(True), **words, **counts)

@@ -58,6 +58,8 @@ def unpack_card(about: dict[str, Any], train: list[int], splits: Mapping[str, An
         known = {name: decode(own[name]).astype(int) for name in ("y", "a")}
         tables.append(pd.DataFrame({"split": split, **known, "original": decode_ids(own["original"])}))
         groups += [decode(own["groups"])] if "groups" in own else []
+    ids = np.concatenate([own["original"].to_numpy() for own in tables[1:]])
+    tables[0]["original"] = np.zeros(len(y), ids.dtype)  # not known of training samples; ids keep their type
     table = pd.concat(tables, ignore_index=True)
     member = np.concatenate(groups) if len(groups) > 1 else None  # class x attribute
     return Dataset(np.empty((len(table), 0), np.float32), table, about, member)

@@ -57,6 +57,8 @@ def compare_number(number: Any, artifact_runs: list[ArtifactRun], runs: pd.DataF
 def compare_count(number: Any, artifact_run: ArtifactRun) -> dict[str, Any]:
     """A count of the data that the first run reads."""
     result = locate(artifact_run.folders[0])
+    if not (result.data.folder / "table.parquet").exists():
+        return {"reason": "its data is not made here"}
     ours = count_samples(number, load_dataset(result.data.folder, result.runs()[0].data.name))
     row = {"ours": ours, "seeds": 1, "data": artifact_run.dataset}
     if artifact_run.substitute:

@@ -1,0 +1,72 @@
+"""Made-up records of the ledger, for the tests of what reads them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from despur.cli import measurements
+from despur.metrics.predictions import OWN, Prediction
+from despur.metrics.resampling import plan_checksum
+from despur.specs.resolution import resolve
+from despur.storage import ledger
+from despur.storage.cards import make_card
+from despur.storage.coding import encode
+from despur.storage.store import Dataset
+
+
+def labels(own_groups=False):
+    """Labels of a few samples in two test splits; groups that overlap, and samples in none."""
+    rng = np.random.default_rng(0)
+    split = np.repeat(["train", "unlabelled", "val", "test", "test_ood"], [30, 3, 10, 40, 25])
+    y, a = rng.integers(0, 3, len(split)), rng.integers(0, 2, len(split))
+    table = pd.DataFrame({"split": split, "y": y, "a": a, "original": rng.permutation(len(y))})
+    about = {"classes": ["x", "y", "z"], "attributes": ["0", "1"], "select": "val", "headline": "test", "secret": 1}
+    groups = np.stack([y == 0, a == 1, (y == 1) & (a == 0)], axis=1) if own_groups else None
+    return Dataset(
+        np.zeros((len(y), 2), np.float32), table, about | ({"groups": ["p", "q", "r"]} if own_groups else {}), groups
+    )
+
+
+def add(folder, seed=0, method="erm", dataset=None, **changes):
+    """Write the record of a made-up run, and its card."""
+    dataset, rng = dataset or labels(), np.random.default_rng(seed)
+    guessed = [
+        Prediction(split, OWN, "", rng.integers(0, 3, len(dataset.rows(split))).astype(np.uint8))
+        for split in dataset.test_splits
+    ]
+    data, point = (
+        resolve("datasets", "colored_digits").points[0],
+        resolve("methods", method, "colored_digits").points[0],
+    )
+    values = measurements.follow(dataset, guessed)
+    draws = {("test", "alignment_loss", ""): encode(rng.normal(size=20).astype(np.float16))}
+    content = {
+        "schema": 1,
+        "dataset": data.name,
+        "method": point.name,
+        "seed": seed,
+        "specification": {"dataset": data.resolved(), "method": point.resolved()},
+        "checksums": {},
+        "commit": "c" * 40,
+        "code": "ab",
+        "revisions": {},
+        "finished": "2026-01-01T00:00:00+00:00",
+        "versions": {},
+        "machine": {},
+        "run": {"seconds": rng.random()},
+        "metrics": {"best": ledger.nest({**values, ("test", "alignment_loss", ""): 1.5, ("val", "gap", ""): None})},
+        "card": ledger.write(folder / data.name, "card", make_card(dataset, data.name)).stem,
+        "predictions": ledger.nest({each[:3]: encode(each.codes) for each in guessed}),
+        "resampling": {"test": plan_checksum("colored_digits", 20)},
+        "draws": ledger.nest(draws),
+    }
+    return ledger.write(folder / data.name / point.name, f"s{seed}", content | changes)
+
+
+def rewrite(path, change):
+    """A record with something else in it, named by its content, in the place of another."""
+    content = json.loads(path.read_text())
+    change(content)
+    path.unlink()
+    return ledger.write(path.parent, path.name.split("-")[0], content)

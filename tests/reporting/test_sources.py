@@ -1,0 +1,113 @@
+"""Which runs count: those of this machine, else the earliest record; no seed after a gap, no older revision."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from records import add
+
+from despur.orchestration.experiments import ArtifactRun
+from despur.reporting import recorded
+from despur.reporting.sources import explain_records, find_sources, with_sources
+from despur.reporting.tables import load_metrics, load_resamples
+from despur.specs.paths import locate
+from despur.storage import ledger
+
+FOLDER = "results/runs/colored_digits/erm/s0-4"
+ERM = ArtifactRun("cmnist", "colored_digits", "erm", (FOLDER,))
+OF = "colored_digits/erm/s{}".format
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def used(sources):
+    """Where each run of ERM was measured that a table shows."""
+    return dict(run for artifact_run in with_sources([ERM], sources) for run in artifact_run.sources)
+
+
+def make_here(seeds, **changes):
+    """A finished folder of ERM on this machine."""
+    result = locate(f"results/runs/colored_digits/erm/{seeds}")
+    result.folder.mkdir(parents=True)
+    asked = {"dataset": result.datasets.points, "points": result.sweep.points}
+    question = {key: [point.resolved() for point in points] for key, points in asked.items()}
+    (result.folder / "about.json").write_text(json.dumps({"question": question, "revisions": {}} | changes))
+    row = {"dataset": "colored_digits", "method": "erm", "split": "test", "selection": "best", "group": ""}
+    rows = [row | {"seed": run.seed, "metric": "average_accuracy", "value": 0.5} for run in result.runs()]
+    pd.DataFrame(rows).to_csv(result.folder / "metrics.csv", index=False)
+    return str(result.folder)
+
+
+def test_seeds_after_a_gap_are_told_and_do_not_count():
+    files = {seed: str(add(ledger.LEDGER, seed)) for seed in (0, 1, 3)}
+    sources = find_sources()
+    assert used(sources) == {OF(0): files[0], OF(1): files[1]}
+    told = {str(file): reason for file, _, reason in explain_records(sources, used(sources))}
+    assert told == {files[0]: "", files[1]: "", files[3]: "seed 2 of colored_digits/erm is missing"}
+
+
+def test_of_two_records_of_a_run_the_earliest_counts():
+    late = add(ledger.LEDGER, finished="2026-05-01T00:00:00+00:00")
+    early = add(ledger.LEDGER, finished="2025-05-01T00:00:00+00:00")
+    sources = find_sources()
+    assert used(sources) == {OF(0): str(early)}
+    told = {file: reason for file, _, reason in explain_records(sources, used(sources))}
+    assert told == {early: "", late: f"{early} is of the same run, and earlier"}
+
+
+def test_a_run_of_this_machine_counts_before_a_record_and_fills_gaps():
+    files = {seed: str(add(ledger.LEDGER, seed)) for seed in (0, 1, 3)}
+    here = make_here("s1-2")
+    sources = find_sources()
+    assert used(sources) == {OF(0): files[0], OF(1): here, OF(2): here, OF(3): files[3]}
+    assert used(find_sources(use_ledger=False)) == {}, "seed 0 is missing"
+    table = load_metrics(list(with_sources([ERM], sources)))
+    assert set(table["measured"]) == {"here", "commit cccccccc, a machine that is not named"}
+    assert table[table["metric"] == "average_accuracy"].groupby("seed")["measured"].unique()[1] == ["here"]
+
+
+def test_records_and_runs_of_an_older_revision_do_not_count(package):
+    package.write("methods/erm.py", package.read("methods/erm.py") + "\nREVISION = 2\n")
+    old, new = (add(ledger.LEDGER, seed, revisions=then) for seed, then in ((0, {}), (1, {"methods/erm": 2})))
+    make_here("s0")
+    sources = find_sources()
+    assert sources.where == {OF(1): str(new)}
+    told = {file: reason for file, _, reason in explain_records(sources, {})}
+    assert told[old] == "made by revision 1 of methods/erm, which is at 2 today"
+
+
+def test_a_run_that_meant_something_else_does_not_count():
+    make_here("s0", question={"dataset": [], "points": []})
+    assert find_sources().where == {}
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_counts():
+    good, bad, unknown = (add(ledger.LEDGER, seed) for seed in range(3))
+    bad.write_text("{")
+    content = json.loads(unknown.read_text())
+    unknown.unlink()
+    content["specification"]["method"]["name"] = "erm"
+    content["specification"]["method"]["epochz"] = 3
+    odd = ledger.write(unknown.parent, "s2", content)
+    sources = find_sources()
+    assert used(sources) == {OF(0): str(good)}
+    assert [fault.split(":")[0] for fault in sources.faults] == [str(bad)]
+    assert "epochz" in sources.records[odd][1]
+
+
+def test_draws_of_other_bootstrap_samples_are_refused():
+    add(ledger.LEDGER, resampling={"test": "of another plan"})
+    with pytest.raises(recorded.InputError, match="other bootstrap samples"):
+        load_resamples(list(with_sources([ERM], find_sources())))
+
+
+def test_results_of_other_stages_are_read_where_they_are_here(tmp_path):
+    inferred = ArtifactRun("cmnist", "colored_digits", "clusters", ("results/groups/colored_digits/clusters/s0",))
+    assert list(with_sources([inferred], find_sources())) == []
+    Path(inferred.folders[0]).mkdir(parents=True)
+    (Path(inferred.folders[0]) / "about.json").touch()
+    assert list(with_sources([inferred], find_sources())) == [inferred]

@@ -1,0 +1,107 @@
+"""Tables, claims and the scorecard of a configuration from what is measured already, on this machine or elsewhere
+(records of the ledger). Nothing is trained."""
+
+import multiprocessing
+import runpy
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from despur.orchestration import configuration, matrix
+from despur.orchestration.artifact_files import TABLE, find_script, list_artifacts, list_outputs, list_run_inputs
+from despur.orchestration.experiments import PAPERS, ArtifactRun, configure_artifact, list_artifact_runs
+from despur.reporting import recorded, scorecard
+from despur.reporting.sources import Sources, explain_records, find_sources, with_sources
+from despur.reporting.verdicts import COMPARED
+from despur.specs.paths import locate
+from despur.storage.store import write_csv
+
+RECORDED = {"metrics", "resamples"}  # kinds of files that a record stands for
+Runs = dict[str, list[ArtifactRun]]
+
+
+def give_verdicts(configfile: Path, output: Path, use_ledger: bool) -> Iterator[str]:
+    """Make them in ``output``; a line for each thing to know, the last on how many numbers agree."""
+    config = {**configuration.load_configuration(configfile), "outputs": str(output)}
+    sources = find_sources(use_ledger)
+    yield from (f"not used: {fault}" for fault in sources.faults)
+    shown = {paper: list_measured_runs(config, paper, sources) for paper in config["papers"]}
+    compared = list(with_sources(matrix.list_artifact_runs(config), sources))
+    make_tables(config, shown)
+    if len(compared) > 1:
+        from despur.reporting import comparison  # seaborn
+
+        comparison.write(compared, Path(matrix.list_outputs(config)[0]).with_suffix(""))
+    every = [*compared, *(run for own in shown.values() for runs in own.values() for run in runs)]
+    yield from write_evidence(sources, every, output / "evidence.csv")
+    page = scorecard.write(config, output / "scorecard")
+    counts = [paper["counts"] for paper in page.papers]
+    yield f"{output / 'scorecard.html'}: the scorecard; {output / 'papers'}: the tables"
+    agree, all_of = (sum(count[name] for count in counts for name in names) for names in (("agrees",), COMPARED))
+    yield f"{agree} of {all_of} compared numbers agree"
+
+
+def list_measured_runs(config: Mapping[str, Any], paper: str, sources: Sources) -> Runs:
+    """Of each table of a paper, the runs that were measured and whose other files are here."""
+    found: Runs = {}
+    for artifact in list_artifacts(config, paper):
+        if find_script(artifact) == TABLE:
+            here = configure_artifact(config, paper, artifact)
+            further = {*here.get("inputs", ["metrics"])} - RECORDED - {*here.get("can_lack", [])}
+            found[artifact] = [
+                artifact_run
+                for artifact_run in with_sources(list_artifact_runs(config, paper, artifact), sources)
+                if has_files(artifact_run, sorted(further))
+            ]
+    return found
+
+
+def has_files(artifact_run: ArtifactRun, kinds: Sequence[str]) -> bool:
+    """Whether files of these kinds are in the folders of an artifact's runs."""
+    return all(file.exists() for folder in artifact_run.folders for file in list_run_inputs(locate(folder), kinds))
+
+
+def make_tables(config: Mapping[str, Any], shown: Mapping[str, Runs]) -> None:
+    """Every table of each paper, a process for a paper: their folders have files of the same names."""
+    with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
+        for done in [pool.submit(make_tables_of, config, paper, runs) for paper, runs in shown.items()]:
+            done.result()
+
+
+def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
+    """Every table of a paper, by the functions of its tables.py."""
+    for name in {file.stem for file in (PAPERS / paper).glob("*.py")} & {*sys.modules}:
+        del sys.modules[name]  # of the paper that this process made before
+    sys.path.insert(0, str(PAPERS / paper))
+    write = runpy.run_path(str(PAPERS / paper / "tables.py"), run_name="tables")["ARTIFACTS"]
+    for artifact, runs in shown.items():
+        output = Path(list_outputs(config, paper, artifact)[0]).with_suffix("")
+        output.parent.mkdir(parents=True, exist_ok=True)
+        write[artifact](runs, output)
+    sys.path.pop(0)
+
+
+def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -> Iterator[str]:
+    """A row for each record: whether it counts, and why not."""
+    used = {key: where for run in shown for key, where in run.sources}
+    rows = []
+    for path, key, reason in explain_records(sources, used):
+        content = recorded.load_record(str(path)).content
+        rows.append(
+            {
+                "record": path,
+                "run": key or f"{content['dataset']}/{content['method']}/s{content['seed']}",
+                "counts": not reason,
+                "reason": reason,
+                "measured": recorded.describe_machine(recorded.load_record(str(path))),
+                "finished": content["finished"],
+            }
+        )
+    write_csv(file, pd.DataFrame(rows, columns=["record", "run", "counts", "reason", "measured", "finished"]))
+    count = sum(row["counts"] for row in rows)
+    here = sum(not where.endswith(".json") for where in used.values())
+    yield f"{count} of {len(rows)} records count ({file} says why others do not), and {here} runs of this machine"
