@@ -8,7 +8,6 @@ import pandas as pd
 
 from despur.metrics.predictions import Prediction, score
 from despur.metrics.resampling import counts, plan_checksum
-from despur.reporting.run_files import COLUMNS
 from despur.specs.names import parse
 from despur.storage.cards import read_card
 from despur.storage.ledger import KEYS, Key, Record, read
@@ -16,6 +15,7 @@ from despur.storage.store import Array, InputError
 
 RESAMPLES = 200  # as despur/evaluate.py draws
 
+COLUMNS = ["split", "selection", "metric", "group"]
 load_card = cache(read_card)
 
 

@@ -36,7 +36,6 @@ READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     RESAMPLES: pd.read_parquet,
     AGREEMENT: read_agreement,
 }
-COLUMNS = ["split", "selection", "metric", "group"]
 
 
 def read_parts(artifact_run: ArtifactRun, files: dict[str, str]) -> Iterator[pd.DataFrame]:
@@ -61,8 +60,8 @@ def read_source(artifact_run: ArtifactRun, run: Run, source: str, name: str) -> 
     else:
         table, where = rows_of(read_once(source, name), run), HERE
     named = identify_run(locate(artifact_run.folders[0]), run)
-    values = [c for c in table if c in (*COLUMNS, "value") or str(c).isdigit()]
-    return table[values].assign(**named, measured=where)
+    values = table.loc[:, "split":]  # before it stand the columns that say which run
+    return values.assign(**named, measured=where)
 
 
 @lru_cache(maxsize=16)
