@@ -19,7 +19,8 @@ def choose_fused(parameters: list[nn.Parameter]) -> bool | None:
 
 
 def build_optimizer(settings: Settings, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-    """SGD, Adam or AdamW. AdamW does not decay biases and norms, as is usual for BERT."""
+    """SGD, Adam, AdamW or LARS (You et al. 2017). AdamW does not decay biases and norms, as is usual for BERT. Nor does
+    LARS (Chen et al. 2020a), which does not adapt their rate, either."""
     rate, decay, fused = settings["learning_rate"], settings["weight_decay"], choose_fused(parameters)
     if settings["optimizer"] == "sgd":
         return torch.optim.SGD(parameters, rate, momentum=settings["momentum"], weight_decay=decay, fused=fused)
@@ -28,6 +29,10 @@ def build_optimizer(settings: Settings, parameters: list[nn.Parameter]) -> torch
     vectors = [p for p in parameters if p.ndim < 2]
     matrices = [p for p in parameters if p.ndim >= 2]
     groups = [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
+    if settings["optimizer"] == "lars":
+        from timm.optim.lars import Lars
+
+        return Lars(groups, rate, momentum=settings["momentum"])
     return torch.optim.AdamW(groups, rate, fused=fused)
 
 
@@ -36,10 +41,11 @@ def load_optimizer(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> N
 
     The optimizer keeps its own option ``fused``, whatever machine saved the state. It counts steps on the GPU if it is
     fused, else on the CPU."""
-    built = [group["fused"] for group in optimizer.param_groups]
+    built = [group.get("fused") for group in optimizer.param_groups]  # LARS has no such option
     optimizer.load_state_dict(state)
     for group, fused in zip(optimizer.param_groups, built, strict=True):
-        group["fused"] = fused
+        if "fused" in group:
+            group["fused"] = fused
         for p in group["params"]:
             if "step" in optimizer.state[p]:
                 optimizer.state[p]["step"] = optimizer.state[p]["step"].to(p.device if fused else "cpu")

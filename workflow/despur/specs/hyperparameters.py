@@ -55,7 +55,7 @@ def adam(
     """As :func:`sgd`, for a method whose paper trains it with Adam."""
     return {
         **_training("adam", learning_rate, weight_decay, epochs, source, batch_size),
-        "momentum": float_(0.9, "sgd only", at_least=0, below=1),
+        "momentum": float_(0.9, "of sgd and lars", at_least=0, below=1),
     }
 
 
@@ -74,7 +74,7 @@ def _training(
     return {
         **batch,
         "encoder": component("encoders", "lenet", source),
-        "optimizer": choice(optimizer, source, "sgd", "adam", "adamw"),
+        "optimizer": choice(optimizer, source, "sgd", "adam", "adamw", "lars"),
         "learning_rate": float_(learning_rate, source, above=0),
         "decay": choice(
             "none",

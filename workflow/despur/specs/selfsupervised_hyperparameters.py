@@ -10,6 +10,7 @@ PROJECTORS = (
     "mlp_bn",
     "mlp_bn_bn",
 )  # between representation and loss: methods/families/selfsupervised.py
+DECAYS = ("none", "linear", "step", "drops", "cosine")
 
 
 def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
@@ -17,7 +18,9 @@ def two_views(epochs: int, batch_size: int, source: str) -> dict[str, Setting]:
     return {
         **adam(1e-3, 0.0, epochs, source, batch_size),
         "decay": choice(
-            "step", f"{source}: step size 20, gamma .9; drops: see drop", "none", "linear", "step", "drops"
+            "step",
+            f"{source}: step size 20, gamma .9; drops: see drop; cosine: half a period, Chen et al. 2020a",
+            *DECAYS,
         ),
         "drop": float_(
             0.2,
@@ -47,9 +50,7 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
         "batch_size": int_(512, "not stated; W-MSE's", at_least=1),
         "learning_rate": float_(3e-3, f"{source}: CIFAR; 2e-3 on the others", above=0),
         "weight_decay": float_(1e-6, source, at_least=0),
-        "decay": choice(
-            "drops", f"{source}: .2 drops 50 and 25 epochs before the end", "none", "linear", "step", "drops"
-        ),
+        "decay": choice("drops", f"{source}: .2 drops 50 and 25 epochs before the end; on ImageNet cosine", *DECAYS),
         "warmup": int_(500, f"{source}: iterations of the optimiser", at_least=0),
         "encoder": component("encoders", "convnet", f"{source}: ResNet-18 or ResNet-50, which the data sets state"),
         "projector": choice(
@@ -64,6 +65,13 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
         "projector_width": int_(1024, f"{source}: called f_ph's output, in W-MSE its hidden units", at_least=1),
     }
 
+
+# "The same as (Chen et al., 2020b ...)" (Sec. 6.2, on ImageNet): App. A of Chen et al. 2020b, batches of 4,096 for 800
+# epochs. Their rate is 0.1 times the root of the batch size and rises over 5 % of the epochs.
+LARGE_BATCHES = {
+    **{"optimizer": "lars", "learning_rate": 6.4, "momentum": 0.9, "weight_decay": 1e-4, "decay": "cosine"},
+    **{"batch_size": 4096, "epochs": 800, "warmup": 12_480},
+}
 
 # SimCLR as Qiang et al. 2022 train it (see siamese), for the PAPER_HYPERPARAMETERS of their data sets: its own
 # defaults are those of Lewis et al. 2023.

@@ -1,5 +1,6 @@
 """Methods that learn representations without labels, from two random views of every sample."""
 
+import math
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -51,10 +52,12 @@ class SelfSupervised(GradientMethod):
         return projector(s["projector"], dim, s["projector_dim"], s["projector_width"]).to(self.task.device)
 
     def lr_factor(self, epoch: float) -> float:
-        """As other methods, or with two drops near the end (Qiang et al. 2022, Sec. 6.2). It grows over the first
-        ``warmup`` steps."""
+        """As other methods, or with two drops near the end (Qiang et al. 2022, Sec. 6.2), or half a period of a cosine
+        (Chen et al. 2020a). It grows over the first ``warmup`` steps."""
         s = self.settings
         warm = min(1.0, (epoch * self.steps_per_epoch + 1) / s["warmup"]) if s["warmup"] else 1.0
+        if s["decay"] == "cosine":
+            return warm * (1 + math.cos(math.pi * epoch / s["epochs"])) / 2
         if s["decay"] != "drops":
             return warm * super().lr_factor(epoch)
         return warm * s["drop"] ** sum(epoch >= s["epochs"] - s[key] for key in ("drop_first", "drop_second"))
