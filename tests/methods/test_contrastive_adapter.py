@@ -210,7 +210,15 @@ def test_cells_of_the_released_code():
     cell = 2 * y + predicted
     rows = hard.cells_of(RNG(0), y, predicted, 8)
     assert np.bincount(cell[rows]).tolist() == [8] * 4 and len(set(rows[cell[rows] == 0])) == 8
-    assert np.bincount(cell[hard.classes_then_cells(RNG(0), y, predicted)]).tolist() == [15] * 4
+
+
+def test_classes_are_enlarged_first_then_the_predictions_of_each():
+    """100 samples of class 0, 90 predicted right; 20 of class 1, half predicted right, enlarged to 100 by chance."""
+    y, predicted = np.repeat([0, 0, 1, 1], [90, 10, 10, 10]), np.repeat([0, 1, 1, 0], [90, 10, 10, 10])
+    rows = hard.classes_then_cells(RNG(0), y, predicted)
+    right, wrong, of_1, also_1 = np.bincount(2 * y[rows] + predicted[rows])
+    assert right == wrong == 90 and set(rows) >= set(range(90))
+    assert of_1 == also_1 and 50 <= of_1 < 80
 
 
 # training

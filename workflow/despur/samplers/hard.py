@@ -106,11 +106,17 @@ def cells_of(rng: np.random.Generator, y: Array, predicted: Array, size: int) ->
 
 
 def classes_then_cells(rng: np.random.Generator, y: Array, predicted: Array) -> Array:
-    """Released code on the other data sets: shuffled rows in which all classes are as large as the largest, and within
-    a class all predictions are equally frequent. ``y``, ``predicted``: (N,)."""
-    largest, drawn = int(np.bincount(y).max()), []
-    for label in np.unique(y):
-        rows = np.flatnonzero(y == label)
-        groups = [rows[predicted[rows] == value] for value in np.unique(predicted[rows])]
-        drawn += [np.resize(rng.permutation(group), math.ceil(largest / len(groups))) for group in groups]
+    """Released code on the other data sets: shuffled rows. Classes are upsampled to the largest class; then, within a
+    class, predictions to the most frequent one. Both draw with replacement what they enlarge. ``y``, ``predicted``:
+    (N,)."""
+    classes = [np.flatnonzero(y == label) for label in np.unique(y)]
+    drawn = []
+    for rows in enlarge(rng, classes):
+        drawn += enlarge(rng, [rows[predicted[rows] == value] for value in np.unique(predicted[rows])])
     return rng.permutation(np.concatenate(drawn))
+
+
+def enlarge(rng: np.random.Generator, groups: list[Array]) -> list[Array]:
+    """Groups of rows, each of the size of the largest: smaller ones are drawn with replacement."""
+    size = max(map(len, groups))
+    return [rows if len(rows) == size else rng.choice(rows, size) for rows in groups]
