@@ -34,17 +34,17 @@ def build_page(paper: str) -> str:
     file = f"workflow/papers/{paper}/claims.yaml"
     rows = [
         [
-            code(claim["name"]),
-            escape(claim["place"]),
             escape(claim["statement"]),
+            escape(claim["place"]),
             ", ".join(f"{each}" for each in claim["datasets"]),
             code(claim["artifact"]),
+            code(claim["name"]),
         ]
         for claim in read_claims(paper)
     ]
     parts = [
         escape(load_experiments(paper)["title"]),
         f"File: [{code(file)}](/{file}). The paper: [{paper}](../papers/{paper}.md).",
-        table(["claim", "place", "statement", "data sets", "artifact"], rows),
+        table(["statement", "place", "data sets", "artifact", "claim"], rows),
     ]
     return page(f"Claims of {paper}", *parts, "[All claims](index.md)")

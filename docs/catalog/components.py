@@ -104,12 +104,20 @@ def describe_papers(name: str) -> str:
 @cache
 def list_uses(name: str) -> tuple[tuple[str, str], ...]:
     """(paper, printed name) of all printed methods that are, or read, this method."""
-    return tuple(
+    found = (
         (paper, printed)
         for paper in list_papers()
-        for printed, stated in load_experiments(paper)["methods"].items()
+        for printed, stated in list_printed_methods(paper)
         if name in {base for each in list_stated(stated) for base in list_bases(each)}
     )
+    return tuple(dict.fromkeys(found))
+
+
+def list_printed_methods(paper: str) -> list[tuple[str, Any]]:
+    """(name, specifications) of all printed methods: those of the paper, and those that an artifact states itself."""
+    experiments = load_experiments(paper)
+    stated = [experiments["methods"], *(artifact.get("methods", {}) for artifact in experiments["artifacts"].values())]
+    return [item for methods in stated if isinstance(methods, dict) for item in methods.items()]
 
 
 def list_stated(stated: Any) -> list[str]:

@@ -65,7 +65,7 @@ def build_page(name: str) -> str:
     parts = [
         escape(read_docstring("datasets", name)),
         f"File: [{code(file)}](/{file})",
-        table(["", ""], facts),
+        table(["question", "answer"], facts),
         f"## Raw files\n\n{describe_files(name)}",
         describe_downloads(name),
         f"## Sizes\n\n{describe_sizes(name)}" if name in COUNTED else "",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).parents[1] / "tutorial.md"
 STEP = re.compile(r"```bash\n(?P<command>[^\n]+)\n```\n(?:\n```text\n(?P<output>.*?)```\n)?", re.DOTALL)
+LONGEST = 8  # lines of a paragraph that are shown
 
 
 def list_steps(text: str) -> list[tuple[str, str | None]]:
@@ -22,8 +23,14 @@ def run_step(match: re.Match[str]) -> str:
 
 
 def clean(output: str) -> str:
-    """An output without blanks at the ends of lines."""
-    return "\n".join(line.rstrip() for line in output.strip().splitlines())
+    """An output without blanks at the ends of lines, each paragraph cut after LONGEST lines."""
+    return "\n\n".join(cut_lines(paragraph.splitlines()) for paragraph in output.strip().split("\n\n"))
+
+
+def cut_lines(lines: list[str]) -> str:
+    """The first lines, and dots where more follow."""
+    kept = [line.rstrip() for line in lines[:LONGEST]]
+    return "\n".join([*kept, "..."] if len(lines) > LONGEST else kept)
 
 
 if __name__ == "__main__":

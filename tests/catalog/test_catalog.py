@@ -116,6 +116,11 @@ def test_a_command_of_the_tutorial_gets_its_output():
         tutorial.STEP.sub(tutorial.run_step, "```bash\nfalse\n```\n")
 
 
+def test_long_outputs_are_cut():
+    assert tutorial.clean("a  \nb\n") == "a\nb"
+    assert tutorial.clean("a\n" * 50 + "\nb").splitlines() == ["a"] * tutorial.LONGEST + ["...", "", "b"]
+
+
 def test_the_tutorial_shows_outputs():
     steps = tutorial.list_steps(tutorial.PAGE.read_text())
     assert sum(bool(output) for _, output in steps) >= 4
