@@ -6,6 +6,7 @@ from typing import Any
 import chosen
 import numpy as np
 import pandas as pd
+from tradeoffs import compare_means
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import Contrast
@@ -40,10 +41,10 @@ COLUMNS = [
 ]
 
 
-def beyond(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each method and each data set that is used; percentages, means over seeds."""
-    metrics, resamples = chosen.load(artifact_runs)
-    tradeoffs = chosen.of_means(metrics)
+    metrics, resamples = chosen.load_selected(artifact_runs)
+    tradeoffs = compare_means(metrics)
     rows: list[dict[str, Any]] = []
     for paper_dataset in ROLES:
         for method in chosen.METHODS:
@@ -53,7 +54,7 @@ def beyond(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
                 for table in (metrics, resamples)
             )
             for used_dataset, part in mine.groupby("used_dataset", sort=False):
-                found = of_run(part, cloud[cloud["used_dataset"] == used_dataset])
+                found = measure_run(part, cloud[cloud["used_dataset"] == used_dataset])
                 rows.append(
                     head
                     | found
@@ -68,11 +69,11 @@ def beyond(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def of_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
+def measure_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
     """The row of one method on one data set."""
     test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["group"] == "")]
     means = test.groupby("metric")["value"].mean()
-    low, high = interval(metrics, resamples)
+    low, high = find_interval(metrics, resamples)
     return {
         **{name: 100 * means[metric] for metric, name in SHARES.items()},
         "gap_low": 100 * low, "gap_high": 100 * high, "seeds": test["seed"].nunique(),
@@ -81,7 +82,7 @@ def of_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, float]:
+def find_interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, float]:
     """95 % interval of the mean GAP: what varies over seeds, and the noise of test originals, by the rule of claims."""
     (method,) = set(metrics["paper_method"])
     values = Source(metrics, resamples).value({**DEFAULTS, "method": method, "metric": "gap"}).to_numpy(float)
@@ -89,7 +90,7 @@ def interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, flo
     return float(gap.estimate - gap.half_width()), float(gap.estimate + gap.half_width())
 
 
-def shown_beyond(table: pd.DataFrame) -> pd.DataFrame:
+def format_baselines(table: pd.DataFrame) -> pd.DataFrame:
     """The table in its display format."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
     shares = {

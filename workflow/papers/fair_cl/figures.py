@@ -23,10 +23,10 @@ STRENGTH = {"inlp": "iterations", "adv": "weight", "adv_single": "weight", "con"
 PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
 
 
-def points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+def list_points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto
     front."""
-    test = headline(chosen.everything(artifact_runs))
+    test = headline(chosen.load_settings(artifact_runs))
     test = test[
         (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["paper_method"].isin(["ce", *STRENGTH])
     ]
@@ -37,11 +37,11 @@ def points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
         pd.Series(on_pareto_front(own[ACCURACY].to_numpy(), own[LEAKAGE].to_numpy()), own.index) for _, own in by_method
     ]
     return table.assign(
-        pareto=pd.concat(fronts), strength=[strength(*row) for row in table[keys[2:]].itertuples(index=False)]
+        pareto=pd.concat(fronts), strength=[find_strength(*row) for row in table[keys[2:]].itertuples(index=False)]
     )
 
 
-def strength(data: str, printed: str, method: str) -> float:
+def find_strength(data: str, printed: str, method: str) -> float:
     """The value of the setting that Figure 2 varies; CE has none."""
     return (
         resolve("methods", method, parse(data)[0]).points[0].value(STRENGTH[printed])
@@ -50,7 +50,7 @@ def strength(data: str, printed: str, method: str) -> float:
     )
 
 
-def told(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[Any, pd.DataFrame]]:
+def choose_datasets(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[Any, pd.DataFrame]]:
     """The data sets on which one of these methods has at least so many points; all, if there is none."""
     used_dataset = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
     shown = [
@@ -62,8 +62,8 @@ def told(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[An
 
 def figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test accuracy against Leakage@h over the strength of each method; circled: on the Pareto front of the method."""
-    table = points(artifact_runs)
-    used_dataset = told(table, list(STRENGTH), 2)
+    table = list_points(artifact_runs)
+    used_dataset = choose_datasets(table, list(STRENGTH), 2)
     figure, axes = panels(len(used_dataset), COLUMN * max(len(used_dataset), 1.4), 2.6)
     for axis, (key, part) in zip(axes, used_dataset, strict=True):
         for method in ordered(part["paper_method"]):
@@ -93,14 +93,14 @@ def figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy, GAP and both leakages of CE, of CE with one contrastive loss, and of Con, at their selected
     settings."""
-    test = headline(chosen.load(artifact_runs)[0])
+    test = headline(chosen.load_selected(artifact_runs)[0])
     values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["paper_method"].isin(PARTS)].copy()
     values["value"] *= 100
-    used_dataset = told(values, ["con_ce_scl", "con_ce_fcl"], 1)
+    used_dataset = choose_datasets(values, ["con_ce_scl", "con_ce_fcl"], 1)
     figure, axes = named_rows([data_name(*key) for key, _ in used_dataset], len(LABELS), 2 * COLUMN, 1.75)
     for row, (_, part) in zip(axes, used_dataset, strict=True):
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
-            bars(axis, part[part["metric"] == metric], label)
+            draw_bars(axis, part[part["metric"] == metric], label)
     write_figure(output, figure)
     write_csv(
         output.with_suffix(".csv"),
@@ -108,7 +108,7 @@ def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     )
 
 
-def bars(axis: Any, values: pd.DataFrame, label: str) -> None:
+def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
     """A bar for each method: mean and standard deviation over seeds, which are dots."""
     order = [method for method in PARTS if method in set(values["paper_method"])]
     own = {"x": "paper_method", "y": "value", "order": order, "ax": axis}

@@ -5,7 +5,7 @@ from typing import Any
 import chosen
 import numpy as np
 import pandas as pd
-from pair import dataset_of
+from pair import load_first_dataset
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
@@ -17,13 +17,13 @@ class NotHere(LookupError):
     """A number that this run cannot give; the message says why."""
 
 
-def size(number: Any, dataset: Dataset) -> float:
+def count_samples(number: Any, dataset: Dataset) -> float:
     """Samples of a split."""
     split = printed_settings(number.setting)["split"]
     return float(len(dataset.rows({"dev": "val"}.get(split, split))))
 
 
-def share_of_cell(number: Any, dataset: Dataset) -> float:
+def find_share(number: Any, dataset: Dataset) -> float:
     """Percent of a split's samples in a (class, attribute) group; on other data, in the group with the
     same indices."""
     asked = printed_settings(number.setting)
@@ -42,20 +42,20 @@ def find_index(names: list[str], word: str, words: str) -> int:
     return words.split().index(word)
 
 
-def chance(number: Any, dataset: Dataset) -> float:
+def find_chance(number: Any, dataset: Dataset) -> float:
     """Percent of test samples with the more frequent attribute."""
     return float(100 * dataset.table["a"].iloc[dataset.rows("test")].value_counts(normalize=True).max())
 
 
 MEASURES = {
-    "n_examples": size,
+    "n_examples": count_samples,
     "n_classes": lambda number, dataset: float(len(dataset.about["classes"])),
-    "cell_fraction": share_of_cell,
-    "leakage_chance_level": chance,
+    "cell_fraction": find_share,
+    "leakage_chance_level": find_chance,
 }
 
 
-def con_leakage(metrics: pd.DataFrame) -> np.ndarray:
+def average_leakage(metrics: pd.DataFrame) -> np.ndarray:
     """Both leakages of Con and Con-ft, in percent, by seed: the mean of the four."""
     test = metrics[
         (metrics["split"] == "test")
@@ -68,11 +68,11 @@ def con_leakage(metrics: pd.DataFrame) -> np.ndarray:
     return 100 * rows.groupby("seed")["value"].mean().to_numpy()
 
 
-def ours(number: Any, artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
+def measure(number: Any, artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     """Our number from the runs on one data set."""
-    substitute, dataset = artifact_runs[0].substitute, dataset_of(artifact_runs[0])
+    substitute, dataset = artifact_runs[0].substitute, load_first_dataset(artifact_runs[0])
     if number.metric == "leakage_approx":
-        values = con_leakage(chosen.load(artifact_runs)[0])
+        values = average_leakage(chosen.load_selected(artifact_runs)[0])
     else:
         values = np.array([MEASURES[number.metric](number, dataset)])
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
@@ -89,7 +89,7 @@ def ours(number: Any, artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     return found | {"difference": found["ours"] - number.mean, "verdict": "agrees" if agreed else "differs"}
 
 
-def prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+def compare_prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each printed number and each data set that is used for it, with the reason where there is none."""
     rows = []
     for number in printed.itertuples():
@@ -113,7 +113,7 @@ def prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFra
             try:
                 rows.append(
                     base
-                    | ours(
+                    | measure(
                         number,
                         [c for c in artifact_runs if (c.paper_dataset, c.dataset) == (number.dataset, used_dataset)],
                     )

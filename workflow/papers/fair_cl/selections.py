@@ -20,13 +20,13 @@ COLUMNS = [
 ]
 
 
-def optimum(means: list[pd.DataFrame]) -> tuple[float, float]:
+def find_optimum(means: list[pd.DataFrame]) -> tuple[float, float]:
     """The best accuracy and fairness of all methods on a task: what ``dto_shared`` measures distances to."""
     every = pd.concat(means)
     return float(every["average_accuracy"].max()), float(1 - every["gap"].min())
 
 
-def of_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str, Any]]:
+def apply_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str, Any]]:
     """The setting that each rule picks for one method on one data set, by means over seeds on validation data; with
     test results, too, in percent."""
     val, test = (sweep_means(metrics, ["method"], split) for split in ("val", "test"))
@@ -53,25 +53,25 @@ def of_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str,
     return rows
 
 
-def selections(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each method, rule and data set that is used."""
-    metrics, rows = chosen.everything(artifact_runs), []
+    metrics, rows = chosen.load_settings(artifact_runs), []
     for paper_dataset in ROLES:
         for used_dataset, here in metrics[metrics["paper_dataset"] == paper_dataset].groupby(
             "used_dataset", sort=False
         ):
-            best = optimum([sweep_means(here, ["paper_method", "method"], "val")])
+            best = find_optimum([sweep_means(here, ["paper_method", "method"], "val")])
             verdict = "substitute data: not compared" if here["substitute"].iloc[0] else "not in the paper"
             for method in METHODS:
                 mine = here[here["paper_method"] == method]
                 head = {"paper_dataset": paper_dataset, "method": method, "data": used_dataset, "verdict": verdict}
-                rows += [head | found for found in of_rules(mine, best)] if len(mine) else []
+                rows += [head | found for found in apply_rules(mine, best)] if len(mine) else []
         if not (metrics["paper_dataset"] == paper_dataset).any():
             rows.append({"paper_dataset": paper_dataset, "seeds": 0, "verdict": "not run here"})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def shown_selections(table: pd.DataFrame) -> pd.DataFrame:
+def format_rules(table: pd.DataFrame) -> pd.DataFrame:
     """The table in its display format; without methods that were run at a single setting."""
     table = table[table["settings"].isna() | (table["settings"] > 1)].sort_values(
         "seeds", key=lambda seeds: seeds == 0, kind="stable"

@@ -6,10 +6,12 @@ from pathlib import Path
 import chosen
 import numpy as np
 import pandas as pd
-from beyond import beyond, shown_beyond
-from pair import for_claims, of_the_pair
-from prose import prose
-from selections import selections, shown_selections
+from beyond import compare_baselines, format_baselines
+from measurements import load_measurements
+from pair import load_pair, load_with_multiclass
+from prose import compare_prose
+from selections import compare_rules, format_rules
+from tradeoffs import compare_means
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
@@ -26,14 +28,14 @@ METRICS = {
 }
 
 
-def plain(mean: float, std: float) -> str:
+def format_number(mean: float, std: float) -> str:
     """A number with two decimals, as the paper prints; a dash for nothing."""
     if pd.isna(mean):
         return "–"
     return f"{mean:.2f}" if pd.isna(std) else f"{mean:.2f} ({std:.2f})"
 
 
-def beside(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame) -> pd.DataFrame:
+def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame) -> pd.DataFrame:
     """Printed numbers beside ours, with the specification that was selected. Ratios (trade-off, time) are
     not percentages."""
     ratios = set(reported.loc[reported["unit"] == "ratio", "metric"])
@@ -51,10 +53,10 @@ def beside(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFram
     return table.assign(selected=[chosen_for.get((row.method, row.data), "") for row in table.itertuples()])
 
 
-def with_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+def replace_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Table 1 with trade-offs of means (deviations stay those over seeds); where a method of the paper is missing, the
     verdict names it."""
-    means, run = chosen.of_means(metrics), metrics.groupby("paper_dataset")["paper_method"].agg(set)
+    means, run = compare_means(metrics), metrics.groupby("paper_dataset")["paper_method"].agg(set)
     for i, row in table[table["metric"] == "tradeoff"].iterrows():
         here = run.get(row["paper_dataset"], set())
         if row["seeds"]:
@@ -70,55 +72,57 @@ def with_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def write(output: Path, table: pd.DataFrame) -> None:
+def write_numbers(output: Path, table: pd.DataFrame) -> None:
     """A table of printed numbers beside ours; the selected setting is the last column."""
-    write_table(output, table, shown(table, plain).assign(selected=table["selected"]))
+    write_table(output, table, shown(table, format_number).assign(selected=table["selected"]))
 
 
-def table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy, GAP, leakages, trade-off and relative training time of five methods."""
-    metrics, resamples = chosen.load(artifact_runs)
-    write(output, with_tradeoffs(beside(pd.read_csv(REPORTED / "table_1.csv"), metrics, resamples), metrics))
+    metrics, resamples = load_measurements(artifact_runs)
+    write_numbers(
+        output, replace_tradeoffs(compare_printed(pd.read_csv(REPORTED / "table_1.csv"), metrics, resamples), metrics)
+    )
 
 
-def table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Two classes: a model of all classes (``ce_multiclass``) beside models of the two."""
-    write(output, beside(pd.read_csv(REPORTED / "table_2.csv"), *of_the_pair(artifact_runs)))
+    write_numbers(output, compare_printed(pd.read_csv(REPORTED / "table_2.csv"), *load_pair(artifact_runs)))
 
 
-def table_beyond(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_table_beyond(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Tuned baselines, the non-linear attacker, and intervals of GAP."""
-    table = beyond(artifact_runs)
-    write_table(output, table, shown_beyond(table))
+    table = compare_baselines(artifact_runs)
+    write_table(output, table, format_baselines(table))
 
 
-def table_selection(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_table_selection(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The settings that rules select: from the sweeps of Table 1, or from those of learning rate and batch size."""
-    table = selections(artifact_runs)
-    write_table(output, table, shown_selections(table))
+    table = compare_rules(artifact_runs)
+    write_table(output, table, format_rules(table))
 
 
-def numbers_of_the_text(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
-    table = prose(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
-    display = shown(table, plain)
+    table = compare_prose(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
+    display = shown(table, format_number)
     write_table(output, table, display.assign(reason=table["reason"]))
 
 
-def judged(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, for_claims)
+    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, load_with_multiclass)
     write_table(output, table, claims.shown(table))
 
 
 ARTIFACTS = {
-    "table_1": table_1,
-    "table_2": table_2,
-    "table_beyond": table_beyond,
-    "table_selection": table_selection,
-    "table_tuning": table_selection,
-    "prose": numbers_of_the_text,
-    "claims": judged,
+    "table_1": write_table_1,
+    "table_2": write_table_2,
+    "table_beyond": write_table_beyond,
+    "table_selection": write_table_selection,
+    "table_tuning": write_table_selection,
+    "prose": write_prose,
+    "claims": write_claims,
 }
 
 if __name__ == "__main__":

@@ -20,13 +20,13 @@ EACH = 100  # samples of each class, as in the paper
 PALETTE = sns.color_palette("colorblind", 10)
 
 
-def some_of_each(dataset: Dataset, seed: int) -> Array:
+def draw_samples(dataset: Dataset, seed: int) -> Array:
     """Rows of at most EACH random training samples of each class, the same for all methods."""
     rows = generator("fair_cl/figure_4", seed).permutation(dataset.rows("train"))
     return np.concatenate([rows[dataset.y[rows] == label][:EACH] for label in range(len(dataset.about["classes"]))])
 
 
-def plane(z: Array) -> Array:
+def embed(z: Array) -> Array:
     """t-SNE with scikit-learn's defaults, (N,D) -> (N,2)."""
     return TSNE(2, perplexity=min(30, len(z) / 4), random_state=0).fit_transform(z.astype(np.float32))
 
@@ -36,8 +36,8 @@ def project(artifact_run: ArtifactRun, method: str) -> pd.DataFrame:
     result = locate(artifact_run.folders[0])
     run = next(run for run in result.runs() if run.spec.name == method)
     dataset = load_dataset(result.data.folder, run.data.name)
-    rows = some_of_each(dataset, run.seed)
-    points = plane(Container(result.folder / "outputs.safetensors")[f"{run.key}/best/z"][rows])
+    rows = draw_samples(dataset, run.seed)
+    points = embed(Container(result.folder / "outputs.safetensors")[f"{run.key}/best/z"][rows])
     y, a = (dataset.table[name].to_numpy()[rows] for name in ("y", "a"))
     return pd.DataFrame(
         {
@@ -59,7 +59,7 @@ def project(artifact_run: ArtifactRun, method: str) -> pd.DataFrame:
 
 def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """CE and Con, each by class and by attribute; a row for each data set."""
-    metrics, _ = chosen.load(artifact_runs)
+    metrics, _ = chosen.load_selected(artifact_runs)
     picked = metrics.groupby(["paper_dataset", "used_dataset", "paper_method"])["method"].first()
     maps = [
         project(artifact_run, picked[artifact_run.paper_dataset, artifact_run.dataset, artifact_run.paper_method])
