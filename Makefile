@@ -14,6 +14,7 @@ reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	$(RUN) snakemake --configfile $(CONFIG)
 	$(RUN) snakemake --configfile $(CONFIG) --report $(OUTPUTS)/report.html > /dev/null
 	@$(RUN) despur verdict --configfile $(CONFIG)
+	@$(RUN) python -m despur.reporting.digits --configfile $(CONFIG)
 
 verdicts: $(VENV)/ready ## no training: tables and scorecard from what the ledger and this machine have measured
 	$(RUN) python -m despur judge

@@ -14,6 +14,7 @@ import pandas as pd
 
 from despur.orchestration import configuration, experiments
 from despur.reporting import origin
+from despur.reporting.digits import keep_digits
 from despur.specs.settings import SettingError
 from despur.storage.store import write_csv, write_json
 
@@ -71,7 +72,9 @@ def keep_scorecard(outputs: Path, target: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", type=Path, default=Path("config.yaml"))
+    configfile = parser.parse_args().configfile
     try:
-        keep(parser.parse_args().configfile)
+        keep(configfile)
+        keep_digits(configfile)
     except SettingError as error:
         parser.error(str(error))
