@@ -26,6 +26,7 @@ def of(paper, artifact, paper_dataset, printed, data, method):
         (("cnc", "table_1", "waterbirds", "erm"), "waterbirds", "erm+encoder.weights=random", "encoder.weights=random"),
         (("cnc", "table_1", "waterbirds", "cnc"), "waterbirds", "cnc+stage1.epochs=1", "groups.stage1.epochs=1"),
         (("cnc", "table_1", "cmnist", "cnc"), "cmnist+colors=released", "cnc", ""),
+        (("cnc", "table_1", "cmnist", "cnc"), "cmnist+colors=released+draw=seed", "cnc", ""),
         (
             ("cnc", "table_1", "cmnist", "erm"),
             "colored_digits",
