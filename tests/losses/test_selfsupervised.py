@@ -91,6 +91,13 @@ def test_debiased_contrast_term_by_term(prior):
     torch.testing.assert_close(found, slow_debiased(z, prior, TAU))
 
 
+def test_the_floor_of_debiased_contrast_is_as_precise_as_its_inputs():
+    similarities = torch.full((2, 3), -5.0, dtype=torch.float64)  # so low that the floor counts: 3 exp(-1 / 0.3)
+    found = debiased_contrast(torch.zeros(2, dtype=torch.float64), similarities, 0.1, 0.3)
+    expected = torch.full((2,), math.log1p(3 * math.exp(-1 / 0.3)), dtype=torch.float64)
+    torch.testing.assert_close(found, expected, rtol=1e-14, atol=0)
+
+
 def test_debiased_contrast_without_a_prior_is_nt_xent():
     z = embeddings().float()
     found = debiased_contrast(cosine(z, other(z)) / TAU, negatives(z, "both_views", TAU), 0.0, TAU).mean()

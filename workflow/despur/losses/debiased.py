@@ -13,8 +13,8 @@ def debiased_contrast(positive: Tensor, negative: Tensor, class_prior: float, te
     ``positive`` (...,B), ``negative`` (B,K): similarities over temperature; -inf marks what is no negative.
     ``class_prior``: tau+, the share of negatives that are of the anchor's class; with 0 this is InfoNCE. The corrected
     sum over negatives is at least N exp(-1 / temperature), N the number of negatives."""
-    count = negative.isfinite().sum(dim=-1)
+    count = negative.isfinite().sum(dim=-1).to(negative.dtype)
     total = negative.logsumexp(dim=-1)
     corrected = (total.exp() - count * class_prior * positive.exp()) / (1 - class_prior)
     floor = count * math.exp(-1 / temperature)
-    return softplus(torch.maximum(corrected, floor.to(corrected.dtype)).log() - positive)
+    return softplus(torch.maximum(corrected, floor).log() - positive)
