@@ -93,7 +93,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
             "--no-ledger": {"action": "store_true", "help": "only runs of this machine"},
         },
     ),
-    "ledger": (ledger.check_ledger, {"action": {"choices": ("check",)}}),
+    "ledger": (ledger.check_ledger, {"action": {"choices": ("check", "report")}}),
     "new": (new.create, {"kind": {"choices": new.KINDS}, "name": {"help": "lower-case letters, digits and _"}}),
 }
 TABLES = ("run", "list", "explain", "show", "diff", "check", "unused", "plan", "verdict")  # commands that print tables

@@ -43,7 +43,12 @@ def list_folders(configfile: Path) -> list[Path]:
 
 
 def check_ledger(action: str) -> Iterator[str]:
-    """check: whether every record in results/ledger is right"""
+    """check: whether every record in results/ledger is right; report: what was measured, into the papers' READMEs"""
+    if action == "report":
+        from despur.cli.ledger_report import write_reports
+
+        yield from write_reports()
+        return
     from despur.cli.record_checks import check_ledger as check
 
     yield from check()

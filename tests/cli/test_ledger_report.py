@@ -1,0 +1,39 @@
+"""What papers' READMEs say of the ledger."""
+
+import pytest
+from records import add
+
+from despur.cli.ledger_report import MARKS, insert_report, report_paper
+from despur.orchestration import experiments
+from despur.specs.declarations import PACKAGE
+from despur.storage import ledger
+
+
+@pytest.mark.parametrize("paper", experiments.list_papers())
+def test_what_readmes_say_is_of_the_ledger_of_today(paper):
+    text = (experiments.PAPERS / paper / "README.md").read_text()
+    report = report_paper(paper, PACKAGE.parents[1] / ledger.LEDGER)
+    assert insert_report(text, report) == text, "bring it up to date: despur ledger report"
+
+
+def test_seeds_of_a_method_are_one_line_and_what_does_not_count_is_none(tmp_path, monkeypatch):
+    monkeypatch.setattr("despur.cli.ledger_report.load_experiments", lambda paper: {"datasets": ["colored_digits"]})
+    assert report_paper("mine", tmp_path) == "Nothing yet.\n"
+    for seed in (0, 2):
+        add(tmp_path, seed)
+    add(tmp_path, 1, revisions={"methods/erm": 9})
+    mean = sum(own.metrics()["best"]["test", "average_accuracy", ""] for own in counted(tmp_path)) / 2
+    (line,) = report_paper("mine", tmp_path).splitlines()[2:]
+    assert line.startswith("| `colored_digits` | `erm` | 0, 2 | ")
+    assert f"test average accuracy {100 * mean:.1f}" in line
+
+
+def counted(folder):
+    return [own for own in ledger.load(folder)[0] if not own.content["revisions"]]
+
+
+def test_a_report_stands_between_its_marks_and_replaces_the_one_before():
+    first, last = MARKS
+    text = f"before\n\n{first}old\n{last}\n\nafter\n"
+    assert insert_report(text, "new\n") == f"before\n\n{first}new\n{last}\n\nafter\n"
+    assert insert_report("no marks\n", "new\n") == "no marks\n"

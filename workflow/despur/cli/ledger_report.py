@@ -1,0 +1,65 @@
+"""What the ledger has measured of each paper, as the paper folders' READMEs show it between two marks."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from despur.orchestration.experiments import PAPERS, list_papers, load_experiments
+from despur.specs.names import parse
+from despur.storage import ledger
+from despur.storage.standing import Standing, judge_records
+from despur.storage.store import atomic
+
+MARKS = ("<!-- generated: measured -->\n", "<!-- end -->")
+METRICS = ("worst_group_accuracy", "average_accuracy", "probe_accuracy", "domain_accuracy")
+
+
+def write_reports(folder: Path = ledger.LEDGER, papers: Path = PAPERS) -> Iterator[str]:
+    """Bring every README up to date; a line for each that changed."""
+    for paper in list_papers():
+        file = papers / paper / "README.md"
+        new = insert_report(text := file.read_text(), report_paper(paper, folder))
+        if new != text:
+            with atomic(file) as temporary:
+                temporary.write_text(new)
+            yield f"written  {file}"
+
+
+def insert_report(text: str, report: str) -> str:
+    """A README with a report between its marks; as it is, where it has none."""
+    first, last = MARKS
+    return re.sub(f"{re.escape(first)}.*?{re.escape(last)}", lambda _: first + report + last, text, flags=re.DOTALL)
+
+
+def report_paper(paper: str, folder: Path = ledger.LEDGER) -> str:
+    """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds."""
+    known = load_experiments(paper)["datasets"]
+    groups: dict[tuple[str, str], list[Standing]] = {}
+    for each in judge_records(ledger.load(folder)[0]):
+        if not each.reason and parse(each.record.content["dataset"])[0] in known:
+            data, method, _ = each.key.split("/")
+            groups.setdefault((re.sub(r"\+draw=\d+", "", data), method), []).append(each)
+    if not groups:
+        return "Nothing yet.\n"
+    lines = ["| data set | method | seeds | accuracies in % |", "| --- | --- | --- | --- |"]
+    for (data, method), own in sorted(groups.items()):
+        seeds = sorted(each.record.content["seed"] for each in own)
+        lines.append(f"| `{data}` | `{method}` | {', '.join(map(str, seeds))} | {describe_accuracies(own)} |")
+    return "\n".join(lines) + "\n"
+
+
+def describe_accuracies(records: list[Standing]) -> str:
+    """``test_ood probe accuracy with 1% of the labels 89.8, ...``: of all test samples; of probes, with the first share
+    of labels."""
+    values = [each.record.metrics()["best"] for each in records]
+    found: dict[str, float] = {}
+    seen: set[tuple[str, str]] = set()
+    for (split, metric, group), _ in values[0].items():
+        name = f"{split} {metric.replace('_', ' ')}" + (f" with {group} of the labels" if group else "")
+        shown = split.startswith("test") and metric in METRICS and (split, metric) not in seen
+        if shown:
+            seen.add((split, metric))
+            found[name] = 100 * float(np.mean([own.get((split, metric, group), np.nan) for own in values]))
+    return ", ".join(f"{name} {value:.1f}" for name, value in found.items())
