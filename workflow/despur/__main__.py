@@ -94,7 +94,14 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         },
     ),
     "ledger": (ledger.check_ledger, {"action": {"choices": ("check", "report")}}),
-    "new": (new.create, {"kind": {"choices": new.KINDS}, "name": {"help": "lower-case letters, digits and _"}}),
+    "new": (
+        new.create,
+        {
+            "kind": {"choices": new.KINDS},
+            "name": {"help": "lower-case letters, digits and _"},
+            "--folder": PATH | {"help": "an extension to write into, such as my_project (DESPUR_EXTENSIONS)"},
+        },
+    ),
 }
 TABLES = ("run", "list", "explain", "show", "diff", "check", "unused", "plan", "verdict")  # commands that print tables
 

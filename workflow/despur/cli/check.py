@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from despur.cli.rows import Row
 from despur.orchestration import configuration, plan
-from despur.specs.declarations import PACKAGE, read_docstring
+from despur.specs.declarations import PACKAGE, find_component, read_docstring
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
@@ -121,8 +121,7 @@ def decode_samples(dataset: Dataset) -> None:
 
 def find_statement(dataset: str, pattern: str) -> str:
     """What the file of a data set, or of the source that it comes from, states; nothing is run."""
-    folder = PACKAGE / "datasets"
-    text = (folder / f"{dataset}.py").read_text()
+    folder, text = PACKAGE / "datasets", find_component("datasets", dataset).read_text()
     imported = re.findall(r"^from despur\.datasets(?:\.sources)?(?:\.| import )(\w+)", text, re.MULTILINE)
     sources = [file for name in imported for file in (folder / "sources" / f"{name}.py", folder / f"{name}.py")]
     for each in (text, *(file.read_text() for file in sources if file.exists())):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from despur.orchestration.experiments import PAPERS
-from despur.specs.declarations import PACKAGE
+from despur.specs.declarations import PACKAGE, find_component, list_components
 from despur.specs.settings import SettingError
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -14,12 +14,16 @@ FOLDERS = {"method": "methods", "dataset": "datasets", "encoder": "encoders", "i
 KINDS = (*FOLDERS, "paper")
 
 
-def create(kind: str, name: str) -> Iterator[str]:
-    """a file that runs, and its test, for a new method, dataset, encoder, inference or paper. Raises SettingError for
-    a name that is not valid, or that exists."""
+def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:
+    """a file that runs, and its test, for a new method, dataset, encoder, inference or paper, here or in an extension.
+    Raises SettingError for a name that is not valid, or that exists."""
+    if folder and kind == "paper":
+        raise SettingError("--folder: a paper's folder stands in workflow/papers; leave --folder out")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise SettingError(f"{name!r} cannot be a name: use lower-case letters, digits and _, such as my_{kind}")
-    files = list_files(kind, name)
+    files = list_files(kind, name, folder)
+    if kind != "paper" and name in list_components(FOLDERS[kind]):
+        raise SettingError(f"{find_component(FOLDERS[kind], name)} exists: choose another name")
     for file in files:
         if file.exists():
             raise SettingError(f"{file} exists: choose another name")
@@ -27,19 +31,21 @@ def create(kind: str, name: str) -> Iterator[str]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(fill_in(template.read_text(), kind, name))
         yield f"wrote {file}"
-    test = next(file for file in files if TESTS in file.parents)
-    yield f"next: edit them; test them with: pytest {test}"
+    test = next(file for file in files if file.name.startswith("test_"))
+    settings = f"DESPUR_EXTENSIONS={folder} " if folder else ""
+    yield f"next: edit them; test them with: {settings}pytest {test}"
 
 
-def list_files(kind: str, name: str) -> dict[Path, Path]:
-    """The files to write, and their templates."""
+def list_files(kind: str, name: str, extension: Path | None = None) -> dict[Path, Path]:
+    """The files to write, in the package or in an extension, and their templates."""
     if kind == "paper":
         folder = TEMPLATES / "paper"
         files = {PAPERS / name / file.relative_to(folder): file for file in sorted(folder.rglob("*.*"))}
         return {**files, TESTS / "papers" / f"test_{name}.py": TEMPLATES / "test_paper.py"}
+    code, tests = (extension, extension / "tests") if extension else (PACKAGE, TESTS)
     return {
-        PACKAGE / FOLDERS[kind] / f"{name}.py": TEMPLATES / f"{kind}.py",
-        TESTS / FOLDERS[kind] / f"test_{name}.py": TEMPLATES / f"test_{kind}.py",
+        code / FOLDERS[kind] / f"{name}.py": TEMPLATES / f"{kind}.py",
+        tests / FOLDERS[kind] / f"test_{name}.py": TEMPLATES / f"test_{kind}.py",
     }
 
 

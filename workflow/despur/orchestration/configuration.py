@@ -18,6 +18,7 @@ from despur.orchestration.configuration_files import (
 )
 from despur.orchestration.experiments import load_experiments
 from despur.specs.declarations import PACKAGE, declared
+from despur.specs.extensions import use_extensions
 from despur.specs.names import parse, unknown
 from despur.specs.paths import KINDS, chunk_seeds, locate, split_stage
 from despur.specs.resolution import resolve_canonical
@@ -70,6 +71,8 @@ def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
     error = best_match(Validator(schema).iter_errors(dict(config)))
     if error is not None:
         raise _described(error, schema["properties"])
+    with within("config key extensions"):
+        use_extensions(config.get("extensions", []))
     full = _add_defaults(config, schema)
     check_configuration(full)
     return full

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs import hyperparameters, selfsupervised_hyperparameters, settings
+from despur.specs.extensions import list_extensions
 from despur.specs.names import unknown
 
 PACKAGE = Path(__file__).parents[1]
@@ -27,14 +28,35 @@ DECLARATIONS = {
 }
 
 
+def list_files(kind: str) -> dict[str, Path]:
+    """The files of a folder of the package (datasets, encoders, inference, methods), and of that folder in extensions,
+    by name: the folder is the registry. Raises SettingError for a name that two files have."""
+    found: dict[str, Path] = {}
+    for root in (PACKAGE, *list_extensions()):
+        for file in sorted((root / kind).glob("[!_]*.py")):
+            if file.stem in found:
+                raise settings.SettingError(f"{file}: {found[file.stem]} has the same name: rename one of them")
+            found[file.stem] = file
+    return {name: file for name, file in found.items() if name != "base"}
+
+
 def list_components(kind: str) -> list[str]:
-    """Names in a folder of the package (datasets, encoders, inference, methods): the folder is the registry."""
-    return sorted(p.stem for p in (PACKAGE / kind).glob("*.py") if p.stem not in ("__init__", "base"))
+    """The names of components of a kind."""
+    return sorted(list_files(kind))
+
+
+def find_component(kind: str, name: str) -> Path:
+    """The file of a component. Raises SettingError for one that does not exist."""
+    files = list_files(kind)
+    if name not in files:
+        names = {"datasets": "data set", "encoders": "encoder", "methods": "method"}
+        raise unknown(names.get(kind, kind), name, files)
+    return files[name]
 
 
 def read_docstring(kind: str, name: str) -> str:
     """The docstring of a component's file, which is not run."""
-    return ast.get_docstring(ast.parse((PACKAGE / kind / f"{name}.py").read_text())) or ""
+    return ast.get_docstring(ast.parse(find_component(kind, name).read_text())) or ""
 
 
 def summarize(kind: str, name: str) -> str:
@@ -48,13 +70,7 @@ def declared(kind: str, name: str) -> dict[str, Any]:
 
     They may name those of another file: ``**declared("methods", "cnc")["SETTINGS"]``, where a variant follows what it
     varies."""
-    if name not in list_components(kind):
-        raise unknown(
-            {"datasets": "data set", "encoders": "encoder", "methods": "method"}.get(kind, kind),
-            name,
-            list_components(kind),
-        )
-    tree = ast.parse((PACKAGE / kind / f"{name}.py").read_text())
+    tree = ast.parse(find_component(kind, name).read_text())
     shared = (settings, hyperparameters, selfsupervised_hyperparameters)
     known = {name: value for module in shared for name, value in vars(module).items()} | {"declared": declared}
     found: dict[str, Any] = {"SETTINGS": {}}

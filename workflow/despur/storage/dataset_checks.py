@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.specs.declarations import PACKAGE
+from despur.specs.declarations import find_component
 from despur.specs.spec import Spec
 from despur.storage.store import Dataset, InputError, Lazy
 
@@ -25,7 +25,7 @@ def build_dataset(spec: Spec, data_root: Path) -> Dataset:
 
 def find_source(spec: Spec) -> Path:
     """A data set's file."""
-    return PACKAGE / "datasets" / f"{spec.base_name}.py"
+    return find_component("datasets", spec.base_name)
 
 
 def validate(source: Path, dataset: Dataset) -> Dataset:

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur.specs.declarations import PACKAGE, revision
+from despur.specs.declarations import PACKAGE, find_component, list_files, revision
+from despur.specs.extensions import list_extensions
 from despur.specs.paths import ResultPath, data_root, parse_seeds
 from despur.specs.spec import Spec
 from despur.storage import raw_files
@@ -50,9 +51,9 @@ def _imports(path: Path, tree: ast.AST) -> set[Path]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    stems = [
-        PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name.startswith("despur.")
-    ]  # its own __init__ makes nothing
+    roots = (PACKAGE, *list_extensions())
+    own = [name.split(".")[1:] for name in names if name.startswith("despur.")]  # its own __init__ makes nothing
+    stems = [root.joinpath(*parts) for parts in own for root in roots]
     if PACKAGE not in path.parents:
         stems += [path.parent / name for name in names]
     return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
@@ -102,8 +103,14 @@ def code_digest(*files: Path) -> str:
 
     Comments, docstrings, formatting and declared defaults do not change it.
     """
-    parts = sorted(f"{file.relative_to(PACKAGE.parent)}:{_file(file)[0]}" for file in _closure(files))
+    parts = sorted(f"{_name(file)}:{_file(file)[0]}" for file in _closure(files))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _name(file: Path) -> str:
+    """A file's path below the folder that holds the package, or below that which holds its extension."""
+    holders = (PACKAGE.parent, *(folder.parent for folder in list_extensions()))
+    return str(file.relative_to(next(folder for folder in holders if folder in file.parents)))
 
 
 def script_digest(script: str) -> str:
@@ -114,7 +121,7 @@ def script_digest(script: str) -> str:
 @cache
 def declarations_digest() -> str:
     """Digest of every declared and published setting: for a table that shows them."""
-    files = sorted(file for kind in ("datasets", "inference", "methods") for file in (PACKAGE / kind).glob("*.py"))
+    files = sorted(file for kind in ("datasets", "inference", "methods") for file in list_files(kind).values())
     texts = [
         ast.unparse(node)
         for file in files
@@ -126,7 +133,7 @@ def declarations_digest() -> str:
 
 def _components(spec: Spec, without: tuple[str, ...] = ("stage1", "groups")) -> set[Path]:
     """Files of a specification and of what it is built from, except what an earlier stage runs."""
-    own = {PACKAGE / spec.kind / f"{spec.base_name}.py"}
+    own = {find_component(spec.kind, spec.base_name)}
     return own.union(*(_components(part, without) for key, part in spec.components.items() if key not in without))
 
 
@@ -171,5 +178,5 @@ def revisions(result: ResultPath) -> dict[str, int]:
     stages = [result.stage] if result.stage in READERS else {"data", "stage1", "groups", result.stage}
     points = [] if result.stage in READERS else [*result.datasets.points, *(result.sweep.points if result.name else [])]
     files = {PACKAGE / ENTRY[stage] for stage in stages}.union(*(_components(point, without=()) for point in points))
-    found = {str(file.relative_to(PACKAGE).with_suffix("")): revision(file) for file in _closure(files)}
+    found = {_name(file).partition("/")[2].removesuffix(".py"): revision(file) for file in _closure(files)}
     return {name: number for name, number in sorted(found.items()) if number > 1}

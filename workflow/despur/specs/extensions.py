@@ -1,0 +1,35 @@
+"""Folders outside the package whose files count as if they were in it: ``my_project/methods/my_method.py``.
+
+``DESPUR_EXTENSIONS`` names the folders, as PATH does; a configuration adds to it (``extensions: [my_project]``)."""
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from despur.specs.settings import SettingError
+
+VARIABLE = "DESPUR_EXTENSIONS"
+KINDS = ("augment", "datasets", "encoders", "inference", "losses", "methods", "samplers")
+
+
+def list_extensions() -> list[Path]:
+    """The folders, absolute. Raises SettingError for one that is not there."""
+    folders = [Path(text).resolve() for text in os.environ.get(VARIABLE, "").split(os.pathsep) if text]
+    if missing := [str(folder) for folder in folders if not folder.is_dir()]:
+        raise SettingError(f"{VARIABLE}: {missing[0]} is no folder; it may have the folders {', '.join(KINDS)}")
+    return list(dict.fromkeys(folders))
+
+
+def use_extensions(folders: Iterable[str]) -> None:
+    """Add folders to those of the environment, for this process and its jobs."""
+    every = [*list_extensions(), *(Path(folder).resolve() for folder in folders)]
+    os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(map(str, every)))
+    for kind in KINDS:
+        if package := sys.modules.get(f"despur.{kind}"):
+            package.__path__ = extend_path(list(package.__path__), kind)
+
+
+def extend_path(path: list[str], kind: str) -> list[str]:
+    """Where Python looks for the modules of a package of components: in the package, then in extensions."""
+    return [*dict.fromkeys([*path, *(str(folder / kind) for folder in list_extensions())])]
