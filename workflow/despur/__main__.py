@@ -113,7 +113,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (work, options) in COMMANDS.items():
-        summary = " ".join((work.__doc__ or "").partition(". Raises")[0].split())
+        summary = " ".join((work.__doc__ or "").split()).partition(". Raises")[0]
         more = "Options of Snakemake stand last, after --: despur run ... -- --cores 2" if name == "run" else None
         command = commands.add_parser(name, help=summary, description=summary, epilog=more)
         for option, keywords in options.items():
