@@ -64,22 +64,22 @@ def table_1() -> pd.DataFrame:
 
 
 def claims() -> pd.DataFrame:
-    """One claim that holds, one that fails, one undecided."""
+    """One claim that holds, one that fails, one undecided; and one that holds on substitute data."""
     asked = tally.claims(CONFIG | {"papers": []}, "cnc")
     rows = (
         asked[asked["dataset"] == "cmnist"]
-        .head(3)
+        .head(4)
         .assign(
-            data="cmnist",
-            substitute=False,
-            verdict=["holds", "fails", "undecided"],
+            data=["cmnist"] * 3 + ["colored_digits"],
+            substitute=[False] * 3 + [True],
+            verdict=["holds", "fails", "undecided", "holds"],
             k=2,
-            estimate=[0.5, -0.5, 0.11],
-            low=[0.3, -0.7, -0.1],
-            high=[0.7, -0.3, 0.3],
+            estimate=[0.5, -0.5, 0.11, 0.2],
+            low=[0.3, -0.7, -0.1, 0.1],
+            high=[0.7, -0.3, 0.3, 0.3],
             seeds=3,
             printed="not printed",
-            advice=["", "", "about 12 seeds"],
+            advice=["", "", "about 12 seeds", ""],
             reason=math.nan,
         )
     )

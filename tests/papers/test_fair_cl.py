@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -190,6 +191,8 @@ def test_with_two_classes_against_all(scripts, artifact_run, tmp_path, monkeypat
         for m, (n, v) in points.items()
     ]
     every = [artifact_run(m, [(n, {}, CE, CE[:2])], n, "bios", artifact="table_2") for m, (n, _) in points.items()]
+    for run in two + every:
+        (Path(run.folders[0]) / "outputs.safetensors").touch()
     table = made(scripts, "claims", two + every, tmp_path)
     row = row_of(table, claim="more_effect_with_two_classes")
     assert row["estimate"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"

@@ -63,13 +63,36 @@ def test_methods_are_sorted_by_name_and_what_is_not_measured_stays_last(view):
         assert column(view, 0)[-1] == "leace" and column(view, 8)[-1] == "nan"
 
 
+def test_claims_are_sorted_by_estimate(view):
+    view.locator(".claim").first.locator("th button", has_text="estimate").click()
+    rows = "rows => rows.map(row => row.cells[2].dataset.value)"
+    assert view.locator(".claim").first.locator("tbody tr").evaluate_all(rows) == ["-0.5", "0.11", "0.5"]
+
+
+def test_claims_are_filtered_by_verdict_and_words(view):
+    shown = view.locator("[data-verdict]:visible")
+    view.select_option("#verdict", "holds")
+    assert shown.count() == 2
+    view.fill("#words", "LOSS alignment")
+    view.select_option("#verdict", "")
+    texts = shown.all_inner_texts()
+    assert texts and all("alignment" in text and "loss" in text for text in map(str.lower, texts))
+    view.fill("#words", "of no claim at all")
+    assert shown.count() == 0
+
+
+def test_the_headline_leads_to_the_slips(view):
+    view.locator("#headline a").click()
+    assert view.url.endswith("#slips") and view.locator("#slips").is_visible()
+
+
 def test_a_link_leads_to_a_figure(view):
     view.locator("#cnc a", has_text="Figure 5").first.click()
     assert view.url.endswith("figure_5.png")
     assert view.evaluate("document.images[0].naturalWidth") > 100
 
 
-@pytest.mark.parametrize("width", [360, 390, 768, 1200])
+@pytest.mark.parametrize("width", [360, 400, 768, 1300])
 def test_no_width_needs_horizontal_scrolling(view, width):
     view.set_viewport_size({"width": width, "height": 800})
     for summary in view.locator("summary").all():

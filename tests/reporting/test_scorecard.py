@@ -10,7 +10,8 @@ import yaml
 from page import CONFIG, page
 
 from despur.orchestration import experiments
-from despur.reporting import scorecard, tally
+from despur.reporting import scorecard, scorecard_page, tally
+from despur.reporting.claim_format import read_claims
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,28 @@ def test_claims_show_verdict_bounds_and_what_would_settle_them(text):
     for verdict in ("holds", "fails", "undecided"):
         assert f"badge {verdict}" in part
     assert re.search(r"<summary>\d+ not run here</summary>", part)
-    assert "0.5 [0.3, 0.7]" in part and "about 12 seeds" in part
+    assert re.search(r"0\.5\s+\[0\.3, 0\.7\]", part) and "about 12 seeds" in part
+
+
+def test_substitute_data_have_a_count_and_a_badge_of_their_own(text):
+    headline = text.split('id="headline"')[1].split('id="papers"')[0]
+    own, substitute = headline.split('class="tile substitute"')
+    assert "1 hold, 1 fail" in own and re.search(r"own data; 1 undecided", own)
+    assert "1 hold, 0 fail" in substitute and "They count for no paper" in substitute
+    on_substitute = text.split("On substitute data: about the settings of this run")[1]
+    assert '<span class="badge holds on-substitute">holds on substitute</span>' in on_substitute
+    assert text.count("holds on-substitute") == 1
+
+
+def test_the_papers_slips_are_listed_with_what_is_printed(text):
+    part = text.split('id="slips"')[1].split('id="matrix"')[0]
+    assert re.search(r"CNC&#39;s average accuracy is above that of DANN.*\s.*celeba.*Table A.2: DANN", part)
+    slips = sum(
+        len(claim.slip) if isinstance(claim.slip, dict) else bool(claim.slip)
+        for paper in experiments.list_papers()
+        for claim in read_claims(experiments.PAPERS / paper / "claims.yaml")[0]
+    )
+    assert part.count("<tr>") == slips + 1 and f"<b>{slips}</b>claims are contradicted" in text
 
 
 def test_the_table_has_every_number_and_claim_once(made):
@@ -90,8 +112,8 @@ def test_the_table_has_every_number_and_claim_once(made):
     numbers, claims = table[table["kind_of_row"] == "number"], table[table["kind_of_row"] == "claim"]
     assert len(numbers) == sum(len(tally.printed(paper)) for paper in experiments.list_papers())
     assert not numbers.duplicated(["paper", *tally.KEY]).any() and numbers[["unit", "place"]].notna().all(axis=None)
-    assert set(claims["verdict"]) == {"holds", "fails", "undecided", "not run here"}
-    assert (table.loc[table["paper"] != "cnc", "verdict"] == "not run here").all()
+    assert set(claims["verdict"]) == {"holds", "fails", "undecided", "not run here", "not executed"}
+    assert set(table.loc[table["paper"] != "cnc", "verdict"]) == {"not run here", "not executed"}
 
 
 def test_the_largest_disagreement_comes_first(text):
@@ -101,7 +123,7 @@ def test_the_largest_disagreement_comes_first(text):
 
 def test_the_matrix_says_who_helps_on_whose_metric(text):
     part = text.split("Who helps on whose metric?")[1]
-    assert re.search(r"<b>GAP</b> \(fair_cl\): helped by cnc of other papers, leace, con of its own</li>", part)
+    assert re.search(r"<b>GAP</b> \(fair_cl\): helped by\s+cnc of other papers,\s+leace, con of its own\s*</li>", part)
     assert "data:image/png;base64," in part
 
 
@@ -118,7 +140,7 @@ def test_every_run_folder_behind_a_number_is_linked(made, text):
 
 def test_without_any_result_the_page_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(scorecard.origin, "git", lambda *_: None)  # as where the package is installed
+    monkeypatch.setattr(scorecard_page.origin, "git", lambda *_: None)  # as where the package is installed
     scorecard.write(CONFIG | {"matrix": {}}, Path("results/scorecard"))
     text = Path("results/scorecard.html").read_text()
     assert "0 of" in text and "badge holds" not in text and "badge agrees" not in text

@@ -36,7 +36,7 @@ rule scorecard:
             for artifact in artifact_files.list_artifacts(config, paper)
         ],
         matrix.list_outputs(config),
-        template="workflow/report/scorecard.html.jinja",
+        template=multiext("workflow/report/scorecard", ".html.jinja", ".macros.jinja", ".css", ".js"),
     output:
         report_files(
             [f"{OUT}/scorecard.{kind}" for kind in ("html", "csv")],

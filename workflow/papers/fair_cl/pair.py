@@ -1,6 +1,7 @@
 """Table 2: a model of all classes, evaluated on two of them, beside models that were trained on these two only."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import chosen
@@ -59,10 +60,16 @@ def load_with_multiclass(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataF
     """What claims compare: all measurements, and ``ce_multiclass`` beside the models of two classes."""
     metrics, resamples = load_measurements(artifact_runs)
     of_two = metrics[metrics["paper_dataset"] == PAIR] if len(metrics) else metrics
-    own = load_multiclass([run for run in artifact_runs if run.artifact == "table_2"]) if len(of_two) else of_two
+    here = [run for run in artifact_runs if run.artifact == "table_2" and has_outputs(run)]
+    own = load_multiclass(here) if len(of_two) else of_two
     if len(own):
         own = own.assign(used_dataset=of_two["used_dataset"].iloc[0], artifact="table_2")
     return pd.concat([metrics, own], ignore_index=True), resamples
+
+
+def has_outputs(artifact_run: ArtifactRun) -> bool:
+    """Whether the outputs of runs are here, not only what records of other machines say of them."""
+    return all((Path(folder) / "outputs.safetensors").exists() for folder in artifact_run.folders)
 
 
 def load_multiclass(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
