@@ -31,7 +31,7 @@ def show_run(path: Path) -> Iterator[str]:
     shown = pd.concat([shown[shown["group"] == ""], shown[shown["group"] != ""]])  # groups last
     for point, own in shown.groupby("point", sort=False):
         yield f"\n{point}" if point else ""
-        yield f"{'metric':<50}{'best step':>18}{'last step':>18}"
+        yield f"{'metric':<50}{'best step':>20}{'last step':>20}"
         yield from list_metrics(str(point), own, table[table["point"] == point])
 
 
@@ -44,7 +44,7 @@ def list_metrics(point: str, shown: "pd.DataFrame", every: "pd.DataFrame") -> It
             continue
         of_group = f'{metric} of "{group}" ({samples.get(group, 0):,.0f} samples)'
         words = of_group if metric == "accuracy" else f"{metric} {group}".strip()
-        cells = "".join(f"{format_spread(values) if len(values) else '–':>18}" for values in found.values())
+        cells = "".join(f"{format_spread(values) if len(values) else '–':>20}" for values in found.values())
         numbers = {name: values.mean() for name, values in found.items()}
         spreads = {f"{name}_std": values.std() for name, values in found.items()}
         seeds = len(found["best"])
