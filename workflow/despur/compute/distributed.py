@@ -111,6 +111,8 @@ def average(gradients: Iterable[Tensor]) -> list[Tensor]:
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
     """As :func:`average`, of the gradients of these parameters."""
+    if processes() == 1:
+        return
     known = [p for p in parameters if p.grad is not None]
     with torch.no_grad():
         for parameter, gradient in zip(known, average(p.grad for p in known if p.grad is not None), strict=True):

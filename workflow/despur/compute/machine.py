@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +26,12 @@ class Machine:
     compile: str = "off"
 
     @property
-    def autocast(self) -> torch.autocast:
-        """Around a step. Casts of weights to bf16 are not cached, because an optimizer may change them within a
-        step."""
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16", cache_enabled=False)
+    def autocast(self) -> AbstractContextManager[None]:
+        """Around a step; nothing in single precision. Casts of weights to bf16 are not cached, because an optimizer may
+        change them within a step."""
+        if self.precision != "bf16":
+            return nullcontext()
+        return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
 
 
 def one_of(option: str, *known: str) -> Callable[[str], str]:
