@@ -68,7 +68,7 @@ def embedded(
 
 
 def build(name: str, of: Task, seed: int = 0) -> Method:
-    """A freshly initialised method on a task."""
+    """A freshly initialized method on a task."""
     torch.set_num_threads(1)  # again: importing UMAP after scikit-learn's clusterings undoes it
     torch.manual_seed(seed)
     return load_method_class(name.split("+")[0])(of, spec(name))

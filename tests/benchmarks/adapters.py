@@ -6,7 +6,7 @@ from benchmarks.common import Row
 
 
 def adapters(anchors: int = 480) -> list[Row]:
-    """The contrastive adapter at its published settings on a set of Waterbirds' size; the search for neighbours on one
+    """The contrastive adapter at its published settings on a set of Waterbirds' size; the search for neighbors on one
     of CelebA's. One thread."""
     import numpy as np
     import torch

@@ -1,4 +1,4 @@
-"""The meta semantic regulariser: what it adds to an epoch."""
+"""The meta semantic regularizer: what it adds to an epoch."""
 
 import time
 
@@ -6,7 +6,7 @@ from benchmarks.common import Row
 
 
 def icl_msr(epochs: int = 4) -> list[Row]:
-    """An epoch with the meta semantic regulariser (two stages; of second and of first order) against one without: core
+    """An epoch with the meta semantic regularizer (two stages; of second and of first order) against one without: core
     time on 1,024 random images 32x32 in batches of 128, small ConvNet, the paper's augmentations and n = 6, one
     thread."""
     import numpy as np

@@ -133,7 +133,7 @@ def _run_folder(root: Path, folder: str) -> None:
         "peak_memory_mb": 900.0,
         "device": "cpu",
         "runs": {},
-        "question": {"points": [{"key": "x" * 40}] * 20},
+        "specification": {"points": [{"key": "x" * 40}] * 20},
     }
     (root / folder).mkdir(parents=True, exist_ok=True)
     (root / folder / "about.json").write_text(json.dumps(about))

@@ -97,7 +97,7 @@ def test_a_record_holds_all_metrics_of_a_run_and_what_made_it(finished, tmp_path
             np.testing.assert_equal(each.metrics()[selection], expected)
         assert (
             content["commit"] == COMMIT
-            and content["code"] == about["question"]["code"]
+            and content["code"] == about["specification"]["code"]
             and content["checksums"] == {"raw.gz": "ab12"}
         )
         assert content["run"] == about["runs"][run.key] and content["versions"] == about["versions"]
@@ -221,8 +221,8 @@ def test_metrics_of_other_outputs_are_refused(copy, tmp_path):
 
 def test_a_name_that_has_another_meaning_by_now_is_refused(copy, tmp_path):
     about = json.loads((copy / ERM / "about.json").read_text())
-    about["question"]["points"][0]["momentum"] = 0.123
-    edit_about(copy, ERM, question=about["question"])
+    about["specification"]["points"][0]["momentum"] = 0.123
+    edit_about(copy, ERM, specification=about["specification"])
     refused(copy, ERM, tmp_path / "ledger", "had another meaning")
 
 

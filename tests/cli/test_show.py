@@ -30,7 +30,7 @@ def made(name, values, asked="s0", key="lambda", **settings):
     points = [{"name": "erm", **settings, **({key: point} if point is not None else {})} for point in values]
     write_json(
         folder / "about.json",
-        {"question": {"points": points, "seeds": numbers, "code": "abc"}, "device": "cpu", "versions": {}},
+        {"specification": {"points": points, "seeds": numbers, "code": "abc"}, "device": "cpu", "versions": {}},
     )
     rows = [
         {

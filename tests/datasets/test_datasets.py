@@ -39,13 +39,13 @@ def originals(dataset, split):
 
 
 def aligned(dataset, split="train"):
-    """The share of samples in the colour of their class, and their number."""
+    """The share of samples in the color of their class, and their number."""
     table = dataset.table.iloc[dataset.rows(split)]
     return (table["y"] == table["a"]).mean(), len(table)
 
 
 def nearest_colors(images, palette):
-    """For each image the palette's colour that its most saturated pixel is nearest to."""
+    """For each image the palette's color that its most saturated pixel is nearest to."""
     pixels = images.reshape(len(images), -1, 3).astype(int)
     strongest = np.ptp(pixels, axis=2).argmax(axis=1)
     ink = pixels[np.arange(len(pixels)), strongest]

@@ -1,4 +1,4 @@
-"""Digits in domains of colour: splits, colours, labels."""
+"""Digits in domains of color: splits, colors, labels."""
 
 import gzip
 import hashlib
@@ -136,7 +136,7 @@ def test_domain_digits_vary_training_originals_only():
     table, ink = (
         dataset.table,
         dataset.inputs.max(axis=3).astype(int),
-    )  # multiplied by 255 in one channel: the grey digit
+    )  # multiplied by 255 in one channel: the gray digit
     for split in dataset.splits:
         rows, original = dataset.rows(split), table["original"].to_numpy()
         same = [ink[rows[original[rows] == each]] for each in set(original[rows])]

@@ -280,7 +280,7 @@ def test_coco_keeps_images_of_a_single_object_and_their_boxes(tmp_path):
     assert data.table["original"].nunique() == 3
     zebra, dog, person, bare = data.masks
     assert zebra[:8, :8].all() and zebra.sum() == 64  # half of each side, resized to 16 x 16
-    assert dog.sum() == 1 and dog[6, 12]  # a box between pixel centres is still one pixel
+    assert dog.sum() == 1 and dog[6, 12]  # a box between pixel centers is still one pixel
     assert person[4:8, 4:12].all() and person.sum() == 32 and (bare == person).all()
     assert (data.inputs[3] == np.where(person[..., None], data.inputs[2], 0)).all()
     assert data.inputs[2][~person].any() and data.inputs[0][~zebra].any()

@@ -1,4 +1,4 @@
-"""Environment inference of EIIL: its formula against autograd, its optimiser against torch's, its answer against
+"""Environment inference of EIIL: its formula against autograd, its optimizer against torch's, its answer against
 enumeration."""
 
 import itertools
@@ -21,7 +21,7 @@ def outputs(count=40, classes=3, scale=3.0, seed=0):
 
 
 def objective(a, logits, y):
-    """What EIIL maximises, as its authors write it: two gradient norms of weighted mean losses, by autograd."""
+    """What EIIL maximizes, as its authors write it: two gradient norms of weighted mean losses, by autograd."""
     factor, q = torch.ones((), dtype=torch.float64, requires_grad=True), a.sigmoid()
     each = torch.nn.functional.cross_entropy(factor * torch.from_numpy(logits), torch.from_numpy(y), reduction="none")
     slopes = [torch.autograd.grad((weight * each).mean(), factor, create_graph=True)[0] for weight in (q, 1 - q)]

@@ -53,7 +53,7 @@ def test_the_discriminators_learn_the_attribute_and_no_gradient_of_theirs_reache
 
 
 def test_in_bf16_the_discriminators_learn_on_the_weights_that_they_have():
-    """Autocast must not keep weights in bf16 over the optimiser's steps within one step of the loop."""
+    """Autocast must not keep weights in bf16 over the optimizer's steps within one step of the loop."""
     refitted = []
     for precision in ("fp32", "bf16"):
         method = build("adv+discriminator_epochs=30+orthogonality=0", biased())

@@ -73,7 +73,7 @@ def slow_scale(x, y, window):
 
 
 def test_structural_distance_is_one_minus_ms_ssim():
-    """Two scales on one grey channel, computed pixel by pixel."""
+    """Two scales on one gray channel, computed pixel by pixel."""
     x = (pictures(1)[:, :1, :16, :16] * 0.3 + torch.linspace(-0.5, 0.5, 16)).clamp(-1, 1)
     y = (x + 0.2 * pictures(1, seed=3)[:, :1, :16, :16]).clamp(-1, 1)
     fine = [(image[0, 0].double().numpy() + 1) / 2 for image in (x, y)]

@@ -1,4 +1,4 @@
-"""The contrastive adapter of Zhang & Re 2022: Eq. 6, its sampling, its neighbours, its two kinds of epochs."""
+"""The contrastive adapter of Zhang & Re 2022: Eq. 6, its sampling, its neighbors, its two kinds of epochs."""
 
 import itertools
 import math
@@ -86,7 +86,7 @@ def test_an_anchor_without_negatives_loses_nothing_and_has_finite_gradients():
     assert loss.item() == 0 and positive.grad.abs().max() == 0 and negative.grad.abs().max() == 0
 
 
-# neighbours
+# neighbors
 
 
 @pytest.mark.parametrize("block", [1, 7, 1000])

@@ -45,7 +45,7 @@ def test_the_encoder_learns_classes_and_unlearns_domains(weight):
     torch.testing.assert_close(
         gradient(method, losses["loss"]), gradient(method, classes) - weight * gradient(method, domains)
     )
-    for network in ("head", "domain"):  # each classifier minimises its own loss at full strength
+    for network in ("head", "domain"):  # each classifier minimizes its own loss at full strength
         ours = torch.autograd.grad(losses["loss"], list(method.networks[network].parameters()), retain_graph=True)
         theirs = torch.autograd.grad(classes + domains, list(method.networks[network].parameters()), retain_graph=True)
         torch.testing.assert_close(ours, theirs)

@@ -98,7 +98,7 @@ def test_leace_changes_less_than_the_orthogonal_projection():
 
 @pytest.mark.parametrize("values", [2, 3])
 def test_leace_is_the_constrained_least_squares_of_its_theorem(values):
-    """Row i of the map is the a that minimises (a - e_i) Sigma_xx (a - e_i)' subject to a Sigma_xz = 0: one linear
+    """Row i of the map is the a that minimizes (a - e_i) Sigma_xx (a - e_i)' subject to a Sigma_xz = 0: one linear
     system (KKT)."""
     rng = RNG(values)
     a = rng.integers(0, values, 400)

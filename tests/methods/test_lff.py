@@ -1,4 +1,4 @@
-"""Learning from Failure: generalised cross-entropy and relative difficulty."""
+"""Learning from Failure: generalized cross-entropy and relative difficulty."""
 
 import numpy as np
 import pytest

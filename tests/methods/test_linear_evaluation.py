@@ -1,4 +1,4 @@
-"""How representations are judged: linear classifiers, nearest neighbours, fine-tuning, and whole runs of them on a
+"""How representations are judged: linear classifiers, nearest neighbors, fine-tuning, and whole runs of them on a
 stage-1 model."""
 
 import json

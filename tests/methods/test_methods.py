@@ -376,7 +376,7 @@ def test_an_optimiser_has_one_kernel_where_all_is_on_a_gpu_of_one_process(on_gpu
 @pytest.mark.parametrize(
     ("name", "batch", "kernels"),
     [
-        ("head_first+encoder=mlp+head_epochs=1", 0, [True]),  # its own phase; the other's optimiser takes no step
+        ("head_first+encoder=mlp+head_epochs=1", 0, [True]),  # its own phase; the other's optimizer takes no step
         ("adv+discriminator_epochs=1", 0, [True]),
         ("adv", 20, [True, True]),
     ],

@@ -1,4 +1,4 @@
-"""Self-supervised methods that compare views: what each minimises, its schedule, its target network, its queue, its
+"""Self-supervised methods that compare views: what each minimizes, its schedule, its target network, its queue, its
 prototypes."""
 
 import math
@@ -284,7 +284,7 @@ def test_cmcs_views_are_lightness_and_colour():
     assert h.shape == (N, 2 * c) and encoder.dim == 2 * c == method.dim
     assert (
         (of_gray[:, c:] - of_gray[:1, c:]).abs().max() < 1e-4 < (h[:, c:] - h[:1, c:]).abs().max()
-    )  # gray has no colour
+    )  # gray has no color
     assert (of_gray[:, :c] - of_gray[:1, :c]).abs().max() > 1e-4
     _, positives = method.represent(*[lab((images + 1) / 2)] * 2)
     torch.testing.assert_close(positives, torch.cat([h[:, :c], h[:, c:]]))

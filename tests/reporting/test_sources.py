@@ -34,8 +34,8 @@ def make_here(seeds, **changes):
     result = locate(f"results/runs/colored_digits/erm/{seeds}")
     result.folder.mkdir(parents=True)
     asked = {"dataset": result.datasets.points, "points": result.sweep.points}
-    question = {key: [point.resolved() for point in points] for key, points in asked.items()}
-    (result.folder / "about.json").write_text(json.dumps({"question": question, "revisions": {}} | changes))
+    specification = {key: [point.resolved() for point in points] for key, points in asked.items()}
+    (result.folder / "about.json").write_text(json.dumps({"specification": specification, "revisions": {}} | changes))
     row = {"dataset": "colored_digits", "method": "erm", "split": "test", "selection": "best", "group": ""}
     rows = [row | {"seed": run.seed, "metric": "average_accuracy", "value": 0.5} for run in result.runs()]
     pd.DataFrame(rows).to_csv(result.folder / "metrics.csv", index=False)
@@ -81,7 +81,7 @@ def test_records_and_runs_of_an_older_revision_do_not_count(package):
 
 
 def test_a_run_that_meant_something_else_does_not_count():
-    make_here("s0", question={"dataset": [], "points": []})
+    make_here("s0", specification={"dataset": [], "points": []})
     assert find_sources().where == {}
 
 

@@ -1,4 +1,4 @@
-"""On a real SLURM: the tiny configuration as SLURM jobs; a training job that is cancelled continues from its
+"""On a real SLURM: the tiny configuration as SLURM jobs; a training job that is canceled continues from its
 checkpoint, and its result is bit-identical.
 
 make test-slurm   (needs Debian's slurm-wlm and munge, and root; not among the tests that `make test` collects)
@@ -53,7 +53,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def project(uninterrupted, cluster, tmp_path):
-    """Nothing is made yet; every step is a checkpoint (by default every 30 seconds), so that a cancelled job is in the
+    """Nothing is made yet; every step is a checkpoint (by default every 30 seconds), so that a canceled job is in the
     middle of it."""
     project = uninterrupted.copy(tmp_path / "project")
     for folder in ("results", ".snakemake"):

@@ -71,7 +71,7 @@ def texts(setting):
 
 
 @st.composite
-def questions(draw, kinds=("datasets", "inference", "methods"), most_values=3, datasets=("", *DATASETS)):
+def specifications(draw, kinds=("datasets", "inference", "methods"), most_values=3, datasets=("", *DATASETS)):
     """kind, base, overrides (key -> distinct values) and data set of an allowed name."""
     kind, base = draw(st.sampled_from([pair for pair in BASES if pair[0] in kinds]))
     dataset = draw(st.sampled_from(datasets)) if kind != "datasets" else ""
@@ -121,7 +121,7 @@ def reads(dataset, name):
 
 
 @quick
-@given(questions())
+@given(specifications())
 def test_a_canonical_name_is_a_fixed_point_that_means_the_same(cache_key):
     kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
@@ -131,7 +131,7 @@ def test_a_canonical_name_is_a_fixed_point_that_means_the_same(cache_key):
 
 
 @quick
-@given(questions(), st.randoms(use_true_random=False))
+@given(specifications(), st.randoms(use_true_random=False))
 def test_order_of_overrides_and_of_values_does_not_matter(cache_key, random):
     kind, base, overrides, dataset = cache_key
     shuffled = {
@@ -142,7 +142,7 @@ def test_order_of_overrides_and_of_values_does_not_matter(cache_key, random):
 
 
 @quick
-@given(questions())
+@given(specifications())
 def test_a_sweep_is_every_combination_of_its_lists(cache_key):
     kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
@@ -157,15 +157,15 @@ def test_a_sweep_is_every_combination_of_its_lists(cache_key):
 
 
 @quick
-@given(questions(most_values=1))
-def test_the_name_of_a_point_is_the_name_of_its_question(cache_key):
+@given(specifications(most_values=1))
+def test_the_name_of_a_point_is_the_name_of_its_specification(cache_key):
     kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
     assert sweep.points[0].name == sweep.name
 
 
 @quick
-@given(questions(kinds=("methods", "inference"), datasets=DATASETS))
+@given(specifications(kinds=("methods", "inference"), datasets=DATASETS))
 def test_what_a_run_reads_is_what_its_upstream_makes(cache_key):
     kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)

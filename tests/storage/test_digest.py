@@ -94,7 +94,7 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("edit", HARMLESS.values(), ids=HARMLESS)
-def test_edits_that_change_nothing_ask_the_same_question(toy, edit):
+def test_edits_that_change_nothing_keep_the_cache_key(toy, edit):
     before = all_stages()
     text = toy.read("methods/toy.py")
     assert edit(text) != text
@@ -102,7 +102,7 @@ def test_edits_that_change_nothing_ask_the_same_question(toy, edit):
     assert all_stages() == before
 
 
-def test_an_edited_default_is_another_question_but_the_same_code(toy):
+def test_an_edited_default_is_another_cache_key_but_the_same_code(toy):
     before = ask(STAGES["runs"])
     toy.edit("methods/toy.py", "float_(0.5", "float_(0.75")
     after = ask(STAGES["runs"])
@@ -190,14 +190,14 @@ def test_files_of_one_name_are_told_apart(toy):
     assert changed(before) == {"runs"}
 
 
-def test_whether_an_inference_sees_true_groups_is_part_of_the_question(toy):
+def test_whether_an_inference_sees_true_groups_is_part_of_the_cache_key(toy):
     path = "results/groups/colored_digits/oracle/s0"
     before = ask(path)
     toy.edit("inference/oracle.py", "READS_TRUE_GROUPS = True", "READS_TRUE_GROUPS = False")
     assert ask(path) != before
 
 
-def test_raw_files_are_part_of_the_question_where_a_data_set_declares_them(tmp_path, monkeypatch):
+def test_raw_files_are_part_of_the_cache_key_where_a_data_set_declares_them(tmp_path, monkeypatch):
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path / "raw"))
     result = locate(tmp_path / "results/data/bring_your_own+name=mine")
     file = tmp_path / "raw/bring_your_own/mine.npz"
@@ -224,7 +224,7 @@ def test_raw_files_are_part_of_the_question_where_a_data_set_declares_them(tmp_p
     assert raw() == one
 
 
-def test_what_was_trained_in_bf16_answers_another_question(toy, monkeypatch):
+def test_what_was_trained_in_bf16_has_another_cache_key(toy, monkeypatch):
     before = all_stages()
     for precision, other in (("fp32", set()), ("bf16", {"stage1", "runs"})):
         monkeypatch.setenv("DESPUR_PRECISION", precision)
@@ -234,7 +234,7 @@ def test_what_was_trained_in_bf16_answers_another_question(toy, monkeypatch):
     cache_key.cache_clear()
 
 
-def test_settings_that_a_data_set_states_are_part_of_the_question(toy):
+def test_settings_that_a_data_set_states_are_part_of_the_cache_key(toy):
     before = all_stages()
     toy.edit(
         "datasets/colored_digits.py", "PAPER_HYPERPARAMETERS = {", 'PAPER_HYPERPARAMETERS = {"toy": {"strength": 3.0},'
@@ -244,7 +244,7 @@ def test_settings_that_a_data_set_states_are_part_of_the_question(toy):
     assert changed(before) == set()
 
 
-def test_swapped_values_are_another_question(toy):
+def test_swapped_values_are_another_cache_key(toy):
     texts = [
         cache_key(locate(f"results/runs/colored_digits/toy+strength={a}+weakness={b}/s0"))
         for a, b in (("0.1", "0.2"), ("0.2", "0.1"))
@@ -263,18 +263,18 @@ def test_swapped_values_are_another_question(toy):
         "results/stage1/colored_digits/erm/s0-2",
     ],
 )
-def test_another_path_is_another_question(toy, path):
+def test_another_path_is_another_cache_key(toy, path):
     assert ask(path) != ask(STAGES["runs"])
 
 
-def test_where_results_and_code_lie_is_not_part_of_the_question(toy, tmp_path):
+def test_where_results_and_code_lie_is_not_part_of_the_cache_key(toy, tmp_path):
     before = all_stages()
     toy.use(shutil.copytree(toy.root, tmp_path / "elsewhere" / "despur"))
     assert all_stages() == before
     assert cache_key(locate(f"/scratch/{STAGES['runs']}")) == cache_key(locate(STAGES["runs"]))
 
 
-def test_a_question_is_one_canonical_string(toy):
+def test_a_cache_key_is_one_canonical_string(toy):
     text = cache_key(locate(STAGES["runs"]))
     assert json.dumps(json.loads(text), sort_keys=True) == text
     assert json.loads(text)["seeds"] == [0, 1, 2]

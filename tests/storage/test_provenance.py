@@ -61,7 +61,7 @@ def test_next_to_a_result_lies_what_made_it(tmp_path):
     result = locate(f"{tmp_path}/runs/cmnist/erm/s0-2")
     write_about(result, time.perf_counter() - 1.5, device="cpu")
     about = json.loads((result.folder / "about.json").read_text())
-    assert about["question"] == json.loads(cache_key(result))
+    assert about["specification"] == json.loads(cache_key(result))
     assert about["versions"]["python"] == platform.python_version()
     assert {"torch", "numpy", "scikit-learn"} <= set(about["versions"])
     assert about["device"] == "cpu"

@@ -331,7 +331,7 @@ def interrupted(name, tmp_path, saved, lost):
 @pytest.mark.parametrize(("saved", "lost"), [(1, 2), (6, 7), (2, 11)])
 def test_an_interrupted_run_ends_as_if_nothing_had_happened(name, saved, lost, uninterrupted, tmp_path):
     interrupted(name, tmp_path, saved, lost)
-    resumed = method(name, seed=5)  # its own initialisation does not matter
+    resumed = method(name, seed=5)  # its own initialization does not matter
     trainer = Trainer(resumed, "key", accuracy, Machine(CPU), tmp_path / "checkpoint.pt")
     assert trainer.progress.step == saved
     assert_equal(outcome(resumed, trainer.run()), uninterrupted[name])

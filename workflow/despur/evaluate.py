@@ -74,7 +74,7 @@ def held_out(
     known: Known,
     same: tuple[Any, ...],
 ) -> Iterator[Row]:
-    """What is measured only on a split that does not select: nearest neighbours, where the method declares how many;
+    """What is measured only on a split that does not select: nearest neighbors, where the method declares how many;
     with a known attribute, all that compares its values. ``known``: rows of representations, by what is the ``same``
     for all heads on them."""
     z, logits = outputs["z"], outputs["logits"]

@@ -27,7 +27,7 @@ class Model:
 
     def outputs(self, inputs: Array) -> dict[str, Array]:
         """Representations ``z`` (N,D) and (with a head) ``logits`` (N,C) of inputs in a data set's form: uint8
-        images (N,H,W,C), which are cropped at the centre, float32 embeddings (N,D) or int tokens (N,T). Raises
+        images (N,H,W,C), which are cropped at the center, float32 embeddings (N,D) or int tokens (N,T). Raises
         ValueError for other inputs."""
         given, channels, size = np.array(inputs), self.shape[0], self.shape[-1]
         if len(self.shape) == 3:

@@ -1,7 +1,7 @@
-"""Random views of images (Chen et al. 2020, App. A): crop and resize, flip, Gaussian blur, colour jitter, grayscale.
+"""Random views of images (Chen et al. 2020, App. A): crop and resize, flip, Gaussian blur, color jitter, grayscale.
 
 Runs on batches on the device, with own parameters for each image. The defaults are those of Lewis et al. 2023, App. D:
-only crop and blur, because a flip can change a digit, and colour is the domain. With color_jitter: their oracle."""
+only crop and blur, because a flip can change a digit, and color is the domain. With color_jitter: their oracle."""
 
 import math
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def distort(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
 
 
 def recolor(images: Tensor, draw: Tensor, settings: Settings) -> Tensor:
-    """Images (B,3,H,W) in [0,1] with jittered colours; then some are made grey. ``draw``: uniform numbers (6,B)."""
+    """Images (B,3,H,W) in [0,1] with jittered colors; then some are made gray. ``draw``: uniform numbers (6,B)."""
     if settings["color_jitter"]:
         jittered = jitter(images, draw, settings["color_jitter"])
         images = torch.where((draw[4] < settings["jitter"])[:, None, None, None], jittered, images)

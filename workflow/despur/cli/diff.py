@@ -31,18 +31,18 @@ def show_difference(first: Path, second: Path) -> Iterator[str]:
 def list_differences(first: dict[str, Any], second: dict[str, Any]) -> Iterator[str]:
     """Of two about.json: settings (of a sweep, each with all its values), seeds, how it was computed, code."""
     for part, prefix in (("dataset", "data."), ("points", "")):
-        left, right = (list_settings(about["question"].get(part, [])) for about in (first, second))
+        left, right = (list_settings(about["specification"].get(part, [])) for about in (first, second))
         for key in sorted({*left, *right}):
             if left.get(key) != right.get(key):
                 values = [side.get(key, "–") for side in (left, right)]
                 text = f"{prefix}{key}: {' | '.join(values)}"
                 yield Row(text, "settings", setting=f"{prefix}{key}", first=values[0], second=values[1])
-    asked = [format_seeds(about["question"].get("seeds", [])) for about in (first, second)]
+    asked = [format_seeds(about["specification"].get("seeds", [])) for about in (first, second)]
     yield asked[0] if asked[0] == asked[1] else f"{' | '.join(asked)}: a change may be the seeds'"
     for key in ("device", "precision", "versions"):
         if first.get(key) != second.get(key):
             yield f"{key}: {first.get(key)} | {second.get(key)}"
-    yield f"code: {'the same' if first['question']['code'] == second['question']['code'] else 'differs'}"
+    yield f"code: {'the same' if first['specification']['code'] == second['specification']['code'] else 'differs'}"
 
 
 def list_changes(

@@ -2,7 +2,7 @@
 
 A record says which run it is, what made it (commit, revisions, versions, machine, seconds), what it measured, and
 what verdicts need: test predictions, from which metrics are recomputed here and must be those of metrics.csv; of other
-metrics, values on bootstrap samples. Where the licence of a data set lets nobody pass its labels on, of all metrics.
+metrics, values on bootstrap samples. Where the license of a data set lets nobody pass its labels on, of all metrics.
 """
 
 import json
@@ -67,7 +67,7 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
     )
     made_by = {
         "commit": find_commit(result, about, commit),
-        "code": about["question"]["code"],
+        "code": about["specification"]["code"],
         "revisions": {**about.get("revisions", {}), **revisions(evaluation)},
     }
     metrics, resamples = (
@@ -109,7 +109,7 @@ def read_about(result: ResultPath) -> dict[str, Any]:
         raise InputError(f"{result.folder} is not finished: it has no {', '.join(missing)}")
     about = json.loads((result.folder / "about.json").read_text())
     asked = {"dataset": result.datasets.points, "points": result.sweep.points}
-    if any(about["question"][key] != [point.resolved() for point in points] for key, points in asked.items()):
+    if any(about["specification"][key] != [point.resolved() for point in points] for key, points in asked.items()):
         raise SettingError(
             f"{result.folder}: its name had another meaning when it was made: record it with code of then"
         )
@@ -130,8 +130,8 @@ def find_commit(result: ResultPath, about: Mapping[str, Any], said: str | None) 
             f"{result.folder} names no commit: say with --commit which one made it (its code is looked at)"
         )
     full, code = commits.code_at(said, result.folder)
-    if code != about["question"]["code"]:
-        made = about["question"]["code"]
+    if code != about["specification"]["code"]:
+        made = about["specification"]["code"]
         raise SettingError(f"{result.folder} was not made by {full}: its code is {made}, that of the commit {code}")
     return full
 

@@ -29,7 +29,7 @@ class PerSample:
 class InputBatcher:
     """Turns stored inputs into batches for an encoder.
 
-    Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the centre. Float
+    Images: uint8 (N,H,W,C) -> float (B,C,size,size) in [-1, 1], cropped at random (training) or at the center. Float
     embeddings (N,D) and int tokens (N,T) do not change. Inputs stay on the device (on a CPU: memory-mapped, never
     copied as a whole). A batch is one indexed copy, on ``device``. ``rows``: the inputs to use, by default all."""
 

@@ -96,7 +96,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     }
     if features.dtype == np.uint8 and (
         features.ndim == 3 or features.shape[3:] == (1,)
-    ):  # grey: all encoders of images take colours
+    ):  # gray: all encoders of images take colors
         features = np.repeat(features.reshape(*features.shape[:3], 1), 3, axis=3)
     image = features.dtype == np.uint8 and features.shape[3:] == (3,)
     if features.dtype.kind not in "uifb" or not (image or features.ndim == 2):

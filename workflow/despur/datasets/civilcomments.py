@@ -1,7 +1,7 @@
 """CivilComments-WILDS (Borkan et al. 2019; Koh et al. 2021; Zhang et al. 2022, App. E.1): is a comment toxic, whomever
 it mentions?
 
-From your copy under DESPUR_DATA_ROOT. 448,000 comments, tokenised once: 0.5 GB of disk under results/data.
+From your copy under DESPUR_DATA_ROOT. 448,000 comments, tokenized once: 0.5 GB of disk under results/data.
 
 Evaluation has 16 groups, class x mentioned identity. A comment that mentions several identities is in several of them,
 one that mentions none is in none and counts for the average only. Where a method or a metric needs one disjoint

@@ -1,4 +1,4 @@
-"""CMNIST*: MNIST in five digit pairs, each training class mostly in one colour (Zhang et al. 2022, Sec. 3.1 and App.
+"""CMNIST*: MNIST in five digit pairs, each training class mostly in one color (Zhang et al. 2022, Sec. 3.1 and App.
 E.1).
 
 Defaults are those of the paper's text; where the released code differs, a setting has its variant.
@@ -51,7 +51,7 @@ PAPER_HYPERPARAMETERS = {
     # App. E.2.5 says of JTT and EIIL alone that they share CNC's model of 5 epochs; it runs all methods for 100 epochs,
     # and the released code of GEORGE trains its first model on MNIST for as many.
     "george": {"stage1.epochs": 100},
-    # App. E.2.3: K-means or GMM. With euclidean distances and GMM, our stage-1 models' clusters match the colour only
+    # App. E.2.3: K-means or GMM. With euclidean distances and GMM, our stage-1 models' clusters match the color only
     # to .67-.89: the class (0,1) spreads by amount of ink. With these, to 1.00.
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
@@ -102,7 +102,7 @@ def _download(path: Path) -> None:
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Split and colour MNIST. Images are coloured at 28x28 and enlarged to 40x40; a batch has crops of 32x32."""
+    """Split and color MNIST. Images are colored at 28x28 and enlarged to 40x40; a batch has crops of 32x32."""
     train, test = (read_idx(data_root, f"{part}-images-idx3-ubyte.gz") for part in ("train", "t10k"))
     digits = np.concatenate([read_idx(data_root, f"{part}-labels-idx1-ubyte.gz") for part in ("train", "t10k")])
     y = (digits // 2).astype(np.int64)

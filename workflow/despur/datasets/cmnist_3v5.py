@@ -1,4 +1,4 @@
-"""Colored MNIST, 3 against 5, in four domains of colour (Lewis et al. 2023, Sec. 3 and App. E).
+"""Colored MNIST, 3 against 5, in four domains of color (Lewis et al. 2023, Sec. 3 and App. E).
 
 11,548 images of MNIST's training set, as App. E says (Sec. 3 says 23,100); four of its 11,552 threes and fives are
 left out."""
@@ -43,7 +43,7 @@ LABELS = {"1%": 69, "10%": 693, "100%": 6930}  # App. E
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Split, colour, and order the labels of MNIST's threes and fives, 28x28."""
+    """Split, color, and order the labels of MNIST's threes and fives, 28x28."""
     images, digits = (read_idx(data_root, f"train-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1"))
     rng = generator("cmnist_3v5", settings["draw"])
     original = rng.permutation(np.flatnonzero((digits == 3) | (digits == 5)))[: sum(SIZES.values())]

@@ -125,7 +125,7 @@ def objects(folder: Path, part: str) -> pd.DataFrame:
 
 
 def box_masks(box: pd.DataFrame, size: int) -> Array:
-    """Pixels whose centre lies in the box, at least one: bool (N,size,size)."""
+    """Pixels whose center lies in the box, at least one: bool (N,size,size)."""
     centre = (np.arange(size) + 0.5) / size
 
     def inside(low: str, high: str) -> Array:

@@ -1,6 +1,6 @@
-"""Coloured scikit-learn digits: 1,797 real 8x8 scans, enlarged. A substitute for CMNIST* without download.
+"""Colored scikit-learn digits: 1,797 real 8x8 scans, enlarged. A substitute for CMNIST* without download.
 
-Validation and test originals are rendered once in each colour, so that no evaluation group is tiny. Splits share no
+Validation and test originals are rendered once in each color, so that no evaluation group is tiny. Splits share no
 original."""
 
 from pathlib import Path
@@ -61,7 +61,7 @@ PAPER_HYPERPARAMETERS = {
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Training originals in one colour each; validation and test originals in all five."""
+    """Training originals in one color each; validation and test originals in all five."""
     digits = load_digits()
     y = (digits.target // 2).astype(np.int64)
     rng = generator("colored_digits", settings["draw"])

@@ -1,7 +1,7 @@
-"""Threes and fives of scikit-learn's digits, in four domains of colour. A substitute for cmnist_3v5 without download.
+"""Threes and fives of scikit-learn's digits, in four domains of color. A substitute for cmnist_3v5 without download.
 
 365 real 8x8 scans. Training originals are rendered several times with small affine variations; the other originals
-without variation, in several colours, so that no split is tiny. Splits share no original."""
+without variation, in several colors, so that no split is tiny. Splits share no original."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ RENDERINGS = {
     "val": 4,
     "test_id": 4,
     "test_ood": 2,
-}  # of each held-out original: in the colours of its split by turns, each time a draw
+}  # of each held-out original: in the colors of its split by turns, each time a draw
 DEGREES, SCALE, SHIFT = 12.0, 0.1, 0.5  # largest variation; of the shift, in pixels of the scan
 
 
@@ -52,7 +52,7 @@ def vary(rng: np.random.Generator, scan: Array, size: int) -> Array:
 
 
 def enlarge(scan: Array, size: int, turn: Array, shift: Array) -> Array:
-    """About the scan's centre: output pixel o has the value of the scan at turn (o - c_o) / (size / 8) + c + shift."""
+    """About the scan's center: output pixel o has the value of the scan at turn (o - c_o) / (size / 8) + c + shift."""
     matrix = turn * 8 / size
     offset = 3.5 + shift - matrix @ np.full(2, (size - 1) / 2)
     return np.clip(
@@ -61,7 +61,7 @@ def enlarge(scan: Array, size: int, turn: Array, shift: Array) -> Array:
 
 
 def rendered(rng: np.random.Generator, originals: Array, variations: int) -> pd.DataFrame:
-    """Which original is rendered in which domain: neighbours alternate between the domains of their split, and so do
+    """Which original is rendered in which domain: neighbors alternate between the domains of their split, and so do
     an original's renderings."""
     order = rng.permutation(originals)
     bounds = np.round(np.cumsum(list(SHARES.values()))[:-1] * len(order)).astype(int)
@@ -75,7 +75,7 @@ def rendered(rng: np.random.Generator, originals: Array, variations: int) -> pd.
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Render and colour; labels go to different originals first."""
+    """Render and color; labels go to different originals first."""
     scans, size = load_digits(), settings["size"]
     rng = generator("domain_digits", settings["draw"])
     table = rendered(rng, np.flatnonzero((scans.target == 3) | (scans.target == 5)), settings["variations"])

@@ -73,7 +73,7 @@ LISTS = "https://github.com/google-research/simclr/tree/master/imagenet_subsets"
 
 
 def ranks(paths: Sequence[Path], data_root: Path) -> Array:
-    """Rank of each training image in the order of labelling, (N,): the 1 % list, the others of the 10 % list, the
+    """Rank of each training image in the order of labeling, (N,): the 1 % list, the others of the 10 % list, the
     rest."""
     rank = np.full(len(paths), len(paths))
     index = {path.name: i for i, path in enumerate(paths)}

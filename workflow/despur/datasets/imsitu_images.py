@@ -54,7 +54,7 @@ BY_HAND = (
 GENDERS = ["man", "woman"]  # in pickles 0 and 1
 SPLITS = ("train", "dev", "test")
 PICKLES = {split: f"imsitu_{split}_df.pkl" for split in SPLITS}
-# torchvision's, of ImageNet's channels. fairlib's pictures are inputs of a ResNet; that they are standardised so is an
+# torchvision's, of ImageNet's channels. fairlib's pictures are inputs of a ResNet; that they are standardized so is an
 # assumption, which read_pixels checks.
 MEAN, DEVIATION = (np.array(values).reshape(3, 1, 1) for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
 REMEDY = "It lists the photographs: columns image, gender, and class or verb"
@@ -117,7 +117,7 @@ def read_pickle(
 
 
 def read_pixels(path: Path, cells: Iterable[Any]) -> Array:
-    """uint8 (N,H,W,3) of images (3,H,W) that were standardised by ImageNet's mean and deviation. Raises InputError if
+    """uint8 (N,H,W,3) of images (3,H,W) that were standardized by ImageNet's mean and deviation. Raises InputError if
     they were not."""
     images = []
     for image in stack_cells(path, cells, 4):

@@ -99,7 +99,7 @@ PAPER_HYPERPARAMETERS = {
         **{"projector_dim": 32, "projector_width": 64},
     ),
     "convnet": {"width": 8, "dim": 32, "dropout": 0.0},
-    "images": {"crop_scale": 0.4, "blur": 0.0, "grayscale": 0.8},  # colour jitter would take two thirds of the time
+    "images": {"crop_scale": 0.4, "blur": 0.0, "grayscale": 0.8},  # color jitter would take two thirds of the time
     "linear_classifier": {"epochs": 100, "batch_size": 500},
     "fine_tuning": {"epochs": 20, "batch_size": 32, "learning_rate": 0.05},
     # By the worst group on validation data of CNC with M = N = 17, lambda = .75, temperature = .05 (App. E.2.3): .86,

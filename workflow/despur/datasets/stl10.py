@@ -60,7 +60,7 @@ def resized(pixels: Array, size: int) -> Array:
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """The given splits; the unlabelled images are a split of their own."""
+    """The given splits; the unlabeled images are a split of their own."""
     size, path = settings["size"], partial(_path, data_root / "stl10_binary")
     stored = {split: np.memmap(path(f"{name}_X.bin"), np.uint8, "r").reshape(-1, 3, SIDE, SIDE) for split, name in
               (("train", "train"), ("unlabelled", "unlabeled"), ("test", "test"))}  # fmt: skip

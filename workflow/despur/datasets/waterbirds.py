@@ -106,7 +106,7 @@ REMEDY = f"Unpack {SOURCE} (or WILDS's waterbirds_v1.0) anew into the folder tha
 
 
 def prepare(image: Image.Image, size: int) -> Image.Image:
-    """Resized to a square larger by 256/224 (the shape is not kept: the code of Sagawa et al.), then the centre
+    """Resized to a square larger by 256/224 (the shape is not kept: the code of Sagawa et al.), then the center
     (size,size)."""
     larger = size * 256 // 224
     corner = (larger - size) // 2

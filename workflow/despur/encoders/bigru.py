@@ -39,7 +39,7 @@ class BiGRU(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> BiGRU:
-    """With PyTorch's default initialisation. Raises SettingError for inputs that are not indices of words (T,)."""
+    """With PyTorch's default initialization. Raises SettingError for inputs that are not indices of words (T,)."""
     if len(input_shape) != 1:
         raise misfit("bigru", "texts as indices of words", input_shape)
     return BiGRU(settings)

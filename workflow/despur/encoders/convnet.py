@@ -46,7 +46,7 @@ class ConvNet(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> ConvNet:
-    """With PyTorch's default initialisation. Raises SettingError for an even kernel and for inputs that are not images
+    """With PyTorch's default initialization. Raises SettingError for an even kernel and for inputs that are not images
     (C,H,W)."""
     if len(input_shape) != 3:
         raise misfit("convnet", "images", input_shape)

@@ -32,7 +32,7 @@ class LeNet(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> LeNet:
-    """With PyTorch's default initialisation. Raises SettingError for inputs that are not (3,32,32)."""
+    """With PyTorch's default initialization. Raises SettingError for inputs that are not (3,32,32)."""
     if input_shape != (3, 32, 32):
         larger = {"images": LARGER} if input_shape[0] == 3 and min(input_shape[1:], default=0) > 32 else {}
         raise misfit("lenet", "images of 3x32x32", input_shape, **larger)

@@ -35,5 +35,5 @@ class MLP(nn.Module):
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> MLP:
-    """With PyTorch's default initialisation, for inputs of any shape."""
+    """With PyTorch's default initialization, for inputs of any shape."""
     return MLP(settings, math.prod(input_shape))

@@ -2,7 +2,7 @@
 environments for which the fixed stage-1 model violates the IRM objective most.
 
 f_i are the stage-1 logits of sample i, p_i their softmax, and q_i = sigmoid(a_i) its probability of the first
-environment. Over a, maximise
+environment. Over a, maximize
 
     J = (G_1^2 + G_2^2) / 2,   G_1 = mean_i q_i g_i,   G_2 = mean_i (1 - q_i) g_i,
     g_i = d/dw CE(w f_i, y_i) at w = 1
@@ -45,7 +45,7 @@ def objective_gradient(a: Array, g: Array) -> Array:
 
 
 def maximize(a: Array, g: Array, rate: float, steps: int) -> Array:
-    """``a`` (N,) after ``steps`` steps of Adam that maximise J. ``rate``: learning rate."""
+    """``a`` (N,) after ``steps`` steps of Adam that maximize J. ``rate``: learning rate."""
     a, first, second = a.copy(), np.zeros_like(a), np.zeros_like(a)
     for step in range(1, steps + 1):
         gradient = objective_gradient(a, g)

@@ -1,7 +1,7 @@
 """Spread spurious attribute (Nam et al. 2022, Sec. 3.2): pseudo-labels of the attribute, learned from validation data
 with known attributes.
 
-A classifier of the attribute is fitted on the labelled validation samples, which then confident training samples with
+A classifier of the attribute is fitted on the labeled validation samples, which then confident training samples with
 their predicted attribute join. In the smallest group (class x attribute) these are all with a confidence of at least
 ``confidence``; in the other groups only so many that no group becomes larger than the smallest. The training data is
 divided into ``folds``: the pseudo-labels of a fold come from classifiers that are not fitted on it. Our deviation: the
@@ -35,8 +35,8 @@ def select_confident(group: Array, confidence: Array, labelled: Array, threshold
     """Which pseudo-labelled samples join, bool (N,): the most confident of each group, so that no group becomes larger
     than the smallest.
 
-    ``group``, ``confidence``: of the pseudo-labelled samples, (N,). ``labelled``: number of labelled samples of each
-    group, (G,). The smallest group has the fewest labelled and confident samples together; all confident samples of it
+    ``group``, ``confidence``: of the pseudo-labelled samples, (N,). ``labelled``: number of labeled samples of each
+    group, (G,). The smallest group has the fewest labeled and confident samples together; all confident samples of it
     join."""
     confident = confidence >= threshold
     sizes = labelled + np.bincount(group[confident], minlength=len(labelled))

@@ -9,7 +9,7 @@ from despur.losses.infonce import precise
 
 
 def inverse_multiquadric(x: Tensor, y: Tensor, width: float) -> Tensor:
-    """Kernel c / sqrt(c^2 + |x - y|^2) of embeddings (B,D) and (K,D), normalised to length 1: (B,K). ``width``: c."""
+    """Kernel c / sqrt(c^2 + |x - y|^2) of embeddings (B,D) and (K,D), normalized to length 1: (B,K). ``width``: c."""
     with torch.autocast(x.device.type, enabled=False):
         distance = (2 - 2 * normalize(precise(x)) @ normalize(precise(y)).T).clamp(min=0)
         return width * torch.rsqrt(width**2 + distance)

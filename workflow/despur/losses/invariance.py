@@ -1,4 +1,4 @@
-"""Invariant risk minimisation (Arjovsky et al. 2019)."""
+"""Invariant risk minimization (Arjovsky et al. 2019)."""
 
 import torch
 from torch import Tensor, nn

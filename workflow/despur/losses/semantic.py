@@ -1,4 +1,4 @@
-"""The two losses of the meta semantic regulariser (Qiang et al. 2022, Sec. 4): L_msr and L_uni."""
+"""The two losses of the meta semantic regularizer (Qiang et al. 2022, Sec. 4): L_msr and L_uni."""
 
 import math
 

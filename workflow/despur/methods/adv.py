@@ -78,7 +78,7 @@ def orthogonality(hidden: list[Tensor]) -> Tensor:
 
 
 class Adv(GradientMethod):
-    """Encoder and head minimise cross-entropy less ``weight`` times the discriminators' mean; discriminators minimise
+    """Encoder and head minimize cross-entropy less ``weight`` times the discriminators' mean; discriminators minimize
     theirs."""
 
     def setup(self) -> None:

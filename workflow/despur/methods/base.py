@@ -2,7 +2,7 @@
 
 - **settings**: ``SETTINGS`` of the method's file, each with a default and its source; read as ``self.settings``;
 - **batches**: :meth:`GradientMethod.epoch_batches`, the training samples of each step of an epoch;
-- **losses**: :meth:`GradientMethod.losses`, named losses of a batch, of which "loss" is minimised;
+- **losses**: :meth:`GradientMethod.losses`, named losses of a batch, of which "loss" is minimized;
 - **fit**: :meth:`FittedMethod.fit`, in the place of batches and losses where nothing is trained by gradients.
 All else here has a default that few methods change."""
 
@@ -156,7 +156,7 @@ class GradientMethod(Method):
         yield from np.split(order, range(self.settings["batch_size"], len(order), self.settings["batch_size"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Losses of a batch: the scalar "loss" is minimised, all scalars go to history.csv, and of arrays those of an
+        """Losses of a batch: the scalar "loss" is minimized, all scalars go to history.csv, and of arrays those of an
         epoch's last step are kept."""
         return {"loss": nn.functional.cross_entropy(self.forward(batch, rng), self.task.labels[batch])}
 
@@ -188,7 +188,7 @@ class GradientMethod(Method):
         """Set what no step trains. Called before each evaluation."""
 
     def objective(self, z: Tensor, y: Tensor, a: Tensor) -> Tensor:
-        """What a method without the setting ``criterion`` minimises: of ``z`` (B,D), ``y`` (B,) and ``a`` (B,)."""
+        """What a method without the setting ``criterion`` minimizes: of ``z`` (B,D), ``y`` (B,) and ``a`` (B,)."""
         raise NotImplementedError
 
     def count_images(self, batch: Array) -> int:

@@ -1,4 +1,4 @@
-"""CMC (Tian et al. 2020): the two views of an image are its lightness and its colour, each with its own encoder."""
+"""CMC (Tian et al. 2020): the two views of an image are its lightness and its color, each with its own encoder."""
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ SETTINGS = {
 
 
 class Halves(nn.Module):
-    """Images (B,3,H,W) in L*a*b* -> representations (B,2c): of lightness L, then of colour ab. Each encoder takes
+    """Images (B,3,H,W) in L*a*b* -> representations (B,2c): of lightness L, then of color ab. Each encoder takes
     three channels; those of the other view are 0."""
 
     def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:

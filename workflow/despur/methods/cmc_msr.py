@@ -12,4 +12,4 @@ SETTINGS = {
 
 
 class CMCMSR(MSR, CMC):
-    """Lightness and colour have the same weight vectors, over the channels of each encoder."""
+    """Lightness and color have the same weight vectors, over the channels of each encoder."""

@@ -92,7 +92,7 @@ class CNC(KeepsHeadGradient):
 
     @property
     def finetuning(self) -> bool:
-        """Whether only cross-entropy is still minimised (App. A.4.2)."""
+        """Whether only cross-entropy is still minimized (App. A.4.2)."""
         return self.settings["schedule"] == "train_finetune" and self.steps_done >= self.encoder_steps
 
     @property
@@ -133,7 +133,7 @@ class CNC(KeepsHeadGradient):
     def similarity_loss(
         self, z: Tensor, anchors: Tensor, positives: Tensor, negatives: Tensor, reverse: Tensor
     ) -> Tensor:
-        """Eq. 16-17 of normalised representations, or Eq. 4 of representations that are not normalised."""
+        """Eq. 16-17 of normalized representations, or Eq. 4 of representations that are not normalized."""
         s = self.settings
         z = (self.networks["projection"](z) if s["projection"] else z).float()
         if s["loss"] == "alignment":

@@ -1,5 +1,5 @@
 """Contrastive adapter (Zhang & Re 2022, Sec. 4.2). Anchors are samples that zero-shot classification gets wrong;
-positives are samples of their class that it gets right; negatives are nearest neighbours of other classes.
+positives are samples of their class that it gets right; negatives are nearest neighbors of other classes.
 
 Deviation: with ``anchor_fraction`` below 1, anchors are drawn without replacement from all. The released code draws
 as many of each (class, prediction)."""

@@ -1,4 +1,4 @@
-"""CVaR distributionally robust optimisation (Levy et al. 2020): the mean loss of the worst samples of each
+"""CVaR distributionally robust optimization (Levy et al. 2020): the mean loss of the worst samples of each
 mini-batch."""
 
 import numpy as np
@@ -35,7 +35,7 @@ def cvar(losses: Tensor, alpha: float) -> Tensor:
 
 
 class CVaRDRO(GradientMethod):
-    """Minimises the CVaR of each mini-batch."""
+    """Minimizes the CVaR of each mini-batch."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits = self.forward(batch, rng)

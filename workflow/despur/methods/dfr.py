@@ -31,7 +31,7 @@ def equal_groups(group: Array, rng: np.random.Generator, resample: str = "subsam
 
 
 class DFR(AffineMethod):
-    """The map is the identity. The head is the mean of ``fits`` logistic regressions on standardised
+    """The map is the identity. The head is the mean of ``fits`` logistic regressions on standardized
     representations."""
 
     def number_groups(self, y: Array, groups: Array) -> Array:

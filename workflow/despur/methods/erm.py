@@ -1,4 +1,4 @@
-"""Empirical risk minimisation: cross-entropy on shuffled mini-batches (Eq. 2 of Zhang et al. 2022)."""
+"""Empirical risk minimization: cross-entropy on shuffled mini-batches (Eq. 2 of Zhang et al. 2022)."""
 
 from despur.methods.base import GradientMethod
 from despur.specs.hyperparameters import sgd

@@ -1,4 +1,4 @@
-"""Group distributionally robust optimisation (Sagawa et al. 2019), with true or inferred groups.
+"""Group distributionally robust optimization (Sagawa et al. 2019), with true or inferred groups.
 
 Groups are (class, attribute). With ``groups=oracle``, the default, the method reads the true attribute of training
 samples."""
@@ -33,7 +33,7 @@ SETTINGS = {
 
 
 class GroupDRO(GradientMethod):
-    """Minimises the q-weighted sum of group losses. The weights q grow for groups with a high loss."""
+    """Minimizes the q-weighted sum of group losses. The weights q grow for groups with a high loss."""
 
     def setup(self) -> None:
         """Number the groups that occur in training. Groups without samples have no loss and no weight."""

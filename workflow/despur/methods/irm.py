@@ -1,4 +1,4 @@
-"""Invariant risk minimisation, IRMv1 (Arjovsky et al. 2019), as EIIL trains its second model (App. E.2.5 of Zhang et
+"""Invariant risk minimization, IRMv1 (Arjovsky et al. 2019), as EIIL trains its second model (App. E.2.5 of Zhang et
 al. 2022).
 
 Environments are values of the attribute. With ``groups=oracle``, the default, the method reads the true attribute of

@@ -58,7 +58,7 @@ class LfF(GradientMethod):
         return [*super().compilable_modules(), self.networks["biased"]]
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Generalised cross-entropy of the biased network, plus weighted cross-entropy of the debiased one: they share
+        """Generalized cross-entropy of the biased network, plus weighted cross-entropy of the debiased one: they share
         no parameter."""
         s, labels = self.settings, self.task.labels[batch]
         images = self.task.batcher.batch(batch, rng)
@@ -78,7 +78,7 @@ class LfF(GradientMethod):
         }
 
     def weights(self, batch: Array, biased: Tensor, debiased: Tensor) -> Tensor:
-        """Relative difficulty L_b / (L_b + L_d) of the normalised running losses, (B,)."""
+        """Relative difficulty L_b / (L_b + L_d) of the normalized running losses, (B,)."""
         b, d = (
             self.normalised(f"running_{name}", batch, loss)
             for name, loss in (("biased", biased), ("debiased", debiased))

@@ -45,7 +45,7 @@ class Given(nn.Module):
 
 
 class LinearClassifier(GradientMethod):
-    """Cross-entropy on the labelled training samples."""
+    """Cross-entropy on the labeled training samples."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:

@@ -23,7 +23,7 @@ SETTINGS = {
 
 
 class LogisticClassifier(AffineMethod):
-    """The map is the identity; the head is fitted to standardised representations."""
+    """The map is the identity; the head is fitted to standardized representations."""
 
     def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
         mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)

@@ -1,4 +1,4 @@
-"""Spectral decoupling (Pezeshki et al. 2021): logits are penalised in the place of weights, so that one feature does
+"""Spectral decoupling (Pezeshki et al. 2021): logits are penalized in the place of weights, so that one feature does
 not suppress the others.
 
 Zhang et al. name it (App. D.1) and do not run it."""

@@ -1,5 +1,5 @@
 """Bounds of the Lipschitz constant of an adapter (Zhang & Re 2022, Sec. 5.3): of Eq. 4, before its output is
-normalised.
+normalized.
 
 The paper estimates this constant with a semidefinite program (Fazlyab et al. 2019), whose value lies between the two
 bounds."""

@@ -1,5 +1,5 @@
 """Test predictions of a run, and the metrics that are functions of them: of the model itself, of its nearest
-neighbours, of linear probes.
+neighbors, of linear probes.
 
 An attacker's predictions (leakage) are not among them: near chance they cannot be made small, and each record would
 have to fit it again."""
@@ -42,7 +42,7 @@ def predict(dataset: Dataset, run: Run, outputs: Mapping[str, Array]) -> Iterato
 
 
 def predict_with_probes(dataset: Dataset, z: Array) -> Iterator[Prediction]:
-    """What linear probes of the class and of the domain predict. ``z``: standardised."""
+    """What linear probes of the class and of the domain predict. ``z``: standardized."""
     classes, attributes = (len(dataset.about[names]) for names in ("classes", "attributes"))
     for metric, share, _, classifier in probes.of_class(dataset, z):
         for split in dataset.test_splits:

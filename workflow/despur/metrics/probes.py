@@ -26,7 +26,7 @@ def probe(z: Array, labels: Array, strength: float = STRENGTH) -> LogisticRegres
 
 
 def labelled(dataset: Dataset) -> dict[str, Array]:
-    """Rows of the labelled training samples by share of labels, smallest share first; all rows under "100%" if the data
+    """Rows of the labeled training samples by share of labels, smallest share first; all rows under "100%" if the data
     set declares no shares."""
     train = dataset.rows("train")
     if "label_fractions" not in dataset.about:
@@ -44,7 +44,7 @@ def apply(dataset: Dataset, logits: Array | None) -> bool:
 
 def of_class(dataset: Dataset, z: Array) -> Iterator[tuple[str, str, Array, LogisticRegression]]:
     """Classifiers of the class by share of the labels: the metric that each is scored by, the share, the rows that it
-    was fitted on. On the smallest share there are some of other strengths. ``z``: standardised."""
+    was fitted on. On the smallest share there are some of other strengths. ``z``: standardized."""
     shares = labelled(dataset)
     for share, fitted in shares.items():
         yield "probe_accuracy", share, fitted, probe(z[fitted], dataset.y[fitted])
@@ -90,10 +90,10 @@ def accuracies(dataset: Dataset, rows: Array, correct: Array, name: str, weights
 
 
 def held_out_domain_accuracy(z: Array, y: Array, a: Array, fitted: Array, train: Array) -> float:
-    """Accuracy on a training domain of a probe fitted on the labelled samples of the other domains, mean over domains;
+    """Accuracy on a training domain of a probe fitted on the labeled samples of the other domains, mean over domains;
     NaN if none can be fitted.
 
-    ``z`` (N,D), ``y``, ``a`` (N,): all samples; ``fitted``, ``train``: rows of the labelled and of all training
+    ``z`` (N,D), ``y``, ``a`` (N,): all samples; ``fitted``, ``train``: rows of the labeled and of all training
     samples."""
     scores = []
     for value in np.unique(a[train]):
@@ -106,7 +106,7 @@ def held_out_domain_accuracy(z: Array, y: Array, a: Array, fitted: Array, train:
 
 def domains(dataset: Dataset, z: Array, splits: Sequence[str]) -> Iterator[tuple[str, Array, Array]]:
     """(split, rows, predicted domain): by a classifier fitted on all training samples to tell their domain, on
-    held-out samples of those domains. ``z``: standardised."""
+    held-out samples of those domains. ``z``: standardized."""
     train, a = dataset.rows("train"), dataset.table["a"].to_numpy()
     if len(np.unique(a[train])) < 2:
         return

@@ -12,7 +12,7 @@ def near_best_accuracy(accuracy: Array, gap: Array, margin: float) -> int:
     """Position of the setting with the lowest GAP among those whose accuracy is within ``margin`` of the best. Of equal
     GAPs, the most accurate; then the first. ``accuracy``, ``gap``: shares, (M,).
 
-    Shen et al. 2021, Experiments: "minimise GAP while maintaining accuracy as close as possible to the best-achievable
+    Shen et al. 2021, Experiments: "minimize GAP while maintaining accuracy as close as possible to the best-achievable
     value"."""
     allowed = np.flatnonzero(accuracy >= accuracy.max() - margin)
     return int(allowed[np.lexsort((-accuracy[allowed], gap[allowed]))[0]])

@@ -1,4 +1,4 @@
-"""Linear classifiers that minimise convex losses, for attackers, projections and refitted last layers. No torch."""
+"""Linear classifiers that minimize convex losses, for attackers, projections and refitted last layers. No torch."""
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -10,8 +10,8 @@ def support_vectors(x: Array, labels: Array, strength: float = 0.1) -> tuple[Arr
     """The linear SVM of the released code of Shen et al. 2021, one value against the rest: values (K,), weights (K,D),
     biases (K,).
 
-    The minimiser of ``LinearSVC(C=strength, class_weight="balanced", dual=False)``: squared hinge loss, the bias is
-    regularised, too. Found by Newton's method, which is faster than LIBLINEAR on large data. ``x`` (N,D), ``labels``
+    The minimizer of ``LinearSVC(C=strength, class_weight="balanced", dual=False)``: squared hinge loss, the bias is
+    regularized, too. Found by Newton's method, which is faster than LIBLINEAR on large data. ``x`` (N,D), ``labels``
     (N,)."""
     values, code, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     balance = len(labels) / (len(values) * sizes)
@@ -27,7 +27,7 @@ def support_vectors(x: Array, labels: Array, strength: float = 0.1) -> tuple[Arr
 
 
 def _squared_hinge(x: Array, positive: Array, cost: Array, tolerance: float = 1e-9, steps: int = 100) -> Array:
-    """Minimiser w (D,) of |w|^2 / 2 + sum_i cost_i max(0, 1 - s_i w.x_i)^2, s_i = 1 if ``positive``, else -1. Strictly
+    """Minimizer w (D,) of |w|^2 / 2 + sum_i cost_i max(0, 1 - s_i w.x_i)^2, s_i = 1 if ``positive``, else -1. Strictly
     convex, so unique. ``x`` (N,D), ``positive`` bool (N,), ``cost`` (N,)."""
     sign = np.where(positive, 1.0, -1.0).astype(np.float32)
     w, slack = np.zeros(x.shape[1]), np.ones(len(x), np.float32)
@@ -58,7 +58,7 @@ def _squared_hinge(x: Array, positive: Array, cost: Array, tolerance: float = 1e
 def logistic(
     x: Array, y: Array, num_classes: int, strength: float = 1.0, penalty: str = "l2", intercept: bool = True
 ) -> tuple[Array, Array]:
-    """Regularised logistic regression: weights (C,D) and biases (C,) of the logits of all classes.
+    """Regularized logistic regression: weights (C,D) and biases (C,) of the logits of all classes.
 
     ``x`` (N,D), ``y`` (N,), ``strength``: scikit-learn's C, ``penalty``: l1 or l2. Raises ValueError for a class
     without samples."""

@@ -8,7 +8,7 @@ STEPS = 10  # of Newton's method; the last ones change the weights only negligib
 
 @torch.no_grad()
 def fit(z: Tensor, labels: Tensor, classes: int, penalty: float) -> tuple[Tensor, Tensor]:
-    """Weights (C,D) and biases (C,) that minimise mean cross-entropy + penalty / 2 * |weights|^2 on standardised
+    """Weights (C,D) and biases (C,) that minimize mean cross-entropy + penalty / 2 * |weights|^2 on standardized
     features.
 
     ``z`` (N,D), ``labels`` (N,) below ``classes`` C. The returned weights are for ``z`` as it is. Starts from zero,

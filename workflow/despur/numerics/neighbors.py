@@ -1,4 +1,4 @@
-"""Exact nearest neighbours by cosine similarity, block by block, so that memory stays small."""
+"""Exact nearest neighbors by cosine similarity, block by block, so that memory stays small."""
 
 import torch
 from torch import Tensor

@@ -7,7 +7,7 @@ import numpy as np
 
 from despur.storage.store import Array
 
-SMALL = 4096  # up to this number of samples, UMAP's own neighbours are exact
+SMALL = 4096  # up to this number of samples, UMAP's own neighbors are exact
 
 
 def project(
@@ -32,7 +32,7 @@ def project(
 def draw(z: Array, seed: int, neighbors: int = 15) -> Array:
     """A two-dimensional map for figures, (N,d) -> (N,2).
 
-    For few samples scikit-learn finds the neighbours, which is faster. They are the same, but their distances are
+    For few samples scikit-learn finds the neighbors, which is faster. They are the same, but their distances are
     rounded differently, which could change clusters; so :func:`project` alone is used for these."""
     from sklearn.neighbors import NearestNeighbors
 

@@ -202,7 +202,7 @@ def ranks(found: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str
 
 
 def draw(table: pd.DataFrame, prefix: Path) -> None:
-    """One heat map: the colour is the rank in a column, the text the value and the ranks that are not refuted."""
+    """One heat map: the color is the rank in a column, the text the value and the ranks that are not refuted."""
     import seaborn as sns
 
     from despur.reporting import figures

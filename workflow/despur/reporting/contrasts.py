@@ -193,5 +193,5 @@ def what_would_settle(statement: Statement, test_samples: int | None = None) -> 
 
 def fisher(correlations: Array, points: int) -> Array:
     """Fisher's z of rank correlations over some points; a perfect one counts as the half step before it."""
-    most = 1 - 6 / (points**3 - points)  # swapping two neighbours of N changes Spearman's correlation by 12 / (N^3 - N)
+    most = 1 - 6 / (points**3 - points)  # swapping two neighbors of N changes Spearman's correlation by 12 / (N^3 - N)
     return np.arctanh(np.clip(correlations, -most, most))

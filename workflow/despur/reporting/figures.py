@@ -17,7 +17,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.storage.store import atomic
 
 COLUMN = 3.4  # inches: width of a column in print
-# Every printed method, paper by paper. Any ten neighbours have colours of their own; a method has the same colour in
+# Every printed method, paper by paper. Any ten neighbors have colors of their own; a method has the same color in
 # every figure.
 NAMES = {
     "erm": "ERM",

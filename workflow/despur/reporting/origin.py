@@ -23,7 +23,7 @@ def code() -> dict[str, Any]:
 
 
 def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Name, source, licence and checksums of the data sets that a configuration's runs read, as far as they are
+    """Name, source, license and checksums of the data sets that a configuration's runs read, as far as they are
     made."""
     results = {
         locate(folder).data

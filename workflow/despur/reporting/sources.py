@@ -54,7 +54,7 @@ def list_current_runs(folder: Path) -> list[Run]:
     try:
         result, about = locate(folder), json.loads((folder / "about.json").read_text())
         asked = {"dataset": result.datasets.points, "points": result.sweep.points}
-        if any(about["question"][key] != [point.resolved() for point in points] for key, points in asked.items()):
+        if any(about["specification"][key] != [point.resolved() for point in points] for key, points in asked.items()):
             return []
         return [run for run in result.runs() if not explain_revisions(run, about.get("revisions", {}))]
     except (SettingError, OSError, ValueError, KeyError):  # of another version of this program

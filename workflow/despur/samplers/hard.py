@@ -1,7 +1,7 @@
 """Contrastive sampling of Zhang & Re 2022 (Sec. 4.2).
 
 Anchors: samples that zero-shot classification gets wrong. Positives: samples of the same class that it gets right.
-Negatives: samples of other classes, near the anchor; the caller finds these neighbours, so that no torch is needed."""
+Negatives: samples of other classes, near the anchor; the caller finds these neighbors, so that no torch is needed."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which training samples are labelled, for data sets with few labels."""
+"""Which training samples are labeled, for data sets with few labels."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from despur.storage.store import Array
 
 
 def label_ranks(rng: np.random.Generator, y: Array, block: Array | None = None) -> Array:
-    """Rank of each sample in the order of labelling, (N,): the n labelled samples are those with ranks below n.
+    """Rank of each sample in the order of labeling, (N,): the n labeled samples are those with ranks below n.
 
     For every n, classes are equally frequent among them, to within one, until a class is used up. So a larger share of
     labels contains the smaller ones. Within a class, samples of a lower ``block`` (N,) come first. ``y``: (N,)."""

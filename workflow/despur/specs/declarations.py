@@ -24,7 +24,7 @@ DECLARATIONS = {
     ),
     *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/storage/raw_files.py
     *("DOWNLOADS", "BY_HAND"),  # of data sets and encoders: despur/storage/downloads.py
-    "LABELS_WITHHELD",  # of data sets: why their licence forbids to pass labels on (despur/cli/recording.py)
+    "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (despur/cli/recording.py)
 }
 
 

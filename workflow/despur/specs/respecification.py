@@ -27,7 +27,7 @@ def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = ""
 
 def complete(kind: str, base: str, stated: Mapping[str, Any]) -> dict[str, Any]:
     """A resolved specification with the settings that it lacks, as they were added since: at the values that declare
-    the behaviour of then (``before``, else the default)."""
+    the behavior of then (``before``, else the default)."""
     found = dict(stated)
     for key, setting in declared(kind, base)["SETTINGS"].items():
         if key not in found:

@@ -105,7 +105,7 @@ def target(momentum: float, source: str, increase: str = "none") -> dict[str, Se
 
 
 def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[str, Setting]:
-    """The settings of the meta semantic regulariser (Qiang et al. 2022, Sec. 4)."""
+    """The settings of the meta semantic regularizer (Qiang et al. 2022, Sec. 4)."""
     return {
         "lambda": float_(weight, f"{source}: weight of L_msr, Eq. 5", at_least=0),
         "gamma": float_(uniformity, f"{source}: weight of L_uni, Eq. 8", at_least=0),

@@ -130,7 +130,7 @@ def component(folder: str, default: str, source: str) -> Setting:
 
 
 def added(setting: Setting, before: Any = None) -> Setting:
-    """A setting that records of before lack, and whose default is another behaviour than theirs: they had the value
+    """A setting that records of before lack, and whose default is another behavior than theirs: they had the value
     ``before``; None: no value says what they had, so they are not used."""
     return replace(setting, before=before)
 

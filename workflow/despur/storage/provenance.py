@@ -52,7 +52,7 @@ def write_about(result: ResultPath, started: float, **facts: Any) -> None:
     write_json(
         result.folder / "about.json",
         {
-            "question": json.loads(cache_key(result)),
+            "specification": json.loads(cache_key(result)),
             **commits.state(),
             "revisions": revisions(result),
             "versions": list_versions(),

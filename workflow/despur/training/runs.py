@@ -52,7 +52,7 @@ class RunJob:
 
     def train_run(self, run: Run) -> tuple[Method, Progress]:
         """Train one run, or take the training of an earlier one that differs only in what is set after training.
-        Initialisation and order depend on data set, method and seed only, so sweeps are paired. Raises SettingError if
+        Initialization and order depend on data set, method and seed only, so sweeps are paired. Raises SettingError if
         several processes share a method that cannot be shared."""
         dataset = self.inputs.load_dataset(run)
         method_class = load_method_class(run.spec.base_name)

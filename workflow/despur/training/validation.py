@@ -18,7 +18,7 @@ from despur.storage.store import Array, Dataset
 class Evaluator:
     """Scores a method on the validation split: the criterion first, then the scores that break ties.
 
-    The criterion ``objective`` is minus the loss that the method minimises. There are no scores for a method without a
+    The criterion ``objective`` is minus the loss that the method minimizes. There are no scores for a method without a
     head, or with the criterion ``last``."""
 
     def __init__(self, dataset: Dataset, machine: Machine, key: str, criterion: str = "worst_group_accuracy") -> None:

@@ -1,4 +1,4 @@
-"""Beyond the paper: where encoders look, and SimCLR with as much time as its regularised version takes."""
+"""Beyond the paper: where encoders look, and SimCLR with as much time as its regularized version takes."""
 
 from collections.abc import Sequence
 from pathlib import Path

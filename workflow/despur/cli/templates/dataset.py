@@ -17,7 +17,7 @@ PAPER_HYPERPARAMETERS = {"*": {"encoder": "mlp", "learning_rate": 0.1, "epochs":
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Inputs are float32 embeddings (N,13), standardised; the table has one row for each. Raw files, if there are any,
+    """Inputs are float32 embeddings (N,13), standardized; the table has one row for each. Raw files, if there are any,
     are read from ``data_root``, and named in RAW (despur/storage/raw_files.py)."""
     wine = load_wine()
     inputs = (wine.data - wine.data.mean(axis=0)) / wine.data.std(axis=0)

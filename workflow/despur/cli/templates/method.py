@@ -15,7 +15,7 @@ SETTINGS = {
 
 
 class NewMethod(GradientMethod):
-    """Minimises what ``losses`` returns. All other components are those of ERM (despur/methods/base.py)."""
+    """Minimizes what ``losses`` returns. All other components are those of ERM (despur/methods/base.py)."""
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """The equation of the paper. ``batch``: rows of training samples (B,)."""

@@ -1,1 +1,1 @@
-"""What data sets share: raw files, scenes, colours, prompts, hierarchies."""
+"""What data sets share: raw files, scenes, colors, prompts, hierarchies."""

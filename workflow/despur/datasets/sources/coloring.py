@@ -1,4 +1,4 @@
-"""Colour as a spurious attribute: palettes, colour assignment and colouring of grey digits."""
+"""Color as a spurious attribute: palettes, color assignment and coloring of gray digits."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from despur.storage.store import Array
 
-# "paper": App. E.1 of Zhang et al. 2022, the hsv colour map at 0, .25, .5, .75, 1: first and last are both red.
-# "released": what the authors' code uses, hsv at 0, .2, .4, .6, .8: five colours well apart.
+# "paper": App. E.1 of Zhang et al. 2022, the hsv color map at 0, .25, .5, .75, 1: first and last are both red.
+# "released": what the authors' code uses, hsv at 0, .2, .4, .6, .8: five colors well apart.
 PALETTES = {
     "paper": ("#ff0000", "#85ff00", "#00fff3", "#6e00ff", "#ff0018"),
     "released": ("#ff0000", "#d0ff00", "#00ff5c", "#0074ff", "#b800ff"),
@@ -16,14 +16,14 @@ PAIRS = [f"{d},{d + 1}" for d in range(0, 10, 2)]  # the five classes (0,1), (2,
 
 
 def rgb(palette: str) -> Array:
-    """Colours of a palette, uint8 (5,3)."""
+    """Colors of a palette, uint8 (5,3)."""
     return np.array([tuple(bytes.fromhex(c[1:])) for c in PALETTES[palette]], dtype=np.uint8)
 
 
 def correlated(rng: np.random.Generator, y: Array, p_corr: float, minority: str, colors: int = 5) -> Array:
-    """A colour per sample: with probability ``p_corr`` that of its class, else a random one.
+    """A color per sample: with probability ``p_corr`` that of its class, else a random one.
 
-    ``minority``: "other" draws from the other colours, so that minority groups hold exactly 1 - p_corr; "any" from all.
+    ``minority``: "other" draws from the other colors, so that minority groups hold exactly 1 - p_corr; "any" from all.
     """
     aligned = rng.random(len(y)) < p_corr
     shift = rng.integers(1, colors, len(y)) if minority == "other" else rng.integers(0, colors, len(y))
@@ -31,7 +31,7 @@ def correlated(rng: np.random.Generator, y: Array, p_corr: float, minority: str,
 
 
 def colorize(gray: Array, colors: Array, threshold: int = 120) -> Array:
-    """Replace pixels of at least ``threshold`` by a flat colour; darker ones stay grey. uint8 (N,H,W), (N,3) ->
+    """Replace pixels of at least ``threshold`` by a flat color; darker ones stay gray. uint8 (N,H,W), (N,3) ->
     (N,H,W,3)."""
     ink = (gray >= threshold)[..., None]
     return np.where(ink, colors[:, None, None, :], gray[..., None]).astype(np.uint8)
@@ -48,7 +48,7 @@ def resize(images: Array, size: int) -> Array:
 
 
 def about_colored(settings: dict[str, Any]) -> dict[str, Any]:
-    """What the coloured digit data sets have in common."""
+    """What the colored digit data sets have in common."""
     return {
         "input": "image",
         "size": 32,

@@ -1,4 +1,4 @@
-"""Colour as a domain: digits whose ink is drawn around their domain's colour (Lewis et al. 2023, Sec. 3 and App. E)."""
+"""Color as a domain: digits whose ink is drawn around their domain's color (Lewis et al. 2023, Sec. 3 and App. E)."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def balanced(rng: np.random.Generator, split: Array) -> Array:
 
 
 def inks(rng: np.random.Generator, a: Array, sigma: float, outside: str) -> Array:
-    """One colour a sample, from N(mu_d, sigma^2) in each channel: floats (N,3) in 0..255.
+    """One color a sample, from N(mu_d, sigma^2) in each channel: floats (N,3) in 0..255.
 
     ``outside`` this range: values are cut to it ("clip") or drawn again ("redraw").
     """
@@ -36,9 +36,9 @@ def inks(rng: np.random.Generator, a: Array, sigma: float, outside: str) -> Arra
 
 
 def paint(gray: Array, ink: Array, how: str, threshold: int = 128) -> Array:
-    """Grey digits (N,H,W) 0..255 in their ink (N,3), on black: uint8 (N,H,W,3).
+    """Gray digits (N,H,W) 0..255 in their ink (N,3), on black: uint8 (N,H,W,3).
 
-    "multiply": a pixel's grey is the share of the ink that it has; "replace": pixels from ``threshold`` on are ink,
+    "multiply": a pixel's gray is the share of the ink that it has; "replace": pixels from ``threshold`` on are ink,
     the others black."""
     share = (gray / 255 if how == "multiply" else gray >= threshold).astype(np.float32)
     return np.rint(share[..., None] * ink[:, None, None, :].astype(np.float32)).astype(np.uint8)

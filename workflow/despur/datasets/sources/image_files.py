@@ -12,7 +12,7 @@ from despur.storage.store import Array, InputError, Lazy
 
 
 def as_clip(image: Image.Image, size: int) -> Image.Image:
-    """The shorter side resized to ``size``, bicubically, then the centre (size,size): CLIP's preprocessing, whose sizes
+    """The shorter side resized to ``size``, bicubically, then the center (size,size): CLIP's preprocessing, whose sizes
     and corners are rounded as torchvision's Resize and CenterCrop do."""
     width, height = (size * side // min(image.size) for side in image.size)
     left, top = (round((side - size) / 2) for side in (width, height))

@@ -6,8 +6,8 @@ from scipy.ndimage import map_coordinates
 
 from despur.storage.store import Array
 
-# Two colours between which a texture varies, in [0, 1]: dark green to earth, deep to light blue. The light on it, a
-# factor for each channel, makes them overlap: with colours that tell land from water at once, LeNet uses nothing
+# Two colors between which a texture varies, in [0, 1]: dark green to earth, deep to light blue. The light on it, a
+# factor for each channel, makes them overlap: with colors that tell land from water at once, LeNet uses nothing
 # else.
 PALETTES = {"land": ((0.10, 0.18, 0.08), (0.34, 0.30, 0.20)), "water": ((0.08, 0.14, 0.22), (0.24, 0.34, 0.38))}
 LIGHT = (0.5, 1.5)

@@ -1,4 +1,4 @@
-"""The meta semantic regulariser (Qiang et al. 2022, Sec. 4), which is added to methods that compare anchors with
+"""The meta semantic regularizer (Qiang et al. 2022, Sec. 4), which is added to methods that compare anchors with
 positives.
 
 f_msr maps an image to n weight vectors over the encoder's channels. Both views of the image share them. Each epoch has
@@ -45,7 +45,7 @@ class SemanticWeights(nn.Module):
 
 
 class MSR(WeightedPairs):
-    """Adds the regulariser to a method: ``class SimCLRMSR(MSR, SimCLR)``."""
+    """Adds the regularizer to a method: ``class SimCLRMSR(MSR, SimCLR)``."""
 
     def setup(self) -> None:
         """f_msr has its own optimizer: that of the other networks does not train it."""
