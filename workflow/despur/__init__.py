@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from despur.model import Model, load
-    from despur.results import load_metrics
+    from despur.storage.finished_runs import load_metrics
 
 __all__ = ["Model", "load", "load_metrics"]
 
@@ -14,5 +14,7 @@ def __getattr__(name: str) -> Any:
     """``despur.load``, ``despur.Model`` and ``despur.load_metrics``, imported (some with torch) only when they are
     used."""
     if name in __all__:
-        return getattr(import_module("despur.results" if name == "load_metrics" else "despur.model"), name)
+        return getattr(
+            import_module("despur.storage.finished_runs" if name == "load_metrics" else "despur.model"), name
+        )
     raise AttributeError(f"module 'despur' has no attribute {name!r}")

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from despur.results import read_metrics
 from despur.specs.paths import locate
 from despur.specs.settings import SettingError, spell
+from despur.storage.finished_runs import read_metrics
 
 if TYPE_CHECKING:
     import pandas as pd

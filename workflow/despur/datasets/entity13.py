@@ -25,7 +25,8 @@ RAW = (
 BY_HAND = declared("datasets", "imagenet")["BY_HAND"]
 DOWNLOADS = tuple(
     {
-        "url": f"https://raw.githubusercontent.com/MadryLab/BREEDS-Benchmarks/master/imagenet_class_hierarchy/modified/{name}",
+        "url": "https://raw.githubusercontent.com/MadryLab/BREEDS-Benchmarks/master/imagenet_class_hierarchy/"
+        f"modified/{name}",
         "file": f"breeds/{name}",
         "read_in": "MadryLab/BREEDS-Benchmarks, its list of files",
     }

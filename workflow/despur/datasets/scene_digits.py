@@ -1,8 +1,7 @@
 """Digits on land or on water: 1,797 real 8x8 scans, enlarged, on generated textures. The attribute: the background.
 
 A substitute for data sets with a spurious background: Waterbirds, CelebA, the fairness tasks, foreground against full
-images. Most of class 0, 2, ... are on land, most of class 1, 3, ... on water. Splits share no original. Settings of the
-substitutes:
+images. Most of the even classes are on land, most of the odd ones on water. Splits share no original. Settings of:
 
 - Waterbirds: the default (95 % of a class on its background, 23 % in the second class, validation and test balanced
   over backgrounds)

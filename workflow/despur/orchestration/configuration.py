@@ -54,13 +54,8 @@ def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[
         for artifact in load_experiments(paper)["artifacts"]
         for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
     ]
-    return [
-        *found,
-        *(
-            ("matrix", artifact_run.paper_method, artifact_run.folders)
-            for artifact_run in matrix.list_artifact_runs(config)
-        ),
-    ]
+    own = matrix.list_artifact_runs(config)
+    return [*found, *(("matrix", artifact_run.paper_method, artifact_run.folders) for artifact_run in own)]
 
 
 def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,10 +76,13 @@ def measure_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any
     low, high = find_interval(metrics, resamples)
     return {
         **{name: 100 * means[metric] for metric, name in SHARES.items()},
-        "gap_low": 100 * low, "gap_high": 100 * high, "seeds": test["seed"].nunique(),
-        "data": test["data"].iloc[0], "selected": test["method"].iloc[0],
+        "gap_low": 100 * low,
+        "gap_high": 100 * high,
+        "seeds": test["seed"].nunique(),
+        "data": test["data"].iloc[0],
+        "selected": test["method"].iloc[0],
         "verdict": "substitute data: not compared" if test["substitute"].iloc[0] else "not in the paper",
-    }  # fmt: skip
+    }
 
 
 def find_interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, float]:
@@ -100,8 +103,16 @@ def format_baselines(table: pd.DataFrame) -> pd.DataFrame:
         "–" if pd.isna(row.gap) else f"{row.gap:.1f} [{row.gap_low:.1f}, {row.gap_high:.1f}]"
         for row in table.itertuples()
     ]
-    return pd.DataFrame({
-        "data set": table["paper_dataset"], "method": table["method"], "kind": table["kind"], **shares,
-        "trade-off": ["–" if pd.isna(v) else f"{v:.2f}" for v in table["tradeoff_tuned"]], "seeds": table["seeds"],
-        "data used": table["data"].fillna("–"), "selected": table["selected"].fillna("–"), "verdict": table["verdict"],
-    }).rename(columns={"gap": "gap [95 % interval]"})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "data set": table["paper_dataset"],
+            "method": table["method"],
+            "kind": table["kind"],
+            **shares,
+            "trade-off": ["–" if pd.isna(v) else f"{v:.2f}" for v in table["tradeoff_tuned"]],
+            "seeds": table["seeds"],
+            "data used": table["data"].fillna("–"),
+            "selected": table["selected"].fillna("–"),
+            "verdict": table["verdict"],
+        }
+    ).rename(columns={"gap": "gap [95 % interval]"})

@@ -4,7 +4,6 @@ results."""
 from typing import Any
 
 import chosen
-import numpy as np
 import pandas as pd
 
 from despur.metrics.selection import on_pareto_front, select, sweep_means
@@ -80,7 +79,7 @@ def format_rules(table: pd.DataFrame) -> pd.DataFrame:
         name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]]
         for name in ("val_accuracy", "val_gap", "accuracy", "gap")
     }
-    front = np.select([table["on_front"].isna(), table["on_front"] == True], ["–", "yes"], "no")  # noqa: E712 (may be missing)
+    front = table["on_front"].map({True: "yes", False: "no"}).fillna("–")
     return pd.DataFrame(
         {
             "data set": table["paper_dataset"],
