@@ -111,10 +111,7 @@ def actions():
 def test_subcommands_of_despur_exist():
     shown = subprocess.run([sys.executable, "-m", "despur", "--help"], capture_output=True, text=True, check=True)
     known = re.search(r"\{([\w,]+)\}", shown.stdout)[1].split(",")
-    assert {"list", "explain", "show"} <= {*actions()} - UNMERGED <= {*known}
-
-
-UNMERGED = {"new"}  # becomes a subcommand with the interface of methods
+    assert {"list", "explain", "show"} <= {*actions()} <= {*known}
 
 
 def test_the_configuration_of_the_pages_is_one(tmp_path):

@@ -1,4 +1,4 @@
-"""Evaluation stage: every metric for every run, split and selection rule, into
+"""Evaluation stage: every metric for every run, split and selection, into
 results/runs/DATASET/METHOD/SEEDS/metrics.csv.
 
     python -m despur.evaluate results/runs/colored_digits/cnc/s0-2

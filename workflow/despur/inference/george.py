@@ -1,9 +1,9 @@
 """Subclasses of GEORGE (Sohoni et al. 2020, Sec. 4): within each class, clusters of the stage-1 representations.
 
-UMAP to two dimensions, then Gaussian mixtures of 2, 3, ... components. The mixture with the highest silhouette is used.
-Each cluster is then split into ``overcluster`` subclusters. A subcluster becomes a cluster of its own if it is separate
-and has a higher loss. Our deviation: the released code also requires 25 validation samples in it; here no inference
-reads validation data."""
+UMAP to two dimensions, then mixtures of 2, 3, ... Gaussians. The mixture with the highest silhouette is used. Each
+cluster is then split into ``overcluster`` subclusters. A subcluster becomes a cluster of its own if it is separate,
+hard and large (``overcluster`` below says when). Our deviation: the released code also requires 25 validation samples
+in it; here no inference reads validation data."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from despur.storage.store import Array
 
 SETTINGS = {
     "stage1": component("methods", "erm", "Sohoni et al. 2020, Sec. 4: an ERM model"),
-    "components": int_(2, "released code of GEORGE: UMAP components", at_least=1),
+    "components": int_(2, "released code of GEORGE: dimensions of UMAP", at_least=1),
     "neighbors": int_(10, "released code of GEORGE: UMAP", at_least=2),
     "min_dist": float_(0.0, "released code of GEORGE: UMAP", at_least=0, below=1),
     "unit_length": bool_(True, "released code of GEORGE: representations are normalised to length 1"),
@@ -45,7 +45,7 @@ def silhouette(points: Array, clusters: Array) -> float:
 
 
 def cluster(points: Array, settings: Settings, seed: int, rng: np.random.Generator) -> Array:
-    """The clusters (N,), from 0, of the Gaussian mixture of 2 to ``max_clusters`` components with the highest
+    """The clusters (N,), from 0, of the mixture of 2 to ``max_clusters`` Gaussians with the highest
     silhouette. ``points``: (N,D)."""
     scored = rng.permutation(len(points))[: settings["scored"]]
     best, best_score = np.zeros(len(points), int), -1.0
@@ -101,8 +101,8 @@ def overcluster(
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
-    """The subclass of each sample, (N,), from 0, with different numbers in different classes. A class with no more
-    samples than ``neighbors`` is one subclass."""
+    """The subclass of each sample, its inferred attribute: (N,), from 0, with different numbers in different classes. A
+    class with no more samples than ``neighbors`` is one subclass."""
     subclass, count = np.zeros(len(evidence.y), int), 0
     losses = -log_softmax(evidence.logits.astype(np.float64), axis=1)[np.arange(len(evidence.y)), evidence.y]
     for label in np.unique(evidence.y):

@@ -30,9 +30,10 @@ SETTINGS = {
 def repeats(y: Array, predicted: Array, upsampling: str, factor: float) -> Array:
     """How many times each sample occurs in an epoch, float (N,), at least 1.
 
-    ``cells``: within each predicted class, each class that is wrong there is as frequent as the right one. On
-    CMNIST* that is the factor of about 1,100 that App. E.2.5 states. ``slices``: within each predicted class, all
-    wrong samples together are as frequent as the right ones: about 200. In a predicted class without right samples
+    A slice is all samples of one predicted class, a cell all samples of one predicted and one true class. ``cells``:
+    each wrong cell is made as frequent as the right cell of its slice. On CMNIST* (CMNIST as Zhang et al. 2022 color
+    it) that is the factor of about 1,100 that their App. E.2.5 states. ``slices``: all wrong samples of a slice
+    together are made as frequent as its right samples: a factor of about 200. Where a slice has no right samples,
     nothing changes. ``constant``: wrong samples occur ``factor`` times."""
     wrong = predicted != y
     if upsampling == "constant":
@@ -44,7 +45,7 @@ def repeats(y: Array, predicted: Array, upsampling: str, factor: float) -> Array
 
 
 class JTT(GradientMethod):
-    """ERM over a multiset of training rows."""
+    """ERM over training rows of which some occur several times."""
 
     def setup(self) -> None:
         assert self.task.inferred_attribute is not None

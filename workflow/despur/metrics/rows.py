@@ -27,8 +27,8 @@ def sizes(dataset: Dataset, rows: Array) -> Iterator[Row]:
 
 def accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Array) -> Iterator[Row]:
     """Accuracies by group and class, their minimum and averages; GAP; with more than five classes, top-5 accuracy.
-    ``codes``: of these rows (despur/metrics/codes.py). The weighted average has the training sizes of the class x
-    attribute groups as weights."""
+    ``codes``: of these rows (despur/metrics/codes.py). The weighted average has the training sizes of the
+    class-attribute groups as weights."""
     assert dataset.groups is not None
     y, member, class_attribute_groups = dataset.y[rows], dataset.groups[rows], dataset.class_attribute_groups
     correct = codes == 0
@@ -101,7 +101,7 @@ def similarities(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Ite
 def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array, weights: Array) -> Iterator[Row]:
     """Theorem 3.1 of Zhang et al. 2022 by class: average loss, worst-group loss, and the bound of their difference.
 
-    As the theorem assumes, its groups (class x attribute) are those with training samples, and the average weighs them
+    As the theorem assumes, its class-attribute groups are those with training samples, and the average weighs them
     by their training sizes. ``head`` (C,D)."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
     loss, classes = bound.clipped_cross_entropy(logits, y)[rows], logits.shape[1]

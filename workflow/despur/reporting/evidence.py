@@ -1,4 +1,7 @@
-"""From tables of measurements to contrasts."""
+"""The contrasts of claims (reporting/contrasts.py), computed from their formulas (reporting/formulas.py) and the tables
+of measured values.
+
+A measurement is what identifies one value of each seed: method, data set, metric, split and so on."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,8 +17,8 @@ from despur.reporting.printed import same
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
-COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # what measurements call other than tables of runs do
-POINTS = 5  # fewer have so few rank correlations that seeds often agree by chance: more than 2.5 % false verdicts
+COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # key of a measurement -> column, where they differ
+POINTS = 5  # of fewer, rank correlations take so few values that seeds agree by chance: more than 2.5 % false verdicts
 
 
 class Several(SettingError):
@@ -37,7 +40,7 @@ class Source:
         self._levels: dict[tuple[str, frozenset[tuple[str, Any]]], list[Any]] = {}
 
     def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
-        """The rows that have these values; of a list of values, any."""
+        """The rows that have these values; where a key has a list of values, any of them."""
         method = measurement.get("method")
         found = self._by_method[id(table)].get(method, table[:0]) if isinstance(method, str) else table
         for key, wanted in measurement.items():
@@ -49,7 +52,7 @@ class Source:
         return found
 
     def levels(self, key: str, measurement: Measurement) -> list[Any]:
-        """The levels of a key where others are fixed: numbers before words, rising; no group is no level."""
+        """The levels of a key where others are fixed: rising numbers, then words. An empty value is no level."""
         known = (key, frozenset(measurement.items()))
         if known not in self._levels:
             own = self.rows(self.metrics, measurement).get(COLUMNS.get(key, key), pd.Series(dtype=object))
@@ -58,11 +61,11 @@ class Source:
         return self._levels[known]
 
     def preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Of rows that fit a measurement, those that count: all."""
+        """Of rows that fit a measurement, those that are used: here all."""
         return rows
 
     def value(self, measurement: Measurement) -> pd.DataFrame:
-        """A measurement by seed. Raises Missing where it was not made, Several where several values fit."""
+        """A measurement by seed. Raises Missing where it was not made, Several where more than one value fits."""
         key = frozenset(measurement.items())
         if key not in self._values:
             self._values[key] = self._read(measurement)
@@ -101,7 +104,7 @@ def by_method(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def number(value: Any) -> Any:
-    """A number where a spelling is one."""
+    """A number, where the value spells one; else the value."""
     try:
         return float(value)
     except ValueError:
@@ -109,7 +112,7 @@ def number(value: Any) -> Any:
 
 
 def once(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFrame:
-    """Rows by seed, where each seed has one value. Raises Missing for none, Several."""
+    """The rows, one for each seed. Raises Missing where there is none, Several where a seed has different values."""
     named = " ".join(f"{key}={value}" for key, value in measurement.items() if value != "")
     if not len(rows):
         raise Missing(f"not measured: {named}")
@@ -117,7 +120,7 @@ def once(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFrame:
     if not rows["seed"].is_unique:  # a run that several artifacts show
         rows = rows.drop_duplicates(["seed", first])
     if not rows["seed"].is_unique:
-        raise Several(f"several values have {named}: name the settings that they vary")
+        raise Several(f"several values have {named}: name the settings in which they differ")
     if rows[first].isna().any():
         raise Missing(f"not a number: {named}")
     return rows.set_index("seed").sort_index()

@@ -1,4 +1,6 @@
-"""Result paths: the folder of each result, and the runs that a path names."""
+"""Result paths (docs/result_paths.md): the folder of each result, and the runs that a path names.
+
+A point is a specification in which each setting has one value; a name with ``~`` stands for several."""
 
 import os
 import re
@@ -15,6 +17,7 @@ from despur.specs.spec import Spec, Sweep
 
 NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
 SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"
+# Of each stage, the folder of the package that holds its components.
 KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods", "evaluate": "methods", "saliency": "methods"}
 
 
@@ -52,12 +55,12 @@ class ResultPath:
 
     @property
     def data(self) -> "ResultPath":
-        """The data that these seeds read."""
+        """The folder of the data that these seeds read."""
         return ResultPath(self.root, "data", draw_for_seeds(self.dataset, parse_seeds(self.seeds)))
 
     def upstream(self, part: str) -> list["ResultPath"]:
-        """The folders of a component (``groups``, ``stage1``) that this result reads. Where nothing is drawn, all
-        seeds read the same folder.
+        """The folders of a component (``groups``, ``stage1``) that this result reads. Where neither the data
+        nor the component depends on the seed, all seeds read the same folder, ``s0``.
 
         For a data set of representations: the folder of the model that computes them, with seed 0. The model is ERM,
         or the BASE that the data set declares."""
@@ -98,11 +101,11 @@ class Run:
 
     @property
     def key(self) -> str:
-        """The key of this run in the containers of its folder; also what its randomness is derived from."""
+        """The key of this run in the ``.safetensors`` files of its folder; also what its randomness is derived from."""
         return f"{self.data.name}/{self.spec.name}/s{self.seed}"
 
     def of(self, part: str) -> str:
-        """The key of the run of a component (``groups``, ``stage1``) that this run reads."""
+        """The key of the run of the stage-1 model or of the inference (``stage1``, ``groups``) that this run reads."""
         spec = self.spec.components[part]
         return f"{self.data.name}/{spec.name}/s{spec.seed(self.seed)}"
 
@@ -115,7 +118,7 @@ def identify_run(result: ResultPath, run: Run) -> dict[str, Any]:
 
 
 def locate(path: str | Path) -> ResultPath:
-    """The result path of a result's folder or of any file in it. Raises SettingError if it is none."""
+    """The result path of a result's folder or of any file in it. Raises SettingError for any other path."""
     match = re.fullmatch(
         rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
     )
@@ -151,8 +154,8 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def chunk_seeds(seeds: int | Sequence[str], size: int) -> list[str]:
-    """Seeds in chunks, one chunk a job: a number of seeds in aligned chunks of ``size``, or explicit ranges, which must
-    not overlap."""
+    """Seeds in chunks, one for each job: a number of seeds in chunks of ``size`` (7 by 5: ``s0-4``, ``s5-6``),
+    or the ranges that are given, which must not overlap."""
     if not isinstance(seeds, int):
         every = [seed for text in seeds for seed in parse_seeds(f"s{text}")]
         if len(set(every)) < len(every):

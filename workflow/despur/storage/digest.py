@@ -15,7 +15,7 @@ from despur.specs.paths import ResultPath, data_root, parse_seeds
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 
-# Declarations that are in the specification, or do not change results.
+# Declarations that are not hashed: they are in the specification anyway, or do not change results.
 RESOLVED = {
     "SETTINGS",
     "PAPER_HYPERPARAMETERS",
@@ -39,7 +39,7 @@ ENTRY = {
 READERS = (
     "evaluate",
     "saliency",
-)  # they read what a run made, so they are made again after it, and run none of its code
+)  # these stages read what a run made, and run none of the code of its components; they are made again after it
 
 
 def _imports(path: Path, tree: ast.AST) -> set[Path]:
@@ -52,7 +52,7 @@ def _imports(path: Path, tree: ast.AST) -> set[Path]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     roots = (PACKAGE, *list_extensions())
-    own = [name.split(".")[1:] for name in names if name.startswith("despur.")]  # its own __init__ makes nothing
+    own = [name.split(".")[1:] for name in names if name.startswith("despur.")]  # despur/__init__.py is left out
     stems = [root.joinpath(*parts) for parts in own for root in roots]
     if PACKAGE not in path.parents:
         stems += [path.parent / name for name in names]
@@ -138,8 +138,8 @@ def _components(spec: Spec, without: tuple[str, ...] = ("stage1", "groups")) -> 
 
 
 def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
-    """The raw files of each point of a data set; those that it was made from and that are not there any more count as
-    they were."""
+    """What identifies the raw files of each point of a data set. A file that it was made from, and that was deleted
+    since, counts as it was."""
     about, root = result.folder / "about.json", data_root()
     made = json.loads(about.read_text()) if about.exists() else {}
     found = {}
@@ -153,8 +153,8 @@ def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
 
 @cache
 def cache_key(result: ResultPath) -> str:
-    """The canonical string behind a result folder: specification, seeds, digests of the code and of raw data. JSON,
-    keys sorted."""
+    """The cache key of a result folder: specification, seeds, digests of the code and of raw data, as JSON with sorted
+    keys."""
     sweep = result.datasets if result.stage == "data" else result.sweep
     built = sweep.points if result.stage not in READERS else []
     files = {PACKAGE / ENTRY[result.stage]}.union(*(_components(point) for point in built))

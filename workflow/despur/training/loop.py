@@ -1,6 +1,7 @@
 """The one training loop: evaluation, selection, early stopping, checkpoints, resume, progress.
 
 All randomness of a step is derived from (run, seed, step), so a resumed run draws what an uninterrupted one draws.
+The state that a checkpoint keeps is a :class:`Progress`, here ``p``.
 """
 
 import copy
@@ -21,7 +22,8 @@ from despur.training.progress import Progress, Score, TrainingError, load_checkp
 
 class Trainer:
     """Trains one run of a method. ``score`` scores it on validation data: its first value decides which step is best,
-    the others break ties, unless the setting ``ties`` says ``first``.
+    the others break ties, unless the setting ``ties`` is
+    ``first``: then the first of equal steps is best.
 
     Scalars that a step returns are averaged into the history, over the steps that return them. Arrays are kept from
     each epoch's last step (diagnostics)."""
@@ -36,7 +38,7 @@ class Trainer:
         """Train to the end, or go on from the checkpoint. The method is left as it was at the last step."""
         settings, p = self.method.settings, self.progress
         seconds_before = p.seconds
-        self.started = time.perf_counter()  # of this process, as all below; seconds
+        self.started = time.perf_counter()  # seconds on this process's clock, as all times below
         self.started_epoch = math.inf  # set by the first epoch
         self.saved = self.started
         self.reported = self.started
@@ -79,7 +81,7 @@ class Trainer:
         return done * count // total > (done - 1) * count // total
 
     def end_epoch(self, settings: Settings) -> None:
-        """Keep diagnostics, evaluate, and keep a snapshot every ``snapshots`` epochs."""
+        """Keep diagnostics, evaluate, and keep a snapshot (the weights) every ``snapshots`` epochs."""
         p = self.progress
         for name, value in p.arrays.items():
             p.diagnostics.setdefault(name, []).append(value)
@@ -118,7 +120,7 @@ class Trainer:
                 p.counts[name] = p.counts.get(name, 0) + 1
 
     def mean_losses(self) -> dict[str, float]:
-        """Mean losses since the last evaluation. Raises TrainingError where that of "loss" is no number."""
+        """Mean losses since the last evaluation. Raises TrainingError where that of "loss" is not finite."""
         p = self.progress
         means = {name: float(total) / p.counts[name] for name, total in p.totals.items()}
         if not math.isfinite(means.get("loss", 0.0)):

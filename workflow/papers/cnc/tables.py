@@ -22,7 +22,7 @@ PAPER = Path(__file__).parent
 REPORTED = PAPER / "reported"
 SEEDS = 3  # App. E.2.1
 # Methods whose numbers on Waterbirds Table 1 copies from other papers (App. E.2.5): their averages weight groups by
-# training sizes (those of Liu et al. do; the others' are hardly plain: README).
+# training sizes (those of Liu et al. do; those of the others can hardly be plain averages: see the README).
 COPIED = ("erm", "cvar_dro", "lff", "jtt", "george", "cim", "eiil")
 IDENTITIES = {"lgbtq": "LGBTQ"}  # the spelling of CivilComments, where it is not the paper's
 
@@ -64,7 +64,7 @@ def measure_toxicity(artifact_run: ArtifactRun, number: Any) -> dict[str, Any]:
 
 
 def write_table_a12(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """Hours of both stages; seconds of a run and peak memory of the process stand beside them, with the device."""
+    """Hours of both stages; beside them the seconds of a run, the peak memory of its process, and the device."""
     rows = []
     for number in pd.read_csv(REPORTED / "table_a12.csv").itertuples():
         mine = [

@@ -1,4 +1,5 @@
-"""The settings that validation data select from the sweeps of Figure 2, one for each method."""
+"""For each method, the setting that validation data select from its sweep of Figure 2, by the rule of the paper.
+Other rules: selections.py."""
 
 from collections.abc import Sequence
 
@@ -9,7 +10,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import same
 from despur.reporting.tables import load_metrics, load_resamples
 
-VARIANTS = {  # methods that share the job of another one: that job, and the setting and value that tell them apart
+VARIANTS = {  # methods that are part of another one's sweep: that one, and the setting and value that tell them apart
     "adv_single": ("adv", "discriminators", "1"),
     "con_ce_scl": ("con", "parts", "scl"),
     "con_ce_fcl": ("con", "parts", "fcl"),
@@ -22,7 +23,7 @@ MEASURED = ["average_accuracy", "gap", "leakage_representations", "leakage_logit
 
 
 def name_variants(table: pd.DataFrame) -> pd.DataFrame:
-    """The metrics with a method name of its own for each method that shares a job."""
+    """The metrics with a method name of its own for each of VARIANTS."""
     for name, (method, setting, value) in VARIANTS.items():
         if setting in table:
             mine = table[setting].map(lambda own, value=value: same(own, value))
@@ -44,7 +45,7 @@ def select_settings(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def load_selected(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Metrics at the selected settings, and their bootstrap values."""
+    """Metrics at the selected settings, and their values on bootstrap samples."""
     metrics, resamples = load_settings(artifact_runs), name_variants(load_resamples(artifact_runs))
     if not len(metrics):
         return metrics, resamples

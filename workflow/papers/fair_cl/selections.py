@@ -1,5 +1,5 @@
-"""Beyond the paper, which calls for it: the settings that other selection rules pick from the same runs, and their
-results."""
+"""Beyond the paper, which calls for such a comparison: the settings that other rules than that of chosen.py select from
+the same runs, and their results."""
 
 from typing import Any
 

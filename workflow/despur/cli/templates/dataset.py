@@ -20,9 +20,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Inputs are float32 embeddings (N,13), standardized; the table has one row for each. Raw files, if there are any,
     are read from ``data_root``, and named in RAW (despur/storage/raw_files.py)."""
     wine = load_wine()
-    inputs = (wine.data - wine.data.mean(axis=0)) / wine.data.std(axis=0)
-    order = generator("new_dataset", settings["draw"]).permutation(len(inputs))
+    order = generator("new_dataset", settings["draw"]).permutation(len(wine.data))
     split = np.array(["train", "val", "test", "train"])[order % 4]
+    train = wine.data[split == "train"]  # test data decide nothing, the scale included
+    inputs = (wine.data - train.mean(axis=0)) / train.std(axis=0)
     strong = wine.data[:, 0] > np.median(wine.data[:, 0])
     table = pd.DataFrame(
         {
@@ -34,6 +35,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     )
     about = {
         "classes": [str(name) for name in wine.target_names],
+        "attribute": "strength of the wine",
         "attributes": ["light", "strong"],
         "input": "embedding",
         "select": "val",  # the split that selects
