@@ -75,6 +75,11 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         {
             "--configfile": PATH | {"default": Path("config.yaml")},
             "--device": {"choices": ("gpu", "cpu"), "default": "gpu", "help": "what trains: a GPU, or one CPU core"},
+            "--open": {
+                "action": "store_true",
+                "dest": "only_open",
+                "help": "the runs that are neither here nor in the ledger, and how many numbers they would settle",
+            },
         },
     ),
     "record": (

@@ -1,17 +1,20 @@
 """``python -m despur plan``: what a configuration costs before anything runs: jobs, hours, disk, the longest chain.
 
 Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where results/reference has them, else
-stated guesses."""
+stated guesses. ``--open``: the runs that were measured nowhere yet, and what they would settle."""
 
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from despur.cli.rows import Row
 from despur.orchestration import artifact_files, configuration, resources
 from despur.orchestration.plan import find_longest_chain, list_jobs
 from despur.specs.paths import ResultPath
+
+if TYPE_CHECKING:
+    from despur.reporting.open_runs import OpenRuns
 
 
 def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> Row:
@@ -56,9 +59,60 @@ def explain_retries(minutes: float) -> Iterator[str]:
         )
 
 
-def plan_configuration(configfile: Path, device: str) -> Iterator[str]:
+def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
+    """A row for each method and data set of a paper that has open runs; first what settles most numbers per hour."""
+    from despur.reporting.open_runs import list_open_runs  # pandas
+    from despur.reporting.sources import find_sources
+
+    found = list(list_open_runs(config, find_sources()))
+    hours = [sum(resources.estimate_seconds(job, device)[0] for job in each.jobs) / 3600 for each in found]
+    yield f"{'runs':>6}{f'{device.upper()} hours':>12}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
+    order = sorted(
+        zip(found, hours, strict=True), key=lambda pair: [-len(pair[0].numbers) / pair[1], -len(pair[0].claims)]
+    )
+    for each, cost in order:
+        yield format_open(each, cost)
+    runs, jobs, numbers, claims = (
+        set().union(*(getattr(each, name) for each in found)) for name in ("runs", "jobs", "numbers", "claims")
+    )
+    total = sum(resources.estimate_seconds(job, device)[0] for job in jobs) / 3600
+    yield Row(
+        f"{len(runs):>6,}{total:>12,.1f}{len(numbers):>9,}{'':>10}{len(claims):>8,}  all, shared once",
+        "open_in_all",
+        runs=len(runs),
+        hours=total,
+        numbers=len(numbers),
+        claims=len(claims),
+    )
+
+
+def format_open(each: "OpenRuns", hours: float) -> Row:
+    """How many runs are open, their hours, how many printed numbers and claims wait for them, and what they are."""
+    run, numbers, claims = each.artifact_run, len(each.numbers), len(each.claims)
+    return Row(
+        f"{len(each.runs):>6,}{hours:>12,.2f}{numbers:>9,}{numbers / hours:>10,.1f}{claims:>8,}  "
+        f"{run.paper} {', '.join(each.artifacts)}: {Path(run.folders[0]).parent}",
+        "open",
+        paper=run.paper,
+        artifacts=each.artifacts,
+        method=run.paper_method,
+        paper_dataset=run.paper_dataset,
+        dataset=run.dataset,
+        folders=run.folders,
+        runs=len(each.runs),
+        hours=hours,
+        numbers=numbers,
+        claims=claims,
+        numbers_per_hour=numbers / hours,
+    )
+
+
+def plan_configuration(configfile: Path, device: str, only_open: bool = False) -> Iterator[str]:
     """what a configuration costs before it runs: jobs, hours, disk and the longest chain of jobs, by paper"""
     config: Mapping[str, Any] = configuration.load_configuration(configfile)
+    if only_open:
+        yield from list_open(config, device)
+        return
     jobs = list_jobs(config)
     every = set().union(*jobs.values())
     yield (

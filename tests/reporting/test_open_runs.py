@@ -1,0 +1,79 @@
+"""What is open: runs measured nowhere, the jobs behind them, and what three seeds would settle."""
+
+from pathlib import Path
+
+import pytest
+from records import add
+
+from despur.orchestration.configuration import complete_configuration
+from despur.reporting.open_runs import list_open_runs
+from despur.reporting.sources import Sources, find_sources
+from despur.storage import ledger
+
+OWN = "cmnist+colors=released+draw=seed"
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def name_run(seed, method):
+    """The key of a run on the split and coloring of its seed; draw 0 is the default, which names leave out."""
+    return f"cmnist+colors=released{f'+draw={seed}' * (seed > 0)}/{method}/s{seed}"
+
+
+def find_open(sources, data=OWN, seeds=3):
+    """What is open of Table 1 of cnc, by method."""
+    config = {"papers": ["cnc"], "seeds": seeds, "methods": ["erm", "cnc", "gdro"], "datasets": {"cmnist": data}}
+    found = list_open_runs(complete_configuration(config), sources)
+    return {each.artifact_run.paper_method: each for each in found if "table_1" in each.artifacts}
+
+
+def measured(*seeds, method="erm"):
+    return Sources(where={name_run(seed, method): "a record" for seed in seeds})
+
+
+def test_runs_that_were_measured_nowhere_are_open_and_settle_the_printed_numbers_of_all_their_tables():
+    found = find_open(Sources())
+    assert found["erm"].runs == {name_run(seed, "erm") for seed in range(3)}
+    assert len(found["erm"].numbers) == 2, "Table 1: worst-group and average accuracy"
+    assert len(found["cnc"].numbers) == 6, "these of Tables 1, A.1 and A.3"
+    assert sorted(job.stage for job in found["erm"].jobs) == sorted(["data", "runs", "evaluate"] * 3)
+
+
+def test_what_was_measured_is_not_open_and_a_missing_seed_leaves_numbers_open():
+    found = find_open(measured(0, 1))
+    assert found["erm"].runs == {name_run(2, "erm")} and len(found["erm"].numbers) == 2
+    assert "erm" not in find_open(measured(0, 1, 2)) and "cnc" in find_open(measured(0, 1, 2))
+
+
+def test_numbers_and_claims_wait_only_for_runs_that_make_three_seeds():
+    found = find_open(Sources(), seeds=2)["cnc"]
+    assert (len(found.runs), found.numbers, found.claims) == (2, set(), set())
+    found = find_open(measured(0, 1, 2, method="cnc"), seeds=5)["cnc"]
+    assert (len(found.runs), found.numbers, found.claims) == (2, set(), set()), "they have three"
+
+
+def test_claims_wait_for_the_methods_that_they_name():
+    claims = {method: {name for _, name, _ in each.claims} for method, each in find_open(Sources()).items()}
+    assert "near_group_dro" in claims["cnc"] & claims["gdro"]
+    assert "near_group_dro" not in claims["erm"]
+
+
+def test_records_count_and_substitute_data_settles_nothing_about_the_paper():
+    add(ledger.LEDGER, 0)
+    found = find_open(find_sources(), "colored_digits")
+    assert found["erm"].runs == {f"colored_digits/erm/s{seed}" for seed in (1, 2)}
+    assert {(len(each.numbers), len(each.claims)) for each in found.values()} == {(0, 0)}
+
+
+def test_a_stage_1_model_that_is_here_is_not_trained_again():
+    def stages():
+        return sorted(job.stage for job in find_open(Sources(), "colored_digits")["cnc"].jobs)
+
+    assert stages().count("stage1") == 3
+    folder = Path("results/stage1/colored_digits/erm/s0-1")
+    folder.mkdir(parents=True)
+    (folder / "about.json").touch()
+    assert stages().count("stage1") == 1

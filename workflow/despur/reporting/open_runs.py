@@ -1,0 +1,148 @@
+"""What is open in a configuration: its runs that were measured neither on this machine nor elsewhere (the ledger), the
+jobs behind them, and the printed numbers and claims that wait for them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from despur.orchestration import artifact_files
+from despur.orchestration.configuration import list_method_names
+from despur.orchestration.experiments import PAPERS, ArtifactRun, list_artifact_runs
+from despur.orchestration.plan import list_jobs_behind
+from despur.reporting import tally
+from despur.reporting.claim_format import Claim, read_claims
+from despur.reporting.contrasts import SEEDS
+from despur.reporting.printed import at_settings, changed, not_compared, printed_settings
+from despur.reporting.sources import Sources, list_runs, name_data
+from despur.specs.paths import ResultPath, identify_run, locate, parse_seeds
+
+SHARES = ("percent", "fraction", "pp")  # units of the printed numbers that are compared
+
+
+@dataclass(frozen=True)
+class OpenRuns:
+    """The runs of one printed method on one data set that are open, whichever artifacts show them. ``jobs``: what has
+    to run, a seed each; ``numbers``, ``claims``: what waits for them, each with its paper."""
+
+    artifact_run: ArtifactRun
+    artifacts: tuple[str, ...]
+    runs: frozenset[str]
+    jobs: frozenset[ResultPath]
+    numbers: frozenset[tuple[str, int]]
+    claims: frozenset[tuple[str, str, str]]
+
+
+def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[OpenRuns]:
+    """What is open of each paper of a configuration. Results of other stages count with the runs that read them."""
+    for paper in config["papers"]:
+        printed, claims = tally.printed(paper), read_claims(PAPERS / paper / "claims.yaml")[0]
+        for shown in group_by_runs(config, paper):
+            (_, first), *_ = shown
+            runs, jobs = find_open_jobs(first, sources)
+            if not runs:
+                continue
+            numbers: set[int] = set()
+            waiting: set[tuple[str, str]] = set()
+            for artifact, artifact_run in shown:
+                points = describe_points(artifact_run, sources)
+                numbers |= {*find_numbers(printed[printed["artifact"] == artifact], artifact_run, points)}
+                waiting |= {*find_claims(claims, artifact_run, points)}
+            yield OpenRuns(
+                first,
+                tuple(dict.fromkeys(artifact_run.artifact for _, artifact_run in shown)),
+                frozenset(runs),
+                frozenset(jobs),
+                frozenset((paper, number) for number in numbers),
+                frozenset((paper, *claim) for claim in waiting),
+            )
+
+
+def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[tuple[str, ArtifactRun]]]:
+    """(the artifact that shows it, the run) of a paper's artifacts; those of the same runs together."""
+    found: dict[ArtifactRun, list[tuple[str, ArtifactRun]]] = {}
+    for artifact in artifact_files.list_artifacts(config, paper):
+        for artifact_run in list_artifact_runs(config, paper, artifact):
+            if locate(artifact_run.folders[0]).stage == "runs":
+                found.setdefault(replace(artifact_run, artifact=""), []).append((artifact, artifact_run))
+    return list(found.values())
+
+
+def find_open_jobs(artifact_run: ArtifactRun, sources: Sources) -> tuple[set[str], set[ResultPath]]:
+    """The keys of its open runs, and the jobs that they wait for and that are not done here."""
+    runs: set[str] = set()
+    files = []
+    for result in map(locate, artifact_run.folders):
+        for seed in parse_seeds(result.seeds):
+            one = replace(result, seeds=f"s{seed}")
+            missing = {run.key for run in one.runs()} - {*sources.where} - runs
+            runs |= missing
+            files += [str(one.folder / "metrics.csv")] * bool(missing)
+    return runs, {job for job in list_jobs_behind(files) if not is_done(job)}
+
+
+def is_done(job: ResultPath) -> bool:
+    """Whether the result of a job that other jobs read is on this machine, in whichever chunk of seeds."""
+    if job.stage == "data":
+        return (job.folder / "about.json").exists()
+    if job.stage not in ("stage1", "groups"):
+        return False
+    done = (locate(file).seeds for file in job.folder.parent.glob("s*/about.json"))
+    return any({*parse_seeds(job.seeds)} <= {*parse_seeds(seeds)} for seeds in done)
+
+
+def describe_points(artifact_run: ArtifactRun, sources: Sources) -> pd.DataFrame:
+    """The points of a run with their settings, as metrics.csv names them; whether each has the seeds that a comparison
+    needs now (``compared``), or with the open runs (``settled``)."""
+    result, rows = locate(artifact_run.folders[0]), []
+    planned = {run.key for folder in artifact_run.folders for run in locate(folder).runs()}
+    for runs in list_runs(artifact_run, SEEDS).values():
+        keys, enough = {run.key for run in runs}, len(runs) >= SEEDS
+        compared, settled = (enough and keys <= known for known in ({*sources.where}, {*sources.where} | planned))
+        own = {"data": name_data(artifact_run, runs[0]), "compared": compared, "settled": settled and not compared}
+        rows.append(identify_run(result, runs[0]) | own)
+    return pd.DataFrame(rows)
+
+
+def find_numbers(printed: pd.DataFrame, artifact_run: ArtifactRun, points: pd.DataFrame) -> Iterator[int]:
+    """The positions of the printed numbers of an artifact that have no comparison yet, and have one with the open
+    runs."""
+    own = (printed["paper_dataset"] == artifact_run.paper_dataset) & (printed["method"] == artifact_run.paper_method)
+    for number in printed[own & printed["unit"].isin(SHARES)].itertuples():
+        mine = at_settings(points, number.setting)
+        pairs = zip(mine["data"], mine["method"], strict=True)
+        same = [is_compared(artifact_run, number.setting, *pair) for pair in pairs]
+        mine = mine[pd.Series(same, mine.index, dtype=bool)]
+        if mine["settled"].any() and not mine["compared"].any():
+            yield int(number.Index)
+
+
+def is_compared(artifact_run: ArtifactRun, setting: Any, data: str, method: str) -> bool:
+    """Whether a point has the data and settings of a printed number."""
+    changes = printed_settings(changed(artifact_run, data, method))
+    return not not_compared(setting, data, artifact_run.substitute, changes)
+
+
+def find_claims(claims: Iterable[Claim], artifact_run: ArtifactRun, points: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """(claim, data sets) of the claims about the paper's own data that read open runs, perhaps besides others. A claim
+    that names no method reads all of its artifacts."""
+    if artifact_run.substitute or not points["settled"].any():
+        return
+    methods = list_method_names(artifact_run.paper)
+    for claim in claims:
+        named = methods & {*list_words([claim.contrasts, claim.given, claim.defaults])}
+        reads = not claim.not_executed and artifact_run.artifact in claim.behind
+        if reads and (not named or artifact_run.paper_method in named):
+            yield from ((claim.name, ", ".join(each)) for each in claim.rows if artifact_run.paper_dataset in each)
+
+
+def list_words(node: Any) -> Iterator[str]:
+    """Every word of a nested value, keys as well."""
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, Mapping):
+        yield from list_words([*node, *node.values()])
+    elif isinstance(node, list):
+        for each in node:
+            yield from list_words(each)
