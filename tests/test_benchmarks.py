@@ -1,7 +1,10 @@
 """What `make bench` measures on a GPU runs, too, where there is none: at a small size, where no number means
 anything."""
 
+import itertools
 import math
+import multiprocessing
+import queue
 import sys
 
 import numpy as np
@@ -51,8 +54,21 @@ def test_the_share_of_a_cards_peak_is_what_its_data_sheet_says(monkeypatch):
     assert math.isnan(gpu.peak(CPU, "bf16"))
 
 
-def test_runs_at_once_are_timed_together():
-    assert 0 < crowd.together("erm", 2, CPU, SMALL | {"steps": 3}) < math.inf
+def test_speeds_of_runs_at_once_are_added(monkeypatch):
+    def work(name, device, size, ready, found):
+        ready()  # returns when the other run is here, too
+        found.put(0.25)
+
+    monkeypatch.setattr(crowd, "get_context", lambda _: multiprocessing.get_context("fork"))
+    monkeypatch.setattr(crowd, "work", work)
+    assert crowd.together("erm", 2, CPU, SMALL) == 8
+
+
+def test_a_run_waits_for_the_others_once_and_says_how_long_a_step_takes(monkeypatch):
+    found, waited = queue.Queue(), []
+    monkeypatch.setattr(gpu.time, "perf_counter", itertools.count(0.0, 1.5).__next__)
+    crowd.work("erm", CPU, SMALL | {"steps": 3}, lambda: waited.append(found.qsize()), found)
+    assert waited == [0] and found.get_nowait() == pytest.approx(0.5) and found.empty()
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="here is a GPU")

@@ -14,6 +14,7 @@ from despur.metrics.resampling import counts, plan_checksum
 from despur.metrics.rows import theorem
 from despur.specs.paths import Run
 from despur.specs.resolution import resolve
+from despur.storage.store import Dataset
 
 RUN = Run(resolve("datasets", "colored_digits").points[0], resolve("methods", "erm", "colored_digits").points[0], 0)
 
@@ -99,6 +100,21 @@ def test_all_methods_and_settings_of_a_data_set_share_their_bootstrap_samples(da
         evaluate_run(dataset, RUN, outputs, 5), evaluate_run(dataset, other, outputs, 5), strict=True
     ):
         np.testing.assert_equal(value, shifted, err_msg=f"{metric} {group}")
+
+
+def test_splits_of_the_same_originals_share_their_bootstrap_samples(dataset, outputs):
+    """As ``test`` and ``test_foreground`` of scenes do: where a model says the same of both, no sample tells them
+    apart."""
+    rows = np.random.default_rng(1).permutation(dataset.rows("test"))  # in another order
+    both = np.concatenate([np.arange(len(dataset.y)), rows])
+    table = dataset.table.iloc[both].reset_index(drop=True)
+    table.loc[len(dataset.y) :, "split"] = "test_foreground"
+    twice = Dataset(dataset.inputs[both], table, dataset.about)
+    copied = {"z": outputs["z"][both], "logits": outputs["logits"][both]}
+    values = {(split, *row[:2]): row[2] for split, row in evaluate_run(twice, RUN, copied, 20)}
+    for metric in ("average_accuracy", "worst_group_accuracy"):
+        np.testing.assert_allclose(values["test", metric, ""], values["test_foreground", metric, ""], err_msg=metric)
+    assert len(set(values["test", "average_accuracy", ""])) > 1
 
 
 def test_the_first_value_is_that_without_a_bootstrap(dataset, outputs):

@@ -153,8 +153,9 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
     if name == "table_a7_a11":
         assert table["data"].isna().all() and len(table) == 37 and table["selected"].notna().sum() == 31
     else:
-        assert set(table["verdict"]) == {"not run here"}
-        assert text.count("not run here") >= len(table)
+        executed = table[table["verdict"] != "not executed"]  # claims that no run can decide
+        assert set(executed["verdict"]) == {"not run here"} and len(executed) > len(table) / 2
+        assert text.count("not run here") >= len(executed)
 
 
 def test_lambda_picks_the_runs_of_table_a5(scripts, world, tmp_path):

@@ -180,6 +180,11 @@ def test_what_is_undecided_says_what_would_settle_it():
     assert "450 test samples are too few" in judged(CNC, metrics, resampled(metrics))["advice"]
 
 
+def test_where_no_test_data_enters_more_of_them_are_no_advice():
+    advice = judged(CNC, runs({"cnc": [-0.1, 0, 0.1]}))["advice"]
+    assert advice == "more seeds cannot settle it: the estimate is at its margin"
+
+
 # what decides nothing
 
 
