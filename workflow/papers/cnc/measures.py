@@ -3,90 +3,50 @@
 Each measure takes a printed number and the runs, and returns an array of values: one for each seed, or a single one.
 It raises :class:`NotRun` where this run has nothing to measure."""
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from paper_runs import NotRun, PaperRuns
 
-from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
-from despur.reporting.tables import headline, load_metrics
-from despur.specs.paths import locate
-from despur.storage.store import Array, Dataset, load_dataset
+from despur.reporting.sample_noise import sample_variance
+from despur.reporting.tables import headline
+from despur.storage.store import Array
 
 BASELINES = {"prior_sota": "jtt"}  # what a sentence calls a method; Sec. 1 compares with JTT
 
 
-class NotRun(LookupError):
-    """This run cannot give a number; the message says why."""
-
-
-@dataclass
-class PaperRuns:
-    """The runs on one data set of the paper, or on all of them: of Table 1, of stage 1, and its labels."""
-
-    paper_datasets: list[str]
-    artifact_runs: list[ArtifactRun]
-
-    @cached_property
-    def metrics(self) -> pd.DataFrame:
-        return load_metrics(
-            [artifact_run for artifact_run in self.artifact_runs if artifact_run.artifact in ("table_1", "prose")]
-        )
-
-    @property
-    def data(self) -> str:
-        return ", ".join(sorted({artifact_run.dataset for artifact_run in self.artifact_runs}))
-
-    @property
-    def substitute(self) -> bool:
-        return any(artifact_run.substitute for artifact_run in self.artifact_runs)
-
-    @cached_property
-    def dataset(self) -> Dataset:
-        result = locate(self.artifact_runs[0].folders[0])
-        return load_dataset(result.data.folder, result.runs()[0].data.name)
-
-    def worst_group_by_seed(self, method: str, paper_dataset: str) -> pd.Series:
-        """Test worst-group accuracy of a method of Table 1, indexed by seed."""
-        test = headline(self.metrics)
-        test = test[(test["metric"] == "worst_group_accuracy") & (test["group"] == "")]
-        mine = test[(test["paper_method"] == method) & (test["paper_dataset"] == paper_dataset)]
-        if not len(mine):
-            raise NotRun(f"{method} was not run on {paper_dataset}")
-        return mine.groupby("seed")["value"].mean()
-
-    def abouts(self, stage: str, method: str) -> list[dict[str, Any]]:
-        """What about.json says of each run of a method in a stage."""
-        own = [c for c in self.artifact_runs if c.paper_method == method and locate(c.folders[0]).stage == stage]
-        folders = dict.fromkeys(folder for artifact_run in own for folder in artifact_run.folders)
-        if not folders:
-            raise NotRun(f"{method} was not run on {', '.join(self.paper_datasets)}")
-        files = [json.loads((Path(folder) / "about.json").read_text()) for folder in folders]
-        return [run for about in files for run in about["runs"].values()]
-
-    def group_sizes(self) -> Array:
-        """Training samples, (classes, attributes)."""
-        train = self.dataset.table.iloc[self.dataset.rows("train")]
-        return pd.crosstab(train["y"], train["a"]).to_numpy()
-
-
 def measure_lift(number: Any, runs: PaperRuns) -> Array:
     """By how many points CNC's worst group is above the baseline's, by seed; of several data sets, the mean."""
-    named = printed_settings(number.setting)["baseline"]
-    baseline = BASELINES.get(named, named)
     lifts = [
-        runs.worst_group_by_seed(number.method, paper_dataset) - runs.worst_group_by_seed(baseline, paper_dataset)
+        runs.worst_group_by_seed(number.method, paper_dataset)
+        - runs.worst_group_by_seed(find_baseline(number), paper_dataset)
         for paper_dataset in runs.paper_datasets
     ]
-    if len(lifts) == 1:
-        return 100 * lifts[0].dropna().to_numpy()
-    return 100 * np.array([np.mean([lift.mean() for lift in lifts])])
+    of_all = pd.concat(lifts, axis=1).dropna().mean(axis=1)
+    if not len(of_all):
+        raise NotRun("no seed in common")
+    return 100 * of_all.to_numpy()
+
+
+def find_baseline(number: Any) -> str:
+    """The method that a number is against; empty where there is none."""
+    named = printed_settings(number.setting).get("baseline", "")
+    return BASELINES.get(named, named)
+
+
+def find_lift_variance(number: Any, runs: PaperRuns) -> float:
+    """Variance of the difference to a printed lift by test samples, in squared points: of both methods, as if their
+    test samples were not the same, which is an upper bound. Of several data sets, of the mean."""
+    test, accuracy = headline(runs.metrics), number._replace(metric="worst_group_accuracy")
+    pairs = test[test["paper_method"].isin([number.method, find_baseline(number)])]
+    each = [
+        sample_variance(accuracy, rows, str(data))
+        for (_, _, data), rows in pairs.groupby(["paper_dataset", "paper_method", "data"])
+    ]
+    return sum(each) / len(runs.paper_datasets) ** 2
 
 
 def measure_shortfall(number: Any, runs: PaperRuns) -> Array:
@@ -163,19 +123,26 @@ def measure_blond_men(number: Any, runs: PaperRuns) -> Array:
 
 
 class Measure(NamedTuple):
-    """How a printed number is measured, and whether it is a statistic of the data, which has no deviation."""
+    """How a printed number is measured.
+
+    ``of_data``: a statistic of the data, which has no deviation. ``refused``: why it is not compared.
+    ``test_variance``: of the difference to the printed number by test samples, in its squared unit."""
 
     compute: Callable[[Any, PaperRuns], Array]
     of_data: bool = False
+    refused: str = ""
+    test_variance: Callable[[Any, PaperRuns], float] = lambda number, runs: 0.0
 
 
 MEASURES = {
-    "worst_group_accuracy_lift": Measure(measure_lift),
-    "worst_group_accuracy_shortfall": Measure(measure_shortfall),
-    "per_class_gap_reduction_max": Measure(measure_gap_reduction),
+    "worst_group_accuracy_lift": Measure(measure_lift, test_variance=find_lift_variance),
+    "worst_group_accuracy_shortfall": Measure(measure_shortfall, test_variance=find_lift_variance),
+    "per_class_gap_reduction_max": Measure(
+        measure_gap_reduction, refused="data set and baseline not stated: not compared"
+    ),
     "stage1_spurious_attribute_agreement": Measure(measure_agreement),
     "upsampling_factor": Measure(measure_upsampling),
-    "train_hours": Measure(measure_hours),
+    "train_hours": Measure(measure_hours, refused="other machine: not compared"),
     "n_examples": Measure(count_samples, of_data=True),
     "minority_fraction": Measure(measure_minority, of_data=True),
     "majority_fraction": Measure(measure_majority, of_data=True),

@@ -4,6 +4,8 @@ from typing import Any
 
 import pandas as pd
 
+from despur.reporting.verdicts import judge_number
+
 SUBSTITUTE = "substitute data: not compared"
 
 
@@ -23,10 +25,11 @@ def printed_row(number: Any) -> dict[str, Any]:
 
 
 def compare_statistic(ours: float, printed: float, decimals: int, substitute: bool) -> dict[str, Any]:
-    """Difference and verdict of a statistic of the data: it agrees where it rounds to the printed number."""
+    """Difference and verdict of a statistic of the data: it agrees within half a unit of the last
+    printed digit."""
     if substitute:
         return {"verdict": SUBSTITUTE}
-    return {"difference": ours - printed, "verdict": "agrees" if round(ours, decimals) == printed else "differs"}
+    return {"difference": ours - printed, "verdict": judge_number(ours - printed, 0.5 * 10**-decimals)}
 
 
 def format_number(mean: float, std: float) -> str:

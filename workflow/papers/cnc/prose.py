@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from measures import MEASURES, NotRun, PaperRuns
+from measures import MEASURES, Measure, find_baseline
+from paper_runs import NotRun, PaperRuns
 from printed_rows import compare_statistic, format_number, printed_row
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.contrasts import SEEDS as NEEDED
+from despur.reporting.printed import changes, not_compared
 from despur.reporting.tables import compare, shown, write_table
+from despur.reporting.verdicts import UNDECIDED, judge_number, smallest_visible
 
 REPORTED = Path(__file__).parent / "reported/prose.csv"
 SEEDS = 3  # App. E.2.1
@@ -72,11 +76,37 @@ def measure_row(printed: Any, number: Any, runs: PaperRuns) -> dict[str, Any]:
         values = measure.compute(number, runs)
     except NotRun as reason:
         return printed_row(printed) | {"reason": str(reason), "data": runs.data}
-    ours = float(np.mean(values))
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
-    row = printed_row(printed) | {"ours": ours, "ours_std": deviation, "seeds": len(values), "data": runs.data}
-    decimals = len(f"{printed.mean:g}".partition(".")[2])
-    judged = compare_statistic(ours, printed.mean, decimals, runs.substitute)
-    if not measure.of_data and not runs.substitute:
-        judged["verdict"] = "no printed deviation: not judged"
-    return row | judged
+    row = printed_row(printed) | {"ours": float(np.mean(values)), "ours_std": deviation, "seeds": len(values)}
+    return row | {"data": runs.data} | judge(number, row, measure, runs)
+
+
+def find_refusal(number: Any, runs: PaperRuns) -> str:
+    """Why a number is not compared with runs on other data or at other settings; empty where it is."""
+    used = (number.method, find_baseline(number))
+    changed = {
+        key: value
+        for (_, method, _), own in changes(runs.metrics).items()
+        for key, value in own.items()
+        if method in used
+    }
+    refusals = (not_compared(number.setting, run.dataset, run.substitute, changed) for run in runs.artifact_runs)
+    return next(filter(None, refusals), "")
+
+
+def judge(number: Any, row: dict[str, Any], measure: Measure, runs: PaperRuns) -> dict[str, Any]:
+    """Difference and verdict, by the rule of the tables (despur/reporting/verdicts.py). A count is judged in percent
+    of the printed one."""
+    if refused := find_refusal(number, runs) or measure.refused:
+        return {"verdict": refused}
+    decimals = len(f"{number.mean:g}".partition(".")[2])
+    if measure.of_data:
+        return compare_statistic(row["ours"], number.mean, decimals, substitute=False)
+    difference = row["ours"] - number.mean
+    if row["seeds"] < NEEDED:
+        return {"difference": difference, "verdict": UNDECIDED}
+    noise, rounding = measure.test_variance(number, runs), 0.5 * 10**-decimals
+    visible = smallest_visible(None, SEEDS, row["ours_std"], row["seeds"], noise, rounding)
+    points = 100 / number.mean if number.unit == "count" else 1.0
+    verdict = judge_number(difference * points, visible * points)
+    return {"difference": difference, "smallest_visible": visible, "verdict": verdict}
