@@ -468,8 +468,10 @@ def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts,
         0.01,
     )
     table, _ = make_table(scripts, "claims", artifact_runs, tmp_path)
-    assert set(table["verdict"]) == {"undecided"}, table[["claim", "reason"]].to_string()
-    assert set(table["data"]) == {"domain_digits+draw=seed"} and set(table["seeds"]) == {2}
+    enough = ~table["reason"].str.contains("of only")  # claims that ask for more settings than were made up here
+    assert set(table["verdict"][enough]) == {"undecided"}, table[["claim", "reason"]].to_string()
+    assert enough.sum() > len(table) - 3
+    assert set(table["data"]) == {"domain_digits+draw=seed"} and set(table["seeds"][enough]) == {2}
     baselines, ours = (
         ("standard_cl", "same_domain_negatives", "mmd", "dann"),
         ("domain_weighted_negatives", "domain_weighted_pairs"),

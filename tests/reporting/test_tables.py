@@ -330,7 +330,7 @@ def test_the_command_line_makes_the_artifact_that_it_names(monkeypatch, tmp_path
         name: lambda artifact_runs, output, name=name: made.append((name, artifact_runs, output))
         for name in ("table_1", "table_2")
     }
-    artifact_run = ArtifactRun("cmnist", "cmnist", "erm", ("results/runs/a",))
+    artifact_run = ArtifactRun("cmnist", "cmnist", "erm", ("results/runs/cmnist/erm/s0",))
     monkeypatch.setattr(
         "sys.argv",
         [

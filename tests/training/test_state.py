@@ -164,7 +164,8 @@ def test_bf16_trains_in_lower_precision(name, tmp_path):
     for precision in ("fp32", "bf16"):
         progress = Trainer(method(name), "key", score, Machine(CPU, precision), tmp_path / f"{precision}.pt").run()
         first.append(next(row["value"] for row in progress.history if row["name"] == "loss"))
-    assert first[0] != first[1] and first[0] == pytest.approx(first[1], rel=0.05)
+    rel = 0.2 if name.startswith("adv") else 0.05  # Adv's loss has 1,000 times a square of what is nearly 0
+    assert first[0] != first[1] and first[0] == pytest.approx(first[1], rel=rel)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")

@@ -36,7 +36,7 @@ PAPER_HYPERPARAMETERS = {
         {
             "simclr": {**NT_XENT, "temperature": 0.1, "projector_dim": 128},
             "simclr_msr": {"lambda": 0.1, "temperature": 0.1, "alpha": 2e-3},
-            "byol_msr swav_msr": {"alpha": 2e-3},
+            "byol_msr cmc_msr swav_msr": {"alpha": 2e-3},
             "moco": {"queue": 65536},  # Sec. 3.3 of He et al.
             "cmc swav byol relic ssl_hsic": {},
         },

@@ -50,6 +50,7 @@ NAMES = {
     "dfr": "DFR",
     "dfr_subsample": "DFR, subsampled",
     "dfr_upsample": "DFR, upsampled",
+    "dfr_logistic": "DFR, logistic regression",
     "dfr_logistic_subsample": "DFR, logistic regression, subsampled",
     "dfr_logistic_upsample": "DFR, logistic regression, upsampled",
     "contrastive_adapter": "Contrastive adapter",
