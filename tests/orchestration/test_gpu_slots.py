@@ -23,14 +23,17 @@ def write(log, *words):
         file.write(" ".join(map(str, (time.monotonic_ns(), os.getpid(), *words))) + "\n")
 
 
-def work(seed, rounds, names, jobs_per_gpu, count, folder, log):
-    """Take and free slots, again and again, holding them for up to a millisecond."""
+def work(seed, rounds, names, jobs_per_gpu, count, folder, log, barrier):
+    """Take and free slots, again and again, holding them for up to a millisecond; the first ones until as many
+    processes as the barrier waits for hold theirs."""
     gpu_slots.WAIT = 0.001
     rng = random.Random(seed)
-    for _ in range(rounds):
+    for each in range(rounds):
         taken = gpu_slots.take_slots(names, count, jobs_per_gpu, folder)
         for name in taken:
             write(log, name, 1)
+        if each == 0 and seed < barrier.parties:
+            barrier.wait()
         time.sleep(rng.random() / 1000)
         for name in taken:
             write(log, name, -1)
@@ -39,9 +42,10 @@ def work(seed, rounds, names, jobs_per_gpu, count, folder, log):
 
 
 def crowd(tmp_path, processes, rounds, names, jobs_per_gpu, count):
-    """Start that many processes that each take ``count`` slots ``rounds`` times."""
+    """Start that many processes that each take ``count`` slots ``rounds`` times, and at first all that there are."""
     log = tmp_path / "log"
-    asked = (rounds, names, jobs_per_gpu, count, tmp_path, log)
+    barrier = FORK.Barrier(min(processes, len(names) * jobs_per_gpu // count))
+    asked = (rounds, names, jobs_per_gpu, count, tmp_path, log, barrier)
     workers = [FORK.Process(target=work, args=(seed, *asked)) for seed in range(processes)]
     for worker in workers:
         worker.start()
@@ -75,7 +79,7 @@ def test_no_overlap_in_a_thousand_acquisitions(tmp_path, jobs_per_gpu, count):
     most, taken = overlaps(log)
     assert all(worker.exitcode == 0 for worker in workers)
     assert taken == 8 * (125 // count) * count
-    assert set(most) == set(names)
+    assert set(most) <= set(names) and len(most) >= len(names) // count * count
     assert max(most.values()) <= jobs_per_gpu and (jobs_per_gpu == 1 or max(most.values()) > 1)
 
 
