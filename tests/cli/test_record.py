@@ -322,7 +322,12 @@ OVERALL = [
     "leakage_logits",
     "alignment_loss",
     "cosine_similarity",
-    *(f"mutual_information_{of}{half}" for of in ("class", "attribute") for half in ("", "_half")),
+    "leakage_representations_standardized",
+    *(
+        f"mutual_information_{of}{kind}"
+        for of in ("class", "attribute")
+        for kind in ("", "_half", "_standardized_half")
+    ),
 ]
 
 

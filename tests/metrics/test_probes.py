@@ -125,6 +125,12 @@ def test_a_held_out_training_domain_is_scored_by_the_labels_of_the_others():
     assert metrics(data, z)["train", "probe_accuracy_held_out_domain", "most"] == pytest.approx(np.mean(scores))
 
 
+def test_standardized_by_hand():
+    """By the first two rows; a dimension that is constant there is 0 in all."""
+    z = np.array([[0, 5, 0.3], [2, 5, 0.3], [4, 9, 0.3]], np.float32)
+    assert standardize(z, np.array([0, 1])).tolist() == [[-1, 0, 0], [1, 0, 0], [3, 0, 0]]
+
+
 def test_scores_do_not_depend_on_the_scale_of_representations():
     data, z = dataset()
     assert metrics(data, z) == metrics(data, z * [1e3, 1e-2, 7, 1] + 5)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,8 @@ from scipy import stats
 from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import comparison
-from despur.reporting.comparison import METRICS, cell_text, compare, ranks
+from despur.reporting.comparison import METRICS, cell_text, compare, is_at_chance, ranks
+from despur.reporting.evidence import Source
 from despur.specs.settings import SettingError
 from despur.storage.store import write_json
 
@@ -193,6 +195,48 @@ def test_a_row_for_each_method_and_metric(artifact_runs):
     assert worst["rank"].to_dict() == pytest.approx({"erm": 2, "leace": 1, "simclr": math.nan}, nan_ok=True)
     assert worst.loc["leace", "versus_erm"] == "helps"
     assert table.xs("gap", level="metric")["value"].isna().all()
+
+
+def by_class(accuracies, noise=0.0):
+    """Accuracies of two classes by seed, (seeds,2), as tables; bootstrap values that move all seeds alike."""
+    keys = {"paper_method": "erm", "split": "test", "selection": "best", "metric": "class_average_accuracy"}
+    rows = pd.DataFrame(
+        [
+            keys | {"seed": seed, "group": group, "value": value}
+            for seed, pair in enumerate(accuracies)
+            for group, value in zip(("3", "5"), pair, strict=True)
+        ]
+    )
+    draws = rows["value"].to_numpy()[:, None] + np.resize([-noise, noise], 200)
+    return rows, rows.drop(columns="value").join(pd.DataFrame(draws, columns=[str(i) for i in range(200)]))
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "noise", "expected"),
+    [
+        ([(1, 0), (0, 1), (1, 0)], 0, True),  # constant predictions
+        ([(0.9, 0.3), (0.9, 0.32), (0.9, 0.31)], 0, False),
+        ([(0.9, 0.3), (0.9, 0.32), (0.9, 0.31)], 0.2, True),  # 0.6 +- 2 * 0.2 by test data
+        ([(0.9, 0.1), (0.9, 0.5), (0.9, 0.3)], 0, True),  # 0.6 +- 4.3 * 0.1 / sqrt(3) by seeds: 0.35
+        ([(0.9, 0.3)], 0, False),  # one seed: the estimate
+        ([(0.5, 0.5)], 0, True),
+    ],
+)
+def test_a_method_is_at_chance_unless_its_classes_are_shown_to_be_told_apart(accuracies, noise, expected):
+    assert is_at_chance(Source(*by_class(accuracies, noise)), "erm", range(len(accuracies))) is expected
+
+
+def test_a_method_at_chance_has_values_but_no_rank(artifact_runs):
+    for artifact_run, accuracy in zip(artifact_runs[:2], (0.6, 0.5), strict=True):
+        file = Path(artifact_run.folders[0]) / "metrics.csv"
+        rows = pd.read_csv(file)
+        own = [rows.assign(metric="class_average_accuracy", group=name, value=accuracy) for name in ("3", "5")]
+        pd.concat([rows, *own]).to_csv(file, index=False)
+    table = compare(artifact_runs).set_index(["method", "metric"])
+    assert table["at_chance"].groupby("method").first().to_dict() == {"erm": False, "leace": True, "simclr": False}
+    leace, erm = (table.loc[(method, "worst_group_accuracy")] for method in ("leace", "erm"))
+    assert leace["value"] == pytest.approx(75) and math.isnan(leace["rank"]) and erm["rank"] == 1
+    assert table.xs("leace")[["rank", "versus_erm"]].isna().all(axis=None)
 
 
 def test_costs_count_the_stages_that_a_method_reads(artifact_runs):

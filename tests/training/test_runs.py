@@ -411,7 +411,9 @@ def test_metrics_are_those_of_the_kept_outputs(erm, dataset):
                 assert sum(value[(*at, "samples", name)] for name in dataset.about["groups"]) == len(rows)
             for metric in (
                 "leakage_representations",
+                "leakage_representations_standardized",
                 "mutual_information_class",
+                "mutual_information_class_standardized_half",
                 "alignment_loss",
                 "cosine_similarity",
             ):

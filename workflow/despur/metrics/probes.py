@@ -16,8 +16,10 @@ Row = tuple[str, str, Any]
 
 def standardize(z: Array, rows: Array) -> Array:
     """Features (N,D) with mean 0 and standard deviation 1 in these rows, so that a penalty means the same for every
-    encoder."""
-    return (z - z[rows].mean(axis=0)) / np.maximum(z[rows].std(axis=0), 1e-6)
+    encoder; 0 where they are constant there."""
+    inside = z[rows]
+    scaled = (z - inside.mean(axis=0)) / np.maximum(inside.std(axis=0), 1e-6)
+    return np.where(np.ptp(inside, axis=0) > 0, scaled, np.zeros_like(scaled))
 
 
 def probe(z: Array, labels: Array, strength: float = STRENGTH) -> LogisticRegression:

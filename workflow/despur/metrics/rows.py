@@ -12,6 +12,7 @@ from despur.compute.randomness import generator
 from despur.metrics import alignment, bound, fairness, groups, information
 from despur.metrics.codes import FEW
 from despur.metrics.neighbors import predict_by_neighbors
+from despur.metrics.probes import standardize
 from despur.storage.store import Array, Dataset
 
 FIT_ROWS = 10_000  # the most training samples on which the non-linear attacker is fitted
@@ -60,15 +61,21 @@ def leakage(dataset: Dataset, rows: Array, features: Array, weights: Array) -> A
 
 def representations(dataset: Dataset, rows: Array, z: Array, seed: int, weights: Array) -> Iterator[Row]:
     """Leakage, mutual information, alignment and cosine similarity of representations. ``seed``: of the random
-    halves."""
+    halves.
+
+    Regularized classifiers read more from larger numbers. What is to be compared between encoders is therefore also
+    measured on representations that are standardized by the training samples."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
+    standardized = standardize(z, train)
     yield "leakage_representations", "", leakage(dataset, rows, z, weights)
+    yield "leakage_representations_standardized", "", leakage(dataset, rows, standardized, weights)
     fit = generator("leakage", seed).permutation(train)[:FIT_ROWS]
     yield "leakage_representations_nonlinear", "", fairness.nonlinear_leakage(z[fit], a[fit], z[rows], a[rows], weights)
     half = np.sort(generator("mutual_information", seed).permutation(len(rows))[: len(rows) // 2])
     for name, labels in (("mutual_information_class", y), ("mutual_information_attribute", a)):
         yield name, "", information.mutual_information(z[rows], labels[rows], weights=weights)
-        yield f"{name}_half", "", information.mutual_information(z[rows], labels[rows], half, weights)
+        for suffix, x in (("_half", z), ("_standardized_half", standardized)):
+            yield name + suffix, "", information.mutual_information(x[rows], labels[rows], half, weights)
     yield from similarities(dataset, rows, z, weights)
 
 

@@ -9,6 +9,10 @@ worse (hurts), or is undecided. Methods are compared in pairs, by the rule of co
 (despur/reporting/contrasts.py), each method at a level that is corrected for the number of the others: it is behind
 at least those that are shown to be better, and ahead of those that are shown to be worse. Fewer than three seeds show
 nothing.
+
+Representations are compared at the same scale: leakage and mutual information are of standardized ones, the latter
+fitted on one half of the samples and averaged over the other. A method ``at_chance`` (:func:`is_at_chance`) has no
+rank: what it does not know, it does not leak.
 """
 
 import argparse
@@ -35,7 +39,18 @@ from despur.storage.store import Array, write_csv
 
 BASELINE = "erm"
 COLUMNS = [
-    *("method", "papers", "data", "sees_attribute", "metric", "label", "unit", "paper", "higher_is_better"),
+    *(
+        "method",
+        "papers",
+        "data",
+        "sees_attribute",
+        "at_chance",
+        "metric",
+        "label",
+        "unit",
+        "paper",
+        "higher_is_better",
+    ),
     *("value", "std", "seeds", "rank", "rank_low", "rank_high", "versus_erm", "folder"),
 ]
 
@@ -58,9 +73,9 @@ METRICS = (
     Metric("worst_group_accuracy", "worst-group accuracy", "%", "cnc", True, 100),
     Metric("average_accuracy", "average accuracy", "%", "", True, 100),
     Metric("gap", "GAP", "%", "fair_cl", scale=100),
-    Metric("leakage_representations", "leakage", "%", "fair_cl", scale=100),
-    Metric("mutual_information_class", "I(Y;Z)", "nats", "cnc", True),
-    Metric("mutual_information_attribute", "I(A;Z)", "nats", "cnc"),
+    Metric("leakage_representations_standardized", "leakage", "%", "fair_cl", scale=100),
+    Metric("mutual_information_class_standardized_half", "I(Y;Z)", "nats", "cnc", True),
+    Metric("mutual_information_attribute_standardized_half", "I(A;Z)", "nats", "cnc"),
     Metric("alignment_loss", "alignment loss", "distance", "cnc"),
     Metric("seconds", "training time", "s a seed", as_ratio=True),
     Metric("peak_memory_mb", "peak memory", "MB", as_ratio=True),
@@ -117,6 +132,10 @@ def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     if not seeds:
         raise Missing("the methods of the matrix have no seed in common")
     source = Source(metrics, load_resamples(artifact_runs))
+    at_chance = {
+        artifact_run.paper_method: is_at_chance(source, artifact_run.paper_method, seeds)
+        for artifact_run in artifact_runs
+    }
     rows = []
     for metric in METRICS:
         found = {
@@ -126,7 +145,7 @@ def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
         compared = {
             method: np.log(values) if metric.as_ratio else values
             for method, values in found.items()
-            if values is not None
+            if values is not None and not at_chance[method]
         }
         ranked = ranks(compared, metric.higher_is_better)
         for artifact_run in artifact_runs:
@@ -136,6 +155,7 @@ def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
                 "data": artifact_run.dataset,
                 "metric": metric.name,
                 "sees_attribute": sees_attribute(artifact_run),
+                "at_chance": at_chance[artifact_run.paper_method],
             }
             shown = {
                 "label": metric.label,
@@ -144,7 +164,7 @@ def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
                 "higher_is_better": metric.higher_is_better,
             }
             values = found[artifact_run.paper_method]
-            own = {} if values is None else summary(values[:, 0]) | ranked[artifact_run.paper_method]
+            own = {} if values is None else summary(values[:, 0]) | ranked.get(artifact_run.paper_method, {})
             rows.append(fixed | shown | own | {"folder": artifact_run.folders[0]})
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
@@ -155,6 +175,20 @@ def sees_attribute(artifact_run: ArtifactRun) -> bool:
     return "groups" in point.components and bool(
         declared("inference", point.components["groups"].base_name).get("READS_TRUE_GROUPS")
     )
+
+
+def is_at_chance(source: Source, method: str, seeds: Sequence[int]) -> bool:
+    """Whether the mean over classes of a method's accuracy is not above 1 / classes, that of any constant prediction:
+    by the lower bound of a contrast; by the estimate from fewer seeds than decide. A method without a classifier is
+    not at chance."""
+    asked = {**DEFAULTS, "method": method, "metric": "class_average_accuracy"}
+    classes = source.levels("group", {key: value for key, value in asked.items() if key != "group"})
+    if not classes:
+        return False
+    each = [source.value({**asked, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
+    above = np.nanmean(each, axis=0) - 1 / len(classes)  # a bootstrap sample may lack a class
+    contrast = Contrast(above[:, 0], above[:, 1:])
+    return not (contrast.holds() if contrast.decides else contrast.estimate > 0)
 
 
 def measured(source: Source, method: str, metric: Metric, seeds: Sequence[int]) -> Array | None:
@@ -232,9 +266,9 @@ def draw(table: pd.DataFrame, prefix: Path) -> None:
     axes.set_xticks(
         np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right"
     )
-    axes.set_yticks(
-        np.arange(len(rank)) + 0.5, [figures.NAMES.get(method, method) for method in rank.index], rotation=0
-    )
+    without_rank = set(table.loc[table["at_chance"], "method"])
+    names = [figures.NAMES.get(method, method) + " (at chance)" * (method in without_rank) for method in rank.index]
+    axes.set_yticks(np.arange(len(rank)) + 0.5, names, rotation=0)
     axes.set(xlabel="", ylabel="")
     figures.write_figure(prefix, figure)
 
