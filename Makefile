@@ -37,11 +37,14 @@ $(VENV)/ready: envs/requirements.lock pyproject.toml
 	$(RUN) python -c 'from importlib import import_module; from despur.warm.server import LIBRARIES; [*map(import_module, LIBRARIES.split()), import_module("torchvision")]'
 	touch $@
 
-lock: ## resolve envs/requirements.lock anew from pyproject.toml
+lock: ## resolve envs/*.lock anew from pyproject.toml
 	$(RUN) uv pip compile -q pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/requirements.lock
 	$(RUN) uv pip compile -q --group pyproject.toml:docs --constraint envs/requirements.lock --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/docs.lock
+	$(RUN) uv pip compile -q --group pyproject.toml:oracles --constraint envs/requirements.lock --universal --python-version 3.11 \
+		$$(sed -n 's/^\([^ #=]*\)==.*/--no-emit-package \1/p' envs/requirements.lock) \
+		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/oracles.lock
 
 docs: $(VENV)/docs ## the documentation as a site: build/docs/index.html
 	$(RUN) PYTHONPATH=docs python -m catalog build/docs-source
@@ -64,6 +67,14 @@ test: lint ## lint and all tests
 test-long: $(VENV)/ready ## the tests that take minutes: error rates of verdicts, documented commands and examples
 	$(RUN) pytest -m long
 
+test-oracles: $(VENV)/oracles/ready ## the tests that compare with other libraries, which are installed beside the environment
+	$(RUN) PYTHONPATH=$(VENV)/oracles pytest -rs tests/oracles
+
+$(VENV)/oracles/ready: $(VENV)/ready envs/oracles.lock
+	rm -rf $(VENV)/oracles
+	$(RUN) uv pip install -q --require-hashes --no-deps --target $(VENV)/oracles -r envs/oracles.lock
+	touch $@
+
 test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root
 	$(RUN) pytest -rs tests/slurm/resume.py
 
@@ -73,4 +84,4 @@ bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, wh
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference; renew the README's table
 	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG) && python -m despur.reporting.summary README.md
 
-.PHONY: help reproduce verdicts smoke environment lock test test-long test-slurm bench reference docs tutorial lint
+.PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles test-slurm bench reference docs tutorial lint

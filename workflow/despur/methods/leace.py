@@ -3,8 +3,8 @@ attribute is better than chance.
 
 The closed form is short, so it stands here. The authors' library, ``concept-erasure``, has had no release since
 January 2024; by default it computes another map, with a shrunk covariance and without correlations below .01. With
-``shrinkage=False, svd_tol=1e-6``, its version 0.2.4 agrees with this file to 1e-12 (made-up data, 2 and 3 values, 6
-and 20 dimensions). Tests compare with the least-squares problem that both solve."""
+``shrinkage=False, svd_tol=1e-6`` it agrees with this file (tests/oracles/test_concept_erasure.py). Other tests compare
+with the least-squares problem that both solve."""
 
 import numpy as np
 

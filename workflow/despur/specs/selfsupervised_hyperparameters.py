@@ -66,8 +66,9 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
     }
 
 
-# "The same as (Chen et al., 2020b ...)" (Sec. 6.2, on ImageNet): App. A of Chen et al. 2020b, batches of 4,096 for 800
-# epochs. Their rate is 0.1 times the root of the batch size and rises over 5 % of the epochs.
+# "The same as (Chen et al., 2020b ...)" (Sec. 6.2, on ImageNet): Sec. 3.1 of Chen et al. 2020b, batches of 4,096, 800
+# epochs. Their rate is 0.1 times the root of the batch size and rises over 5 % of the epochs (google-research/simclr,
+# issue 77). Weight decay, and no decay or adaptation of biases and norms: its README and model_util.py.
 LARGE_BATCHES = {
     **{"optimizer": "lars", "learning_rate": 6.4, "momentum": 0.9, "weight_decay": 1e-4, "decay": "cosine"},
     **{"batch_size": 4096, "epochs": 800, "warmup": 12_480},

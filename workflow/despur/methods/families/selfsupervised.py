@@ -53,11 +53,13 @@ class SelfSupervised(GradientMethod):
 
     def lr_factor(self, epoch: float) -> float:
         """As other methods, or with two drops near the end (Qiang et al. 2022, Sec. 6.2), or half a period of a cosine
-        (Chen et al. 2020a). It grows over the first ``warmup`` steps."""
+        from the warm-up to the end (google-research/simclr, model_util.py). It grows over the first ``warmup``
+        steps."""
         s = self.settings
         warm = min(1.0, (epoch * self.steps_per_epoch + 1) / s["warmup"]) if s["warmup"] else 1.0
         if s["decay"] == "cosine":
-            return warm * (1 + math.cos(math.pi * epoch / s["epochs"])) / 2
+            first = s["warmup"] / self.steps_per_epoch  # epoch
+            return warm * (1 + math.cos(math.pi * max(0.0, epoch - first) / (s["epochs"] - first))) / 2
         if s["decay"] != "drops":
             return warm * super().lr_factor(epoch)
         return warm * s["drop"] ** sum(epoch >= s["epochs"] - s[key] for key in ("drop_first", "drop_second"))
