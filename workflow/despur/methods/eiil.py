@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from despur.losses.invariance import annealed, irm
-from despur.methods.base import Losses
+from despur.compute.task import Task
+from despur.methods.base import GradientMethod, Losses
 from despur.methods.gdro import GroupDRO
+from despur.methods.irm import IRM
+from despur.samplers.domains import drawn
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_, int_
+from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
@@ -54,44 +57,41 @@ SETTINGS = {
 }
 
 
-class EIIL(GroupDRO):
-    """With second=irm, IRMv1 + weight decay x squared weights, divided by the penalty's weight where that is above 1
-    (released code). With second=gdro, Group DRO; groups are (class, environment)."""
+class EIIL(GradientMethod):
+    """The second model that ``second`` names, on the environments that the inference found."""
 
-    def setup(self) -> None:
-        super().setup()
+    def __new__(cls, task: Task, spec: Spec) -> "EIIL":
+        return super().__new__({"irm": SecondIRM, "gdro": SecondGroupDRO}[spec.settings["second"]])
+
+    def metadata(self) -> dict[str, Any]:
         assert self.task.inferred_attribute is not None
-        self.sizes = np.bincount(self.task.inferred_attribute, minlength=2)
-        self.environment = self.task.per_sample(self.task.inferred_attribute)
-        self.irm = self.settings["second"] == "irm"
-        if self.irm:  # samples are balanced by environment, not by group
-            self.chances = 1 / self.sizes[self.task.inferred_attribute] / np.count_nonzero(self.sizes)
+        return {"environment_sizes": np.bincount(self.task.inferred_attribute, minlength=2).tolist()}
+
+
+class SecondGroupDRO(EIIL, GroupDRO):
+    """Group DRO on the groups (class, environment)."""
+
+
+class SecondIRM(EIIL, IRM):
+    """IRMv1 + weight decay x squared weights, divided by the penalty's weight where that is above 1 (released code)."""
 
     def build_optimizer(self) -> torch.optim.Optimizer:
-        """With IRM, weight decay is in the loss, not in the optimizer."""
+        """Weight decay is in the loss, not in the optimizer."""
         optimizer = super().build_optimizer()
-        for group in optimizer.param_groups if self.irm else []:
+        for group in optimizer.param_groups:
             group["weight_decay"] = 0.0
         return optimizer
 
-    def metadata(self) -> dict[str, Any]:
-        return {"environment_sizes": self.sizes.tolist()}
-
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """IRM with full batches: all samples at once."""
-        if self.irm and self.settings["irm_batches"] == "full":
-            yield np.arange(len(self.task))
-        else:
-            yield from super().epoch_batches(rng)
+        """All samples at once; or mini-batches, shuffled or with each environment equally often."""
+        s, sizes = self.settings, np.bincount(self.rows)
+        if s["irm_batches"] == "full":
+            return iter([np.arange(len(self.task))])
+        if s["sampler"] == "balanced":
+            return drawn(rng, 1 / sizes[self.rows] / len(sizes), s["batch_size"])
+        return GradientMethod.epoch_batches(self, rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        return self.irm_losses(batch, rng) if self.irm else super().losses(batch, rng)
-
-    def irm_losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """IRMv1 (Arjovsky et al. 2019) over the environments in the batch, and weight decay."""
-        s = self.settings
-        weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
-        logits = self.forward(batch, rng).float()
-        found = irm(logits, self.task.labels[batch], self.environment[batch], 2, weight, s["penalty"])
+        found = super().losses(batch, rng)
         squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()
-        return found | {"loss": found["loss"] + s["weight_decay"] * squares / max(weight, 1.0)}
+        return found | {"loss": found["loss"] + self.settings["weight_decay"] * squares / max(self.weight, 1.0)}

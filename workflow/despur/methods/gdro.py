@@ -3,7 +3,6 @@
 Groups are (class, attribute). With ``groups=oracle``, the default, the method reads the true attribute of training
 samples."""
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,6 +11,7 @@ from torch import nn
 
 from despur.losses.groups import group_means
 from despur.methods.base import GradientMethod, Losses
+from despur.samplers.domains import drawn
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
@@ -52,11 +52,8 @@ class GroupDRO(GradientMethod):
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """As many samples as there are, drawn with replacement, each group with the same probability; or shuffled."""
-        if self.settings["sampler"] == "shuffled":
-            yield from super().epoch_batches(rng)
-            return
-        rows = rng.choice(len(self.task), len(self.task), p=self.chances)
-        yield from np.array_split(rows, math.ceil(len(rows) / self.settings["batch_size"]))
+        even = self.settings["sampler"] == "balanced"
+        return drawn(rng, self.chances, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Alg. 1 of Sagawa et al.: group means, q update, weighted sum. As in their released code, the adjustment C /

@@ -52,9 +52,13 @@ class IRM(GradientMethod):
         even = self.settings["sampler"] == "balanced"
         return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
-    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+    @property
+    def weight(self) -> float:
+        """The weight of the penalty in this epoch."""
         s = self.settings
-        weight = annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
-        logits = self.forward(batch, rng).float()
-        count = int(self.rows.max()) + 1
-        return irm(logits, self.task.labels[batch], self.environment[batch], count, weight, s["penalty"])
+        return annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        logits, count = self.forward(batch, rng).float(), int(self.rows.max()) + 1
+        labels, environment = self.task.labels[batch], self.environment[batch]
+        return irm(logits, labels, environment, count, self.weight, self.settings["penalty"])

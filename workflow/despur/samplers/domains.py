@@ -1,5 +1,6 @@
 """Domains inferred from stage 1 (App. A.2 of Zhang et al. 2022), and mini-batches balanced over groups."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,3 +23,10 @@ def balanced(rng: np.random.Generator, group: Array, batch_size: int) -> Iterato
     sizes = np.bincount(group)
     rows = rng.choice(len(group), len(group), p=1 / (len(sizes) * sizes[group]))
     yield from np.split(rows, range(batch_size, len(rows), batch_size))
+
+
+def drawn(rng: np.random.Generator, chances: Array, batch_size: int) -> Iterator[Array]:
+    """Mini-batches of almost equal size of an epoch of N samples, drawn with replacement with ``chances`` (N,), whose
+    sum is 1."""
+    rows = rng.choice(len(chances), len(chances), p=chances)
+    yield from np.array_split(rows, math.ceil(len(rows) / batch_size))
