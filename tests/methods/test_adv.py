@@ -94,6 +94,16 @@ def test_orthogonality_by_hand():
     assert orthogonality([first]).item() == 0
 
 
+def test_orthogonality_in_bf16_is_that_in_fp32():
+    """Of layers that are nearly orthogonal, each with rows that are nearly alike."""
+    noise = torch.Generator().manual_seed(0)
+    directions = torch.linalg.qr(torch.randn(256, 2, generator=noise)).Q.T
+    hidden = [each + 0.01 * torch.randn(8, 256, generator=noise) for each in directions]
+    with Machine(CPU, "bf16").autocast:
+        found = orthogonality(hidden)
+    assert found == orthogonality(hidden)
+
+
 def test_the_penalty_drives_discriminators_apart():
     of = biased()
     overlaps = []

@@ -71,9 +71,10 @@ def orthogonality(hidden: list[Tensor]) -> Tensor:
 
     As the code of Han et al. 2021b and of fairlib have it: lengths are constants of the gradient. Their papers
     write H_i^T H_j. Here the squares are summed by way of H^T H (H,H), which is smaller than (B,B)."""
-    unit = [h.float() / (h.float().norm(dim=1, keepdim=True).detach() + 1e-6) for h in hidden]
-    products = [h.T @ h for h in unit]
-    squares = [(first * second).sum() / len(hidden[0]) ** 2 for first, second in combinations(products, 2)]
+    with torch.autocast(hidden[0].device.type, enabled=False):  # the products of alike rows cancel
+        unit = [h.float() / (h.float().norm(dim=1, keepdim=True).detach() + 1e-6) for h in hidden]
+        products = [h.T @ h for h in unit]
+        squares = [(first * second).sum() / len(hidden[0]) ** 2 for first, second in combinations(products, 2)]
     return torch.stack(squares).mean() if squares else hidden[0].new_zeros(())
 
 
