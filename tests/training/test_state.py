@@ -37,7 +37,8 @@ METHODS = [
     "con_ft+batch_size=8+temperature=0.5",
     "con+batch_size=8+decay=plateau+decay_every=1+decay_factor=0.1+evaluate_every=1+temperature=0.5",
     "adv+batch_size=8",
-    "adv+batch_size=8+discriminator_epochs=3+encoder=lenet",
+    # with the default orthogonality, 1000, the discriminators overshoot: after three epochs any rounding is 10 %
+    "adv+batch_size=8+discriminator_epochs=3+encoder=lenet+orthogonality=10",
     "head_first+batch_size=8+encoder=lenet+head_epochs=2",
     f"supcon{SMALL}",
     f"supcon{SMALL}+head_gradient=accumulate",
@@ -164,8 +165,7 @@ def test_bf16_trains_in_lower_precision(name, tmp_path):
     for precision in ("fp32", "bf16"):
         progress = Trainer(method(name), "key", score, Machine(CPU, precision), tmp_path / f"{precision}.pt").run()
         first.append(next(row["value"] for row in progress.history if row["name"] == "loss"))
-    rel = 0.2 if name.startswith("adv") else 0.05  # Adv's loss has 1,000 times a square of what is nearly 0
-    assert first[0] != first[1] and first[0] == pytest.approx(first[1], rel=rel)
+    assert first[0] != first[1] and first[0] == pytest.approx(first[1], rel=0.05)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
