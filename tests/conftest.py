@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import pooch
 import pytest
 
 from despur.specs import declarations, resolution
@@ -51,3 +52,32 @@ def package(tmp_path: Path) -> Iterator[Package]:
     with pytest.MonkeyPatch.context() as patch:
         yield Package(patch, tmp_path / "despur")
     forget()
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Downloads fail."""
+
+    def retrieve(*arguments: object, **keywords: object) -> None:
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+
+
+@pytest.fixture
+def offline(no_network: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """No weights, and no way to download them."""
+    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """A headless Chromium, driven by Playwright. Where one of them is not there, the tests skip, saying so."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: no test in a browser")
+    programs = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+    chromium = next(filter(None, programs), None) or pytest.skip("no Chromium here: no test in a browser")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()

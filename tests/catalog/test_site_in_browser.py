@@ -1,26 +1,11 @@
 """The site that `make docs` built, in a real headless Chromium. Skipped where there is no site or no browser."""
 
-import shutil
-
 import pytest
 from project import SOURCE
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SITE = SOURCE / "build/docs"
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here"),
-    pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built (make docs)"),
-]
+pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built (make docs)")
 PAGES = ["index", "tutorial", "metrics", "methods/cnc", "datasets/waterbirds", "claims/cnc", "gallery/config_cnc"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture

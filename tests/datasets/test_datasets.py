@@ -160,17 +160,7 @@ def idx(array):
 
 
 @pytest.fixture
-def offline(monkeypatch):
-    """Downloads fail, as without a network."""
-
-    def retrieve(*arguments, **keywords):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(pooch, "retrieve", retrieve)
-
-
-@pytest.fixture
-def mnist(tmp_path, monkeypatch, offline):
+def mnist(tmp_path, monkeypatch, no_network):
     """A folder with four small made-up MNIST files."""
     rng = np.random.default_rng(0)
     content = {}
@@ -193,7 +183,7 @@ def test_idx_files_are_read_in_their_shape(tmp_path, monkeypatch, shape):
     assert np.array_equal(read_idx(tmp_path, IMAGES), array)
 
 
-def test_a_missing_raw_file_is_an_error_that_says_which_where_and_how_to_get_it(tmp_path, offline):
+def test_a_missing_raw_file_is_an_error_that_says_which_where_and_how_to_get_it(tmp_path, no_network):
     with pytest.raises(InputError) as error:
         read("cmnist", tmp_path)
     for word in (str(tmp_path / "mnist" / IMAGES), "no route to host", cmnist.URL, "DESPUR_DATA_ROOT"):

@@ -6,7 +6,6 @@ from argparse import Namespace
 
 import numpy as np
 import pandas as pd
-import pooch
 import pytest
 import torch
 from helpers import OPTIONS, result, task
@@ -25,18 +24,6 @@ from despur.training import runs
 
 TINY = {"weights": "random", "layers": 1, "hidden": 64}
 BERT_NAME = "encoder.hidden=64+encoder.layers=1+encoder.weights=random"
-
-
-@pytest.fixture
-def offline(monkeypatch, tmp_path):
-    """No weights, and no way to download them."""
-
-    def retrieve(*arguments, **keywords):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(pooch, "retrieve", retrieve)
-    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path))
-    return tmp_path
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
-import pooch
 import pytest
 import torch
 import transformers
@@ -41,22 +40,16 @@ MODELS = {
 
 
 @pytest.fixture
-def weights(monkeypatch, tmp_path):
-    """The networks and vocabularies of letters where their files are looked for, and no way to download others."""
-
-    def retrieve(*arguments, **keywords):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(pooch, "retrieve", retrieve)
-    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path))
+def weights(offline):
+    """The networks and vocabularies of letters where their files are looked for."""
     for name, network in MODELS.items():
-        network.save_pretrained(tmp_path / name)
+        network.save_pretrained(offline / name)
     for folder, special in (("gpt-neo-125M", SPECIAL["gpt2"]), ("roberta-large", SPECIAL["roberta"])):
         words = [*special, "Ġ", *"abcdefghijklmnopqrstuvwxyz", "to"]
-        (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
-        (tmp_path / folder / "merges.txt").write_text("#version: 0.2\nt o\n")
-    return tmp_path
+        (offline / folder).mkdir(exist_ok=True)
+        (offline / folder / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
+        (offline / folder / "merges.txt").write_text("#version: 0.2\nt o\n")
+    return offline
 
 
 def build(model, pooling="mean"):

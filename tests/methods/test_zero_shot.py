@@ -8,7 +8,6 @@ from importlib import import_module
 
 import numpy as np
 import open_clip
-import pooch
 import pytest
 import torch
 from helpers import OPTIONS, result, save_tiny
@@ -51,18 +50,6 @@ def models(tmp_path_factory):
     for name, config in (("tiny-vit", TINY), ("tiny-rn", RESNET)):
         (folder / f"{name}.json").write_text(json.dumps(config))
         open_clip.add_model_config(folder / f"{name}.json")
-
-
-@pytest.fixture
-def offline(monkeypatch, tmp_path):
-    """No weights, and no way to download them."""
-
-    def retrieve(*arguments, **keywords):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(pooch, "retrieve", retrieve)
-    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path))
-    return tmp_path
 
 
 def tiny(name="tiny-vit", checkpoint="random", shape=(3, 24, 24), seed=0):

@@ -1,17 +1,10 @@
 """The page in a real headless Chromium (Debian's chromium, driven by Playwright). Skipped, saying so, where there is
 none."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 from page import page as make_page
-
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="Playwright is not installed: the page is not tested in a browser"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: the page is not tested in a browser")
 
 
 @pytest.fixture(scope="module")
@@ -19,14 +12,6 @@ def address(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("page"))
         return make_page().as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import pytest
 import yaml
@@ -112,20 +111,14 @@ def test_the_readme_s_scorecard_of_an_unfinished_run_says_which_paper_is_missing
     assert re.search(r"0 of \d+ tables and figures made", missing) and "snakemake fair_cl" in missing
 
 
-def test_the_report_opens_in_a_browser(reported):
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="Playwright is not installed: the report is not tested in a browser"
-    )
-    chromium = shutil.which("chromium") or pytest.skip("no Chromium here: the report is not tested in a browser")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page, said = browser.new_page(), []
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto((reported / "report.html").as_uri())
-        assert page.get_by_text("Start with").count()
-        page.screenshot(path=reported / "report.png")
-        page.get_by_text("Correct-N-Contrast").first.click()
-        page.get_by_text("Table 1").first.wait_for()
-        rows = page.locator("table tbody tr").all_inner_texts()
-        browser.close()
+def test_the_report_opens_in_a_browser(reported, browser):
+    page, said = browser.new_page(), []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto((reported / "report.html").as_uri())
+    assert page.get_by_text("Start with").count()
+    page.screenshot(path=reported / "report.png")
+    page.get_by_text("Correct-N-Contrast").first.click()
+    page.get_by_text("Table 1").first.wait_for()
+    rows = page.locator("table tbody tr").all_inner_texts()
+    page.close()
     assert said == [] and [row.split()[0] for row in rows] == sorted(row.split()[0] for row in rows) and len(rows) == 7
