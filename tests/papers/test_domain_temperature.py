@@ -587,7 +587,8 @@ def test_the_heat_maps_show_printed_and_measured_grids(scripts, world, tmp_path)
         (shown["source"] == "this run")
         & shown["metric"].isin(["validation_accuracy", "test_ood_accuracy", "test_id_accuracy"])
     ]
-    assert (shown["source"] == "paper_method").sum() == 240 and len(mine) == 2 * 6 * 3
+    assert (shown["source"] == "printed").sum() == 240 and len(mine) == 2 * 6 * 3
+    assert shown["paper_method"].notna().all() and "printed" not in shown
     for row in mine.itertuples():
         split, metric = SPLITS[row.metric]
         own = world.mean(

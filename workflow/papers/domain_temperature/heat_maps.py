@@ -45,8 +45,8 @@ def load_printed_grids(method: str) -> pd.DataFrame:
     table = pd.concat([pd.read_csv(REPORTED / f"table_{number}.csv") for number in TABLES[method]], ignore_index=True)
     settings = pd.DataFrame([printed_settings(text) for text in table["setting"]])[GRID].astype(float)
     return settings.assign(
-        source="paper_method",
-        printed=method,
+        source="printed",
+        paper_method=method,
         metric=table["metric"],
         accuracy=100 * table["mean"],
         selected=table["note"].fillna("").str.startswith("selected"),
