@@ -25,6 +25,8 @@ rule train_stage2:
     message: "Training b"
     shell: "(echo first words; echo last words; COMMAND) > {log} 2>&1"
 """
+# training that goes on until the view has shown it, for a minute at most
+UNTIL_SEEN = "for i in $(seq 600); do [ -e seen ] && break; sleep 0.1; done; touch {output}"
 
 
 @pytest.fixture
@@ -42,19 +44,21 @@ def call(tmp_path):
         main, other = pty.openpty()
         process = subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=other, stderr=other)
         os.close(other)
-        return read_all(main), process.wait(timeout=100)
+        return read_all(main, tmp_path / "seen"), process.wait(timeout=100)
 
     return run
 
 
-def read_all(terminal):
-    """What is written to a terminal until nobody writes any more."""
+def read_all(terminal, seen):
+    """What is written to a terminal until nobody writes any more. ``seen`` is made once the view shows training."""
     found = b""
     while True:
         try:
             found += os.read(terminal, 4096)
         except OSError:
             return found.decode()
+        if b"Training b" in found:
+            seen.touch()
 
 
 def test_without_a_terminal_each_job_is_a_line_at_its_start_and_at_its_end(call):
@@ -87,6 +91,6 @@ def test_an_error_before_any_job_is_said(call):
 
 
 def test_on_a_terminal_there_is_one_view_that_ends_with_what_was_made(call):
-    text, code = call("sleep 1.5; touch {output}", terminal=True)
+    text, code = call(UNTIL_SEEN, terminal=True)
     assert code == 0 and "1 done" in text and "Training b" in text and "All is made" in text
     assert "start  " not in text
