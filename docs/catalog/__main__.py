@@ -1,4 +1,4 @@
-"""Write the source of the site: ``python -m catalog build/docs/source``. Sphinx makes the pages of it (``make
+"""Write the source of the site: ``python -m catalog build/docs-source``. Sphinx makes the pages of it (``make
 docs``)."""
 
 import sys

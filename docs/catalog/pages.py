@@ -111,7 +111,7 @@ class Site:
         if path.suffix in IMAGES:
             self.copied[name := f"figures/{own}"] = path
         else:
-            name = self.page_of[path] = f"source/{own}.md"
+            self.page_of[path] = name = f"source/{own}.md"  # first: it may link to itself
             self.texts[name] = self.show(name, path)
         self.page_of[path] = name
         return name

@@ -66,11 +66,4 @@ def describe_type(schema: Mapping[str, Any], stated: Mapping[str, Any]) -> str:
     if "$ref" in stated:
         stated = schema["$defs"][stated["$ref"].rpartition("/")[2]]
     kinds = stated["type"] if isinstance(stated["type"], list) else [stated["type"]]
-    names = {
-        "string": "text",
-        "array": "list",
-        "object": "mapping",
-        "integer": "whole number",
-        "boolean": "true or false",
-    }
-    return " or ".join(names[kind] for kind in kinds)
+    return " or ".join(KINDS[kind] for kind in kinds)
