@@ -17,7 +17,7 @@ reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	@$(RUN) python -m despur.reporting.digits --configfile $(CONFIG)
 
 verdicts: $(VENV)/ready ## no training: tables and scorecard from what the ledger and this machine have measured
-	$(RUN) python -m despur judge
+	$(RUN) despur judge
 
 smoke: $(VENV)/ready ## does it work here? one method, one seed (config/smoke.yaml)
 	$(RUN) snakemake --configfile config/smoke.yaml

@@ -102,10 +102,8 @@ def test_make_targets_exist():
 
 
 def actions():
-    """The subcommands of ``python -m despur`` that pages name."""
-    return sorted(
-        {found for _, line in of_documents(commands) for found in re.findall(r"python -m despur ([a-z]+)", line)}
-    )
+    """The subcommands of ``despur`` that pages name."""
+    return sorted({found for _, line in of_documents(commands) for found in re.findall(r"^despur ([a-z]+)", line)})
 
 
 def test_subcommands_of_despur_exist():

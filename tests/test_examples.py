@@ -28,20 +28,7 @@ def extended(tmp_path_factory):
         for file, text in examples(page).items():
             (project.root / file).parent.mkdir(parents=True, exist_ok=True)
             (project.root / file).write_text(text)
-    project.edit("workflow/despur/evaluate.py", call_calibration)
     return project
-
-
-def call_calibration(text):
-    """evaluate.py with the line and the import of the page on metrics."""
-    (line,) = [
-        line
-        for line in (SOURCE / "docs/adding_a_metric.md").read_text().splitlines()
-        if line.startswith('    yield "calibration_error"')
-    ]
-    text = text.replace("metrics import probes", "metrics import calibration, probes")
-    start = text.index("\n", text.index("    z, logits = "))
-    return f"{text[:start]}\n{line}{text[start:]}"
 
 
 def written(pages=PAGES):

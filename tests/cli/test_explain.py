@@ -1,4 +1,4 @@
-"""python -m despur: what it says, what it refuses, what it leaves alone."""
+"""despur: what it says, what it refuses, what it leaves alone."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""What `python -m despur new` writes runs, and passes its test."""
+"""What `despur new` writes runs, and passes its test."""
 
 import shutil
 
@@ -21,12 +21,12 @@ def project(tmp_path_factory):
 
 
 def test_all_that_is_new_passes_its_tests_and_is_clean(project):
-    tests = [f"tests/{folder}" for folder in ("methods", "datasets", "encoders", "inference", "papers")]
+    tests = [f"tests/{folder}" for folder in ("methods", "datasets", "encoders", "inference", "metrics", "papers")]
     files = [str(file) for folder in tests for file in (project.root / folder).glob("test_my_*.py")]
     assert len(files) == len(KINDS)
     project.python("-m", "pytest", "-p", "no:xdist", *files)
     written = [str(file) for file in project.root.glob("workflow/**/my_*.py")]
-    assert len(written) == 4
+    assert len(written) == 5
     project.python("-m", "ruff", "check", *files, *written)
     project.python("-m", "ruff", "format", "--check", *files, *written)
 
@@ -34,9 +34,10 @@ def test_all_that_is_new_passes_its_tests_and_is_clean(project):
 def test_a_new_paper_s_table_comes_from_runs_of_a_new_method_on_a_new_data_set(project):
     project.edit("workflow/papers/my_paper/experiments.yaml", lambda text: text.replace("erm: erm", "erm: my_method"))
     (project.root / "own.yaml").write_text("papers: [my_paper]\nseeds: 1\ndatasets: {cmnist: my_dataset}\n")
-    table = "results/papers/my_paper/table_1.csv"
+    table, run = "results/papers/my_paper/table_1.csv", "results/runs/my_dataset/my_method/s0/metrics.csv"
     project.snakemake("--configfile", "own.yaml", "--", table)
     assert "erm" in (project.root / table).read_text()
+    assert ",my_metric," in (project.root / run).read_text()
 
 
 @pytest.mark.parametrize("name", ["My", "2nd", "a-b", "../a", "cnc"])

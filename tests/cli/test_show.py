@@ -1,4 +1,4 @@
-"""python -m despur show, diff: what runs measured and how they differ, from folders with known numbers."""
+"""despur show, diff: what runs measured and how they differ, from folders with known numbers."""
 
 import json
 from pathlib import Path

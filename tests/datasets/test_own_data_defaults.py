@@ -77,7 +77,7 @@ def test_groups_that_leave_nothing_to_work_with_are_warned_of(brought, capsys):
         ([0, 1, 0, 1], ""),
         ([0, 1, 1, 1], "one inferred attribute in all samples of class b"),
         ([0, 0, 1, 1], "stage 1 is wrong nowhere"),
-        ([1, 1, 1, 1], "there is one cluster"),
+        ([1, 1, 1, 1], "no inferred groups to compare"),
         ([3, 3, 4, 4], "one inferred attribute in all samples of class a, b"),
     ],
 )

@@ -1,24 +1,29 @@
 """Files outside the package count as if they were in it: names, settings, digests, training, configurations."""
 
+import argparse
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers import OPTIONS, result, save_tiny
 from project import SOURCE, Project
 
-from despur import losses, methods
+from despur import losses, methods, metrics
 from despur.cli.list import list_kind
 from despur.cli.new import create
+from despur.evaluate import evaluate, load_measures
+from despur.orchestration import experiments
 from despur.orchestration.configuration import load_configuration
 from despur.specs import declarations, extensions
-from despur.specs.declarations import declared, find_component, list_components
+from despur.specs.declarations import declared, find_component, list_components, list_measures
 from despur.specs.extensions import use_extensions
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import digest
 from despur.storage.digest import cache_key
+from despur.storage.finished_runs import load_metrics
 from despur.training.runs import train_all
 
 METHOD = '''"""ERM that says what it was told."""
@@ -61,18 +66,19 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "mine/losses/my_steps.py").write_text('"""A word."""\n\nNAME = "told"\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(extensions.VARIABLE, "")
-    for package in (losses, methods):
+    for package in (losses, methods, metrics):
         monkeypatch.setattr(package, "__path__", list(package.__path__))
     forget()
     yield tmp_path
     forget()
-    for name in ("methods.my_method", "losses.my_steps"):
+    for name in ("methods.my_method", "losses.my_steps", "metrics.my_metric"):
         sys.modules.pop(f"despur.{name}", None)
 
 
 def forget():
-    for function in (declared, resolve, cache_key, digest._file, digest.code_digest):
+    for function in (declared, resolve, cache_key, digest._file, digest.code_digest, list_measures, load_measures):
         function.cache_clear()
+    experiments.load_experiments.cache_clear()
 
 
 def test_a_method_outside_the_package_has_a_name_settings_and_a_line_in_the_list(folder):
@@ -97,6 +103,44 @@ def test_it_is_trained_and_its_code_is_in_the_cache_key(folder):
         (folder / "mine/losses/my_steps.py").write_text(text)
         forget()
         assert (cache_key(at) == before) == same
+
+
+def test_every_run_is_evaluated_by_a_metric_outside_the_package(folder):
+    list(create("metric", "my_metric", Path("mine")))
+    use_extensions(["mine"])
+    at = result(folder / "results", "runs/colored_digits/my_method+epochs=1+strength=0.25/s0")
+    save_tiny(folder / "results")
+    train_all(at, OPTIONS, ("best", "last"))
+    evaluate(at, argparse.Namespace())
+    table = load_metrics(at.folder)
+    own = table[table["metric"] == "my_metric"]
+    assert {*own["selection"]} == {"best", "last"} and own["value"].between(0, 1).all() and "test" in {*own["split"]}
+    assert "val" not in {*own["split"]}
+    evaluated = replace(at, stage="evaluate")
+    before = cache_key(evaluated)
+    file = folder / "mine/metrics/my_metric.py"
+    file.write_text(file.read_text().replace("[rows]", "[rows] + 1"))
+    forget()
+    assert cache_key(evaluated) != before
+
+
+def test_a_paper_outside_the_package_is_listed_and_its_tables_can_be_made(folder):
+    list(create("paper", "my_paper", Path("mine")))
+    text = "papers: [my_paper]\nseeds: 1\ndatasets: {cmnist: colored_digits}\nextensions: [mine]\n"
+    Path("own.yaml").write_text(text)
+    load_configuration(Path("own.yaml"))
+    assert "my_paper" in experiments.list_papers() and "cnc" in experiments.list_papers()
+    assert any(line.startswith("my_paper ") for line in list_kind("papers"))
+    Path("Snakefile").write_text(WORKFLOW)
+    project = Project(folder)
+    project.environment |= {"PYTHONPATH": str(declarations.PACKAGE.parent), extensions.VARIABLE: ""}
+    text = project.snakemake("-n", "results/papers/my_paper/table_1.csv", "--configfile", "own.yaml")
+    assert "Making Table 1 of my_paper" in text
+    with pytest.raises(SettingError, match=r"papers/my_paper exists: choose another name"):
+        list(create("paper", "my_paper", Path("mine")))
+    (folder / "mine/papers/my_paper").rename(folder / "mine/papers/cnc")
+    with pytest.raises(SettingError, match=r"mine/papers/cnc: .*papers/cnc has the same name: rename"):
+        experiments.list_papers()
 
 
 def test_two_files_of_one_name_are_refused(folder):
@@ -124,8 +168,6 @@ def test_a_new_file_is_written_into_an_extension(folder, monkeypatch):
     for name in ("my_method", "cnc"):
         with pytest.raises(SettingError, match=rf"{name}\.py exists: choose another name"):
             list(create("method", name, Path("mine")))
-    with pytest.raises(SettingError, match="stands in workflow/papers"):
-        list(create("paper", "my_paper", Path("mine")))
 
 
 def test_another_workflow_uses_despur_as_a_module_with_an_extension(folder):

@@ -11,8 +11,9 @@ test data."""
 import argparse
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from despur.metrics.codes import encode_logits
 from despur.metrics.groups import mean
 from despur.metrics.resampling import counts
 from despur.metrics.rows import Row, accuracies, leakage, predict_neighbors, representations, sizes, theorem
+from despur.specs.declarations import list_measures
 from despur.specs.paths import ResultPath, Run, identify_run
 from despur.storage.containers import Container
 from despur.storage.provenance import entry_point
@@ -60,9 +62,19 @@ def evaluate_run(
             found += [
                 (split, row) for row in held_out(dataset, rows, run, outputs, weights[split], known, (split, *same))
             ]
+        if split in tested:
+            found += [
+                (split, row) for measure in load_measures() for row in measure(dataset, rows, outputs, weights[split])
+            ]
     if probes.apply(dataset, logits):
         found += probes.probe_rows(dataset, outputs["z"], weights)
     return found
+
+
+@cache
+def load_measures() -> list[Callable[..., Iterator[Row]]]:
+    """The functions ``measure`` of files of the folders ``metrics``, in the package and in extensions."""
+    return [import_module(f"despur.metrics.{name}").measure for name in list_measures()]
 
 
 def held_out(

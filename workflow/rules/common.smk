@@ -93,7 +93,7 @@ def artifact_outputs(paper, artifact):
     if files[0].endswith(".parquet"):
         return files
     known = experiments.load_experiments(paper)
-    caption = f"../papers/{paper}/captions/{artifact}.rst"
+    caption = str(experiments.find_paper(paper) / "captions" / f"{artifact}.rst")
     return report_files(files, caption, known["title"], list(known["artifacts"]).index(artifact) + 1)
 
 

@@ -18,7 +18,7 @@ for paper in config["papers"]:
             conda:
                 "../../envs/despur.yaml"
             params:
-                script=f"workflow/papers/{paper}/{artifact_files.find_script(artifact)[0]} {artifact}",
+                script=f"{artifact_files.spell_folder(paper) / artifact_files.find_script(artifact)[0]} {artifact}",
                 artifact_runs=jobs.serialize_artifact(config, paper, artifact),
                 prefix=path_without_suffix,
             message:

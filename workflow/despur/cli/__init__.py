@@ -1,1 +1,1 @@
-"""The commands of `python -m despur`."""
+"""The commands of `despur`."""

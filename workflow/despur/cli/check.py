@@ -1,4 +1,4 @@
-"""``python -m despur check waterbirds``: are the raw files of a data set here, and right? It downloads and writes
+"""``despur check waterbirds``: are the raw files of a data set here, and right? It downloads and writes
 nothing."""
 
 import re
@@ -30,8 +30,7 @@ def check(dataset: str | None = None, configfile: Path | None = None) -> Iterato
         yield from check_configured(configfile)
     else:
         raise SettingError(
-            "name a data set (python -m despur check waterbirds) or a configuration (--configfile "
-            "config/published.yaml)"
+            "name a data set (despur check waterbirds) or a configuration (--configfile config/published.yaml)"
         )
 
 
@@ -84,7 +83,7 @@ def check_configured(configfile: Path) -> Iterator[str]:
     if some are not."""
     root = data_root()
     yield (
-        f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: python -m despur check NAME does. "
+        f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: despur check NAME does. "
         "Pretrained weights: docs/raw_data.md.\n"
     )
     needed = list_needed_data(configfile)

@@ -1,4 +1,4 @@
-"""``python -m despur diff RUN RUN``: how two results differ. For reading only."""
+"""``despur diff RUN RUN``: how two results differ. For reading only."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -56,7 +56,7 @@ def list_changes(
     if not pairs:
         sizes = f"{len(first)} points ({', '.join(first)}) against {len(second)} others ({', '.join(second)})"
         raise SettingError(
-            f"no metrics compared: {sizes}; choose a result of a single point, or look at each: python -m despur show"
+            f"no metrics compared: {sizes}; choose a result of a single point, or look at each: despur show"
         )
     title = f"{' | '.join(dict.fromkeys(splits))} metric, mean (std) over seeds"
     for one, other in pairs:

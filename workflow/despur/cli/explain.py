@@ -1,4 +1,4 @@
-"""``python -m despur explain PATH``: what a path means, line by line. No torch, numpy or pandas."""
+"""``despur explain PATH``: what a path means, line by line. No torch, numpy or pandas."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -121,7 +121,7 @@ def explain_artifact(path: Path) -> Iterator[str]:
     known = experiments.load_experiments(paper)
     if artifact not in known["artifacts"]:
         raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(known['artifacts'])}")
-    script = f"papers/{paper}/{artifact_files.find_script(artifact)[0]}"
+    script = artifact_files.spell_folder(paper) / artifact_files.find_script(artifact)[0]
     yield f"{path}: {artifact_files.format_label(artifact)} of {known['title']}, made by {script}"
     for file, config in load_all_configurations().items():
         if paper in config["papers"]:

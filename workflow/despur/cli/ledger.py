@@ -1,4 +1,4 @@
-"""``python -m despur record`` and ``python -m despur ledger``: what finished runs measured, kept in results/ledger."""
+"""``despur record`` and ``despur ledger``: what finished runs measured, kept in results/ledger."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) 
     from despur.cli.recording import record
 
     if bool(paths) == bool(configfile):
-        example = "python -m despur record results/runs/cmnist/cnc/s0-2"
+        example = "despur record results/runs/cmnist/cnc/s0-2"
         raise SettingError(f"name folders ({example}) or a configuration (--configfile FILE)")
     if configfile is None:
         yield from record(paths, commit)

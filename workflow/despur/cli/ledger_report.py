@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.orchestration.experiments import PAPERS, list_papers, load_experiments
+from despur.orchestration.experiments import find_papers, load_experiments
 from despur.specs.names import parse
 from despur.storage import ledger
 from despur.storage.standing import Standing, judge_records
@@ -16,10 +16,10 @@ MARKS = ("<!-- generated: measured -->\n", "<!-- end -->")
 METRICS = ("worst_group_accuracy", "average_accuracy", "probe_accuracy", "domain_accuracy")
 
 
-def write_reports(folder: Path = ledger.LEDGER, papers: Path = PAPERS) -> Iterator[str]:
+def write_reports(folder: Path = ledger.LEDGER) -> Iterator[str]:
     """Bring every README up to date; a line for each that changed."""
-    for paper in list_papers():
-        file = papers / paper / "README.md"
+    for paper, home in find_papers().items():
+        file = home / "README.md"
         new = insert_report(text := file.read_text(), report_paper(paper, folder))
         if new != text:
             with atomic(file) as temporary:

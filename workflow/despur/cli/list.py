@@ -1,4 +1,4 @@
-"""``python -m despur list methods``: what there is."""
+"""``despur list methods``: what there is."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def list_kind(kind: str) -> Iterator[str]:
             yield Row(f"{paper:<20} {title}", kind, name=paper, title=title)
     elif kind == "claims":
         for paper in experiments.list_papers():
-            for claim in yaml.safe_load((experiments.PAPERS / paper / "claims.yaml").read_text())["claims"]:
+            for claim in yaml.safe_load((experiments.find_paper(paper) / "claims.yaml").read_text())["claims"]:
                 told = {key: claim[key] for key in ("name", "statement", "place")}
                 yield Row(
                     "{paper:<20} {name}: {statement} ({place})".format(paper=paper, **told), kind, paper=paper, **told

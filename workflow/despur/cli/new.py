@@ -1,27 +1,33 @@
-"""``python -m despur new method NAME``: a file that runs, and its test, to start from (despur/cli/templates)."""
+"""``despur new method NAME``: a file that runs, and its test, to start from (despur/cli/templates)."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from despur.orchestration.experiments import PAPERS
+from despur.orchestration.experiments import PAPERS, find_paper, list_papers
 from despur.specs.declarations import PACKAGE, find_component, list_components
 from despur.specs.settings import SettingError
 
 TEMPLATES = Path(__file__).parent / "templates"
 TESTS = PACKAGE.parents[1] / "tests"
-FOLDERS = {"method": "methods", "dataset": "datasets", "encoder": "encoders", "inference": "inference"}
+FOLDERS = {
+    "method": "methods",
+    "dataset": "datasets",
+    "encoder": "encoders",
+    "inference": "inference",
+    "metric": "metrics",
+}
 KINDS = (*FOLDERS, "paper")
 
 
 def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:
-    """a file that runs, and its test, for a new method, dataset, encoder, inference or paper, here or in an extension.
-    Raises SettingError for a name that is not valid, or that exists."""
-    if folder and kind == "paper":
-        raise SettingError("--folder: a paper's folder stands in workflow/papers; leave --folder out")
+    """a file that runs, and its test, for a new method, dataset, encoder, inference, metric or paper, here or in an
+    extension. Raises SettingError for a name that is not valid, or that exists."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise SettingError(f"{name!r} cannot be a name: use lower-case letters, digits and _, such as my_{kind}")
     files = list_files(kind, name, folder)
+    if kind == "paper" and name in list_papers():
+        raise SettingError(f"{find_paper(name)} exists: choose another name")
     if kind != "paper" and name in list_components(FOLDERS[kind]):
         raise SettingError(f"{find_component(FOLDERS[kind], name)} exists: choose another name")
     for file in files:
@@ -38,11 +44,11 @@ def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:
 
 def list_files(kind: str, name: str, extension: Path | None = None) -> dict[Path, Path]:
     """The files to write, in the package or in an extension, and their templates."""
-    if kind == "paper":
-        folder = TEMPLATES / "paper"
-        files = {PAPERS / name / file.relative_to(folder): file for file in sorted(folder.rglob("*.*"))}
-        return {**files, TESTS / "papers" / f"test_{name}.py": TEMPLATES / "test_paper.py"}
     code, tests = (extension, extension / "tests") if extension else (PACKAGE, TESTS)
+    if kind == "paper":
+        template, folder = TEMPLATES / "paper", (extension / "papers" if extension else PAPERS) / name
+        files = {folder / file.relative_to(template): file for file in sorted(template.rglob("*.*"))}
+        return {**files, tests / "papers" / f"test_{name}.py": TEMPLATES / "test_paper.py"}
     return {
         code / FOLDERS[kind] / f"{name}.py": TEMPLATES / f"{kind}.py",
         tests / FOLDERS[kind] / f"test_{name}.py": TEMPLATES / f"test_{kind}.py",

@@ -1,4 +1,4 @@
-"""``python -m despur plan``: what a configuration costs before anything runs: jobs, hours, disk, the longest chain.
+"""``despur plan``: what a configuration costs before anything runs: jobs, hours, disk, the longest chain.
 
 Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where results/reference has them, else
 stated guesses. ``--open``: the runs that were measured nowhere yet, and what they would settle."""

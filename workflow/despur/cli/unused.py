@@ -1,4 +1,4 @@
-"""``python -m despur unused``: results that no configuration uses."""
+"""``despur unused``: results that no configuration uses."""
 
 from collections.abc import Iterator
 

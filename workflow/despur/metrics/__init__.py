@@ -1,0 +1,3 @@
+from despur.specs.extensions import extend_path
+
+__path__ = extend_path(list(__path__), "metrics")

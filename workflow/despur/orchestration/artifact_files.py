@@ -8,6 +8,7 @@ from despur.orchestration.experiments import (
     PAPERS,
     RESULTS,
     configure_artifact,
+    find_paper,
     list_artifact_runs,
     load_experiments,
 )
@@ -68,12 +69,18 @@ def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[s
 def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """What else an artifact reads: its printed numbers (none for most figures), the files of its paper's folder and the
     other artifacts that it names."""
-    here, folder = load_experiments(paper)["artifacts"], Path("workflow/papers") / paper
+    here, folder = load_experiments(paper)["artifacts"], spell_folder(paper)
     own = f"reported/{artifact}.csv"
-    found = [str(folder / own)] if (PAPERS / paper / own).exists() else []
+    found = [str(folder / own)] if (find_paper(paper) / own).exists() else []
     for name in here[artifact].get("reads", []):
         found += list_outputs(config, paper, name) if name in here else [str(folder / name)]
     return found
+
+
+def spell_folder(paper: str) -> Path:
+    """A paper's folder as jobs name it: from the project's folder; absolute where it lies in an extension."""
+    folder = find_paper(paper)
+    return Path("workflow/papers") / paper if folder.parent == PAPERS else folder
 
 
 def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:

@@ -36,9 +36,11 @@ from typing import Any
 
 import yaml
 
+from despur.specs.extensions import list_extensions
 from despur.specs.names import parse, unknown
 from despur.specs.paths import KINDS, ResultPath, chunk_seeds, chunk_size, split_stage
 from despur.specs.resolution import change_settings, check_length, resolve
+from despur.specs.settings import SettingError
 
 PAPERS = Path(__file__).parents[2] / "papers"
 RESULTS = Path("results")
@@ -69,16 +71,34 @@ class ArtifactRun:
         return asdict(self)
 
 
+def find_papers() -> dict[str, Path]:
+    """The folder of each paper, by name: in workflow/papers and in the folders ``papers`` of extensions. Raises
+    SettingError for a name that two folders have."""
+    found: dict[str, Path] = {}
+    for root in (PAPERS, *(folder / "papers" for folder in list_extensions())):
+        for folder in sorted(file.parent for file in root.glob("*/experiments.yaml")):
+            if folder.name in found:
+                raise SettingError(f"{folder}: {found[folder.name]} has the same name: rename one of them")
+            found[folder.name] = folder
+    return found
+
+
 def list_papers() -> list[str]:
-    return sorted(p.parent.name for p in PAPERS.glob("*/experiments.yaml"))
+    return sorted(find_papers())
+
+
+def find_paper(paper: str) -> Path:
+    """The folder of a paper. Raises SettingError for a paper that has none."""
+    folders = find_papers()
+    if paper not in folders:
+        raise unknown("paper", paper, folders)
+    return folders[paper]
 
 
 @cache
 def load_experiments(paper: str) -> dict[str, Any]:
     """A paper's experiments.yaml. Raises SettingError for a paper that has no folder."""
-    if paper not in list_papers():
-        raise unknown("paper", paper, list_papers())
-    return yaml.safe_load((PAPERS / paper / "experiments.yaml").read_text())
+    return yaml.safe_load((find_paper(paper) / "experiments.yaml").read_text())
 
 
 def list_substitutes(config: Mapping[str, Any], paper_dataset: str) -> list[str]:

@@ -50,7 +50,7 @@ def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
         "artifact_runs": [
             artifact_run.plain() for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
         ],
-        "code": script_digest(f"papers/{paper}/{script}"),
+        "code": script_digest(str(experiments.find_paper(paper) / script)),
     }
     if experiments.configure_artifact(config, paper, artifact).get("shows_settings"):
         content["settings"] = declarations_digest()

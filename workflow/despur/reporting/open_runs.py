@@ -9,7 +9,7 @@ import pandas as pd
 
 from despur.orchestration import artifact_files
 from despur.orchestration.configuration import list_method_names
-from despur.orchestration.experiments import PAPERS, ArtifactRun, list_artifact_runs
+from despur.orchestration.experiments import ArtifactRun, find_paper, list_artifact_runs
 from despur.orchestration.plan import list_jobs_behind
 from despur.reporting import tally
 from despur.reporting.claim_format import Claim, read_claims
@@ -37,7 +37,7 @@ class OpenRuns:
 def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[OpenRuns]:
     """What is open of each paper of a configuration. Results of other stages count with the runs that read them."""
     for paper in config["papers"]:
-        printed, claims = tally.printed(paper), read_claims(PAPERS / paper / "claims.yaml")[0]
+        printed, claims = tally.printed(paper), read_claims(find_paper(paper) / "claims.yaml")[0]
         for shown in group_by_runs(config, paper):
             (_, first), *_ = shown
             runs, jobs = find_open_jobs(first, sources)

@@ -27,7 +27,7 @@ def printed(paper: str) -> pd.DataFrame:
         for file in here.get("reads", [])
         if file.startswith("reported/")
     }
-    for file in sorted((experiments.PAPERS / paper / "reported").glob("*.csv")):
+    for file in sorted((experiments.find_paper(paper) / "reported").glob("*.csv")):
         table = pd.read_csv(file, dtype={"setting": str})
         if "metric" in table:
             table["setting"] = format_settings(table)
@@ -111,7 +111,7 @@ def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
 def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """A row for each claim, data set of the paper and data set that is used for it; what no finished table judges is
     not run here."""
-    file = experiments.PAPERS / paper / "claims.yaml"
+    file = experiments.find_paper(paper) / "claims.yaml"
     asked = read_claims(file)[0]
     rows = [(claim.name, ", ".join(datasets)) for claim in asked for datasets in claim.rows]
     made_here = Path(artifact_files.list_outputs(config, paper, "claims")[0]).with_suffix(".csv")

@@ -13,7 +13,7 @@ import pandas as pd
 
 from despur.orchestration import configuration, matrix
 from despur.orchestration.artifact_files import TABLE, find_script, list_artifacts, list_outputs, list_run_inputs
-from despur.orchestration.experiments import PAPERS, ArtifactRun, configure_artifact, list_artifact_runs
+from despur.orchestration.experiments import ArtifactRun, configure_artifact, find_paper, list_artifact_runs
 from despur.reporting import recorded, scorecard
 from despur.reporting.sources import Sources, explain_records, find_sources, with_sources
 from despur.reporting.verdicts import COMPARED
@@ -74,10 +74,11 @@ def make_tables(config: Mapping[str, Any], shown: Mapping[str, Runs]) -> None:
 
 def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
     """Every table of a paper, by the functions of its tables.py."""
-    for name in {file.stem for file in (PAPERS / paper).glob("*.py")} & {*sys.modules}:
+    folder = find_paper(paper)
+    for name in {file.stem for file in folder.glob("*.py")} & {*sys.modules}:
         del sys.modules[name]  # of the paper that this process made before
-    sys.path.insert(0, str(PAPERS / paper))
-    write = runpy.run_path(str(PAPERS / paper / "tables.py"), run_name="tables")["ARTIFACTS"]
+    sys.path.insert(0, str(folder))
+    write = runpy.run_path(str(folder / "tables.py"), run_name="tables")["ARTIFACTS"]
     for artifact, runs in shown.items():
         output = Path(list_outputs(config, paper, artifact)[0]).with_suffix("")
         output.parent.mkdir(parents=True, exist_ok=True)

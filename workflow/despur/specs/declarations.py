@@ -45,6 +45,14 @@ def list_components(kind: str) -> list[str]:
     return sorted(list_files(kind))
 
 
+@cache
+def list_measures() -> dict[str, Path]:
+    """The files of the folders ``metrics`` that define ``measure``, by name: every run is evaluated by them, too."""
+    found = {name: ast.parse(file.read_text()).body for name, file in list_files("metrics").items()}
+    defining = [name for name, body in found.items() if any(getattr(node, "name", "") == "measure" for node in body)]
+    return {name: list_files("metrics")[name] for name in defining}
+
+
 def find_component(kind: str, name: str) -> Path:
     """The file of a component. Raises SettingError for one that does not exist."""
     files = list_files(kind)

@@ -10,14 +10,14 @@ from pathlib import Path
 from despur.specs.settings import SettingError
 
 VARIABLE = "DESPUR_EXTENSIONS"
-KINDS = ("augment", "datasets", "encoders", "inference", "losses", "methods", "samplers")
+KINDS = ("augment", "datasets", "encoders", "inference", "losses", "methods", "metrics", "samplers")
 
 
 def list_extensions() -> list[Path]:
     """The folders, absolute. Raises SettingError for one that is not there."""
     folders = [Path(text).resolve() for text in os.environ.get(VARIABLE, "").split(os.pathsep) if text]
     if missing := [str(folder) for folder in folders if not folder.is_dir()]:
-        raise SettingError(f"{VARIABLE}: {missing[0]} is no folder; it may have the folders {', '.join(KINDS)}")
+        raise SettingError(f"{VARIABLE}: {missing[0]} is no folder; it may have the folders {', '.join(KINDS)}, papers")
     return list(dict.fromkeys(folders))
 
 

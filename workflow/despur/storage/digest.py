@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur.specs.declarations import PACKAGE, find_component, list_files, revision
+from despur.specs.declarations import PACKAGE, find_component, list_files, list_measures, revision
 from despur.specs.extensions import list_extensions
 from despur.specs.paths import ResultPath, data_root, parse_seeds
 from despur.specs.spec import Spec
@@ -114,7 +114,8 @@ def _name(file: Path) -> str:
 
 
 def script_digest(script: str) -> str:
-    """Digest of a script of a paper (``papers/cnc/tables.py``) and of the code behind it."""
+    """Digest of a script below ``workflow`` (``papers/cnc/tables.py``), or of an absolute path, and of the code behind
+    it."""
     return code_digest(PACKAGE.parent / script)
 
 
@@ -158,6 +159,8 @@ def cache_key(result: ResultPath) -> str:
     sweep = result.datasets if result.stage == "data" else result.sweep
     built = sweep.points if result.stage not in READERS else []
     files = {PACKAGE / ENTRY[result.stage]}.union(*(_components(point) for point in built))
+    if result.stage == "evaluate":
+        files |= {*list_measures().values()}
     asked: dict[str, Any] = {
         "stage": result.stage,
         "dataset": [point.resolved() for point in result.datasets.points],
