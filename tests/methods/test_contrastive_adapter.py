@@ -255,17 +255,25 @@ def test_a_step_follows_the_gradient_of_eq_6(gradient, neighbors):
 def test_negatives_are_the_nearest_of_other_classes_unless_released():
     task = embedded()
     unit = task.batcher.inputs.numpy()
-    anchors = np.flatnonzero(task.inferred_attribute != task.y)[:5]
+    predicted = task.inferred_attribute
+    anchors = np.flatnonzero(predicted != task.y)[-5:]
     for neighbors in ("other_classes", "all", "misplaced"):
         found = build(f"contrastive_adapter+{SMALL}+neighbors={neighbors}", task).neighbors(anchors)
-        for index, (anchor, near) in enumerate(zip(anchors, found, strict=True)):
-            asked = index if neighbors == "misplaced" else anchor
+        for anchor, near in zip(anchors, found, strict=True):
+            of_class = np.flatnonzero((predicted != task.y) & (task.y == task.y[anchor]))
+            listed = sorted(of_class, key=lambda row: (predicted[row], row))  # as the released code lists anchors
+            asked = listed.index(anchor) if neighbors == "misplaced" else anchor
             allowed = [
                 j
                 for j in range(len(unit))
                 if j != asked and (neighbors != "other_classes" or task.y[j] != task.y[anchor])
             ]
             assert near.tolist() == sorted(allowed, key=lambda j: -float(unit[j] @ unit[asked]))[:9]
+
+
+def test_positions_are_within_a_class_by_prediction():
+    y, predicted = np.array([0, 0, 0, 0, 1, 1]), np.array([2, 1, 0, 1, 1, 0])
+    assert hard.HardSampler(y, predicted, 1, 1).positions().tolist() == [2, 0, 0, 1, 0, 0]
 
 
 def test_epochs_alternate_or_both_losses_share_a_step():

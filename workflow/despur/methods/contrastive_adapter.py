@@ -43,8 +43,8 @@ SETTINGS = {
     ),
     "neighbors": choice(
         "other_classes",
-        "Sec. 4.2; released code: among all, those of the anchor's class masked (all), on small data of other "
-        "samples (misplaced)",
+        "Sec. 4.2; released code: among all, those of the anchor's class masked (all), on small data of the sample "
+        "whose number is the anchor's position among the anchors of its class (misplaced)",
         *("other_classes", "all", "misplaced"),
     ),
     "contrast_temperature": float_(0.1, "released code: tau of Eq. 6", above=0),
@@ -130,7 +130,7 @@ class ContrastiveAdapter(Adapter):
         if s["sampling"] == "random":
             return self.sampler.others(anchors)
         apart = s["neighbors"] == "other_classes"
-        where = np.searchsorted(self.sampler.hard, anchors) if s["neighbors"] == "misplaced" else anchors
+        where = self.sampler.positions()[anchors] if s["neighbors"] == "misplaced" else anchors
         rows, count = to_device(where, self.unit.device), min(s["num_neighbors"], len(y) - 1)
         found = nearest(self.unit, rows, count, self.task.labels.values if apart else None).cpu().numpy()
         return [near[y[near] != y[anchor]] if apart else near for near, anchor in zip(found, anchors, strict=True)]

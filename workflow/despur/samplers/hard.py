@@ -45,7 +45,7 @@ class HardSampler:
     def __init__(
         self, y: Array, predicted: Array, num_positives: int, num_negatives: int, sampling: str = "hard"
     ) -> None:
-        self.y, self.wrong = y, predicted != y
+        self.y, self.predicted, self.wrong = y, predicted, predicted != y
         self.num_positives, self.num_negatives = num_positives, num_negatives
         with_right = np.isin(y, np.unique(y[~self.wrong]))
         self.hard = np.flatnonzero(self.wrong & with_right)  # an anchor needs a positive
@@ -64,6 +64,13 @@ class HardSampler:
             fewest = min(map(len, members), default=0)
             pool = rng.permutation(np.concatenate([rows[:fewest] for rows in members])) if members else pool
         return pool[: int(np.ceil(fraction * len(pool)))]
+
+    def positions(self) -> Array:
+        """Of each wrong sample, its position among those of its class, which stand by prediction; of others 0: (N,)."""
+        rows = self.hard[np.lexsort((self.predicted[self.hard], self.y[self.hard]))]
+        found = np.zeros(len(self.y), int)
+        found[rows] = np.arange(len(rows)) - np.searchsorted(self.y[rows], self.y[rows])
+        return found
 
     def others(self, anchors: Array) -> list[Array]:
         """For each anchor, all rows of other classes."""
