@@ -23,7 +23,7 @@ def dataset(
     """Every image an original of its own. Nothing selects: the papers hold no validation data out, and the last step
     counts.
 
-    Class -1, of the split "unlabeled", is not known: only methods without labels see those samples.
+    Class -1, of the split "unlabelled", is not known: only methods without labels see those samples.
     """
     table = pd.DataFrame({"split": split, "y": np.asarray(y, np.int64), "a": 0, "original": np.arange(len(y))})
     fixed = {"train_crop": "centre", "test_crop": "centre", "attributes": ["all"], "select": "val", "headline": "test"}
