@@ -37,8 +37,6 @@ REPORTED_SEEDS = 1  # not stated
 def find_settings(number: Any) -> dict[str, str]:
     """The settings of a printed number; where it names no model and no range, CLIP RN-50's."""
     settings = printed_settings(number.setting)
-    if number.method == "ssa":
-        settings["n_train"] = "100"  # by context (Sec. 5.3): the sentence does not repeat it
     if not RANGES & set(settings):
         settings["backbone"] = named.LARGER
     return settings
