@@ -12,6 +12,7 @@ from despur.storage.store import Array
 
 RUN = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", "seed"]
 OF_TIME = ["data", "method", "seed"]
+TIMED = [*RUN[:-1], "epochs", "second_order", "device", "metric"]  # a row of compare_times for each
 
 
 def read_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
@@ -85,27 +86,16 @@ def compare_times(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Mean accuracy (percent) and seconds by method and epochs, and SimCLR at the time of SimCLR + MSR."""
     table = load_runs(artifact_runs)
     if not len(table):
-        return pd.DataFrame(columns=["paper_dataset", "paper_method", "seconds"])
+        return pd.DataFrame(columns=[*TIMED, "seconds", "ours", "ours_std", "seeds"])
     times = load_seconds(artifact_runs)
     equal = interpolate_equal_time(table, times, ["value"])
     every = pd.concat([table.merge(times, on=OF_TIME), *([equal] if len(equal) else [])], ignore_index=True)
     rows = every[
         (every["split"] == "test") & (every["group"] == "") & every["metric"].isin(["linear_top1", "knn5_top1"])
     ]
-    keys = [
-        "paper_dataset",
-        "used_dataset",
-        "data",
-        "substitute",
-        "paper_method",
-        "epochs",
-        "second_order",
-        "device",
-        "metric",
-    ]
     rows = rows.assign(
         value=100 * rows["value"], second_order=rows["second_order"].map({True: "second", False: "first"}).fillna("")
     )
-    return rows.groupby(keys, sort=False, dropna=False).agg(
+    return rows.groupby(TIMED, sort=False, dropna=False).agg(
         seconds=("seconds", "mean"), ours=("value", "mean"), ours_std=("value", "std"), seeds=("seed", "nunique")
     ).reset_index()  # fmt: skip
