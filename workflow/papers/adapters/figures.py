@@ -30,9 +30,9 @@ def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     keys = ["paper_dataset", "used_dataset", "backbone", "paper_method", "seed"]
     wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
     models = sorted(wide["backbone"].unique())
-    used_dataset = list(wide.groupby(["paper_dataset", "used_dataset"], sort=False))
-    figure, axes = named_rows([data_name(*key) for key, _ in used_dataset], 2, 2 * COLUMN, 2.3)
-    for row, (_, part) in zip(axes, used_dataset, strict=True):
+    datasets = list(wide.groupby(["paper_dataset", "used_dataset"], sort=False))
+    figure, axes = named_rows([data_name(*key) for key, _ in datasets], 2, 2 * COLUMN, 2.3)
+    for row, (_, part) in zip(axes, datasets, strict=True):
         for axis, (metric, label) in zip(row, TRACKED.items(), strict=True):
             for (method, model), own in part.groupby(["paper_method", "backbone"]):
                 marker = MARKERS[models.index(model)]

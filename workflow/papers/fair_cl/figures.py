@@ -52,20 +52,20 @@ def find_strength(data: str, printed: str, method: str) -> float:
 
 def choose_datasets(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[Any, pd.DataFrame]]:
     """The data sets on which one of these methods has at least so many points; all, if there is none."""
-    used_dataset = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
+    datasets = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
     shown = [
         part[part["paper_method"].isin(compared)].groupby("paper_method")["method"].nunique().ge(fewest).any()
-        for _, part in used_dataset
+        for _, part in datasets
     ]
-    return [each for each, here in zip(used_dataset, shown, strict=True) if here] or used_dataset
+    return [each for each, here in zip(datasets, shown, strict=True) if here] or datasets
 
 
 def figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test accuracy against Leakage@h over the strength of each method; circled: on the Pareto front of the method."""
     table = list_points(artifact_runs)
-    used_dataset = choose_datasets(table, list(STRENGTH), 2)
-    figure, axes = panels(len(used_dataset), COLUMN * max(len(used_dataset), 1.4), 2.6)
-    for axis, (key, part) in zip(axes, used_dataset, strict=True):
+    datasets = choose_datasets(table, list(STRENGTH), 2)
+    figure, axes = panels(len(datasets), COLUMN * max(len(datasets), 1.4), 2.6)
+    for axis, (key, part) in zip(axes, datasets, strict=True):
         for method in ordered(part["paper_method"]):
             mine = part[part["paper_method"] == method].sort_values("strength")
             axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o")
@@ -96,9 +96,9 @@ def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     test = headline(chosen.load_selected(artifact_runs)[0])
     values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["paper_method"].isin(PARTS)].copy()
     values["value"] *= 100
-    used_dataset = choose_datasets(values, ["con_ce_scl", "con_ce_fcl"], 1)
-    figure, axes = named_rows([data_name(*key) for key, _ in used_dataset], len(LABELS), 2 * COLUMN, 1.75)
-    for row, (_, part) in zip(axes, used_dataset, strict=True):
+    datasets = choose_datasets(values, ["con_ce_scl", "con_ce_fcl"], 1)
+    figure, axes = named_rows([data_name(*key) for key, _ in datasets], len(LABELS), 2 * COLUMN, 1.75)
+    for row, (_, part) in zip(axes, datasets, strict=True):
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
             draw_bars(axis, part[part["metric"] == metric], label)
     write_figure(output, figure)

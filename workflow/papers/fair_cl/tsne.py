@@ -66,9 +66,9 @@ def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for artifact_run in artifact_runs
     ]
     table = pd.concat(maps, ignore_index=True)
-    used_dataset = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
-    figure, axes = named_rows([data_name(*key) for key, _ in used_dataset], 4, 2 * COLUMN, 1.9)
-    for row, (_, part) in zip(axes, used_dataset, strict=True):
+    datasets = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
+    figure, axes = named_rows([data_name(*key) for key, _ in datasets], 4, 2 * COLUMN, 1.9)
+    for row, (_, part) in zip(axes, datasets, strict=True):
         panels = [
             (method, own, kind)
             for method, own in part.groupby("paper_method", sort=False)
