@@ -101,6 +101,8 @@ def test_a_retried_job_is_not_counted_as_failed(clock):
     state.start(job(1, "train_stage2"))
     state.fail(1)
     assert "1 failed" in summarize(state)
+    assert state.name_restarted("Trying to restart job 1.") == "again  words"
+    assert state.name_restarted("Trying to restart job 2.") == "Trying to restart job 2."
     state.start(job(1, "train_stage2"))
     state.finish(1)
     assert not state.failed and state.count_done() == 1

@@ -125,7 +125,7 @@ def test_a_cancelled_job_goes_on_where_it_was_and_ends_with_the_digits_of_an_uni
         if process.poll() is None:
             kill(process)
     assert code == 0, text
-    assert "Trying to restart job" in text
+    assert re.search("^again +Training cnc on colored_digits", text, re.MULTILINE), text
     resumed = re.search(r"/0: resumes at step (\d+)", (project.root / LOG).read_text())
     steps = json.loads((project.root / RUNS[0] / "about.json").read_text())["runs"]["colored_digits/cnc/s0"]["steps"]
     assert resumed and 0 < int(resumed[1]) < steps

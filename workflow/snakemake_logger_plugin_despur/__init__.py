@@ -22,7 +22,6 @@ UNSHOWN = (
         "Shutting down",
         "Exiting because a job",
         "At least one job did not",
-        "Trying to restart job",
         "Will exit after",
         "Workflow defines that rule",
     ),
@@ -71,7 +70,7 @@ class LogHandler(LogHandlerBase):
 
     def show_other(self, record: logging.LogRecord) -> None:
         """A message that is of no job."""
-        text = record.getMessage() if record.msg is not None else ""
+        text = self.state.name_restarted(record.getMessage()) if record.msg is not None else ""
         if text and record.levelno >= logging.INFO and not text.strip().startswith(UNSHOWN):
             color = "red" if record.levelno >= logging.ERROR else "yellow" if record.levelno >= logging.WARNING else ""
             self.view.show_message(text, color)

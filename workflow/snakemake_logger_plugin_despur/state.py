@@ -89,6 +89,13 @@ class RunState:
             self.failed[number] = job
         return job
 
+    def name_restarted(self, text: str) -> str:
+        """Snakemake's message that a job starts again, with the job's words in the place of its number; any other
+        message as it is."""
+        match = re.fullmatch(r"Trying to restart job (\d+)\.", text)
+        job = {**self.running, **self.failed}.get(int(match[1])) if match else None
+        return f"again  {job.words}" if job else text
+
     def count(self, stage: str) -> tuple[int, int, int]:
         """Of a stage: jobs that are done, running, and left to start."""
         done = sum(job.stage == stage and bool(job.command) for job in self.finished)
