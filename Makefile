@@ -78,10 +78,13 @@ $(VENV)/oracles/ready: $(VENV)/ready envs/oracles.lock
 test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root
 	$(RUN) pytest -rs tests/slurm/resume.py
 
+rehearsal: $(VENV)/ready ## config/published.yaml in miniature, from made-up raw files to the report: build/rehearsal
+	$(RUN) PYTHONPATH=tests python -m rehearsal build/rehearsal
+
 bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, where there is one)
 	$(RUN) PYTHONPATH=tests python -m benchmarks results/benchmarks.csv
 
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference; renew the README's table
 	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG) && python -m despur.reporting.summary README.md
 
-.PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles test-slurm bench reference docs tutorial lint
+.PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles test-slurm rehearsal bench reference docs tutorial lint

@@ -46,10 +46,11 @@ class Project:
     @classmethod
     def fresh(cls, root: Path) -> "Project":
         """The project as it is, without results."""
-        root.mkdir(parents=True)
+        root.mkdir(parents=True, exist_ok=True)
+        skipped = shutil.ignore_patterns("__pycache__")
         for part in PARTS:
             if (SOURCE / part).is_dir():
-                shutil.copytree(SOURCE / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(SOURCE / part, root / part, ignore=skipped, dirs_exist_ok=True)
             else:
                 shutil.copy2(SOURCE / part, root / part)
         return cls(root)
