@@ -338,6 +338,12 @@ def test_comments_are_in_the_groups_of_all_identities_that_they_mention(tmp_path
     assert read("civilcomments+attribute=black", tmp_path).table["a"].tolist() == [0, 0, 0, 1, 1] * 3
 
 
+def test_an_empty_identity_is_not_mentioned(tmp_path, monkeypatch):
+    """WILDS reads it as not a number, which is not at least a half."""
+    civilcomments(tmp_path, monkeypatch, lambda table: table.assign(black=table["black"].where(table["black"] > 0.5)))
+    assert read("civilcomments+attribute=black", tmp_path).table["a"].tolist() == [0, 0, 0, 1, 1] * 3
+
+
 def test_comments_are_tokenised_cut_and_padded(tmp_path, monkeypatch):
     civilcomments(tmp_path, monkeypatch)
     tokens = read("civilcomments+tokens=8", tmp_path).inputs

@@ -143,7 +143,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     raw = metadata_tables.read_table(path, columns, REMEDY, keep_default_na=False)  # "NA" is a comment
     split = metadata_tables.decode_splits(path, raw["split"], SPLITS, REMEDY)
     y = shares(path, raw["toxicity"]).astype(np.int64)
-    mentioned = np.stack([shares(path, raw[name]) for name in IDENTITIES], axis=1)
+    identities = raw[IDENTITIES].replace("", "0")  # as WILDS reads them: an empty one is not mentioned
+    mentioned = np.stack([shares(path, identities[name]) for name in IDENTITIES], axis=1)
     for name in SPLITS:
         if not mentioned[split == name].any():
             raise InputError(
