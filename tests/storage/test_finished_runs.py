@@ -48,3 +48,9 @@ def test_a_pattern_that_matches_no_finished_run_is_refused(folder):
         despur.load_metrics(folder)
     with pytest.raises(SettingError, match="name folders"):
         despur.load_metrics()
+
+
+def test_values_are_those_that_were_written(folder):
+    value = 0.25891675029296335  # pandas' own parser is one unit of the last place off
+    (folder / "jtt/s0/metrics.csv").write_text(f"dataset,method,{COLUMNS}colored_digits,jtt,0,test,best,gap,,{value}\n")
+    assert despur.load_metrics(folder / "jtt/s0")["value"].tolist() == [value]

@@ -21,7 +21,7 @@ def load_headline(path: Path) -> "pd.DataFrame":
     if locate(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
     file = find_file(path, "metrics.csv")
-    table, split = read_metrics(file.parent), find_headline(path)
+    table, split = read_metrics(file), find_headline(path)
     best = table[table["selection"] == "best"]
     if not (best["split"] == split).any():
         there, about = ", ".join(best["split"].unique()) or "none", locate(path).data.folder / "about.json"

@@ -22,6 +22,7 @@ from despur.storage import commits, ledger
 from despur.storage.cards import make_card
 from despur.storage.containers import Container
 from despur.storage.digest import revisions
+from despur.storage.finished_runs import read_metrics, rows_of
 from despur.storage.store import InputError, load_dataset
 
 FILES = ("about.json", "metrics.csv", "resamples.parquet", "outputs.safetensors")
@@ -78,7 +79,7 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
     for run in result.runs():
         dataset = stored(run.data.name)
         card = None if withholds_labels(run.data) else make_card(dataset, run.data.name)
-        own, drawn = (table[rows_of(table, run)] for table in (metrics, resamples))
+        own, drawn = (rows_of(table, run) for table in (metrics, resamples))
         measured = measure(dataset, run, outputs.under(f"{run.key}/best"), own, drawn, withheld=card is None)
         name = card and ledger.write(folder / run.data.name, "card", card).stem
         content = {**describe(result, run, about), **made_by, "card": name, **measured}
@@ -89,15 +90,6 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
 def withholds_labels(data: Spec) -> bool:
     """Whether a data set, or the one that it is made from, declares that its labels may not be passed on."""
     return any("LABELS_WITHHELD" in declared(each.kind, each.base_name) for each in (data, data.source) if each)
-
-
-def read_metrics(file: Path) -> pd.DataFrame:
-    undefined = {"value": ["nan", ""]}
-    return pd.read_csv(file, keep_default_na=False, na_values=undefined, low_memory=False, float_precision="round_trip")
-
-
-def rows_of(table: pd.DataFrame, run: Run) -> "pd.Series[bool]":
-    return (table["dataset"] == run.data.name) & (table["method"] == run.spec.name) & (table["seed"] == run.seed)
 
 
 def read_about(result: ResultPath) -> dict[str, Any]:

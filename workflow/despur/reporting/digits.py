@@ -17,10 +17,11 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration import configuration, experiments, matrix
-from despur.reporting.run_files import METRICS, find_run, read_metrics, rows_of
+from despur.reporting.run_files import METRICS, find_run
 from despur.specs.paths import ResultPath, Run, locate
 from despur.specs.settings import SettingError
 from despur.storage.commits import git
+from despur.storage.finished_runs import read_metrics, rows_of
 from despur.storage.provenance import list_versions, processor
 from despur.storage.standing import explain_revisions, find_revisions
 from despur.storage.store import InputError, write_json

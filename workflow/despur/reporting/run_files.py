@@ -11,16 +11,10 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.specs.names import parse
 from despur.specs.paths import Run, identify_run, locate
 from despur.specs.resolution import resolve
+from despur.storage.finished_runs import read_metrics, rows_of
 
 HERE = "here"  # where a run of this machine was measured
 METRICS, RESAMPLES, AGREEMENT = "metrics.csv", "resamples.parquet", "agreement.csv"
-
-
-def read_metrics(file: Path) -> pd.DataFrame:
-    table = pd.read_csv(
-        file, keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False, float_precision="round_trip"
-    )
-    return table.astype({"group": str})
 
 
 def read_agreement(file: Path) -> pd.DataFrame:
@@ -68,10 +62,6 @@ def read_source(artifact_run: ArtifactRun, run: Run, source: str, name: str) -> 
 def read_once(folder: str, name: str) -> pd.DataFrame:
     """A table of a run folder that several artifacts read run by run."""
     return READERS[name](Path(folder) / name)
-
-
-def rows_of(table: pd.DataFrame, run: Run) -> pd.DataFrame:
-    return table[(table["dataset"] == run.data.name) & (table["method"] == run.spec.name) & (table["seed"] == run.seed)]
 
 
 def find_run(key: str) -> Run:

@@ -1,11 +1,12 @@
-"""The metrics of finished runs as one table: ``despur.load_metrics("results/runs/colored_digits/*/s0-2")``."""
+"""The metrics of finished runs: one reader of metrics.csv for all of despur, and
+``despur.load_metrics("results/runs/colored_digits/*/s0-2")``, the metrics of many runs as one table."""
 
 from collections.abc import Iterable
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from despur.specs.paths import locate
+from despur.specs.paths import Run, locate
 from despur.specs.settings import SettingError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def load_metrics(*patterns: str | Path) -> "pd.DataFrame":
 
     if not patterns:
         raise SettingError('name folders of runs: load_metrics("results/runs/colored_digits/*/s0-2")')
-    tables = [read_metrics(folder) for folder in find_runs(patterns)]
+    tables = [read_metrics(folder / "metrics.csv").assign(folder=str(folder)) for folder in find_runs(patterns)]
     table = pd.concat(tables, ignore_index=True)
     settings = [name for name in table if name not in (*FIRST, *LAST)]
     return table[[*FIRST, *settings, *LAST]]
@@ -43,11 +44,17 @@ def find_runs(patterns: Iterable[str | Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def read_metrics(folder: Path) -> "pd.DataFrame":
-    """The metrics of one folder, with a column that names it."""
+def read_metrics(file: Path) -> "pd.DataFrame":
+    """A metrics.csv, its values bit-identical to those that were written."""
     import pandas as pd
 
+    undefined = {"value": ["nan", ""]}
     table = pd.read_csv(
-        folder / "metrics.csv", keep_default_na=False, na_values={"value": ["nan", ""]}, low_memory=False
+        file, keep_default_na=False, na_values=undefined, low_memory=False, float_precision="round_trip"
     )
-    return table.assign(folder=str(folder))
+    return table.astype({"group": str})
+
+
+def rows_of(table: "pd.DataFrame", run: Run) -> "pd.DataFrame":
+    """The rows of one run, of a table of a folder's runs."""
+    return table[(table["dataset"] == run.data.name) & (table["method"] == run.spec.name) & (table["seed"] == run.seed)]
