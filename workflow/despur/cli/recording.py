@@ -22,7 +22,7 @@ from despur.storage import commits, ledger
 from despur.storage.cards import make_card
 from despur.storage.containers import Container
 from despur.storage.digest import revisions
-from despur.storage.finished_runs import read_metrics, rows_of
+from despur.storage.finished_runs import means_the_same, read_metrics, rows_of
 from despur.storage.store import InputError, load_dataset
 
 FILES = ("about.json", "metrics.csv", "resamples.parquet", "outputs.safetensors")
@@ -100,8 +100,7 @@ def read_about(result: ResultPath) -> dict[str, Any]:
     if missing := [name for name in FILES if not (result.folder / name).exists()]:
         raise InputError(f"{result.folder} is not finished: it has no {', '.join(missing)}")
     about = json.loads((result.folder / "about.json").read_text())
-    asked = {"dataset": result.datasets.points, "points": result.sweep.points}
-    if any(about["specification"][key] != [point.resolved() for point in points] for key, points in asked.items()):
+    if not means_the_same(result, about):
         raise SettingError(
             f"{result.folder}: its name had another meaning when it was made: record it with code of then"
         )

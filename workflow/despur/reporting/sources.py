@@ -13,6 +13,7 @@ from despur.orchestration.experiments import RESULTS, ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate
 from despur.specs.settings import SettingError
 from despur.storage import ledger
+from despur.storage.finished_runs import means_the_same
 from despur.storage.standing import explain_revisions, judge_records
 
 NOT_ASKED = "no table of this configuration asks for it"
@@ -53,8 +54,7 @@ def list_current_runs(folder: Path) -> list[Run]:
     """The runs of a finished folder on this machine that have the meaning and the revisions of today."""
     try:
         result, about = locate(folder), json.loads((folder / "about.json").read_text())
-        asked = {"dataset": result.datasets.points, "points": result.sweep.points}
-        if any(about["specification"][key] != [point.resolved() for point in points] for key, points in asked.items()):
+        if not means_the_same(result, about):
             return []
         return [run for run in result.runs() if not explain_revisions(run, about.get("revisions", {}))]
     except (SettingError, OSError, ValueError, KeyError):  # of another version of this program

@@ -1,12 +1,12 @@
 """The metrics of finished runs: one reader of metrics.csv for all of despur, and
 ``despur.load_metrics("results/runs/colored_digits/*/s0-2")``, the metrics of many runs as one table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from despur.specs.paths import Run, locate
+from despur.specs.paths import ResultPath, Run, locate
 from despur.specs.settings import SettingError
 
 if TYPE_CHECKING:
@@ -58,3 +58,9 @@ def read_metrics(file: Path) -> "pd.DataFrame":
 def rows_of(table: "pd.DataFrame", run: Run) -> "pd.DataFrame":
     """The rows of one run, of a table of a folder's runs."""
     return table[(table["dataset"] == run.data.name) & (table["method"] == run.spec.name) & (table["seed"] == run.seed)]
+
+
+def means_the_same(result: ResultPath, about: Mapping[str, Any]) -> bool:
+    """Whether the name of a folder stands for the settings that it was made with, as its about.json says."""
+    named = {"dataset": result.datasets.points, "points": result.sweep.points}
+    return all(about["specification"][key] == [point.resolved() for point in own] for key, own in named.items())
