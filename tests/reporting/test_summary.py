@@ -47,6 +47,7 @@ def test_a_text_without_marks_is_refused():
         summary.replace_summary("# despur\n")
 
 
+@pytest.mark.filterwarnings("error::FutureWarning")  # of pandas, about empty tables
 def test_kept_scorecards_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(summary, "REFERENCE", tmp_path)
     (tmp_path / "mnist").mkdir()

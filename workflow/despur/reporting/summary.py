@@ -28,9 +28,10 @@ TITLES = (
 def load_scorecards() -> pd.DataFrame:
     """The rows of all kept scorecards; none where none is kept."""
     files = sorted(REFERENCE.glob("*/scorecard.csv"))
-    columns = ["paper", "kind_of_row", "verdict", "substitute", *NUMBER, "claim"]
+    if not files:
+        return pd.DataFrame(columns=["paper", "kind_of_row", "verdict", "substitute", *NUMBER, "claim"])
     tables = [pd.read_csv(file, dtype={"setting": str}, low_memory=False) for file in files]
-    return pd.concat([pd.DataFrame(columns=columns), *tables], ignore_index=True)
+    return pd.concat([table.astype(object) for table in tables], ignore_index=True)  # one may have an empty column
 
 
 def count_numbers(rows: pd.DataFrame) -> dict[str, int]:
