@@ -57,9 +57,9 @@ def explain_settings(result: ResultPath) -> Iterator[str]:
     method = result.sweep
     points = f"{len(data.points)} of data x {len(method.points)} of the method"
     yield f"runs     {len(result.runs())}: {points} x seeds {result.seeds[1:]}"
-    paper_dataset = result.stage if result.stage in ("stage1", "groups") else ""
+    stage = result.stage if result.stage in ("stage1", "groups") else ""
     yield from list_settings(data.points, Sources(overrides))
-    yield from list_settings(method.points, Sources(method.overrides, dataset, paper_dataset))
+    yield from list_settings(method.points, Sources(method.overrides, dataset, stage))
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ class Sources:
 
     overrides: Mapping[str, Any]  # what the path says, by the component's keys
     dataset: str = ""  # whose file may state hyperparameters; none for a data set
-    paper_dataset: str = ""  # stage1, groups
+    stage: str = ""  # stage1, groups
     stated_above: Mapping[str, Any] = field(default_factory=dict)  # what that file states of what reads the component
 
     def stated(self, spec: Spec) -> dict[str, Any]:
         """What the data set's file states for a component."""
-        own = paper_hyperparameters(self.dataset, spec.base_name, self.paper_dataset) if self.dataset else {}
+        own = paper_hyperparameters(self.dataset, spec.base_name, self.stage) if self.dataset else {}
         return {**self.stated_above, **own}
 
     def describe(self, key: str, spec: Spec, default: str) -> str:

@@ -248,7 +248,7 @@ def draw(table: pd.DataFrame, prefix: Path) -> None:
         spread(values=name).loc[by_worst, labels] for name in ("rank", "rank_low", "rank_high", "value")
     )
     texts = [
-        [cell_text(*artifact_run) for artifact_run in zip(*rows, strict=True)]
+        [cell_text(*each) for each in zip(*rows, strict=True)]
         for rows in zip(value.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
     ]
     figure, (axes,) = figures.panels(1, width=2 * figures.COLUMN, height=0.6 + 0.3 * len(rank))
