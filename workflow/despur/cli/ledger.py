@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from despur.orchestration import configuration, experiments, matrix
+from despur.orchestration import configuration
 from despur.specs.paths import locate
 from despur.specs.settings import SettingError
 from despur.storage.raw_files import is_bundled
@@ -31,15 +31,8 @@ def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) 
 def list_folders(configfile: Path) -> list[Path]:
     """The folders of stage-2 runs that a configuration shows."""
     config = configuration.load_configuration(configfile)
-    artifact_runs = [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
-    return sorted(
-        {
-            Path(folder)
-            for artifact_run in artifact_runs
-            for folder in artifact_run.folders
-            if locate(folder).stage == "runs"
-        }
-    )
+    shown = {folder for _, _, folders in configuration.list_shown_folders(config) for folder in folders}
+    return sorted(Path(folder) for folder in shown if locate(folder).stage == "runs")
 
 
 def check_ledger(action: str) -> Iterator[str]:

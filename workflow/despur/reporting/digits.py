@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.orchestration import configuration, experiments, matrix
+from despur.orchestration import configuration
 from despur.reporting.run_files import METRICS, find_run
 from despur.specs.paths import ResultPath, Run, locate
 from despur.specs.settings import SettingError
@@ -41,8 +41,7 @@ def describe_machine() -> dict[str, Any]:
 
 def list_finished(config: Mapping[str, Any]) -> list[ResultPath]:
     """The finished folders of stage-2 runs that a configuration shows."""
-    every = [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
-    results = {locate(folder) for artifact_run in every for folder in artifact_run.folders}
+    results = {locate(folder) for _, _, folders in configuration.list_shown_folders(config) for folder in folders}
     runs = [result for result in results if result.stage == "runs" and (result.folder / METRICS).exists()]
     return sorted(runs, key=lambda result: str(result.folder))
 

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
-from despur.orchestration import experiments, matrix
+from despur.orchestration.configuration import list_shown_folders
 from despur.specs.paths import ResultPath, locate
 from despur.storage.commits import git
 from despur.storage.provenance import list_versions
@@ -25,11 +25,7 @@ def code() -> dict[str, Any]:
 def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Name, source, license and checksums of the data sets that a configuration's runs read, as far as they are
     made."""
-    results = {
-        locate(folder).data
-        for artifact_run in [*experiments.list_runs_of_papers(config), *matrix.list_artifact_runs(config)]
-        for folder in artifact_run.folders
-    }
+    results = {locate(folder).data for _, _, folders in list_shown_folders(config) for folder in folders}
     made = [
         result
         for result in sorted(results, key=lambda result: result.dataset)
