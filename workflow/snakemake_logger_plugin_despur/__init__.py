@@ -31,6 +31,9 @@ UNSHOWN = (
 class LogHandler(LogHandlerBase):
     """Prints the events of a run."""
 
+    writes_to_stream, writes_to_file, needs_rulegraph = True, False, False
+    has_filter, has_formatter = True, True  # so that Snakemake adds none of its own
+
     def __post_init__(self) -> None:
         own = self.common_settings
         if own.dryrun or own.verbose or own.printshellcmds or own.debug_dag or own.quiet:
@@ -80,26 +83,6 @@ class LogHandler(LogHandlerBase):
         if self.handler is None:
             self.view.end()
         super().close()
-
-    @property
-    def writes_to_stream(self) -> bool:
-        return True
-
-    @property
-    def writes_to_file(self) -> bool:
-        return False
-
-    @property
-    def has_filter(self) -> bool:
-        return True
-
-    @property
-    def has_formatter(self) -> bool:
-        return True
-
-    @property
-    def needs_rulegraph(self) -> bool:
-        return False
 
 
 def make_default_handler(settings: Any) -> logging.Handler:
