@@ -16,7 +16,7 @@ from despur.orchestration.artifact_files import TABLE, find_script, list_artifac
 from despur.orchestration.experiments import ArtifactRun, configure_artifact, find_paper, list_artifact_runs
 from despur.reporting import recorded, scorecard
 from despur.reporting.sources import Sources, explain_records, find_sources, with_sources
-from despur.reporting.verdicts import COMPARED
+from despur.reporting.tables import append_warnings
 from despur.specs.paths import locate
 from despur.storage.store import write_csv
 
@@ -39,10 +39,9 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool) -> Iterator[
     every = [*compared, *(run for own in shown.values() for runs in own.values() for run in runs)]
     yield from write_evidence(sources, every, output / "evidence.csv")
     page = scorecard.write(config, output / "scorecard")
-    counts = [paper["counts"] for paper in page.papers]
     yield f"{output / 'scorecard.html'}: the scorecard; {output / 'papers'}: the tables"
-    agree, all_of = (sum(count[name] for count in counts for name in names) for names in (("agrees",), COMPARED))
-    yield f"{agree} of {all_of} compared numbers agree"
+    numbers = page.headline["numbers"]
+    yield f"{numbers['agrees']} of {numbers['compared']} compared numbers agree"
 
 
 def list_measured_runs(config: Mapping[str, Any], paper: str, sources: Sources) -> Runs:
@@ -83,6 +82,7 @@ def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
         output = Path(list_outputs(config, paper, artifact)[0]).with_suffix("")
         output.parent.mkdir(parents=True, exist_ok=True)
         write[artifact](runs, output)
+        append_warnings(output, runs)
     sys.path.pop(0)
 
 
