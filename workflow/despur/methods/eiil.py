@@ -23,6 +23,7 @@ from despur.specs.settings import choice, component, float_, int_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
+REVISION = 2  # the adjustment counts for groups without samples in a batch, too
 SETTINGS = {
     **sgd(
         learning_rate=1e-2,

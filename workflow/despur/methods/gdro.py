@@ -16,6 +16,7 @@ from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
 
+REVISION = 2  # the adjustment counts for groups without samples in a batch, too
 SETTINGS = {
     **sgd(
         learning_rate=1e-3,

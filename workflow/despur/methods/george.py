@@ -7,6 +7,7 @@ from despur.methods.gdro import GroupDRO
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_
 
+REVISION = 2  # the adjustment counts for groups without samples in a batch, too
 SETTINGS = {
     **sgd(
         learning_rate=1e-3,
