@@ -13,13 +13,14 @@ from despur.orchestration.configuration_files import (
     list_files,
     load_file,
     load_merged,
+    refuse_oversized,
     refuse_unknown,
     within,
 )
 from despur.orchestration.experiments import load_experiments
 from despur.specs.declarations import PACKAGE, declared
 from despur.specs.extensions import use_extensions
-from despur.specs.names import parse, unknown
+from despur.specs.names import parse, shorten, unknown
 from despur.specs.paths import KINDS, chunk_seeds, locate, split_stage
 from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
@@ -62,7 +63,9 @@ def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration with the files that it includes, what its artifacts take from others, and the defaults of the
     schema. Raises SettingError for a wrong key, value or name."""
     schema = load_file(SCHEMA)
+    refuse_oversized(config)
     config = expand(config)
+    refuse_oversized(config)
     error = best_match(Validator(schema).iter_errors(dict(config)))
     if error is not None:
         raise _described(error, schema["properties"])
@@ -86,9 +89,8 @@ def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError
         allowed = error.schema["properties"]
         wrong = next(key for key in error.instance if key not in allowed)
         return SettingError(f"{where}{unknown('key' if path else 'config key', wrong, allowed)}")
-    return SettingError(
-        f"{where}{error.message}" + (f" ({path[0]}: {known[path[0]]['description'].strip()})" if path else "")
-    )
+    purpose = known.get(path[0], {}).get("description", "").strip() if path else ""
+    return SettingError(f"{where}{shorten(error.message)}" + (f" ({path[0]}: {purpose})" if purpose else ""))
 
 
 def check_target(config: Mapping[str, Any], path: Path) -> None:

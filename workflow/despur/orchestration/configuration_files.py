@@ -10,6 +10,8 @@ import yaml
 from despur.specs.names import unknown
 from despur.specs.settings import SettingError
 
+LARGEST = 10**18
+MOST_VALUES = 100_000  # of a configuration, with what it includes; those of config/ have some hundreds
 
 @contextmanager
 def within(where: str) -> Iterator[None]:
@@ -39,10 +41,15 @@ def load_merged(file: Path) -> dict[str, Any]:
 
 def load_file(file: Path) -> dict[str, Any]:
     """What a YAML file says, not checked."""
+    if file.exists() and not file.is_file():
+        raise SettingError(f"{file} cannot be read: it is no file")
     try:
         loaded = yaml.safe_load(file.read_text()) or {}
-    except (OSError, yaml.YAMLError) as error:
-        raise SettingError(f"{file} cannot be read: {error}") from None
+    except RecursionError:
+        raise SettingError(f"{file} cannot be read: too many brackets in brackets") from None
+    except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: no text, a number or date that cannot be
+        place = str(error).replace("<unicode string>", str(file)).replace("<byte string>", str(file))
+        raise SettingError(f"{file} cannot be read: {place}") from None
     if not isinstance(loaded, dict):
         raise SettingError(f"{file}: must be keys with values, as in config.yaml")
     return loaded
@@ -56,6 +63,20 @@ def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, An
         if isinstance(new, Mapping) and isinstance(first.get(key), Mapping)
     }
     return {**first, **second, **both}
+
+
+def refuse_oversized(config: Mapping[str, Any]) -> None:
+    """Refuse a configuration that holds itself, or that grows without bounds when it is written out (YAML's aliases
+    allow both), and whole numbers that take long to print."""
+    queue: list[Any] = [config]
+    for _ in range(MOST_VALUES):
+        if not queue:
+            return
+        node = queue.pop()
+        if isinstance(node, int) and abs(node) > LARGEST:
+            raise SettingError(f"the configuration has a number above {LARGEST:,}")
+        queue += [*node, *node.values()] if isinstance(node, Mapping) else node if isinstance(node, list) else ()
+    raise SettingError(f"the configuration has more than {MOST_VALUES:,} values: write it without aliases (*name)")
 
 
 def expand(config: Mapping[str, Any]) -> dict[str, Any]:

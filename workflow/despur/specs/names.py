@@ -8,6 +8,8 @@ from collections.abc import Iterable
 
 from despur.specs.settings import SettingError
 
+LONGEST = 200  # characters of a name: file systems allow 255 bytes
+
 
 def join(base: str, overrides: dict[str, str]) -> str:
     """``name+key=value+...`` with sorted keys."""
@@ -16,6 +18,8 @@ def join(base: str, overrides: dict[str, str]) -> str:
 
 def parse(text: str) -> tuple[str, dict[str, list[str]]]:
     """Split a name into the component's name and its settings; a value is a list of one or more texts."""
+    if not text.isprintable() or len(text) > 5 * LONGEST:
+        raise SettingError(f"{shorten(repr(text))}: a name has printed signs only, {LONGEST} at most")
     base, *items = text.split("+")
     overrides: dict[str, list[str]] = {}
     for item in items:
@@ -31,6 +35,11 @@ def parse(text: str) -> tuple[str, dict[str, list[str]]]:
 def unknown(what: str, name: object, known: Iterable[str]) -> SettingError:
     """The error for a name that does not exist: lists the names that exist and the nearest one."""
     known = sorted(known)
-    near = difflib.get_close_matches(str(name), known, n=1)
+    near = difflib.get_close_matches(str(name)[:LONGEST], known, n=1)
     hint = f"; did you mean {near[0]}?" if near else "."
-    return SettingError(f"unknown {what} {name!r}{hint} Known: {', '.join(known) or 'none'}")
+    return SettingError(f"unknown {what} {shorten(repr(name))}{hint} Known: {', '.join(known) or 'none'}")
+
+
+def shorten(text: str) -> str:
+    """At most ``LONGEST`` characters of a text, for messages."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

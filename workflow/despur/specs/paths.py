@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.declarations import declared
-from despur.specs.names import parse, unknown
+from despur.specs.names import parse, shorten, unknown
 from despur.specs.resolution import draw_for_seeds, resolve, resolve_canonical
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec, Sweep
 
 NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
+MOST_SEEDS = 1000  # of one path; more would fill memory before anything runs
 SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"
 # Of each stage, the folder of the package that holds its components.
 KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods", "evaluate": "methods", "saliency": "methods"}
@@ -124,7 +125,7 @@ def locate(path: str | Path) -> ResultPath:
     )
     if not match:
         raise SettingError(
-            f"{path}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a "
+            f"{shorten(str(path) if str(path).isprintable() else repr(path))}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a "
             "NAME as in cnc+lambda=0.5 "
             "and SEEDS as in s0 (one) or s0-2 (0 to 2)"
         )
@@ -148,14 +149,20 @@ def split_stage(method: str) -> tuple[str, str]:
 def parse_seeds(text: str) -> list[int]:
     """``s0-2`` -> [0, 1, 2]; ``s4`` -> [4]."""
     first, _, last = text[1:].partition("-")
+    if not re.fullmatch(SEEDS, text) or max(len(first), len(last)) > len(str(MOST_SEEDS)):
+        raise SettingError(f"{shorten(repr(text))}: seeds are s0 or s0-2, below {10 * MOST_SEEDS:,}")
     if last and int(last) <= int(first):
         raise SettingError(f"{text}: the last seed must come after the first; one seed is s{first}")
+    if int(last or first) - int(first) >= MOST_SEEDS:
+        raise SettingError(f"{text}: more than {MOST_SEEDS:,} seeds")
     return list(range(int(first), int(last or first) + 1))
 
 
 def chunk_seeds(seeds: int | Sequence[str], size: int) -> list[str]:
     """Seeds in chunks, one for each job: a number of seeds in chunks of ``size`` (7 by 5: ``s0-4``, ``s5-6``),
     or the ranges that are given, which must not overlap."""
+    if isinstance(seeds, int) and seeds > MOST_SEEDS:
+        raise SettingError(f"seeds {seeds}: at most {MOST_SEEDS:,}")
     if not isinstance(seeds, int):
         every = [seed for text in seeds for seed in parse_seeds(f"s{text}")]
         if len(set(every)) < len(every):

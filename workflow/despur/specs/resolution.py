@@ -6,17 +6,18 @@ groups; where both are declared, groups are inferred from the component's. Each 
 sorted, defaults dropped, one spelling per number."""
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from despur.specs.declarations import declared, paper_hyperparameters
-from despur.specs.names import join, parse, unknown
+from despur.specs.names import LONGEST, join, parse, unknown
 from despur.specs.settings import Setting, SettingError, Settings, spell
 from despur.specs.spec import Spec, Sweep
 
-LONGEST = 200  # characters: file systems allow 255 bytes
+MOST_POINTS = 1000  # of one name; the largest grids of the papers have tens
 Declaration = Mapping[str, Setting]
 
 
@@ -156,6 +157,8 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     if len(set(short.values())) < len(short):
         raise SettingError(f"{text}: groups.stage1 and stage1 are the same setting")
     overrides = {short[key]: values for key, values in overrides.items()}
+    if (count := math.prod(map(len, overrides.values()))) > MOST_POINTS:
+        raise SettingError(f"{text}: {count:,} combinations of values; a name may have {MOST_POINTS:,}")
     points = [
         _resolve_point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role)
         for values in itertools.product(*overrides.values())

@@ -1,0 +1,95 @@
+"""What storms share: how many cases they try, what they may not do, and the page that keeps their numbers.
+
+Each storm is a test marked ``storm``. ``make test`` runs a short form of it; ``make storm`` sets DESPUR_STORM, the
+number of cases, and writes docs/storms.md. Rows of storms that did not run stay."""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from project import SOURCE
+
+CASES = int(os.environ.get("DESPUR_STORM", "0"))
+PAGE = SOURCE / "docs/storms.md"
+HEAD = """# Storms
+
+After this page you know which faults despur was tried with, how often, and what came of it.
+
+A storm changes input at random, or stops what runs, and looks at what happens. `make test` runs a short form of each.
+`make storm` runs all of them and writes this page.
+
+| storm | cases | outcome |
+| --- | --- | --- |
+"""
+TAIL = "\n[All pages](index.md)\n"
+STARTS = ("subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "socket.connect", "shutil.")
+CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+SECONDS = 120  # a case that takes longer hangs
+
+Record = Callable[[str, int, str], None]
+ROWS: dict[str, str] = {}
+GUARD: dict[str, Path] = {}  # "allowed": the folder in which files may be written, while a case runs
+DONE: list[str] = []  # what a case did that it may not do
+
+
+def watch(event: str, said: tuple[object, ...]) -> None:
+    """Note what a case starts or changes outside of the allowed folder."""
+    if not GUARD:
+        return
+    writes = event == "open" and isinstance(said[2], int) and said[2] & WRITES
+    named = said[0] if said else ""
+    inside = isinstance(named, str | Path) and Path(named).absolute().is_relative_to(GUARD["allowed"])
+    if event.startswith(STARTS) or ((writes or event in CHANGES) and not inside and named != os.devnull):
+        DONE.append(f"{event} {said}")
+
+
+sys.addaudithook(watch)
+
+
+@contextmanager
+def guarded(allowed: Path) -> Iterator[None]:
+    """A case: it starts nothing, writes only below ``allowed`` and ends within some time."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError(f"a case takes longer than {SECONDS} seconds")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(SECONDS)
+    DONE.clear()
+    GUARD["allowed"] = allowed
+    try:
+        yield
+    finally:
+        GUARD.clear()
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    assert not DONE, DONE
+
+
+def count_cases(short: int) -> int:
+    """How many cases a storm tries: ``short`` in ``make test``, DESPUR_STORM in ``make storm``."""
+    return CASES or short
+
+
+@pytest.fixture
+def record() -> Record:
+    """Called with a storm's name, the number of its cases and their outcome: a row of docs/storms.md."""
+
+    def keep(storm: str, cases: int, outcome: str) -> None:
+        ROWS[storm] = f"| {storm} | {cases:,} | {outcome} |\n"
+
+    return keep
+
+
+def pytest_sessionfinish() -> None:
+    """Write the page after ``make storm``."""
+    if CASES and ROWS:
+        old = PAGE.read_text() if PAGE.exists() else ""
+        kept = {match[1]: match[0] for match in re.finditer(r"^\| (?!storm|---)(.*?) \| .*\n", old, re.MULTILINE)}
+        PAGE.write_text(HEAD + "".join(row for _, row in sorted((kept | ROWS).items())) + TAIL)
