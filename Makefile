@@ -75,6 +75,10 @@ $(VENV)/oracles/ready: $(VENV)/ready envs/oracles.lock
 	$(RUN) uv pip install -q --require-hashes --no-deps --target $(VENV)/oracles -r envs/oracles.lock
 	touch $@
 
+STORM := 1000
+storm: $(VENV)/ready ## input changed, and what runs stopped, STORM times at random; docs/storms.md keeps the numbers
+	$(RUN) DESPUR_STORM=$(STORM) pytest -m storm tests/storms
+
 test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root
 	$(RUN) pytest -rs tests/slurm/resume.py
 
@@ -87,4 +91,4 @@ bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, wh
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference; renew the README's table
 	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG) && python -m despur.reporting.summary README.md
 
-.PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles test-slurm rehearsal bench reference docs tutorial lint
+.PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles storm test-slurm rehearsal bench reference docs tutorial lint

@@ -146,7 +146,9 @@ class Outcomes:
             self.accepted += 1
 
     def tell(self, record, name):
-        outcome = f"{self.refused:,} refused in one message, {self.accepted:,} accepted; no other error, nothing started"
+        outcome = (
+            f"{self.refused:,} refused in one message, {self.accepted:,} accepted; no other error, nothing started"
+        )
         record(name, self.refused + self.accepted, outcome)
         assert self.refused
 
@@ -178,7 +180,16 @@ def test_a_changed_configuration_is_accepted_or_refused_in_one_message(outcomes,
 def test_a_changed_configuration_file_is_accepted_or_refused_in_one_message(outcomes, record, tmp_path):
     file = tmp_path / "own.yaml"
     text = yaml.safe_dump(SMALL).encode()
-    inserted = [b"\xff", b"\x00", b"\t", b": ", b"- ", b"&a ", b"*a ", b"!!python/object/apply:os.system [touch storm] "]
+    inserted = [
+        b"\xff",
+        b"\x00",
+        b"\t",
+        b": ",
+        b"- ",
+        b"&a ",
+        b"*a ",
+        b"!!python/object/apply:os.system [touch storm] ",
+    ]
 
     def load():
         try:
@@ -224,7 +235,12 @@ def test_a_changed_path_is_accepted_or_refused_in_one_message(outcomes, record):
 
 def test_a_setting_takes_a_value_or_refuses_it_and_an_accepted_name_has_one_spelling(outcomes, record):
     kinds = ("datasets", "encoders", "inference", "methods")
-    known = [(kind, name, key) for kind in kinds for name in list_components(kind) for key in declared(kind, name)["SETTINGS"]]
+    known = [
+        (kind, name, key)
+        for kind in kinds
+        for name in list_components(kind)
+        for key in declared(kind, name)["SETTINGS"]
+    ]
 
     def ask(kind, name):
         found = resolve(kind, name).name

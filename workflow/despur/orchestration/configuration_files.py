@@ -13,6 +13,7 @@ from despur.specs.settings import SettingError
 LARGEST = 10**18
 MOST_VALUES = 100_000  # of a configuration, with what it includes; those of config/ have some hundreds
 
+
 @contextmanager
 def within(where: str) -> Iterator[None]:
     """Say of an error where it is: a key of the configuration, a file."""

@@ -18,16 +18,19 @@ def join(base: str, overrides: dict[str, str]) -> str:
 
 def parse(text: str) -> tuple[str, dict[str, list[str]]]:
     """Split a name into the component's name and its settings; a value is a list of one or more texts."""
-    if not text.isprintable() or len(text) > 5 * LONGEST:
-        raise SettingError(f"{shorten(repr(text))}: a name has printed signs only, {LONGEST} at most")
     base, *items = text.split("+")
+    shown = shorten(text if text.isprintable() else repr(text))
+    if not text.isprintable() or max(map(len, text.split("+"))) > 5 * LONGEST:
+        raise SettingError(
+            f"{shown}: names have no line ends and the like; a setting has less than {5 * LONGEST} signs"
+        )
     overrides: dict[str, list[str]] = {}
     for item in items:
         key, equals, value = item.partition("=")
         if not equals or not key or not all(value.split("~")):
-            raise SettingError(f"{text}: {item!r} is not key=value (a list is key=value~value)")
+            raise SettingError(f"{shown}: {shorten(repr(item))} is not key=value (a list is key=value~value)")
         if key in overrides:
-            raise SettingError(f"{text}: {key} is set twice")
+            raise SettingError(f"{shown}: {key} is set twice")
         overrides[key] = value.split("~")
     return base, overrides
 

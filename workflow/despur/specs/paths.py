@@ -124,8 +124,9 @@ def locate(path: str | Path) -> ResultPath:
         rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
     )
     if not match:
+        shown = shorten(str(path) if str(path).isprintable() else repr(path))
         raise SettingError(
-            f"{shorten(str(path) if str(path).isprintable() else repr(path))}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a "
+            f"{shown}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a "
             "NAME as in cnc+lambda=0.5 "
             "and SEEDS as in s0 (one) or s0-2 (0 to 2)"
         )

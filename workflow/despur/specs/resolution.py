@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from despur.specs.declarations import declared, paper_hyperparameters
-from despur.specs.names import LONGEST, join, parse, unknown
+from despur.specs.names import LONGEST, join, parse, shorten, unknown
 from despur.specs.settings import Setting, SettingError, Settings, spell
 from despur.specs.spec import Spec, Sweep
 
@@ -158,7 +158,7 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
         raise SettingError(f"{text}: groups.stage1 and stage1 are the same setting")
     overrides = {short[key]: values for key, values in overrides.items()}
     if (count := math.prod(map(len, overrides.values()))) > MOST_POINTS:
-        raise SettingError(f"{text}: {count:,} combinations of values; a name may have {MOST_POINTS:,}")
+        raise SettingError(f"{shorten(text)}: {count:,} combinations of values; a name may have {MOST_POINTS:,}")
     points = [
         _resolve_point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role)
         for values in itertools.product(*overrides.values())
@@ -189,7 +189,9 @@ def change_settings(dataset: str, data: str) -> str:
 def check_length(name: str) -> str:
     """The name, if it can be a folder's."""
     if len(name) > LONGEST:
-        raise SettingError(f"{name}: longer than the {LONGEST} characters of a folder's name; ask for shorter lists")
+        raise SettingError(
+            f"{shorten(name)}: longer than the {LONGEST} characters of a folder's name; ask for shorter lists"
+        )
     return name
 
 
