@@ -93,8 +93,8 @@ def objects(folder: Path, part: str) -> pd.DataFrame:
     """Images with exactly one annotated object, if it is of the 30 categories: ``file``, ``y``, and the box in shares
     of the sides, ``left``, ``top``, ``right``, ``bottom``."""
     path = metadata_tables.find(folder, [f"annotations/instances_{part}2017.json"], REMEDY)
-    found = json.loads(path.read_text())
     try:
+        found = json.loads(path.read_text())
         names = {c["id"]: c["name"] for c in found["categories"]}
         marks = pd.DataFrame(
             [(a["image_id"], names[a["category_id"]], *a["bbox"]) for a in found["annotations"]],

@@ -1,6 +1,8 @@
 """Raw files of embeddings and tables: found, read and validated. Every error names the file and the remedy."""
 
 import pickle
+import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,11 +34,29 @@ def read_vectors(path: Path) -> Array:
     """A float array (N,D) of a .npy file, memory-mapped."""
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
+    except (ValueError, EOFError, OSError, SyntaxError) as error:
         raise InputError(f"{path} is no array of numbers ({error}); save it with numpy.save") from error
     if vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise InputError(f"{path} holds {vectors.dtype} {vectors.shape}; vectors are floats (samples, dimensions)")
     return vectors
+
+
+# What unpickling raises for bytes that are no whole pickle.
+UNREADABLE = (
+    *(pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError),
+    *(OverflowError, MemoryError, OSError, RecursionError),
+)
+# What numpy raises for bytes that are no whole .npz.
+NO_ARCHIVE = (
+    ValueError,
+    EOFError,
+    OSError,
+    LookupError,
+    NotImplementedError,
+    SyntaxError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 class _PlainData(pickle.Unpickler):
@@ -51,7 +71,7 @@ def read_pickle(path: Path) -> Any:
     try:
         with path.open("rb") as file:
             return _PlainData(file).load()
-    except (pickle.UnpicklingError, EOFError, AttributeError, IndexError) as error:
+    except UNREADABLE as error:
         raise InputError(
             f"{path} is no pickle of plain lists and dictionaries ({error}); make it a .parquet"
         ) from error
@@ -59,12 +79,16 @@ def read_pickle(path: Path) -> Any:
 
 def read_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     """A .parquet, .tsv, .csv, or a pickled list of rows, with at least these columns."""
-    if path.suffix == ".parquet":
-        table = pd.read_parquet(path)
-    elif path.suffix in (".pickle", ".pkl"):
-        table = pd.DataFrame(read_pickle(path))
-    else:
-        table = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", quoting=3 if path.suffix == ".tsv" else 0)
+    tabs = path.suffix == ".tsv"
+    try:
+        if path.suffix == ".parquet":
+            table = pd.read_parquet(path)
+        elif path.suffix in (".pickle", ".pkl"):
+            table = pd.DataFrame(read_pickle(path))
+        else:
+            table = pd.read_csv(path, sep="\t" if tabs else ",", quoting=3 if tabs else 0)
+    except (ValueError, TypeError, AttributeError, OSError) as error:  # pandas' and pyarrow's errors are among them
+        raise InputError(f"{path} cannot be read as a table ({error}). Get it anew") from error
     missing = [name for name in columns if name not in table]
     if missing:
         raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, table.columns))}")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.datasets.sources.embedding_files import UNREADABLE
 from despur.storage.store import InputError
 
 NAMES = {  # what a pickled table may need; a pickle can name any function, so others are refused
@@ -60,7 +61,7 @@ def read_pickled_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     try:
         with path.open("rb") as file:
             table = _Tables(file).load()
-    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, TypeError) as error:
+    except UNREADABLE as error:
         raise InputError(f"{path} cannot be read as a pickled pandas table ({error})") from error
     missing = [name for name in columns if name not in table] if isinstance(table, pd.DataFrame) else list(columns)
     if missing:
