@@ -4,6 +4,7 @@
     despur list methods
     despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
     despur show results/runs/colored_digits/cnc/s0-2
+    despur explore
     despur diff results/runs/colored_digits/erm/s0-2 results/runs/colored_digits/cnc/s0-2
     despur check waterbirds
     despur fetch waterbirds
@@ -23,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from despur.cli import check, diff, explain, fetch, judge, ledger, list, new, plan, run, show, unused, verdict
+from despur.cli import check, diff, explain, explore, fetch, judge, ledger, list, new, plan, run, show, unused, verdict
 from despur.cli.rows import format_json
 from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
@@ -49,6 +50,13 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
     "list": (list.list_kind, {"kind": {"choices": list.KINDS}}),
     "explain": (explain.explain, {"path": {"help": "a result, or its folder"}}),
     "show": (show.show_run, {"path": PATH | {"help": "a finished run's folder, or a file in it"}}),
+    "explore": (
+        explore.explore,
+        {
+            "paths": {"nargs": "*", "help": "folders of finished runs, or patterns; default: all below results/runs"},
+            "--output": PATH | {"default": Path("results/explorer.html"), "help": "default: results/explorer.html"},
+        },
+    ),
     "diff": (diff.show_difference, {"first": PATH, "second": PATH}),
     "check": (
         check.check,

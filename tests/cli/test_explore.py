@@ -1,0 +1,87 @@
+"""despur explore: the page of finished runs, from folders with known numbers, and in a browser where there is one."""
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from despur.cli import explore
+
+VALUES = {"erm": [0.2, 0.4, 0.6], "cnc": [0.9, 0.9, 0.9]}
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """Three seeds of two methods; erm was trained for 120 steps, cnc has no curve."""
+    pytest.importorskip("vl_convert", reason="not installed: make environment")
+    monkeypatch.chdir(tmp_path)
+    data = tmp_path / "results/data/colored_digits"
+    data.mkdir(parents=True)
+    (data / "about.json").write_text(json.dumps({"colored_digits": {"headline": "test"}}))
+    for method, values in VALUES.items():
+        folder = tmp_path / "results/runs/colored_digits" / method / "s0-2"
+        folder.mkdir(parents=True)
+        rows = [
+            ("colored_digits", method, seed, split, selection, "worst_group_accuracy", group, value)
+            for seed, value in enumerate(values)
+            for split, selection, group in (
+                ("test", "best", ""),
+                ("val", "best", ""),
+                ("test", "best", "red </script>"),
+            )
+        ]
+        columns = ["dataset", "method", "seed", "split", "selection", "metric", "group", "value"]
+        pd.DataFrame(rows, columns=columns).to_csv(folder / "metrics.csv", index=False)
+    steps = pd.DataFrame({"epoch": 1, "step": range(1, 121), "name": "loss", "value": 0.5})
+    steps.assign(dataset="colored_digits", method="erm", seed=0).to_csv(
+        tmp_path / "results/runs/colored_digits/erm/s0-2/history.csv", index=False
+    )
+    (line,) = explore.explore([], tmp_path / "page.html")
+    assert "6 runs, 1 data sets" in line
+    return tmp_path
+
+
+def test_an_interval_is_that_of_student(runs):
+    points = pd.concat(explore.load_points(folder) for folder in sorted((runs / "results/runs").glob("*/*/*")))
+    found = explore.find_intervals(points).set_index("method")
+    low, high = stats.t.interval(0.95, 2, np.mean(VALUES["erm"]), stats.sem(VALUES["erm"]))
+    assert found.loc["erm", ["mean", "low", "high"]].tolist() == pytest.approx([0.4, low, high])
+    assert found.loc["cnc", ["low", "high"]].tolist() == pytest.approx([0.9, 0.9])
+    alone = explore.find_intervals(points[points["seed"] == 0]).set_index("method")
+    assert alone.loc["erm", ["low", "high"]].tolist() == [0.2, 0.2]
+
+
+def test_a_curve_is_thinned_and_keeps_its_last_step(runs):
+    curve = explore.load_curves([runs / "results/runs/colored_digits/erm/s0-2"])
+    assert len(curve) == 40 and curve["step"].iloc[-1] == 120
+    assert explore.load_curves([runs / "results/runs/colored_digits/cnc/s0-2"]).empty
+
+
+def test_the_page_needs_no_network(runs):
+    text = (runs / "page.html").read_text()
+    assert not re.search(r"<(script|link)[^>]+(src|href)=\"http", text) and len(text) > 500_000
+
+
+def test_choices_change_the_charts_in_a_browser(runs):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    chromium = shutil.which("chromium") or pytest.skip("no Chromium here: the explorer is not tested in a browser")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page, said = browser.new_page(viewport={"width": 400, "height": 900}), []
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
+        page.goto((runs / "page.html").as_uri())
+        page.locator("#points svg.marks").wait_for()
+        page.locator("#curves svg.marks").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        page.get_by_text("methods", exact=True).click()
+        page.get_by_role("checkbox", name="erm").uncheck()
+        page.get_by_text("None of the chosen methods has this curve").wait_for()
+        page.get_by_role("button", name="none").click()
+        page.get_by_text("None of the chosen methods has this metric").wait_for()
+        browser.close()
+    assert said == []

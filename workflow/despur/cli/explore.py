@@ -1,0 +1,143 @@
+"""``despur explore``: finished runs on one page, to choose data, metric and methods from. It works without network."""
+
+import json
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from despur.cli.metrics import find_headline
+from despur.specs.declarations import PACKAGE
+from despur.storage.finished_runs import find_runs, read_metrics
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EVERY = "results/runs/*/*/*"
+TEMPLATES = PACKAGE.parent / "report"
+WHICH = ["dataset", "method", "metric", "selection"]
+LEVEL = 0.95  # of an interval
+MOST_POINTS = 50  # of a learning curve
+CHOSEN = "indexof(methods, datum.method) >= 0"
+INTERVALS = f"datum.dataset == data && datum.metric == metric && datum.selection == selection && {CHOSEN}"
+CURVES = f"datum.dataset == data && datum.name == curve && {CHOSEN}"
+
+
+def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
+    """a page of finished runs: choose data, metric and methods; points by seed, intervals, learning curves"""
+    import pandas as pd
+    from jinja2 import Environment, FileSystemLoader
+
+    from despur.storage.store import atomic
+
+    folders = find_runs(paths or [EVERY])
+    points = pd.concat([load_points(folder) for folder in folders], ignore_index=True)
+    points = points.drop_duplicates([*WHICH, "seed"])  # s0 and s0-2 may both be there
+    curves = load_curves(folders)
+    charts = {"points": draw_points(points), "curves": draw_curves(curves)}
+    choices = {"points": list_choices(points, "metric"), "curves": list_choices(curves, "name")}
+    template = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template("explorer.html.jinja")
+    text = template.render(
+        library=read_library(), charts=escape_json(charts), choices=escape_json(choices), runs=count_runs(points)
+    )
+    with atomic(output) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    yield f"{output}: {count_runs(points)} runs, {points['dataset'].nunique()} data sets"
+
+
+def load_points(folder: Path) -> "pd.DataFrame":
+    """A row for each metric of all samples of the headline split, for each seed and selection."""
+    table = read_metrics(folder)
+    shown = (table["split"] == find_headline(folder)) & (table["group"] == "") & table["value"].notna()
+    return table[shown & table["selection"].isin(["best", "last"])][[*WHICH, "seed", "value"]]
+
+
+def load_curves(folders: Sequence[Path]) -> "pd.DataFrame":
+    """What training jobs wrote by step, at most about MOST_POINTS for a curve; nothing of methods that are fitted."""
+    import pandas as pd
+
+    which = ["dataset", "method", "name", "seed"]
+    files = [file for folder in folders if (file := folder / "history.csv").exists()]
+    tables = [pd.read_csv(file)[[*which, "step", "value"]] for file in files]
+    table = pd.concat(tables or [pd.DataFrame(columns=[*which, "step", "value"])])
+    table = table.dropna(subset="value").drop_duplicates([*which, "step"])
+    curves = table.groupby(which)
+    every = -(-curves["value"].transform("size") // MOST_POINTS)
+    return table[(curves.cumcount(ascending=False) % every) == 0]
+
+
+def find_intervals(points: "pd.DataFrame") -> "pd.DataFrame":
+    """Mean over seeds and its interval by Student's t; the mean alone, where there is one seed."""
+    from scipy import stats
+
+    found = points.groupby(WHICH)["value"].agg(["mean", "std", "count"]).reset_index()
+    half = found["std"] / found["count"] ** 0.5 * stats.t.isf((1 - LEVEL) / 2, (found["count"] - 1).clip(lower=1))
+    return found.assign(low=found["mean"] - half.fillna(0), high=found["mean"] + half.fillna(0)).drop(columns="std")
+
+
+def draw_points(points: "pd.DataFrame") -> dict[str, Any]:
+    """A row for each chosen method: a point for each seed, the mean and its interval."""
+    import altair as alt
+
+    chosen = [alt.param(name, value=value) for name, value in (("data", ""), ("metric", ""), ("selection", "best"))]
+    rows = alt.Y("method:N", title=None)
+    means = alt.Chart(alt.InlineData(find_intervals(points).to_dict("records"))).transform_filter(INTERVALS)
+    numbers = [alt.Tooltip(f"{name}:Q", format=".4g") for name in ("mean", "low", "high")]
+    interval = means.mark_rule(strokeWidth=2).encode(alt.X("low:Q").title(None), rows, alt.X2("high:Q"))
+    mean = means.mark_tick(thickness=3, color="#1c2430").encode(
+        alt.X("mean:Q"), rows, tooltip=["method:N", *numbers, alt.Tooltip("count:Q", title="seeds")]
+    )
+    seeds = (
+        alt.Chart(alt.InlineData(points.to_dict("records")))
+        .transform_filter(INTERVALS)
+        .mark_circle(size=45, opacity=0.6, color="#1f5fae")
+    )
+    each = seeds.encode(
+        alt.X("value:Q").scale(zero=False), rows, tooltip=["method:N", "seed:O", alt.Tooltip("value:Q", format=".4g")]
+    )
+    layers = alt.layer(interval, each, mean).properties(
+        width="container", height=alt.Step(22), autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
+    )
+    return layers.add_params(*chosen, alt.param("methods", value=[])).to_dict()
+
+
+def draw_curves(curves: "pd.DataFrame") -> dict[str, Any]:
+    """A line for each chosen method and seed, by step of training."""
+    import altair as alt
+
+    lines = alt.Chart(alt.InlineData(curves.to_dict("records"))).transform_filter(CURVES).mark_line(strokeWidth=1.5)
+    chart = lines.encode(
+        alt.X("step:Q"),
+        alt.Y("value:Q", title=None).scale(zero=False),
+        alt.Color("method:N").scale(scheme="category10").legend(orient="bottom", columns=1, labelLimit=320, title=None),
+        detail="seed:O",
+        tooltip=["method:N", "seed:O", "step:Q", alt.Tooltip("value:Q", format=".4g")],
+    ).properties(width="container", height=300)
+    params = [alt.param("data", value=""), alt.param("curve", value=""), alt.param("methods", value=[])]
+    return chart.add_params(*params).to_dict()
+
+
+def list_choices(table: "pd.DataFrame", column: str) -> dict[str, dict[str, list[str]]]:
+    """By data set and metric (or curve): the methods that have it."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for (dataset, name), own in table.groupby(["dataset", column]):
+        found.setdefault(str(dataset), {})[str(name)] = sorted(own["method"].unique())
+    return found
+
+
+def count_runs(points: "pd.DataFrame") -> int:
+    return len(points[["dataset", "method", "seed"]].drop_duplicates())
+
+
+def read_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, so that the page needs no network."""
+    import altair
+
+    convert = import_module("vl_convert")  # its type hints ask for a snippet, which is optional
+    version = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # 6.1 of v6.1.0
+    return convert.javascript_bundle(vl_version=version).replace("</script", "<\\/script")
+
+
+def escape_json(content: Any) -> str:
+    """JSON that may stand in a script of a page."""
+    return json.dumps(content).replace("</", "<\\/")
