@@ -31,7 +31,7 @@ SHORTER = {
     **{"batch_size": 32, "accumulation": 4, "anchor_fraction": 0.1, "num_positives": 4, "num_negatives": 4},
     **{"num_neighbors": 8, "queue": 64, "prototypes": 16, "slice": 16, "projector_width": 16, "width": 4},
     **{"layers": 1, "hidden": 64, "weights": "random", "stage1.epochs": 1, "stage1.batch_size": 32},
-    **{"scales": 1, "window": 7},
+    **{"scales": 1, "window": 7, "learning_rate": 0.01},
 }
 ENCODERS = {"resnet50": "convnet", "resnet18": "convnet"}
 DECLARATIONS = f'''
@@ -71,8 +71,10 @@ def derive_configuration(published: Mapping[str, Any], papers: Sequence[str]) ->
     }
 
 
-def reduce_dataset(data: str) -> str:
-    """A data set with its settings sorted, as a canonical name has them."""
+def reduce_dataset(data: str | dict[str, Any]) -> Any:
+    """A data set with its settings sorted, as a canonical name has them; with the methods that run on it, if named."""
+    if isinstance(data, dict):
+        return {**data, "data": reduce_dataset(data["data"])}
     base, *settings = data.split("+")
     return "+".join([base, *sorted([*settings, *filter(None, SMALLER.get(base, "").split("+"))])])
 

@@ -4,7 +4,7 @@ import pytest
 import yaml
 from project import SOURCE
 
-from despur.orchestration import artifact_files
+from despur.orchestration import artifact_files, experiments
 from rehearsal.__main__ import CONFIG, derive_configuration, prepare
 
 PUBLISHED = yaml.safe_load((SOURCE / "config/published.yaml").read_text())
@@ -22,11 +22,16 @@ for name in sys.argv[1:]:
 """
 
 
+def list_bases(config):
+    """The data set used for each of the papers', without settings."""
+    return {name: experiments.list_substitutes(config, name)[0].split("+")[0] for name in config["datasets"]}
+
+
 def test_the_derived_configuration_keeps_all_papers_and_data_sets_with_one_seed():
     derived = derive_configuration(PUBLISHED, [])
     assert derived["papers"] == PUBLISHED["papers"] and derived["seeds"] == 1
-    bases = {name: data.split("+")[0] for name, data in derived["datasets"].items()}
-    assert bases == {name: data.split("+")[0] for name, data in PUBLISHED["datasets"].items()}
+    assert list_bases(derived) == list_bases(PUBLISHED)
+    assert derived["datasets"]["civilcomments"]["methods"] == PUBLISHED["datasets"]["civilcomments"]["methods"]
     assert {own["seeds"] for own in derived["artifacts"]["fair_cl"].values()} == {1}
     assert derive_configuration(PUBLISHED, ["cnc"])["papers"] == ["cnc"]
 
@@ -34,8 +39,9 @@ def test_the_derived_configuration_keeps_all_papers_and_data_sets_with_one_seed(
 @pytest.mark.long
 def test_every_raw_file_is_read_and_every_job_is_planned(tmp_path):
     project = prepare(tmp_path / "project", [])
-    datasets = yaml.safe_load((project.root / CONFIG).read_text())["datasets"]
-    project.python("-c", READ, *(data.replace("+draw=seed", "") for data in datasets.values()))
+    config = yaml.safe_load((project.root / CONFIG).read_text())
+    datasets = [experiments.list_substitutes(config, name)[0].replace("+draw=seed", "") for name in config["datasets"]]
+    project.python("-c", READ, *datasets)
     plan = project.plan("--configfile", CONFIG)
     artifacts = {
         f"{paper}_{artifact}"
@@ -43,6 +49,5 @@ def test_every_raw_file_is_read_and_every_job_is_planned(tmp_path):
         for artifact in artifact_files.list_artifacts(PUBLISHED, paper)
     }
     assert artifacts | {"matrix", "scorecard"} <= set(plan)
-    assert {name.split("/")[0].split(" ")[-1].split("+")[0] for name in plan if name.startswith("evaluate ")} == {
-        data.split("+")[0] for data in datasets.values()
-    }
+    evaluated = {name.split(" ")[1].split("/")[0].split("+")[0] for name in plan if name.startswith("evaluate ")}
+    assert evaluated == set(list_bases(config).values())
