@@ -1,7 +1,9 @@
 """Raw files, cut off or with bytes changed at random: read, or refused with the file's name."""
 
 import json
+import os
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -76,3 +78,29 @@ def test_a_changed_raw_file_is_read_or_refused_by_name(tmp_path, record):
     outcome = f"{counts['refused']:,} refused with the file's name, {counts['read']:,} read; no other error"
     record("raw files: tables, arrays and annotations, bytes changed or cut off", sum(counts.values()), outcome)
     assert counts["refused"]
+
+
+class Hostile:
+    """What a pickle of it runs when it is loaded."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+@pytest.mark.parametrize("name", ["t.pickle", "t.pkl", "t.npz", "v.npy", "t.parquet", "t.csv"])
+def test_code_in_a_raw_file_does_not_run(tmp_path, name):
+    file, trace = tmp_path / name, tmp_path / "trace"
+    if name == "t.npz":
+        np.savez(file, features=np.array([Hostile(trace)]), y=[0], a=[0], split=["train"])
+    elif name == "v.npy":
+        np.save(file, np.array([Hostile(trace)]), allow_pickle=True)
+    else:
+        file.write_bytes(pickle.dumps([Hostile(trace)]))
+    with pytest.raises(InputError, match=re.escape(str(file))), guarded(tmp_path / "elsewhere"):
+        READERS[name][1](file)
+    assert not trace.exists()
+    pickle.loads(pickle.dumps(Hostile(trace)))  # what would have run
+    assert trace.exists()

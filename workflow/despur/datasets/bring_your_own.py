@@ -40,7 +40,7 @@ def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except embedding_files.NO_ARCHIVE as error:
+    except embedding_files.NO_ARRAY as error:
         raise InputError(f"{path} cannot be read ({error}); texts must be arrays of texts, not of objects") from error
     missing = [name for name in ("features", *COLUMNS) if name not in arrays]
     if missing:

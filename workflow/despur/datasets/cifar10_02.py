@@ -11,7 +11,7 @@ import numpy as np
 
 from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.cifar_sources import join_sources, per_class, validate_images
-from despur.datasets.sources.embedding_files import NO_ARCHIVE
+from despur.datasets.sources.embedding_files import NO_ARRAY
 from despur.specs.declarations import declared
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
@@ -60,7 +60,7 @@ def read(data_root: Path, part: str) -> tuple[Array, Array]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return validate_images(path, file["images"], file["labels"], REMEDY)
-    except NO_ARCHIVE as error:
+    except NO_ARRAY as error:
         raise InputError(f"{path} has no images and labels ({error}). {REMEDY}") from error
 
 

@@ -1,6 +1,7 @@
 """Raw files of embeddings and tables: found, read and validated. Every error names the file and the remedy."""
 
 import pickle
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -34,7 +35,7 @@ def read_vectors(path: Path) -> Array:
     """A float array (N,D) of a .npy file, memory-mapped."""
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError, SyntaxError) as error:
+    except NO_ARRAY as error:
         raise InputError(f"{path} is no array of numbers ({error}); save it with numpy.save") from error
     if vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise InputError(f"{path} holds {vectors.dtype} {vectors.shape}; vectors are floats (samples, dimensions)")
@@ -46,16 +47,10 @@ UNREADABLE = (
     *(pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError),
     *(OverflowError, MemoryError, OSError, RecursionError),
 )
-# What numpy raises for bytes that are no whole .npz.
-NO_ARCHIVE = (
-    ValueError,
-    EOFError,
-    OSError,
-    LookupError,
-    NotImplementedError,
-    SyntaxError,
-    zipfile.BadZipFile,
-    zlib.error,
+# What numpy raises for bytes that are no whole .npy or .npz.
+NO_ARRAY = (
+    *(ValueError, EOFError, OSError, LookupError, NotImplementedError, SyntaxError, MemoryError),
+    *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
 )
 
 
