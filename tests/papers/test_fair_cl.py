@@ -182,7 +182,7 @@ def test_with_two_classes_against_all(scripts, artifact_run, tmp_path, monkeypat
     """``on_two``: CE's model of all classes on the two, which is measured from outputs."""
     pair, on_two = f"{DATA}+classes=8-3", dict(zip(SHARES, (0.6, 0.5, 0.9, 0.8), strict=False))
     two_classes = Dataset(np.zeros((1, 1)), pd.DataFrame({"split": ["test"]}), {"classes": ["a", "b"]})
-    monkeypatch.setattr(scripts["pair"], "load_first_dataset", lambda _: two_classes)
+    monkeypatch.setattr(scripts["pair"], "load_labels", lambda _: two_classes)
     rows = [{"metric": metric, "group": "", "value": value} for metric, value in on_two.items()]
     monkeypatch.setattr(scripts["pair"], "measure_run", lambda *_: rows)
     points = {"ce": ("erm", CE), "con": ("con", CON)}

@@ -5,14 +5,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from records import add
+from records import add, labels
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import recorded
+from despur.reporting.run_files import load_abouts, load_labels, load_upstream
 from despur.reporting.sources import explain_records, find_sources, with_sources
 from despur.reporting.tables import load_metrics, load_resamples
 from despur.specs.paths import locate
 from despur.storage import ledger
+from despur.storage.abouts import read_abouts, read_upstream
+from despur.storage.store import InputError
 
 FOLDER = "results/runs/colored_digits/erm/s0-4"
 ERM = ArtifactRun("cmnist", "colored_digits", "erm", (FOLDER,))
@@ -111,3 +114,63 @@ def test_results_of_other_stages_are_read_where_they_are_here(tmp_path):
     Path(inferred.folders[0]).mkdir(parents=True)
     (Path(inferred.folders[0]) / "about.json").touch()
     assert list(with_sources([inferred], find_sources())) == [inferred]
+
+
+JTT = locate("results/runs/colored_digits/jtt/s0-1")
+
+
+def make_jtt():
+    """What about.json of JTT, its inference and its stage-1 model say; the inference tells of its machine alone."""
+    machine = {"machine": "Linux", "processor": "one", "device": "cpu", "peak_memory_mb": 5.0, "finished": "today"}
+    (inferred,) = JTT.upstream("groups")
+    (base,) = inferred.upstream("stage1")
+    for result, seconds in ((JTT, 1.5), (inferred, None), (base, 2.5)):
+        runs = {} if seconds is None else {"runs": {run.key: {"seconds": seconds + run.seed} for run in result.runs()}}
+        result.folder.mkdir(parents=True)
+        (result.folder / "about.json").write_text(json.dumps(machine | runs))
+
+
+def test_what_made_a_run_is_told_with_the_runs_that_it_reads():
+    make_jtt()
+    artifact_run = ArtifactRun("cmnist", "colored_digits", "jtt", (str(JTT.folder),))
+    own = load_abouts([artifact_run])
+    assert {key: about["seconds"] for key, about in own.items()} == {
+        "colored_digits/jtt/s0": 1.5,
+        "colored_digits/jtt/s1": 2.5,
+    }
+    assert all("finished" not in about and about["processor"] == "one" for about in own.values())
+    upstream = load_upstream([artifact_run])["colored_digits/jtt/s1"]
+    assert {key.split("/")[0]: about.get("seconds") for key, about in upstream.items()} == {
+        "groups": None,
+        "stage1": 3.5,
+    }
+
+
+def test_what_made_a_run_is_the_same_from_its_folder_and_from_its_record():
+    make_jtt()
+    run = JTT.runs()[1]
+    own = read_abouts(JTT.folder)[run.key]
+    file = add(ledger.LEDGER, 1, "jtt", machine={}, run=own, upstream=read_upstream(JTT, run))
+    folder = ArtifactRun("cmnist", "colored_digits", "jtt", (), sources=((run.key, str(JTT.folder)),))
+    record = ArtifactRun("cmnist", "colored_digits", "jtt", (), sources=((run.key, str(file)),))
+    assert load_abouts([folder]) == load_abouts([record]) == {run.key: own}
+    assert load_upstream([folder]) == load_upstream([record]) != {run.key: {}}
+    older = ArtifactRun("cmnist", "colored_digits", "jtt", (), sources=((run.key, str(add(ledger.LEDGER, 1, "jtt"))),))
+    assert load_upstream([older]) == {run.key: {}}
+
+
+def test_labels_of_data_that_is_not_here_are_those_of_a_card():
+    add(ledger.LEDGER)
+    (measured,) = with_sources([ERM], find_sources())
+    found, known = load_labels(measured), labels()
+    for split in ("train", "test"):
+        assert (found.class_attribute_groups[found.rows(split)].sum(0) == known.groups[known.rows(split)].sum(0)).all()
+    with pytest.raises(InputError, match="no record has its labels"):
+        load_labels(ERM)
+
+
+def test_training_groups_that_a_card_does_not_tell_are_no_zeros():
+    add(ledger.LEDGER, dataset=labels(own_groups=True))
+    (measured,) = with_sources([ERM], find_sources())
+    with pytest.raises(InputError, match="training groups"):
+        load_labels(measured)

@@ -68,6 +68,7 @@ def find_faults(record: Record, folder: Path, cards: Mapping[Path, Dataset]) -> 
     if record.path.parent != home or not record.path.name.startswith(stem):
         yield f"is a record of {home}/{stem}..., and lies elsewhere"
     record.find_run()
+    record.upstream()
     for selection, own in values.items():
         for key, value in own.items():
             if is_share(key[1]) and not (np.isnan(value) or 0 <= value <= 1):

@@ -19,6 +19,7 @@ from despur.specs.paths import ResultPath, Run, locate
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage import commits, ledger
+from despur.storage.abouts import read_upstream, select_machine
 from despur.storage.cards import make_card
 from despur.storage.containers import Container
 from despur.storage.digest import revisions
@@ -26,10 +27,6 @@ from despur.storage.finished_runs import means_the_same, read_metrics, rows_of
 from despur.storage.store import InputError, load_dataset
 
 FILES = ("about.json", "metrics.csv", "resamples.parquet", "outputs.safetensors")
-OF_MACHINE = (
-    *("machine", "processor", "device", "threads", "processes", "precision", "deterministic"),
-    *("peak_memory_mb", "gpu_memory_mb"),  # of the process that made all runs of the folder
-)
 
 
 def record(paths: Iterable[str | Path], commit: str | None = None, folder: Path = ledger.LEDGER) -> Iterator[str]:
@@ -82,8 +79,9 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         own, drawn = (rows_of(table, run) for table in (metrics, resamples))
         measured = measure(dataset, run, outputs.under(f"{run.key}/best"), own, drawn, withheld=card is None)
         name = card and ledger.write(folder / run.data.name, "card", card).stem
-        content = {**describe(result, run, about), **made_by, "card": name, **measured}
-        content = {key: content[key] for key in ledger.KEYS}  # in their order
+        behind = {"upstream": read_upstream(result, run)}
+        content = {**describe(result, run, about), **made_by, **behind, "card": name, **measured}
+        content = {key: content[key] for key in (*ledger.KEYS, *ledger.LATER_KEYS)}  # in their order
         yield ledger.write(folder / run.data.name / run.spec.name, f"s{run.seed}", content)
 
 
@@ -141,6 +139,6 @@ def describe(result: ResultPath, run: Run, about: Mapping[str, Any]) -> dict[str
         "checksums": data.get("sha256", data.get("md5", {})) | data.get("raw", {}),
         "finished": about.get("finished") or pd.Timestamp(int(file.stat().st_mtime), unit="s", tz="UTC").isoformat(),
         "versions": about["versions"],
-        "machine": {key: about[key] for key in OF_MACHINE if key in about},
+        "machine": select_machine(about),
         "run": about["runs"][run.key],
     }

@@ -16,7 +16,6 @@ rank: what it does not know, it does not leak.
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -32,9 +31,10 @@ from despur.reporting.contrasts import FAILS, HOLDS, LEVEL, Contrast, decide
 from despur.reporting.evidence import Source
 from despur.reporting.formulas import DEFAULTS
 from despur.reporting.levels import Missing
+from despur.reporting.run_files import describe_machine, find_run, load_abouts, load_upstream
 from despur.reporting.tables import load_metrics, load_resamples, parse_artifact_runs
 from despur.specs.declarations import declared
-from despur.specs.paths import ResultPath, locate
+from despur.specs.paths import locate
 from despur.storage.store import Array, write_csv
 
 BASELINE = "erm"
@@ -82,51 +82,33 @@ METRICS = (
 )
 
 
-def behind(result: ResultPath) -> list[ResultPath]:
-    """A folder and those of earlier stages that it reads."""
-    return [
-        result,
-        *(further for part in ("stage1", "groups") for up in result.upstream(part) for further in behind(up)),
-    ]
-
-
 def costs(artifact_run: ArtifactRun) -> pd.DataFrame:
-    """Seconds of training by seed and peak memory of a process, stages that it reads included, as rows of metrics."""
+    """Seconds of training by seed and peak memory of a process, stages that it reads included, as rows of metrics; none
+    of runs that are not told of with all that they read (older records)."""
     rows = []
-    for folder in map(locate, artifact_run.folders):
-        abouts = {
-            result: json.loads((result.folder / "about.json").read_text()) for result in dict.fromkeys(behind(folder))
+    upstream = load_upstream([artifact_run])
+    for key, about in load_abouts([artifact_run]).items():
+        run, abouts = find_run(key), [about, *upstream[key].values()]
+        if len(abouts) <= len(run.spec.components.keys() & {"stage1", "groups"}):
+            continue
+        own = {
+            "paper_method": artifact_run.paper_method,
+            "seed": run.seed,
+            "split": "test",
+            "selection": "best",
+            "group": "",
+            "machine": "; ".join(sorted(set(map(describe_machine, abouts)))),
         }
-        for run in folder.runs():
-            spent = [
-                a["runs"][key]["seconds"]
-                for a in abouts.values()
-                for key in a.get("runs", {})
-                if key.endswith(f"/s{run.seed}")
-            ]
-            machine = "; ".join(sorted({f"{about.get('machine')}, {about.get('device')}" for about in abouts.values()}))
-            own = {
-                "paper_method": artifact_run.paper_method,
-                "seed": run.seed,
-                "split": "test",
-                "selection": "best",
-                "group": "",
-                "machine": machine,
-            }
-            rows.append(own | {"metric": "seconds", "value": sum(spent)})
-            rows.append(
-                own | {"metric": "peak_memory_mb", "value": max(about["peak_memory_mb"] for about in abouts.values())}
-            )
+        rows.append(own | {"metric": "seconds", "value": sum(each.get("seconds", 0.0) for each in abouts)})
+        rows.append(own | {"metric": "peak_memory_mb", "value": max(each["peak_memory_mb"] for each in abouts)})
     return pd.DataFrame(rows)
 
 
 def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """A row for each method and metric. Raises Missing where methods have no seed in common."""
-    spent = pd.DataFrame()
-    if not any(artifact_run.sources for artifact_run in artifact_runs):
-        spent = pd.concat(list(map(costs, artifact_runs)), ignore_index=True)
-        if spent["machine"].nunique() > 1:  # nothing to compare
-            spent = spent[:0]
+    spent = pd.concat(list(map(costs, artifact_runs)), ignore_index=True)
+    if len(spent) and spent["machine"].nunique() > 1:  # nothing to compare
+        spent = spent[:0]
     metrics = pd.concat([load_metrics(artifact_runs), spent], ignore_index=True)
     seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("paper_method"))))
     if not seeds:

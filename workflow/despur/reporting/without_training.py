@@ -18,9 +18,10 @@ from despur.reporting import recorded, scorecard
 from despur.reporting.sources import Sources, explain_records, find_sources, with_sources
 from despur.reporting.tables import append_warnings
 from despur.specs.paths import locate
+from despur.storage.ledger import load_record
 from despur.storage.store import write_csv
 
-RECORDED = {"metrics", "resamples"}  # kinds of files that a record stands for
+RECORDED = {"metrics", "resamples", "about", "base_about"}  # kinds of files that a record stands for
 Runs = dict[str, list[ArtifactRun]]
 
 
@@ -91,14 +92,14 @@ def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -
     used = {key: where for run in shown for key, where in run.sources}
     rows = []
     for path, key, reason in explain_records(sources, used):
-        content = recorded.load_record(str(path)).content
+        content = load_record(str(path)).content
         rows.append(
             {
                 "record": path,
                 "run": key or f"{content['dataset']}/{content['method']}/s{content['seed']}",
                 "counts": not reason,
                 "reason": reason,
-                "measured": recorded.describe_machine(recorded.load_record(str(path))),
+                "measured": recorded.describe_machine(load_record(str(path))),
                 "finished": content["finished"],
             }
         )

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,6 +42,7 @@ KEYS = {  # what a record holds, and of which type it is
     "resampling": dict,
     "draws": dict,
 }
+LATER_KEYS = {"upstream": dict}  # what records hold that were made since; others do not tell of it
 Key = tuple[str, str, str]  # split, metric, group
 
 
@@ -73,7 +75,8 @@ def read(path: Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise InputError(f"{path}: schema {schema}, which this version does not read (it reads {SCHEMA})")
-    if wrong := [key for key, kind in keys.items() if key not in content or not isinstance(content[key], kind)]:
+    known = {**keys, **{key: kind for key, kind in LATER_KEYS.items() if key in content}}
+    if wrong := [key for key, kind in known.items() if key not in content or not isinstance(content[key], kind)]:
         raise InputError(f"{path}: {', '.join(wrong)} missing or of another type")
     if not path.stem.endswith(f"-{digest(text)}"):
         raise InputError(f"{path}: changed since it was written: its name ends with the digest of another content")
@@ -101,6 +104,17 @@ class Record:
         name = self.content["card"]
         return self.path.parent.parent / f"{Path(name).name}.json" if name else None
 
+    def about(self) -> dict[str, Any]:
+        """What made the run: seconds, steps and the like, and the machine (despur/storage/abouts.py)."""
+        return {**self.content["machine"], **self.content["run"]}
+
+    def upstream(self) -> dict[str, dict[str, Any]]:
+        """The same of the runs of earlier stages behind it, by stage and key; empty in older records."""
+        found = self.content.get("upstream", {})
+        if not all(isinstance(own, dict) for own in found.values()):
+            raise InputError("upstream is not what made each run, by stage and key")
+        return found
+
     def metrics(self) -> dict[str, dict[Key, float]]:
         """Values by selection (best and last, written once where they are equal); NaN where a metric is not defined."""
         found = {name: flatten(own, read_value) for name, own in self.content["metrics"].items()}
@@ -117,6 +131,12 @@ class Record:
         best = self.metrics()["best"]
         deviations = flatten(self.content["draws"], decode)
         return {key: best.get(key, np.nan) + own.astype(float) for key, own in deviations.items()}
+
+
+@cache
+def load_record(file: str) -> Record:
+    """The record of a file, read once. Raises InputError where it cannot be read."""
+    return Record(Path(file), read(Path(file), KEYS))
 
 
 def load(folder: Path) -> tuple[list[Record], list[str]]:

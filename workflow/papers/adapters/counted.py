@@ -1,6 +1,5 @@
 """Numbers of the text that are counted or computed from weights, not measured on test data."""
 
-import json
 from collections.abc import Sequence
 
 import named
@@ -8,39 +7,22 @@ from measured import NotHere
 
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.paths import ResultPath, locate
+from despur.reporting.run_files import find_run, load_abouts, load_labels, load_upstream
+from despur.specs.paths import locate
 from despur.storage.containers import Container
-from despur.storage.store import load_dataset
-
-
-def read_trained(result: ResultPath) -> dict[str, dict[str, int]]:
-    """The numbers of trained parameters of each run in a folder."""
-    runs: dict[str, dict[str, int]] = json.loads((result.folder / "about.json").read_text())["runs"]
-    return runs
+from despur.storage.store import InputError
 
 
 def measure_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> list[float]:
     """Parameters that each contrastive adapter trains, in percent of those of its foundation model (of a bundled model:
     its own trained parameters)."""
-    found = []
-    for folder in sorted(
-        {
-            folder
-            for artifact_run in artifact_runs
-            if artifact_run.paper_method.startswith("contrastive_adapter")
-            for folder in artifact_run.folders
-        }
-    ):
-        result = locate(folder)
-        own, models = (
-            read_trained(result),
-            {key: run for base in result.upstream("stage1") for key, run in read_trained(base).items()},
-        )
-        for run in result.runs():
-            model = models[run.of("stage1")]
-            found.append(
-                100 * own[run.key]["trained_parameters"] / model.get("model_parameters", model["trained_parameters"])
-            )
+    adapters = [each for each in artifact_runs if each.paper_method.startswith("contrastive_adapter")]
+    trained, upstream, found = load_abouts(adapters), load_upstream(adapters), []
+    for key, own in sorted(trained.items()):
+        model = upstream[key].get(f"stage1/{find_run(key).of('stage1')}", {})
+        size = model.get("model_parameters", model.get("trained_parameters"))
+        if size is not None:
+            found.append(100 * own["trained_parameters"] / size)
     if not found:
         raise NotHere("the contrastive adapter was not run")
     return found
@@ -57,6 +39,8 @@ def bound_lipschitz_constant(artifact_runs: Sequence[ArtifactRun]) -> tuple[floa
             else ()
         ):
             result = locate(folder)
+            if not (result.folder / "models.safetensors").exists():
+                continue  # it was measured elsewhere
             for run in result.runs():
                 if named.identify(artifact_run.paper_method, run.spec.name, run.data.name)[:2] == (
                     "contrastive_adapter",
@@ -74,7 +58,9 @@ def measure_smallest_group(artifact_runs: Sequence[ArtifactRun], paper_dataset: 
     """Percent of training samples in the smallest group (class x attribute)."""
     for artifact_run in artifact_runs:
         if artifact_run.paper_dataset == paper_dataset:
-            result = locate(artifact_run.folders[0])
-            dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
+            try:
+                dataset = load_labels(artifact_run)
+            except InputError as error:
+                raise NotHere(str(error)) from None
             return float(100 * dataset.class_attribute_groups[dataset.rows("train")].mean(axis=0).min())
     raise NotHere(f"no data set is used for {paper_dataset}")

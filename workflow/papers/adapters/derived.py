@@ -1,8 +1,6 @@
 """What the paper derives from metrics: WiSE-FT's alpha, weighted averages, gaps, numbers of trained parameters."""
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +8,7 @@ from named import FULL, IMAGES
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import weighted_averages
+from despur.reporting.run_files import load_abouts
 
 # parameters of torchvision's, with its 1,000 classes: over these Table 6 takes shares (a test counts them)
 RESNET50 = 25_557_032
@@ -52,10 +51,7 @@ def add_gaps(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 def count_parameters(artifact_runs: Sequence[ArtifactRun]) -> dict[str, int]:
     """How many parameters each run has trained, by run (its data, specification and seed): counted."""
-    files = sorted({Path(folder) / "about.json" for artifact_run in artifact_runs for folder in artifact_run.folders})
-    return {
-        key: run["trained_parameters"] for file in files for key, run in json.loads(file.read_text())["runs"].items()
-    }
+    return {key: about["trained_parameters"] for key, about in load_abouts(artifact_runs).items()}
 
 
 def add_parameters(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:

@@ -1,17 +1,16 @@
 """The runs behind a printed number: what they measured, their times, and their data."""
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.run_files import load_abouts, load_labels
 from despur.reporting.tables import headline, load_metrics
 from despur.specs.paths import locate
-from despur.storage.store import Array, Dataset, load_dataset
+from despur.storage.store import Array, Dataset, InputError
 
 
 class NotRun(LookupError):
@@ -41,8 +40,10 @@ class PaperRuns:
 
     @cached_property
     def dataset(self) -> Dataset:
-        result = locate(self.artifact_runs[0].folders[0])
-        return load_dataset(result.data.folder, result.runs()[0].data.name)
+        try:
+            return load_labels(self.artifact_runs[0])
+        except InputError as error:
+            raise NotRun(str(error)) from None
 
     def worst_group_by_seed(self, method: str, paper_dataset: str) -> pd.Series:
         """Test worst-group accuracy of a method of Table 1, indexed by seed."""
@@ -54,13 +55,11 @@ class PaperRuns:
         return mine.groupby("seed")["value"].mean()
 
     def abouts(self, stage: str, method: str) -> list[dict[str, Any]]:
-        """What about.json says of each run of a method in a stage."""
+        """What made each run of a method in a stage."""
         own = [c for c in self.artifact_runs if c.paper_method == method and locate(c.folders[0]).stage == stage]
-        folders = dict.fromkeys(folder for artifact_run in own for folder in artifact_run.folders)
-        if not folders:
+        if not own:
             raise NotRun(f"{method} was not run on {', '.join(self.paper_datasets)}")
-        files = [json.loads((Path(folder) / "about.json").read_text()) for folder in folders]
-        return [run for about in files for run in about["runs"].values()]
+        return list(load_abouts(own).values())
 
     def group_sizes(self) -> Array:
         """Training samples, (classes, attributes)."""

@@ -1,6 +1,5 @@
 """Tables of Correct-N-Contrast: a function writes each."""
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from prose import write_prose
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
 from despur.reporting.printed import printed_settings, weighted_averages
+from despur.reporting.run_files import load_abouts
 from despur.reporting.tables import COLUMNS, compare, load_metrics, main, shown, write_table
 from despur.specs.paths import locate
 from despur.storage.store import load_dataset
@@ -82,10 +82,9 @@ def write_table_a12(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 
 def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
-    """What about.json of a run's folders says: time of training one run (mean over seeds), largest memory of a
-    process."""
-    abouts = [json.loads((Path(folder) / "about.json").read_text()) for folder in artifact_run.folders]
-    seconds = pd.Series([run["seconds"] for about in abouts for run in about["runs"].values()], dtype=float)
+    """Time of training one run (mean over seeds), largest memory of a process."""
+    abouts = list(load_abouts([artifact_run]).values())
+    seconds = pd.Series([about["seconds"] for about in abouts], dtype=float)
     return {
         "ours": seconds.mean() / 3600,
         "ours_std": seconds.std() / 3600,

@@ -11,17 +11,12 @@ from measurements import load_measurements
 
 from despur.metrics.fairness import leakage, tpr_gap
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.run_files import load_labels
 from despur.specs.paths import ResultPath, Run, locate
 from despur.storage.containers import Container
 from despur.storage.store import Array, Dataset, load_dataset
 
 PAIR = "bios_nurse_surgeon"
-
-
-def load_first_dataset(artifact_run: ArtifactRun) -> Dataset:
-    """The data set of the first run."""
-    result = locate(artifact_run.folders[0])
-    return load_dataset(result.data.folder, result.runs()[0].data.name)
 
 
 def measure_classes(dataset: Dataset, z: Array, logits: Array, classes: Sequence[str]) -> dict[tuple[str, str], float]:
@@ -53,7 +48,7 @@ def load_pair(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.Da
     """Metrics of the models of two classes, and of CE's model of all classes (``ce_multiclass``) on the two;
     bootstrap values of the former."""
     metrics, resamples = chosen.load_selected([run for run in artifact_runs if run.paper_dataset == PAIR])
-    return pd.concat([metrics, load_multiclass(artifact_runs)], ignore_index=True), resamples
+    return pd.concat([metrics, load_multiclass(list(filter(has_outputs, artifact_runs)))], ignore_index=True), resamples
 
 
 def load_with_multiclass(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -78,7 +73,7 @@ def load_multiclass(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     of_all = [run for run in artifact_runs if (run.paper_dataset, run.paper_method) == ("bios", "ce")]
     if not of_two:
         return pd.DataFrame()
-    classes = load_first_dataset(of_two[0]).about["classes"]
+    classes = load_labels(of_two[0]).about["classes"]
     return pd.DataFrame([row for run in of_all for row in measure_artifact_run(run, classes)])
 
 

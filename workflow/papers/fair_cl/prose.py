@@ -5,12 +5,12 @@ from typing import Any
 import chosen
 import numpy as np
 import pandas as pd
-from pair import load_first_dataset
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import printed_settings
+from despur.reporting.run_files import load_labels
 from despur.reporting.tables import COLUMNS
-from despur.storage.store import Dataset
+from despur.storage.store import Dataset, InputError
 
 
 class NotHere(LookupError):
@@ -19,15 +19,24 @@ class NotHere(LookupError):
 
 def count_samples(number: Any, dataset: Dataset) -> float:
     """Samples of a split."""
+    return float(len(find_rows(number, dataset)))
+
+
+def find_rows(number: Any, dataset: Dataset) -> np.ndarray:
+    """Positions of the samples of a number's split. A record of a data set that is not here does not tell of all
+    splits."""
     split = printed_settings(number.setting)["split"]
-    return float(len(dataset.rows({"dev": "val"}.get(split, split))))
+    rows = dataset.rows({"dev": "val"}.get(split, split))
+    if not len(rows):
+        raise NotHere(f"the {split} samples are not on this machine")
+    return rows
 
 
 def find_share(number: Any, dataset: Dataset) -> float:
     """Percent of a split's samples in a (class, attribute) group; on other data, in the group with the
     same indices."""
     asked = printed_settings(number.setting)
-    about, table = dataset.about, dataset.table.iloc[dataset.rows(asked["split"])]
+    about, table = dataset.about, dataset.table.iloc[find_rows(number, dataset)]
     y, a = (
         find_index(about[kind], asked[key], words)
         for kind, key, words in (("classes", "sentiment", "sad happy"), ("attributes", "race", "sae aae"))
@@ -70,10 +79,14 @@ def average_leakage(metrics: pd.DataFrame) -> np.ndarray:
 
 def measure(number: Any, artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     """Our number from the runs on one data set."""
-    substitute, dataset = artifact_runs[0].substitute, load_first_dataset(artifact_runs[0])
+    substitute = artifact_runs[0].substitute
     if number.metric == "leakage_approx":
         values = average_leakage(chosen.load_selected(artifact_runs)[0])
     else:
+        try:
+            dataset = load_labels(artifact_runs[0])
+        except InputError as error:
+            raise NotHere(str(error)) from None
         values = np.array([MEASURES[number.metric](number, dataset)])
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
     found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": artifact_runs[0].dataset}

@@ -1,18 +1,16 @@
 """Metrics of this paper's runs under the paper's names."""
 
-import json
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.run_files import find_run, load_upstream
 from despur.reporting.tables import load_metrics
 from despur.specs.names import join, parse
-from despur.specs.paths import locate
 from despur.specs.resolution import resolve
 
 METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
@@ -92,15 +90,9 @@ def load_accuracies(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 def load_seconds(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Seconds that each stage-1 model was trained: ``data``, ``method``, ``seed``, ``seconds``, ``device``."""
     rows = []
-    for result in {locate(folder) for artifact_run in artifact_runs for folder in artifact_run.folders}:
-        known: dict[str, Any] = {}
-        for base in result.upstream("stage1"):
-            about = json.loads((Path(base.folder) / "about.json").read_text())
-            known |= {key: {"seconds": run["seconds"], "device": about["device"]} for key, run in about["runs"].items()}
-        rows += [
-            {"data": run.data.name, "method": run.spec.name, "seed": run.seed, **known[run.of("stage1")]}
-            for run in result.runs()
-        ]
-    return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "device"]).drop_duplicates(
-        ["data", "method", "seed"]
-    )
+    for key, upstream in load_upstream(artifact_runs).items():
+        run = find_run(key)
+        if about := upstream.get(f"stage1/{run.of('stage1')}"):
+            own = {"data": run.data.name, "method": run.spec.name, "seed": run.seed}
+            rows.append(own | {name: about[name] for name in ("seconds", "device")})
+    return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "device"])

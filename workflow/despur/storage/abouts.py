@@ -1,0 +1,50 @@
+"""What about.json of a folder says of each of its runs: of the run alone (seconds, steps, trained parameters), and of
+the machine and the process that made all runs of the folder."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from despur.specs.paths import ResultPath, Run, locate
+
+OF_MACHINE = (
+    *("machine", "processor", "device", "threads", "processes", "precision", "deterministic"),
+    *("peak_memory_mb", "gpu_memory_mb"),  # of the process that made all runs of the folder
+)
+About = dict[str, Any]
+
+
+def select_machine(about: Mapping[str, Any]) -> About:
+    """Of about.json, the machine."""
+    return {key: about[key] for key in OF_MACHINE if key in about}
+
+
+def read_abouts(folder: Path) -> dict[str, About]:
+    """By the key of each run in a folder; none where that is not here. An inference tells of its machine alone."""
+    file = folder / "about.json"
+    if not file.exists():
+        return {}
+    about = json.loads(file.read_text())
+    runs = about["runs"] if "runs" in about else {run.key: {} for run in locate(folder).runs()}
+    return {key: select_machine(about) | own for key, own in runs.items()}
+
+
+def read_upstream(result: ResultPath, run: Run) -> dict[str, About]:
+    """Of the runs of earlier stages behind a run of ``result``, as far as they are here, by stage and key
+    (``stage1/colored_digits/erm/s0``)."""
+    found = {}
+    for stage, folder, key in list_upstream(result, run):
+        if about := read_abouts(folder).get(key):
+            found[f"{stage}/{key}"] = about
+    return found
+
+
+def list_upstream(result: ResultPath, run: Run) -> Iterator[tuple[str, Path, str]]:
+    """(stage, folder, key) of each run of an earlier stage that a run reads, or that one of these reads."""
+    for part in ("stage1", "groups"):
+        for earlier in result.upstream(part) if part in run.spec.components else ():
+            for own in earlier.runs():
+                if own.key == run.of(part):
+                    yield part, earlier.folder, own.key
+                    yield from list_upstream(earlier, own)
