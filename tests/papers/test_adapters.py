@@ -284,7 +284,7 @@ def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
 
 
 def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(scripts["tables"], "load_dataset", lambda *result: None)
+    monkeypatch.setattr(scripts["tables"], "load_labels", lambda artifact_run: None)
     monkeypatch.setattr(scripts["tables"], "group_sizes", lambda dataset: (1057, 56))
     table = made(scripts, "table_2", runs, tmp_path)
     found = table[table["seeds"] > 0].set_index(["method", "metric"])["ours"]

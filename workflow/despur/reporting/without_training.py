@@ -26,9 +26,10 @@ Runs = dict[str, list[ArtifactRun]]
 
 
 def give_verdicts(configfile: Path, output: Path, use_ledger: bool) -> Iterator[str]:
-    """Make them in ``output``; a line for each thing to know, the last on how many numbers agree."""
+    """Make them in ``output``; a line for each thing to know, the last on how many numbers agree.
+    Records of the ledger count unless ``use_ledger`` or the configuration's ``ledger`` is false."""
     config = {**configuration.load_configuration(configfile), "outputs": str(output)}
-    sources = find_sources(use_ledger)
+    sources = find_sources(use_ledger and config["ledger"])
     yield from (f"not used: {fault}" for fault in sources.faults)
     shown = {paper: list_measured_runs(config, paper, sources) for paper in config["papers"]}
     compared = list(with_sources(matrix.list_artifact_runs(config), sources))
