@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from despur.compute.task import InputBatcher, Task
 from despur.methods.base import Method
-from despur.specs.paths import ResultPath, locate
+from despur.specs.paths import ResultPath, locate_result
 from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
 from despur.storage import raw_files
@@ -137,7 +137,7 @@ def tiny_dataset(train: int = 60, held_out: int = 30, seed: int = 0) -> Dataset:
 
 def result(root: Path, path: str) -> ResultPath:
     """A result path below a root."""
-    return locate(root / path)
+    return locate_result(root / path)
 
 
 def save_tiny(root: Path, **sizes: int) -> Dataset:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from despur.orchestration import artifact_files, experiments, matrix
-from despur.reporting import comparison, scorecard, tally
+from despur.reporting import comparison, matrix_figure, scorecard, tally
 from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
-from despur.reporting.figures import panels, write_figure
+from despur.reporting.figures import create_panels, write_figure
 from despur.reporting.tables import COLUMNS
 from despur.reporting.verdicts import UNDECIDED
 from despur.storage.store import write_csv, write_json
@@ -65,7 +65,7 @@ def table_1() -> pd.DataFrame:
 
 def claims() -> pd.DataFrame:
     """One claim that holds, one that fails, one undecided; and one that holds on substitute data."""
-    asked = tally.claims(CONFIG | {"papers": []}, "cnc")
+    asked = tally.count_claims(CONFIG | {"papers": []}, "cnc")
     rows = (
         asked[asked["dataset"] == "cmnist"]
         .head(4)
@@ -94,12 +94,12 @@ def results(config: dict[str, Any]) -> None:
             file.write_text(f"<h1>{artifact}</h1>")
         write_csv(table_file(config, "cnc", artifact), table)
     write_csv(table_file(config, "cnc", "figure_5"), table_1())
-    write_figure(Path(artifact_files.list_outputs(config, "cnc", "figure_5")[0]).with_suffix(""), panels(1)[0])
+    write_figure(Path(artifact_files.list_outputs(config, "cnc", "figure_5")[0]).with_suffix(""), create_panels(1)[0])
     for artifact_run in experiments.list_artifact_runs(config, "cnc", "table_1"):
         write_json(Path(artifact_run.folders[0]) / "about.json", {"seconds": 1.0, "peak_memory_mb": 500.0})
     prefix = Path(matrix.list_outputs(config)[0]).with_suffix("")
     write_csv(prefix.with_suffix(".csv"), compared(matrix.list_artifact_runs(config)))
-    comparison.draw(pd.read_csv(prefix.with_suffix(".csv")), prefix)
+    matrix_figure.draw_matrix(pd.read_csv(prefix.with_suffix(".csv")), prefix)
 
 
 def compared(artifact_runs: list[Any]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from documents import DOCUMENTS, commands, examples, paragraphs
 from project import SOURCE
 
 from despur.orchestration import configuration, experiments
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve, resolve_canonical
 from despur.specs.settings import SettingError
 from despur.storage.dataset_checks import build_dataset
@@ -37,7 +37,7 @@ def resolves(path):
         paper, artifact = Path(path).parts[-2:]
         assert Path(artifact).stem in experiments.load_experiments(paper)["artifacts"], path
     else:
-        result = locate(f"results/{path}")
+        result = locate_result(f"results/{path}")
         assert result.datasets.points and (result.stage == "data" or result.runs())
 
 

@@ -10,7 +10,7 @@ import pytest
 from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
 
 from despur.orchestration import artifact_files, configuration, matrix
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 
 ARTIFACTS = {"cnc_table_1", "cnc_figure_5"}
 EVALUATIONS = {"evaluate colored_digits/erm/s0-1", "evaluate colored_digits/cnc/s0-1"}
@@ -63,7 +63,7 @@ def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(projec
     assert {f"results/runs/{run}" for run in runs} == {
         folder for folder in wanted if folder.startswith("results/runs/")
     }
-    assert {f"build_data {locate(folder).data.dataset}" for folder in wanted} <= set(plan)
+    assert {f"build_data {locate_result(folder).data.dataset}" for folder in wanted} <= set(plan)
 
 
 def test_the_bundled_configuration_shares_stage_1_and_stays_within_its_processes(project):

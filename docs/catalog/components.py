@@ -9,7 +9,7 @@ from catalog.docstrings import walk_docstrings
 from catalog.losses import describe_losses
 from catalog.markdown import code, contents, escape, find_places, page, table
 from despur.orchestration.experiments import list_papers, list_specifications, load_experiments
-from despur.specs.declarations import PACKAGE, declared, list_components, read_docstring, summarize
+from despur.specs.declarations import PACKAGE, list_components, read_declarations, read_docstring, summarize
 from despur.specs.names import parse
 from despur.specs.settings import Setting, spell
 
@@ -42,7 +42,7 @@ def build_page(kind: str, name: str) -> str:
         escape(read_docstring(kind, name)),
         f"File: [{code(file)}](/{file})",
         list_stated_places(kind, name),
-        f"## Settings\n\n{format_settings(declared(kind, name)['SETTINGS'])}",
+        f"## Settings\n\n{format_settings(read_declarations(kind, name)['SETTINGS'])}",
     ]
     if kind == "methods":
         parts += [describe_inputs(name), describe_losses(name), describe_papers(name), describe_published(name)]
@@ -70,7 +70,7 @@ def format_settings(settings: dict[str, Setting]) -> str:
 
 def describe_inputs(name: str) -> str:
     """What a method reads besides the training samples and their classes."""
-    settings, lines = declared("methods", name)["SETTINGS"], []
+    settings, lines = read_declarations("methods", name)["SETTINGS"], []
     if "groups" in settings:
         inference = settings["groups"].default
         lines.append(
@@ -80,14 +80,14 @@ def describe_inputs(name: str) -> str:
     if "stage1" in settings:
         base = settings["stage1"].default
         lines.append(f"- Stage-1 model: by default [`{base}`]({base}.md).")
-    if declared("methods", name).get("SEEDLESS"):
+    if read_declarations("methods", name).get("SEEDLESS"):
         lines.append("- Nothing is drawn: all seeds give the same result.")
     return "## What it reads\n\n" + ("\n".join(lines) or "No groups, and no stage-1 model.")
 
 
 def describe_evidence(inference: str) -> str:
     """Which true attributes an inference sees."""
-    found = declared("inference", inference)
+    found = read_declarations("inference", inference)
     if found.get("READS_TRUE_GROUPS"):
         return "which reads the true attribute of training samples."
     if found.get("READS_VALIDATION_GROUPS"):
@@ -137,7 +137,7 @@ def describe_published(name: str) -> str:
     """The settings that the files of data sets state for a method."""
     rows = []
     for dataset in list_components("datasets"):
-        stated = declared("datasets", dataset).get("PAPER_HYPERPARAMETERS", {})
+        stated = read_declarations("datasets", dataset).get("PAPER_HYPERPARAMETERS", {})
         own = {role: values for role, values in stated.items() if role.rpartition("/")[2] == name}
         for role, values in own.items():
             shown = " ".join(code(f"{key}={spell(value)}") for key, value in values.items())

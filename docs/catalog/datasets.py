@@ -9,7 +9,7 @@ from catalog.markdown import code, contents, escape, page, table
 from despur.cli.check import LICENCE, SOURCE, find_statement
 from despur.cli.fetch import list_downloads
 from despur.orchestration.experiments import list_papers, load_experiments
-from despur.specs.declarations import declared, list_components, read_docstring, summarize
+from despur.specs.declarations import list_components, read_declarations, read_docstring, summarize
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 from despur.storage.dataset_checks import build_dataset
@@ -44,13 +44,15 @@ def describe_papers(name: str) -> str:
 
 def describe_access(name: str) -> str:
     """How a user gets the files of a data set."""
-    if not declared("datasets", name).get("RAW"):
+    if not read_declarations("datasets", name).get("RAW"):
         return "bundled"
     if is_downloaded(name):
         return "downloaded by itself"
     if name == "bring_your_own":
         return "your own files"
-    return "with an account or a form" if declared("datasets", name).get("BY_HAND") else "anyone: `despur fetch`"
+    return (
+        "with an account or a form" if read_declarations("datasets", name).get("BY_HAND") else "anyone: `despur fetch`"
+    )
 
 
 def build_page(name: str) -> str:
@@ -69,7 +71,7 @@ def build_page(name: str) -> str:
         f"## Raw files\n\n{describe_files(name)}",
         describe_downloads(name),
         f"## Sizes\n\n{describe_sizes(name)}" if name in COUNTED else "",
-        f"## Settings\n\n{format_settings(declared('datasets', name)['SETTINGS'])}",
+        f"## Settings\n\n{format_settings(read_declarations('datasets', name)['SETTINGS'])}",
         describe_published(name),
     ]
     return page(name, *parts, "[All data sets](index.md)")
@@ -77,7 +79,7 @@ def build_page(name: str) -> str:
 
 def describe_files(name: str) -> str:
     """The patterns of raw files, below DESPUR_DATA_ROOT."""
-    stated = declared("datasets", name)
+    stated = read_declarations("datasets", name)
     lines = [(pattern, "") for pattern in stated.get("RAW", ())]
     lines += [(pattern, key) for key, patterns in stated.get("RAW_WITH", {}).items() for pattern in patterns]
     rows = [[" or ".join(code(each.strip()) for each in pattern.split("|")), code(key)] for pattern, key in lines]
@@ -86,7 +88,7 @@ def describe_files(name: str) -> str:
 
 def describe_downloads(name: str) -> str:
     """What ``despur fetch`` downloads, and what is done by hand."""
-    by_hand = declared("datasets", name).get("BY_HAND", "")
+    by_hand = read_declarations("datasets", name).get("BY_HAND", "")
     rows = [
         [
             f"[{each.local_name}]({each.url})",
@@ -114,7 +116,7 @@ def describe_sizes(name: str) -> str:
 
 def describe_published(name: str) -> str:
     """The settings that a data set's file states for methods."""
-    stated = declared("datasets", name).get("PAPER_HYPERPARAMETERS", {})
+    stated = read_declarations("datasets", name).get("PAPER_HYPERPARAMETERS", {})
     rows = [
         [code(role) if role != "*" else "all", " ".join(code(f"{k}={spell(v)}") for k, v in values.items())]
         for role, values in stated.items()

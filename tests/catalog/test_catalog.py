@@ -12,7 +12,7 @@ from catalog import claims, components, gallery, markdown, reference, tutorial
 from catalog.losses import describe_losses
 from catalog.pages import FENCE, LINK, Site
 from despur.orchestration import experiments
-from despur.specs.declarations import declared, list_components
+from despur.specs.declarations import list_components, read_declarations
 from despur.specs.settings import spell
 
 
@@ -31,7 +31,7 @@ def test_every_component_has_a_page_with_all_its_settings(site):
         for name in list_components(kind):
             page = site.texts[f"{kind}/{name}.md"]
             assert f"({name}.md)" in site.texts[f"{kind}/index.md"]
-            for key, setting in declared(kind, name)["SETTINGS"].items():
+            for key, setting in read_declarations(kind, name)["SETTINGS"].items():
                 assert f"| `{key}` | {markdown.code(spell(setting.default))} |" in page, (name, key)
 
 

@@ -56,7 +56,7 @@ def test_nothing_is_downloaded_without_a_yes(moji, monkeypatch):
 
 
 def test_what_needs_an_account_says_the_steps():
-    assert "make an account at https://image-net.org" in fetch.declared("datasets", "living17")["BY_HAND"]
+    assert "make an account at https://image-net.org" in fetch.read_declarations("datasets", "living17")["BY_HAND"]
     assert any("ask the authors" in line for line in fetch.fetch("hate_speech"))
 
 

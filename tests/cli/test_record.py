@@ -22,7 +22,7 @@ from despur.metrics.resampling import counts
 from despur.reporting import recorded as recorded_rows
 from despur.reporting import run_files
 from despur.specs import declarations
-from despur.specs.paths import Run, locate
+from despur.specs.paths import Run, locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import commits, ledger
@@ -57,8 +57,8 @@ def finished(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         clean(patch)
         for path in (ERM, SIMCLR):
-            runs.train_all(locate(root / path), OPTIONS, ("best", "last"))
-            evaluate.evaluate(locate(root / path), Namespace())
+            runs.train_all(locate_result(root / path), OPTIONS, ("best", "last"))
+            evaluate.evaluate(locate_result(root / path), Namespace())
     return root
 
 
@@ -84,7 +84,7 @@ def edit_about(root, path, **changes):
 
 @pytest.mark.parametrize("path", [ERM, SIMCLR])
 def test_a_record_holds_all_metrics_of_a_run_and_what_made_it(finished, tmp_path, path):
-    result = locate(finished / path)
+    result = locate_result(finished / path)
     table = record.read_metrics(result.folder / "metrics.csv")
     about = json.loads((result.folder / "about.json").read_text())
     records = recorded(finished, path, tmp_path)
@@ -118,7 +118,7 @@ def test_predictions_are_those_of_the_kept_outputs(finished, tmp_path):
 
 
 def test_metrics_on_bootstrap_samples_follow_from_predictions_or_are_drawn(finished, tmp_path):
-    result = locate(finished / SIMCLR)
+    result = locate_result(finished / SIMCLR)
     dataset = load_dataset(result.data.folder, "colored_digits")
     drawn = pd.read_parquet(result.folder / "resamples.parquet")
     for path in (SIMCLR, ERM):
@@ -404,7 +404,7 @@ def test_draws_that_are_too_far_from_the_value_are_no_silent_infinity():
 
 
 def test_a_run_that_metrics_do_not_have_is_named(finished):
-    run = locate(finished / ERM).runs()[0]
+    run = locate_result(finished / ERM).runs()[0]
     dataset, none = load_dataset(finished / "data/colored_digits", "colored_digits"), pd.DataFrame(columns=COLUMNS)
     with pytest.raises(InputError, match="no rows of colored_digits/erm"):
         measurements.measure(dataset, run, {}, none, none, False)

@@ -10,7 +10,7 @@ import pytest
 from despur import __main__ as main
 from despur.cli import run
 from despur.cli.run import spell_folders
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 
 
@@ -29,7 +29,7 @@ def test_a_path_is_spelled_canonically_with_defaults_dropped_and_seeds_in_chunks
 ):
     found = spell_folders(method, data, settings, seeds)
     assert list(found) == [f"results/runs/{folder}" for folder in folders]
-    assert all(locate(folder).runs() for folder in found)  # which refuses every other spelling
+    assert all(locate_result(folder).runs() for folder in found)  # which refuses every other spelling
 
 
 @pytest.mark.parametrize(

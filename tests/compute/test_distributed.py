@@ -10,7 +10,7 @@ import torch
 from helpers import OPTIONS, build, result, save_tiny, task
 
 from despur.compute import distributed
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
 from despur.training import runs
@@ -51,7 +51,7 @@ STAGE1 = "stage1/colored_digits/simclr+batch_size=16+encoder=convnet+encoder.wid
 
 def method(name):
     """In double precision, without dropout, on fixed views: the second ones are mirrored."""
-    known = {*declared("methods", name.split("+")[0])["SETTINGS"], "encoder.dropout", "encoder.width"}
+    known = {*read_declarations("methods", name.split("+")[0])["SETTINGS"], "encoder.dropout", "encoder.width"}
     settings = "".join(f"+{key}={value}" for key, value in SETTINGS.items() if key in known)
     made = build(name + settings, task(np.arange(8) % 2))
     made.networks.double()

@@ -10,7 +10,7 @@ import pytest
 from helpers import read
 from PIL import Image
 
-from despur.specs.declarations import declared, list_components
+from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
 from despur.storage.store import InputError, load_dataset, save_dataset
 
@@ -415,13 +415,13 @@ def test_a_missing_vocabulary_is_downloaded_or_an_error_that_says_how_to_get_it(
 
 @pytest.mark.parametrize("dataset", ["waterbirds", "celeba", "civilcomments"])
 def test_what_is_published_can_be_asked_for(dataset):
-    named = set(declared("datasets", dataset)["PAPER_HYPERPARAMETERS"]) - {"*", "stage1/erm", "groups/george"}
+    named = set(read_declarations("datasets", dataset)["PAPER_HYPERPARAMETERS"]) - {"*", "stage1/erm", "groups/george"}
     assert named <= set(list_components("methods"))
     encoder = "bert" if dataset == "civilcomments" else "resnet50"
     for method in list_components("methods"):
         point = resolve("methods", method, dataset).points[0]
         assert point.changes == {}
-        stated = declared("datasets", dataset)["PAPER_HYPERPARAMETERS"].get(method, {})
+        stated = read_declarations("datasets", dataset)["PAPER_HYPERPARAMETERS"].get(method, {})
         if (
             "encoder" in point.components and point.components["encoder"].base_name != "convnet"
         ):  # which methods without labels take

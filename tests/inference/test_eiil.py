@@ -9,10 +9,10 @@ import torch
 
 from despur.inference import eiil
 from despur.inference.base import Evidence
-from despur.specs.declarations import declared, list_components
+from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
 
-DEFAULTS = {key: setting.default for key, setting in declared("inference", "eiil")["SETTINGS"].items()}
+DEFAULTS = {key: setting.default for key, setting in read_declarations("inference", "eiil")["SETTINGS"].items()}
 
 
 def outputs(count=40, classes=3, scale=3.0, seed=0):

@@ -7,9 +7,9 @@ from sklearn.metrics import adjusted_rand_score, silhouette_samples, silhouette_
 
 from despur.inference import george
 from despur.inference.base import Evidence
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 
-DEFAULTS = {key: setting.default for key, setting in declared("inference", "george")["SETTINGS"].items()}
+DEFAULTS = {key: setting.default for key, setting in read_declarations("inference", "george")["SETTINGS"].items()}
 QUICK = {**DEFAULTS, "max_clusters": 6, "restarts": 1}
 
 

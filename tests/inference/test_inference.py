@@ -17,7 +17,7 @@ from despur import groups
 from despur.inference import clusters, oracle, predictions
 from despur.inference.base import Evidence, match_labels
 from despur.numerics.umap import draw
-from despur.specs.declarations import declared, list_components
+from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
 from despur.storage.containers import Container
 
@@ -127,13 +127,13 @@ def root(tmp_path_factory):
 @pytest.mark.parametrize("name", list_components("inference"))
 def test_only_an_inference_that_declares_it_is_given_true_attributes(name, root):
     results, dataset, arrays = root
-    from_stage1 = "stage1" in declared("inference", name)["SETTINGS"]
+    from_stage1 = "stage1" in read_declarations("inference", name)["SETTINGS"]
     where = result(results, f"groups/colored_digits/{name}{'+stage1.epochs=1' * from_stage1}/s0-1")
     for run in where.runs():
         found, train = groups.load_evidence(where, run, dataset), dataset.rows("train")
         assert found.seed == run.seed and found.num_classes == found.num_attributes == 5
         assert (found.y == dataset.y[train]).all()
-        if declared("inference", name).get("READS_TRUE_GROUPS"):
+        if read_declarations("inference", name).get("READS_TRUE_GROUPS"):
             assert (found.true_attribute == dataset.table["a"].to_numpy()[train]).all()
         else:
             assert found.true_attribute is None
@@ -147,9 +147,9 @@ def test_only_an_inference_that_declares_it_is_given_true_attributes(name, root)
 
 
 def test_oracle_alone_declares_that_it_reads_true_groups():
-    assert [name for name in list_components("inference") if declared("inference", name).get("READS_TRUE_GROUPS")] == [
-        "oracle"
-    ]
+    assert [
+        name for name in list_components("inference") if read_declarations("inference", name).get("READS_TRUE_GROUPS")
+    ] == ["oracle"]
 
 
 def test_groups_stage_keeps_one_array_a_run(root):

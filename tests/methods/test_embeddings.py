@@ -17,7 +17,7 @@ from despur.methods.wise_ft import WiSEFT
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.model import load
 from despur.numerics.linear import logistic
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.storage.containers import Container
 from despur.training.inputs import RunInputs, load_method_class
 from despur.training.runs import train_all
@@ -268,9 +268,9 @@ def test_rwy_draws_classes_equally_often():
 
 
 def test_ssa_declares_that_it_reads_validation_groups():
-    assert declared("inference", "ssa")["READS_VALIDATION_GROUPS"] and "READS_TRUE_GROUPS" not in declared(
-        "inference", "ssa"
-    )
+    assert read_declarations("inference", "ssa")[
+        "READS_VALIDATION_GROUPS"
+    ] and "READS_TRUE_GROUPS" not in read_declarations("inference", "ssa")
 
 
 def spurious(count, seed, share=0.95):

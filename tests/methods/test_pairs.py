@@ -16,7 +16,7 @@ from despur.compute.task import encode
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.whitening import whiten
 from despur.orchestration import experiments
-from despur.specs.declarations import declared, list_components
+from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
 from despur.training.loop import Trainer
 
@@ -66,7 +66,7 @@ def test_a_schedule_without_warm_up_is_as_before():
 QIANG = [
     name
     for name in list_components("methods")
-    if "warmup" in declared("methods", name)["SETTINGS"] and name.endswith("_msr")
+    if "warmup" in read_declarations("methods", name)["SETTINGS"] and name.endswith("_msr")
 ]
 
 
@@ -74,7 +74,7 @@ QIANG = [
     "name", [*QIANG, *(name.removesuffix("_msr") for name in QIANG if name != "simclr_msr"), "wmse", "moco", "relic"]
 )
 def test_every_method_has_the_settings_of_sec_6_2(name):
-    found = {key: s.default for key, s in declared("methods", name)["SETTINGS"].items()}
+    found = {key: s.default for key, s in read_declarations("methods", name)["SETTINGS"].items()}
     stated = {
         "epochs": 1000,
         "learning_rate": 3e-3,
@@ -111,7 +111,7 @@ def test_msr_and_its_base_differ_in_msr_alone(name, dataset):
     ],
 )
 def test_lambda_and_gamma_are_those_of_sec_6_3(name, weights):
-    found = declared("methods", f"{name}_msr")["SETTINGS"]
+    found = read_declarations("methods", f"{name}_msr")["SETTINGS"]
     assert (
         (found["lambda"].default, found["gamma"].default) == weights
         and found["n"].default == 6

@@ -16,7 +16,7 @@ from despur.orchestration.experiments import (
     load_experiments,
 )
 from despur.specs.declarations import list_components
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 
@@ -118,7 +118,7 @@ def test_a_method_may_be_another_on_each_data_set_or_several(toy):
         "artifacts": {"toy": {"table_1": {"methods": named}}},
     }
     found = [
-        (artifact_run.paper_dataset, artifact_run.paper_method, locate(artifact_run.folders[0]).name)
+        (artifact_run.paper_dataset, artifact_run.paper_method, locate_result(artifact_run.folders[0]).name)
         for artifact_run in list_artifact_runs(config, "toy", "table_1")
     ]
     assert [artifact_run for artifact_run in found if artifact_run[1] == "hot"] == [
@@ -178,7 +178,7 @@ def test_folders_are_canonical_and_cover_all_seeds(toy):
         for artifact_run in list_artifact_runs(CONFIG, "toy", "table_1")
         if artifact_run.paper_method == "hot"
     )
-    places = [locate(folder) for folder in artifact_run.folders]
+    places = [locate_result(folder) for folder in artifact_run.folders]
     assert {result.name for result in places} == {
         resolve("methods", "cnc+temperature=0.5+lambda=0.75", "colored_digits").name
     }
@@ -261,7 +261,7 @@ def test_an_artifact_shows_what_its_room_holds(paper):
 def test_every_printed_method_has_a_specification_on_every_data_set(paper):
     for dataset, name in itertools.product(list_components("datasets"), load_experiments(paper)["methods"].values()):
         (folder,) = list_run_folders(dataset, name, 1)
-        assert locate(folder).runs(), f"{name} on {dataset}"
+        assert locate_result(folder).runs(), f"{name} on {dataset}"
 
 
 def test_a_part_may_have_methods_of_its_own(toy):
@@ -286,7 +286,7 @@ def test_an_artifact_may_have_seeds_and_data_of_its_own(toy):
     found = list_artifact_runs(
         CONFIG | {"datasets": {"cmnist": "colored_digits+p_corr=0.8"}, "artifacts": changed}, "toy", "table_1"
     )
-    assert {artifact_run.paper_method: locate(artifact_run.folders[0]).seeds for artifact_run in found} == {
+    assert {artifact_run.paper_method: locate_result(artifact_run.folders[0]).seeds for artifact_run in found} == {
         "erm": "s0-4",
         "hot": "s0",
     }
@@ -310,7 +310,7 @@ def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypat
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    defaults = {"seeds": 3, "artifacts": {}, "sweep": False, "outputs": "results"}
+    defaults = {"seeds": 3, "artifacts": {}, "sweep": False, "ledger": True, "outputs": "results"}
     read = {name: configuration.load_configuration(tmp_path / name) for name in files}
     assert read["config.yaml"] == {"papers": ["cnc"], "datasets": {"cmnist": "colored_digits"}, **defaults}
     assert read["alone.yaml"] == {"papers": ["fair_cl"], "datasets": {}, **defaults}

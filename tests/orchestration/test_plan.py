@@ -12,7 +12,7 @@ from project import Project
 
 from despur.cli.plan import explain_retries, plan_configuration
 from despur.orchestration import artifact_files, configuration, experiments, plan, resources
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 
 PAPER_HYPERPARAMETERS = "config/published.yaml"
 STAGES = {"data": "build_data", "stage1": "train_stage1", "groups": "infer_groups", "runs": "train_stage2",
@@ -106,7 +106,7 @@ def test_grids_run_only_when_they_are_asked_for():
     config = configuration.load_configuration(Path(PAPER_HYPERPARAMETERS))
     point, grid = (
         {
-            artifact_run.paper_method: locate(artifact_run.folders[0]).sweep
+            artifact_run.paper_method: locate_result(artifact_run.folders[0]).sweep
             for artifact_run in experiments.list_artifact_runs(
                 {**config, "sweep": sweep}, "domain_temperature", "figure_1"
             )
@@ -127,7 +127,7 @@ def test_a_configuration_s_own_methods_come_before_the_selected_ones():
 
 
 def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_hours():
-    result = locate("results/stage1/imagenet/simclr/s0")
+    result = locate_result("results/stage1/imagenet/simclr/s0")
     assert (
         resources.estimate_elapsed_seconds(result) * 8 == resources.estimate_seconds(result)[0]
         and resources.estimate_elapsed_seconds(result, "cpu") == resources.estimate_seconds(result, "cpu")[0]

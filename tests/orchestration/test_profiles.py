@@ -14,7 +14,7 @@ from snakemake_executor_plugin_slurm.submit_string import get_submit_command
 from snakemake_executor_plugin_slurm.utils import set_gres_string
 
 from despur.orchestration import resources
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 
 RUN = "results/runs/colored_digits/erm/s0-1"
 
@@ -121,7 +121,7 @@ def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
         (
             "stage2",
             "models.safetensors",
-            lambda attempt: itemgetter("mem_mb", "runtime")(resources.estimate_resources(locate(RUN), attempt)),
+            lambda attempt: itemgetter("mem_mb", "runtime")(resources.estimate_resources(locate_result(RUN), attempt)),
         ),
     ],
 )

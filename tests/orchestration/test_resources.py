@@ -9,14 +9,14 @@ from project import SOURCE
 
 from despur.orchestration import resources
 from despur.specs.declarations import list_components
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.training.inputs import load_method_class
 
 PAPER_HYPERPARAMETERS = {"results/runs/waterbirds/erm/s0": (4_795 * 300, 4_795 * 300 / 128)}
 
 
 def asked(path, attempt=1):
-    return resources.estimate_resources(locate(f"results/{path}"), attempt)
+    return resources.estimate_resources(locate_result(f"results/{path}"), attempt)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_job_asks_for_several_gpus_where_its_methods_share_and_the_machine_has
     ):
         assert asked(path)["gpu"] == 1
     few, one = (
-        resources.estimate_resources(locate("results/stage1/imagenet/simclr_msr/s0"), 1, gpus) for gpus in (7, 1)
+        resources.estimate_resources(locate_result("results/stage1/imagenet/simclr_msr/s0"), 1, gpus) for gpus in (7, 1)
     )
     assert few == one and one["gpu"] == 1 and one["runtime"] == pytest.approx(8 * shared["runtime"], rel=0.01)
 
@@ -86,7 +86,8 @@ def test_larger_data_networks_and_sweeps_ask_for_more():
         and large["cpus_per_task"] > small["cpus_per_task"]
     )
     point, sweep = (
-        resources.estimate_seconds(locate(f"results/runs/cmnist/cnc{s}/s0"))[0] for s in ("", "+lambda=0.2~0.4~0.6~0.8")
+        resources.estimate_seconds(locate_result(f"results/runs/cmnist/cnc{s}/s0"))[0]
+        for s in ("", "+lambda=0.2~0.4~0.6~0.8")
     )
     assert sweep == pytest.approx(4 * point - 3 * 15)  # one start
 
@@ -104,7 +105,7 @@ def test_no_job_asks_for_more_minutes_than_a_partition_gives_however_often_it_is
 
 
 def test_a_job_without_a_gpu_asks_for_the_minutes_of_a_cpu():
-    result = locate("results/runs/cmnist/cnc/s0")
+    result = locate_result("results/runs/cmnist/cnc/s0")
     gpu, cpu = resources.estimate_resources(result), resources.estimate_resources(result, 1, 0)
     assert (gpu["gpu"], cpu["gpu"]) == (1, 0)
     assert (
@@ -115,7 +116,7 @@ def test_a_job_without_a_gpu_asks_for_the_minutes_of_a_cpu():
 
 @pytest.mark.parametrize(("path", "expected"), PAPER_HYPERPARAMETERS.items())
 def test_images_and_steps_of_a_run(path, expected):
-    result = locate(path)
+    result = locate_result(path)
     assert resources.count_images_and_steps(result.sweep.points[0], result.dataset) == expected
 
 
@@ -125,13 +126,15 @@ def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
     counted = kept["results/runs/cmnist+colors=released/cnc/s0"]["runs"]["cmnist+colors=released/cnc/s0"][
         "training_images"
     ]
-    images, steps = resources.count_images_and_steps(locate("results/runs/cmnist/cnc/s0").sweep.points[0], "cmnist")
+    images, steps = resources.count_images_and_steps(
+        locate_result("results/runs/cmnist/cnc/s0").sweep.points[0], "cmnist"
+    )
     assert 0.9 < counted / images < 1
     assert steps == pytest.approx(4218, rel=0.1)
 
 
 def test_a_measured_speed_comes_before_the_guess_on_its_device_only(reference):
-    result = locate("results/runs/cmnist/erm/s0")
+    result = locate_result("results/runs/cmnist/erm/s0")
     guess, known = resources.estimate_seconds(result)
     assert not known
     record(reference, "results/runs/cmnist+colors=released/erm/s0", "NVIDIA H200", 1000, 10.0)  # 100 images a second
@@ -145,7 +148,7 @@ def test_the_speed_of_a_shared_run_is_that_of_each_of_its_gpus(reference):
     path = "results/stage1/imagenet/simclr/s0"
     record(reference, path, "NVIDIA H200", 8000, 10.0, processes=8)
     assert list(resources.load_measured_speeds().values()) == [100.0]
-    result = locate(path)
+    result = locate_result(path)
     assert resources.estimate_elapsed_seconds(result) == resources.estimate_seconds(result)[0] / 8
 
 
@@ -155,8 +158,8 @@ def test_records_of_runs_that_are_called_otherwise_today_are_left_out(reference)
 
 
 def test_a_run_writes_weights_and_representations_of_every_sample_twice():
-    own = resources.estimate_megabytes(locate("results/runs/waterbirds/erm/s0"))
+    own = resources.estimate_megabytes(locate_result("results/runs/waterbirds/erm/s0"))
     assert own == pytest.approx(2 * (23.5 * 4 + 11_788 * 2_048 * 2 / 1e6))
-    assert resources.estimate_megabytes(locate("results/runs/cmnist/erm+snapshots=20/s0-4")) == pytest.approx(
+    assert resources.estimate_megabytes(locate_result("results/runs/cmnist/erm+snapshots=20/s0-4")) == pytest.approx(
         5 * (2 + 5) * (0.1 * 4 + 70_000 * 84 * 2 / 1e6)
     )

@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset
 
@@ -277,15 +277,15 @@ def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
     ]
     about = {"classes": ["landbird", "waterbird"], "attributes": ["land", "water"]}
     birds = Dataset(np.zeros((len(rows), 1), np.float32), pd.DataFrame(rows), about)
-    assert set(scripts["tables"].group_sizes(birds)) <= {3498, 184, 56, 1057}
-    assert scripts["tables"].group_sizes(birds)[0] / scripts["tables"].group_sizes(birds)[1] == pytest.approx(
+    assert set(scripts["tables"].find_group_sizes(birds)) <= {3498, 184, 56, 1057}
+    assert scripts["tables"].find_group_sizes(birds)[0] / scripts["tables"].find_group_sizes(birds)[1] == pytest.approx(
         max(3498 / 184, 1057 / 56)
     )
 
 
 def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypatch):
     monkeypatch.setattr(scripts["tables"], "load_labels", lambda artifact_run: None)
-    monkeypatch.setattr(scripts["tables"], "group_sizes", lambda dataset: (1057, 56))
+    monkeypatch.setattr(scripts["tables"], "find_group_sizes", lambda dataset: (1057, 56))
     table = made(scripts, "table_2", runs, tmp_path)
     found = table[table["seeds"] > 0].set_index(["method", "metric"])["ours"]
     assert (
@@ -309,7 +309,7 @@ def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
 
 def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = locate(f"results/runs/scene_digits/contrastive_adapter+{FULL}/s0")
+    result = locate_result(f"results/runs/scene_digits/contrastive_adapter+{FULL}/s0")
     (run,), (source,) = result.runs(), result.upstream("stage1")
     down, up = np.diag([3.0, 2.0]).astype(np.float32), np.diag([1.0, 4.0]).astype(np.float32)
     save_arrays(
@@ -342,7 +342,7 @@ def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, artifact_run, t
 
 @pytest.mark.parametrize("name", ["figure_3", "figure_4"])
 def test_figures_write_what_they_show(scripts, runs, name, tmp_path):
-    getattr(scripts["figures"], name)(runs, tmp_path / name)
+    getattr(scripts["figures"], f"draw_{name}")(runs, tmp_path / name)
     table = pd.read_csv(tmp_path / f"{name}.csv")
     assert len(table) and table["value"].notna().all() and (tmp_path / f"{name}.png").stat().st_size > 10_000
     if name == "figure_4":
@@ -395,6 +395,6 @@ def test_figure_5_has_a_point_for_each_number_of_samples(scripts, runs, artifact
     few = artifact_run(
         "contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100}
     )
-    scripts["figures"].figure_5([*runs, few], tmp_path / "figure_5")
+    scripts["figures"].draw_figure_5([*runs, few], tmp_path / "figure_5")
     table = pd.read_csv(tmp_path / "figure_5.csv").query("paper_method == 'contrastive_adapter'")
     assert table.groupby("samples")["value"].mean().round(6).to_dict() == {0: 0.8, 100: 0.7}

@@ -12,8 +12,8 @@ import pytest
 
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.printed import printed_settings
-from despur.specs.paths import locate
+from despur.reporting.printed import parse_settings
+from despur.specs.paths import locate_result
 
 ROOM = experiments.PAPERS / "adapters"
 REPORTED = ROOM / "reported"
@@ -34,7 +34,7 @@ def prose():
 def printed(number):
     """A table of the paper as if it were measured here."""
     table = pd.read_csv(REPORTED / f"table_{number}.csv").query("metric in @ACCURACIES")
-    asked = [printed_settings(text) for text in table["setting"]]
+    asked = [parse_settings(text) for text in table["setting"]]
     table = table.rename(columns={"dataset": "paper_dataset", "method": "paper_method"}).assign(
         backbone=[each.get("backbone", "") for each in asked]
     )
@@ -123,7 +123,7 @@ def test_a_method_is_compared_on_its_own_model(prose, measured):
 
 def test_shares_are_of_the_foundation_model(prose, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = locate("results/runs/waterbirds/contrastive_adapter+stage1.encoder.model=RN50~ViT-L-14/s0-1")
+    result = locate_result("results/runs/waterbirds/contrastive_adapter+stage1.encoder.model=RN50~ViT-L-14/s0-1")
     (source,) = result.upstream("stage1")
     (tmp_path / result.folder).mkdir(parents=True)
     (tmp_path / source.folder).mkdir(parents=True)

@@ -11,17 +11,18 @@ import pytest
 import yaml
 
 from despur.orchestration import configuration, experiments
+from despur.reporting.artifact_metrics import load_metrics
 from despur.reporting.claim_format import read_claims
 from despur.reporting.formulas import Correlation
-from despur.reporting.printed import changed
-from despur.reporting.tables import compare, load_metrics
+from despur.reporting.printed import describe_changes
+from despur.reporting.tables import compare
 from despur.specs.names import parse
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 
 CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
 ROOM = experiments.load_experiments("adapters")
-PLAYED = {paper_dataset: parse(CONFIG["datasets"][paper_dataset])[0] for paper_dataset in ROOM["datasets"]}
+USED = {name: parse(experiments.list_substitutes(CONFIG, name)[0])[0] for name in ROOM["datasets"]}
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +34,10 @@ def named():
     del sys.modules["named"]
 
 
-@pytest.mark.parametrize("paper_dataset", PLAYED)
+@pytest.mark.parametrize("paper_dataset", USED)
 @pytest.mark.parametrize("method", ["linear_probe", "wise_ft", "adapter", "contrastive_adapter"])
 def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(paper_dataset, method):
-    settings = resolve("methods", method, PLAYED[paper_dataset]).points[0].settings
+    settings = resolve("methods", method, USED[paper_dataset]).points[0].settings
     rates = {
         "optimizer": "sgd",
         "learning_rate": 1e-3,
@@ -55,8 +56,8 @@ def waterbirds_runs(artifact, **changes):
     """The runs of an artifact on Waterbirds, and the settings in which each differs from the paper's."""
     for artifact_run in experiments.list_artifact_runs(CONFIG | changes, "adapters", artifact):
         if artifact_run.paper_dataset == "waterbirds":
-            run = locate(artifact_run.folders[0]).runs()[0]
-            yield artifact_run.dataset, changed(artifact_run, run.data.name, run.spec.name)
+            run = locate_result(artifact_run.folders[0]).runs()[0]
+            yield artifact_run.dataset, describe_changes(artifact_run, run.data.name, run.spec.name)
 
 
 def test_waterbirds_are_this_papers_as_clip_sees_them_and_stretched_ones_are_flagged():
@@ -77,7 +78,7 @@ def test_waterbirds_are_this_papers_as_clip_sees_them_and_stretched_ones_are_fla
 )
 def test_only_waterbirds_as_clip_sees_them_are_compared(fit, verdict, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = locate(f"results/runs/waterbirds{fit}/prompting/s0-2")
+    result = locate_result(f"results/runs/waterbirds{fit}/prompting/s0-2")
     rows = [
         {"dataset": run.data.name, "method": run.spec.name, "seed": run.seed, "metric": metric, "value": value}
         for run in result.runs()
@@ -97,7 +98,7 @@ def test_only_waterbirds_as_clip_sees_them_are_compared(fit, verdict, tmp_path, 
 def test_texts_are_those_of_gpt_neo():
     for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "figure_4_text"):
         (data,) = resolve("datasets", artifact_run.dataset).points
-        for run in locate(artifact_run.folders[0]).runs():
+        for run in locate_result(artifact_run.folders[0]).runs():
             stage1 = run.spec.components["stage1"]
             assert stage1.components["encoder"].settings["model"] == "gpt-neo-1.3B"
             assert data.settings["vocabulary"] == "gpt2" and stage1.settings["templates"] == "gpt_neo"
@@ -106,7 +107,7 @@ def test_texts_are_those_of_gpt_neo():
 def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):
     found = set()
     for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "figure_3"):
-        for point in locate(artifact_run.folders[0]).sweep.points:
+        for point in locate_result(artifact_run.folders[0]).sweep.points:
             found.add(
                 (
                     artifact_run.paper_dataset,
@@ -158,7 +159,7 @@ def ran(named, claim, paper_dataset):
         for artifact_run in every
         if artifact_run.paper_dataset == paper_dataset and artifact_run.artifact in claim.behind
     ):
-        for run in locate(artifact_run.folders[0]).runs():
+        for run in locate_result(artifact_run.folders[0]).runs():
             printed, backbone, alpha = named.identify(artifact_run.paper_method, run.spec.name, run.data.name)
             for method in (printed, *(["linear_probe"] if alpha == 0 else [])):
                 yield from ((method, model, run.data.settings.get("samples", 0)) for model in (backbone, None))

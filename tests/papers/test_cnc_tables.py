@@ -12,7 +12,7 @@ from scipy import stats
 
 from despur.orchestration import artifact_files, configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, load_dataset, save_dataset
 
@@ -238,7 +238,7 @@ def test_the_clusterings_of_cmnist_run_at_one_seed_if_a_sweep_is_asked_for():
     config = configuration.load_configuration(experiments.PAPERS.parents[1] / "config/mnist.yaml")
     runs = [experiments.list_artifact_runs({**config, "sweep": sweep}, "cnc", "table_clustering") for sweep in (0, 1)]
     assert runs[0] == [] and [len(run.folders) for run in runs[1]] == [1]
-    assert len(locate(runs[1][0].folders[0]).runs()) == 4
+    assert len(locate_result(runs[1][0].folders[0]).runs()) == 4
 
 
 def test_of_points_with_the_same_worst_group_the_better_average_is_selected(scripts, world, tmp_path):
@@ -294,7 +294,7 @@ def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts)
     tried = {}
     for artifact_run in grids(True):
         tried.setdefault((artifact_run.paper_dataset, artifact_run.paper_method), []).extend(
-            locate(artifact_run.folders[0]).sweep.points
+            locate_result(artifact_run.folders[0]).sweep.points
         )
     printed = pd.concat([pd.read_csv(PAPER / f"reported/table_a{i}.csv") for i in range(7, 12)])
     for row in printed.itertuples():

@@ -9,7 +9,7 @@ import pytest
 
 from despur.orchestration import artifact_files, experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.paths import identify_run, locate
+from despur.specs.paths import identify_run, locate_result
 from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset, save_dataset
 
@@ -70,7 +70,7 @@ def world(tmp_path):
 
         def artifact_run(self, printed, method, artifact="figure_1", data=DATA, seeds="s0-1"):
             folder = tmp_path / "results/runs" / data / method / seeds
-            result = locate(folder)
+            result = locate_result(folder)
             rng = np.random.default_rng(len(self.table))
             rows = [
                 identify_run(result, run) | {"selection": selection, "split": s, "metric": m, "group": g, "value": v}
@@ -437,7 +437,7 @@ def test_the_numbers_of_the_text(scripts, world, with_data, tmp_path):
 def temperatures(artifact_run, first, last):
     """Diagnostics of every run of a folder: percentiles at a distance from tau_alpha, in the first and in the last
     epoch."""
-    result = locate(artifact_run.folders[0])
+    result = locate_result(artifact_run.folders[0])
     values = {
         f"{run.key}/diagnostics/temperature": np.stack(
             [np.full(101, run.spec.settings["tau_alpha"] - d, np.float32) for d in (first, last)]

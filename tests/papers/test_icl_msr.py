@@ -14,7 +14,7 @@ import pytest
 from despur.orchestration import artifact_files, configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.claim_format import read_claims
-from despur.specs.paths import identify_run, locate
+from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import resolve
 
 ROOM = experiments.PAPERS / "icl_msr"
@@ -62,7 +62,7 @@ def artifact_run(tmp_path, monkeypatch):
 
     def make(name, artifact="table_1", paper_dataset="cifar10", dataset=DATA, printed="all", seeds="s0-1"):
         folder = tmp_path / "results/runs" / dataset / name / seeds
-        result = locate(folder)
+        result = locate_result(folder)
         folder.mkdir(parents=True, exist_ok=True)
         rows, looks = [], []
         for run in result.runs():
@@ -111,7 +111,7 @@ def made(scripts, name, artifact_runs, tmp_path):
 
 def expected(name, split="test", metric="average_accuracy", data=DATA, seeds="s0-1"):
     """The mean over the seeds of what was made up for a run, percent."""
-    result = locate(f"results/runs/{data}/{resolve('methods', name, 'scene_digits').name}/{seeds}")
+    result = locate_result(f"results/runs/{data}/{resolve('methods', name, 'scene_digits').name}/{seeds}")
     return 100 * np.mean([accuracy(run, split, metric) for run in result.runs()])
 
 
@@ -199,7 +199,10 @@ def test_a_tenth_of_the_labels_is_seen_half_as_often():
         {"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4"
     )
     runs = [
-        run.spec for artifact_run in artifact_runs for folder in artifact_run.folders for run in locate(folder).runs()
+        run.spec
+        for artifact_run in artifact_runs
+        for folder in artifact_run.folders
+        for run in locate_result(folder).runs()
     ]
     asked = [
         (run.components["stage1"].base_name, run.settings["label_fraction"], run.settings["epochs"]) for run in runs
@@ -356,7 +359,7 @@ BUNDLED = configuration.load_configuration(Path("config.yaml"))
 def bundled(artifact_run, artifact):
     """Made-up runs of config.yaml."""
     asked = experiments.list_artifact_runs(BUNDLED, "icl_msr", artifact)
-    results = [(each, locate(folder)) for each in asked for folder in each.folders]
+    results = [(each, locate_result(folder)) for each in asked for folder in each.folders]
     return [
         artifact_run(result.name, each.artifact, each.paper_dataset, each.dataset, each.paper_method, result.seeds)
         for each, result in results
@@ -390,8 +393,8 @@ def test_figures_plot_what_was_measured(scripts, artifact_run, tmp_path):
         artifact_run(ALL, "figure_4", "coco30"),
         artifact_run("linear_classifier+stage1=byol~simclr", "figure_1", "coco30", bare),
     ]
-    scripts["figures"].figure_1(artifact_runs, tmp_path / "figure_1")
-    scripts["figures"].figure_4(artifact_runs[:1], tmp_path / "figure_4")
+    scripts["figures"].draw_figure_1(artifact_runs, tmp_path / "figure_1")
+    scripts["figures"].draw_figure_4(artifact_runs[:1], tmp_path / "figure_4")
     first, fourth = (pd.read_csv(tmp_path / f"figure_{i}.csv") for i in (1, 4))
     assert len(first) == 2 * 4 * 2 * 2 and len(fourth) == 4 * 2 * 2 * 2
     mean = first.groupby(["paper_method", "train", "split", "metric"])["accuracy"].mean()
@@ -399,7 +402,7 @@ def test_figures_plot_what_was_measured(scripts, artifact_run, tmp_path):
         expected("linear_classifier+stage1=byol", metric="knn5_accuracy", data=bare)
     )
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=1~1000+stage1.lambda=0.1~1"
-    scripts["figures"].figure_5([artifact_run(levels, "figure_5", seeds="s0")], tmp_path / "figure_5")
+    scripts["figures"].draw_figure_5([artifact_run(levels, "figure_5", seeds="s0")], tmp_path / "figure_5")
     fifth = pd.read_csv(tmp_path / "figure_5.csv")
     assert set(zip(fifth["weight"], fifth["uniformity"], strict=True)) == {
         (0.1, 1.0),

@@ -13,10 +13,10 @@ from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
 from despur.reporting.claim_format import Claim, read_claims
-from despur.reporting.claims import claims_table, judge, on_printed, shown, stated
+from despur.reporting.claims import format_claims, judge_claim, judge_claims, judge_on_printed, select_note
 from despur.reporting.evidence import Several, Source
 from despur.reporting.levels import Missing
-from despur.reporting.printed_numbers import Printed, reported
+from despur.reporting.printed_numbers import Printed, load_printed_numbers
 
 WORST = "worst_group_accuracy"
 NOISE = np.linspace(-0.1, 0.1, 200)
@@ -68,7 +68,7 @@ def claim(contrasts, margin=0.0, **more):
 
 
 def judged(contrasts, metrics, resamples=None, margin=0.0, **more):
-    return judge(claim(contrasts, margin, **more), ["cmnist"], Source(metrics, resamples))
+    return judge_claim(claim(contrasts, margin, **more), ["cmnist"], Source(metrics, resamples))
 
 
 CNC = {"higher": "cnc", "than": 0}
@@ -135,10 +135,10 @@ def test_a_mean_over_data_sets_takes_those_that_the_claim_names():
         for paper_dataset, a in (("cmnist", 0.7), ("celeba", 0.5))
     ]
     every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
-    assert judge(every, every.datasets, Source(pd.concat(tables)))["estimate"] == pytest.approx(
+    assert judge_claim(every, every.datasets, Source(pd.concat(tables)))["estimate"] == pytest.approx(
         (0.7 + 0.5) / 2 + 0.01 / 3
     )
-    lacking = judge(every, every.datasets, Source(tables[0]))
+    lacking = judge_claim(every, every.datasets, Source(tables[0]))
     assert lacking["verdict"] == "not run here" and "dataset=celeba" in lacking["reason"]
 
 
@@ -283,7 +283,7 @@ def write(folder, asked, numbers=""):
     (folder / "reported").mkdir(exist_ok=True)
     (folder / "reported/table_1.csv").write_text(PRINTED + numbers)
     (folder / "claims.yaml").write_text(yaml.safe_dump({"defaults": {"metric": WORST}, "claims": asked}))
-    reported.cache_clear()
+    load_printed_numbers.cache_clear()
     return folder / "claims.yaml"
 
 
@@ -311,7 +311,7 @@ def test_a_row_for_each_claim_and_data_set(written, tmp_path):
             },
         ],
     )
-    table = claims_table(file, written)
+    table = judge_claims(file, written)
     assert table.columns.tolist() == claims.COLUMNS
     assert table["verdict"].tolist() == ["holds", "not run here", "fails", "not run here", "not executed"]
     assert table["estimate"].tolist()[:3] == pytest.approx(
@@ -319,7 +319,7 @@ def test_a_row_for_each_claim_and_data_set(written, tmp_path):
     )  # the means in metrics.csv
     assert table["reason"].tolist()[3:] == ["nothing was run of figure_7", "a proof"]
     assert table["substitute"].tolist()[:3] == [True, pytest.approx(np.nan, nan_ok=True), True]
-    display = shown(table)
+    display = format_claims(table)
     assert display["nearest to its margin [bounds]"].iloc[0].startswith("+0.15 [")
     assert display["data used"].tolist() == [
         "colored_digits",
@@ -343,12 +343,12 @@ def test_own_data_and_substitutes_are_never_joined_in_one_verdict():
         )
     ]
     every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
-    found = claims.judged(every, every.datasets, pd.concat(tables, ignore_index=True), pd.DataFrame())
+    found = claims.judge_on_each(every, every.datasets, pd.concat(tables, ignore_index=True), pd.DataFrame())
     assert [(row["data"], row["substitute"], row["verdict"]) for row in found] == [
         ("cmnist, celeba", False, "holds"),
         ("digits, scenes", True, "holds"),
     ]
-    (only,) = claims.judged(every, every.datasets, pd.concat(tables[1:3], ignore_index=True), pd.DataFrame())
+    (only,) = claims.judge_on_each(every, every.datasets, pd.concat(tables[1:3], ignore_index=True), pd.DataFrame())
     assert only["verdict"] == "not run here"
 
 
@@ -378,7 +378,9 @@ cmnist,cnc,p_corr=0.995,mi,1.2,,nats,
 )
 def test_a_claim_is_executed_on_printed_numbers(contrasts, margin, outcome, tmp_path):
     write(tmp_path, [], NUMBERS)
-    assert on_printed(claim(contrasts, margin), ["cmnist"], Printed(tmp_path / "reported", []))["printed"] == outcome
+    assert (
+        judge_on_printed(claim(contrasts, margin), ["cmnist"], Printed(tmp_path / "reported", []))["printed"] == outcome
+    )
 
 
 def test_printed_numbers_may_go_by_other_names(tmp_path):
@@ -402,7 +404,7 @@ def test_printed_numbers_may_go_by_other_names(tmp_path):
         {"higher": "other_name", "than": 0.5},
         printed={"contrasts": {"higher": "cnc", "than": 0.5, "metric": "test_ood_accuracy"}},
     )
-    assert on_printed(own, ["cmnist"], Printed(tmp_path / "reported", names))["printed"] == "holds"
+    assert judge_on_printed(own, ["cmnist"], Printed(tmp_path / "reported", names))["printed"] == "holds"
 
 
 # the claims of the papers
@@ -420,7 +422,7 @@ def test_the_claims_of_a_paper_can_be_read_and_have_their_runs(paper):
         assert claim.not_executed or claim.because, claim.name
         places = known["artifacts"] if claim.not_executed else known["artifacts"]["claims"]["from"]
         assert set(claim.behind) <= set(places), claim.name
-    assert set(claims_table(experiments.PAPERS / paper / "claims.yaml", [])["verdict"]) <= {
+    assert set(judge_claims(experiments.PAPERS / paper / "claims.yaml", [])["verdict"]) <= {
         "not run here",
         "not executed",
     }
@@ -435,10 +437,10 @@ def test_every_claim_is_executed_on_the_printed_numbers_first(paper):
     numbers = {claim.artifact: Printed(folder, names, claim.artifact) for claim in every}
     for claim in (claim for claim in every if not claim.not_executed):
         for datasets in claim.rows:
-            found = on_printed(claim, datasets, numbers[claim.artifact])
+            found = judge_on_printed(claim, datasets, numbers[claim.artifact])
             declared = {
-                claims.CONTRADICTED: stated(claim.slip, datasets),
-                claims.NOT_PRINTED: stated(claim.not_printed, datasets),
+                claims.CONTRADICTED: select_note(claim.slip, datasets),
+                claims.NOT_PRINTED: select_note(claim.not_printed, datasets),
             }
             expected = next((outcome for outcome, note in declared.items() if note), claims.AS_PRINTED)
             assert found["printed"] == expected, f"{claim.name} on {', '.join(datasets)}: {found['printed_note']}"

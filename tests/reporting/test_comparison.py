@@ -16,8 +16,10 @@ from scipy import stats
 from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import comparison
-from despur.reporting.comparison import METRICS, cell_text, compare, is_at_chance, ranks
+from despur.reporting.comparison import METRICS, compare
 from despur.reporting.evidence import Source
+from despur.reporting.matrix_figure import format_entry
+from despur.reporting.ranking import find_ranks, is_at_chance
 from despur.specs.settings import SettingError
 from despur.storage.store import write_json
 
@@ -84,7 +86,7 @@ def test_ranks_and_what_refutes_them_by_hand():
     """Methods that share their seeds' noise: their differences are exact but for test data, of 1 around two of them."""
     noise = np.resize([-1.0, 1.0], 200)
     found = {"erm": series(10, 0), "same": series(10.5, noise), "far": series(20, noise), "low": series(1, noise)}
-    better = ranks(found, higher_is_better=True)
+    better = find_ranks(found, higher_is_better=True)
     assert {name: row["rank"] for name, row in better.items()} == {"far": 1, "same": 2, "erm": 3, "low": 4}
     shown = {name: (row["rank_low"], row["rank_high"]) for name, row in better.items()}
     assert shown == {"far": (1, 1), "same": (2, 3), "erm": (2, 3), "low": (4, 4)}
@@ -94,7 +96,7 @@ def test_ranks_and_what_refutes_them_by_hand():
         "far": "helps",
         "low": "hurts",
     }
-    worse = ranks(found, higher_is_better=False)
+    worse = find_ranks(found, higher_is_better=False)
     assert worse["low"]["rank"] == 1 and worse["far"]["versus_erm"] == "hurts"
 
 
@@ -105,33 +107,33 @@ def test_comparisons_are_corrected_for_the_number_of_other_methods():
         np.array([[v]]) + np.array([[a], [b], [c]])
         for v, a, b, c in ((0, 0, 0, 0), (half * 1.01, -0.1, 0, 0.1), (50, 1, 0, 2))
     )
-    assert ranks({"erm": base, "near": near}, True)["near"]["versus_erm"] == "helps"
-    assert ranks({"erm": base, "near": near, "far": far}, True)["near"]["versus_erm"] == "undecided"
+    assert find_ranks({"erm": base, "near": near}, True)["near"]["versus_erm"] == "helps"
+    assert find_ranks({"erm": base, "near": near, "far": far}, True)["near"]["versus_erm"] == "undecided"
 
 
 def test_what_varies_with_nothing_has_ranks_that_nothing_refutes():
     same = {"erm": series(900, [0], [0, 0, 0]), "cnc": series(1000, [0], [0, 0, 0])}
-    assert ranks(same, False) == {"erm": {"rank": 1}, "cnc": {"rank": 2}}
-    assert ranks({}, True) == {}
+    assert find_ranks(same, False) == {"erm": {"rank": 1}, "cnc": {"rank": 2}}
+    assert find_ranks({}, True) == {}
 
 
 def test_methods_that_share_their_noise_are_told_apart():
     """The same seeds and originals for all: what moves them together does not blur their order."""
     noise = np.random.default_rng(0).normal(0, 5, 200)
-    found = ranks({"erm": series(10, noise), "cnc": series(10.1, noise)}, True)
+    found = find_ranks({"erm": series(10, noise), "cnc": series(10.1, noise)}, True)
     assert (found["cnc"]["rank_low"], found["cnc"]["rank_high"], found["cnc"]["versus_erm"]) == (1, 1, "helps")
 
 
 @pytest.mark.parametrize(("seeds", "verdict"), [(1, "undecided"), (2, "undecided"), (3, "helps")])
 def test_a_method_helps_by_the_rule_of_claims(seeds, verdict):
     found = {name: series(value, [-0.1, 0.1], [0.0, 0.1, 0.2][:seeds]) for name, value in (("erm", 1), ("far", 20))}
-    assert ranks(found, True)["far"]["versus_erm"] == verdict
+    assert find_ranks(found, True)["far"]["versus_erm"] == verdict
 
 
 @quick
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=6), st.booleans())
 def test_ranks_sum_to_what_they_must_and_ties_share(values, higher):
-    found = ranks({str(i): series(float(v), [-0.1, 0.1]) for i, v in enumerate(values)}, higher)
+    found = find_ranks({str(i): series(float(v), [-0.1, 0.1]) for i, v in enumerate(values)}, higher)
     got = [row["rank"] for row in found.values()]
     assert sum(got) == pytest.approx(len(values) * (len(values) + 1) / 2)
     assert all((values[i] == values[j]) == (got[i] == got[j]) for i in range(len(values)) for j in range(i))
@@ -272,4 +274,4 @@ def test_the_command_line_writes_table_and_heat_map(artifact_runs, tmp_path, mon
     ],
 )
 def test_what_an_entry_of_the_heat_map_says(entry, text):
-    assert cell_text(*entry) == text
+    assert format_entry(*entry) == text

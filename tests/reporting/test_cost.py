@@ -102,7 +102,7 @@ def test_without_snakemake_there_is_no_record(tmp_path, monkeypatch):
 def test_stages_have_the_memory_and_device_of_their_processes(jobs, tmp_path):
     write_json(tmp_path / "r/about.json", {"seconds": 18.0, "peak_memory_mb": 900.0, "device": "cpu"})
     write_json(tmp_path / "d/about.json", {"scene_digits": {"licence": "CC BY 4.0"}})
-    rows = {row["name"]: row for row in cost.by_stage(jobs.behind([TABLE]).values())}
+    rows = {row["name"]: row for row in cost.sum_by_stage(jobs.behind([TABLE]).values())}
     assert list(rows) == ["data", "stage 1", "stage 2", "evaluate", "tables and figures"]
     assert rows["stage 2"] == {
         "name": "stage 2",
@@ -123,7 +123,7 @@ def test_results_older_than_their_job_are_taken_from_the_cache_others_are_put_th
     (tmp_path / "cache").touch()
     os.utime(tmp_path / "cache", (written, written))
     (tmp_path / "s/outputs.safetensors").symlink_to(tmp_path / "cache")
-    assert {row["name"]: row["cached"] for row in cost.by_stage(jobs.behind([STAGE1]).values())} == {
+    assert {row["name"]: row["cached"] for row in cost.sum_by_stage(jobs.behind([STAGE1]).values())} == {
         "data": 0,
         "stage 1": taken,
     }

@@ -21,7 +21,7 @@ def allowed(runs):
 
 @pytest.mark.parametrize(("seeds", "k", "test_noise"), [(3, 1, 0.0), (3, 4, 0.0), (5, 1, 0.0), (3, 1, 0.5)])
 def test_verdicts_are_wrong_at_most_as_often_as_they_may_be(seeds, k, test_noise):
-    found = error_rates.rates(k, seeds, test_noise, runs=1500)
+    found = error_rates.simulate_rates(k, seeds, test_noise, runs=1500)
     assert max(found[name] for name in FALSE) <= allowed(1500), found
     if (seeds, k, test_noise) == (5, 1, 0.0):
         assert found["power at 2"] >= 0.85
@@ -29,7 +29,7 @@ def test_verdicts_are_wrong_at_most_as_often_as_they_may_be(seeds, k, test_noise
 
 def test_the_power_of_one_contrast_is_that_of_student_s_test():
     """Without test noise there is a closed form: the noncentral t distribution."""
-    found = error_rates.rates(1, 5, 0.0, runs=4000)
+    found = error_rates.simulate_rates(1, 5, 0.0, runs=4000)
     for effect in (1, 2, 3):
         expected = stats.nct.sf(stats.t.isf(LEVEL, 4), 4, effect * np.sqrt(5))
         assert found[f"power at {effect}"] == pytest.approx(expected, abs=0.03)
@@ -44,7 +44,7 @@ def test_simulated_test_noise_is_found_and_each_seed_s_own_is_not():
 
 @pytest.fixture(scope="module")
 def table():
-    return error_rates.table()
+    return error_rates.simulate_table()
 
 
 @pytest.mark.long

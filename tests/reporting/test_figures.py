@@ -7,9 +7,9 @@ import pytest
 from helpers import tiny_dataset
 
 from despur.orchestration.experiments import PAPERS, ArtifactRun, list_papers, load_experiments
-from despur.reporting.figures import COLORS, NAMES, data_name
+from despur.reporting.figures import COLORS, NAMES, name_data
 from despur.reporting.projections import load_projections, write_projections
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.storage.containers import save_arrays
 from despur.storage.store import save_dataset
 
@@ -41,7 +41,7 @@ def figures():
 
 def metrics_of(folder, levels, setting, selections=("best", "last")):
     """A made-up metrics.csv: every number differs from every other."""
-    result, rng, rows = locate(folder), np.random.default_rng(len(str(folder))), []
+    result, rng, rows = locate_result(folder), np.random.default_rng(len(str(folder))), []
     names = [(m, "") for m in MEASURED] + [(f"class_{m}", c) for m in BY_CLASS for c in CLASSES]
     for level in levels:
         for seed in (0, 1):
@@ -177,7 +177,7 @@ def trained(tmp_path):
     the seed."""
 
     def make(name, printed, stage="runs", dataset="colored_digits"):
-        result = locate(tmp_path / "results" / stage / dataset / name / "s0-1")
+        result = locate_result(tmp_path / "results" / stage / dataset / name / "s0-1")
         built = {point.name: tiny_dataset(seed=i) for i, point in enumerate(result.datasets.points)}
         for data in built.values():
             data.about["attribute"] = "color"
@@ -273,7 +273,7 @@ def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agre
     base, _ = trained("erm", "erm", "stage1")
     artifact_runs, labels = [base], {}
     for i, kind in enumerate(("predictions", "clusters")):
-        result = locate(tmp_path / "results/groups/colored_digits" / kind / "s0-1")
+        result = locate_result(tmp_path / "results/groups/colored_digits" / kind / "s0-1")
         labels[kind] = np.random.default_rng(i).integers(0, 5, 60)
         save_arrays(
             result.folder / "groups.safetensors",
@@ -304,5 +304,5 @@ def test_neighbours_differ_in_color():
 
 
 def test_substitutes_are_named_in_figures():
-    assert data_name("cmnist", "colored_digits+draw=1") == "CMNIST*, substitute: colored_digits+draw=1"
-    assert data_name("cmnist", "cmnist+colors=released") == "CMNIST*"
+    assert name_data("cmnist", "colored_digits+draw=1") == "CMNIST*, substitute: colored_digits+draw=1"
+    assert name_data("cmnist", "cmnist+colors=released") == "CMNIST*"

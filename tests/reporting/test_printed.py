@@ -7,12 +7,12 @@ from project import SOURCE
 
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.printed import changed
-from despur.specs.paths import locate
+from despur.reporting.printed import describe_changes
+from despur.specs.paths import locate_result
 
 
 def of(paper, artifact, paper_dataset, printed, data, method):
-    return changed(
+    return describe_changes(
         ArtifactRun(paper_dataset, data, printed, (f"results/runs/{data}/{method}/s0",), artifact, paper), data, method
     )
 
@@ -71,6 +71,8 @@ def test_the_published_configuration_changes_nothing(sweep, monkeypatch):
         for artifact_run in experiments.list_runs_of_papers(config)
         if artifact_run.artifact != "figure_1" or not sweep
     ]  # 190 settings: asked above
-    runs = [(artifact_run, run) for artifact_run in artifact_runs for run in locate(artifact_run.folders[0]).runs()]
+    runs = [
+        (artifact_run, run) for artifact_run in artifact_runs for run in locate_result(artifact_run.folders[0]).runs()
+    ]
     assert not any(artifact_run.substitute for artifact_run in artifact_runs)
-    assert {changed(artifact_run, run.data.name, run.spec.name) for artifact_run, run in runs} == {""}
+    assert {describe_changes(artifact_run, run.data.name, run.spec.name) for artifact_run, run in runs} == {""}

@@ -33,7 +33,7 @@ def finished(tmp_path, monkeypatch):
 
 
 def test_tables_and_figures_are_kept_with_what_made_them(finished):
-    reference.keep(finished / "some.yaml")
+    reference.keep_reference(finished / "some.yaml")
     kept = finished / "results/reference/some"
     files = {str(file.relative_to(kept)) for file in kept.rglob("*") if file.is_file()}
     assert files == {

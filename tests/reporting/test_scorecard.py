@@ -110,7 +110,7 @@ def test_the_papers_slips_are_listed_with_what_is_printed(text):
 def test_the_table_has_every_number_and_claim_once(made):
     table = pd.read_csv(made / "scorecard.csv")
     numbers, claims = table[table["kind_of_row"] == "number"], table[table["kind_of_row"] == "claim"]
-    assert len(numbers) == sum(len(tally.printed(paper)) for paper in experiments.list_papers())
+    assert len(numbers) == sum(len(tally.list_printed(paper)) for paper in experiments.list_papers())
     assert not numbers.duplicated(["paper", *tally.KEY]).any() and numbers[["unit", "place"]].notna().all(axis=None)
     assert set(claims["verdict"]) == {"holds", "fails", "undecided", "not run here", "not executed"}
     assert set(table.loc[table["paper"] != "cnc", "verdict"]) == {"not run here", "not executed"}
@@ -174,9 +174,9 @@ def test_a_configuration_that_cannot_be_is_refused(tmp_path, monkeypatch, capsys
     [(0.123456, "0.123"), (1234.5, "1,234"), (None, "–"), (float("nan"), "–"), (0.0, "0"), (-56.78, "-56.8")],
 )
 def test_how_a_number_is_shown(value, text):
-    assert scorecard.number(value) == text
+    assert scorecard.format_number(value) == text
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(45.2, "45 s"), (600, "10 min"), (9000, "2.5 h")])
 def test_how_a_duration_is_shown(seconds, text):
-    assert scorecard.duration(seconds) == text
+    assert scorecard.format_duration(seconds) == text

@@ -9,10 +9,10 @@ from records import add, labels
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import recorded
+from despur.reporting.artifact_metrics import load_metrics, load_resamples
 from despur.reporting.run_files import load_abouts, load_labels, load_upstream
-from despur.reporting.sources import explain_records, find_sources, with_sources
-from despur.reporting.tables import load_metrics, load_resamples
-from despur.specs.paths import locate
+from despur.reporting.sources import attach_sources, explain_records, find_sources
+from despur.specs.paths import locate_result
 from despur.storage import ledger
 from despur.storage.abouts import read_abouts, read_upstream
 from despur.storage.store import InputError
@@ -29,12 +29,12 @@ def _elsewhere(tmp_path, monkeypatch):
 
 def used(sources):
     """Where each run of ERM was measured that a table shows."""
-    return dict(run for artifact_run in with_sources([ERM], sources) for run in artifact_run.sources)
+    return dict(run for artifact_run in attach_sources([ERM], sources) for run in artifact_run.sources)
 
 
 def make_here(seeds, **changes):
     """A finished folder of ERM on this machine."""
-    result = locate(f"results/runs/colored_digits/erm/{seeds}")
+    result = locate_result(f"results/runs/colored_digits/erm/{seeds}")
     result.folder.mkdir(parents=True)
     asked = {"dataset": result.datasets.points, "points": result.sweep.points}
     specification = {key: [point.resolved() for point in points] for key, points in asked.items()}
@@ -68,7 +68,7 @@ def test_a_run_of_this_machine_counts_before_a_record_and_fills_gaps():
     sources = find_sources()
     assert used(sources) == {OF(0): files[0], OF(1): here, OF(2): here, OF(3): files[3]}
     assert used(find_sources(use_ledger=False)) == {}, "seed 0 is missing"
-    table = load_metrics(list(with_sources([ERM], sources)))
+    table = load_metrics(list(attach_sources([ERM], sources)))
     assert set(table["measured"]) == {"here", "commit cccccccc, a machine that is not named"}
     assert table[table["metric"] == "average_accuracy"].groupby("seed")["measured"].unique()[1] == ["here"]
 
@@ -105,18 +105,18 @@ def test_what_cannot_be_read_is_told_and_the_rest_counts():
 def test_draws_of_other_bootstrap_samples_are_refused():
     add(ledger.LEDGER, resampling={"test": "of another plan"})
     with pytest.raises(recorded.InputError, match="other bootstrap samples"):
-        load_resamples(list(with_sources([ERM], find_sources())))
+        load_resamples(list(attach_sources([ERM], find_sources())))
 
 
 def test_results_of_other_stages_are_read_where_they_are_here(tmp_path):
     inferred = ArtifactRun("cmnist", "colored_digits", "clusters", ("results/groups/colored_digits/clusters/s0",))
-    assert list(with_sources([inferred], find_sources())) == []
+    assert list(attach_sources([inferred], find_sources())) == []
     Path(inferred.folders[0]).mkdir(parents=True)
     (Path(inferred.folders[0]) / "about.json").touch()
-    assert list(with_sources([inferred], find_sources())) == [inferred]
+    assert list(attach_sources([inferred], find_sources())) == [inferred]
 
 
-JTT = locate("results/runs/colored_digits/jtt/s0-1")
+JTT = locate_result("results/runs/colored_digits/jtt/s0-1")
 
 
 def make_jtt():
@@ -161,7 +161,7 @@ def test_what_made_a_run_is_the_same_from_its_folder_and_from_its_record():
 
 def test_labels_of_data_that_is_not_here_are_those_of_a_card():
     add(ledger.LEDGER)
-    (measured,) = with_sources([ERM], find_sources())
+    (measured,) = attach_sources([ERM], find_sources())
     found, known = load_labels(measured), labels()
     for split in ("train", "test"):
         assert (found.class_attribute_groups[found.rows(split)].sum(0) == known.groups[known.rows(split)].sum(0)).all()
@@ -171,6 +171,6 @@ def test_labels_of_data_that_is_not_here_are_those_of_a_card():
 
 def test_training_groups_that_a_card_does_not_tell_are_no_zeros():
     add(ledger.LEDGER, dataset=labels(own_groups=True))
-    (measured,) = with_sources([ERM], find_sources())
+    (measured,) = attach_sources([ERM], find_sources())
     with pytest.raises(InputError, match="training groups"):
         load_labels(measured)

@@ -6,16 +6,8 @@ import pytest
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import tables
-from despur.reporting.tables import (
-    compare,
-    headline,
-    load_metrics,
-    parse_artifact_runs,
-    shown,
-    spread,
-    to_markdown,
-    write_table,
-)
+from despur.reporting.artifact_metrics import load_metrics, parse_artifact_runs, select_headline
+from despur.reporting.tables import compare, format_spread, format_table, to_markdown, write_table
 from despur.reporting.verdicts import COMPARED, smallest_visible
 
 METRICS = ("worst_group_accuracy", "average_accuracy")
@@ -259,15 +251,15 @@ def test_metrics_know_their_cell_and_their_groups(run):
 
 def test_a_metric_that_is_not_a_number_stays_one(run):
     metrics = load_metrics([run([(np.nan, 0.9)])])
-    worst = headline(metrics).query("metric == 'worst_group_accuracy'")
+    worst = select_headline(metrics).query("metric == 'worst_group_accuracy'")
     assert worst["value"].isna().tolist() == [True]
 
 
 def test_the_headline_is_the_best_step_on_the_test_split(run):
     metrics = load_metrics([run([(0.7, 0.9)])])
-    assert set(headline(metrics)["split"]) == {"test"}
-    assert headline(metrics).query("metric == 'average_accuracy'")["value"].tolist() == [0.9]
-    assert headline(metrics, "last").query("metric == 'average_accuracy'")["value"].tolist() == [0.04] * 3
+    assert set(select_headline(metrics)["split"]) == {"test"}
+    assert select_headline(metrics).query("metric == 'average_accuracy'")["value"].tolist() == [0.9]
+    assert select_headline(metrics, "last").query("metric == 'average_accuracy'")["value"].tolist() == [0.04] * 3
 
 
 def test_cells_survive_the_command_line():
@@ -280,7 +272,7 @@ def test_cells_survive_the_command_line():
     [(77.42, 3.04, "77.4 (3.0)"), (77.4, np.nan, "77.4"), (0.0, 0.0, "0.0 (0.0)"), (np.nan, np.nan, "–")],
 )
 def test_how_a_number_is_shown(mean, std, text):
-    assert spread(mean, std) == text
+    assert format_spread(mean, std) == text
 
 
 @pytest.fixture
@@ -292,7 +284,7 @@ def table(run):
 
 
 def test_a_table_as_people_read_it(table):
-    first, second = shown(table).to_dict("records")
+    first, second = format_table(table).to_dict("records")
     assert (first["reported"], first["ours"], first["difference"], first["seeds"]) == (
         "77.4 (1.0)",
         "77.0 (1.0)",

@@ -15,7 +15,7 @@ from despur.reporting.verdicts import (
     last_digit,
     share_variance,
     smallest_visible,
-    summary,
+    summarize_verdicts,
 )
 
 T = {2: 4.30265, 4: 2.77645}  # Student's 97.5 % quantiles
@@ -154,13 +154,13 @@ def test_a_comparison_is_summed_up_in_one_line_that_counts_each_printed_number_o
         row("lff", "too noisy"),
         row("eiil", "nothing printed", math.nan),
     ]
-    assert summary(pd.DataFrame(table)) == (
+    assert summarize_verdicts(pd.DataFrame(table)) == (
         "5 printed numbers: 0 agree, 1 differ, 1 too noisy, 1 undecided (fewer than 3 seeds), 1 on substitute data, 1 "
         "not run here. "
         "Chance alone would make about 0.1 differ."
     )
     alone = "1 printed numbers: 0 agree, 0 differ, 1 on substitute data, 0 not run here."
-    assert summary(pd.DataFrame([row("erm", "substitute data: not compared")])) == alone
+    assert summarize_verdicts(pd.DataFrame([row("erm", "substitute data: not compared")])) == alone
 
 
 def test_chance_alone_makes_one_of_twenty_compared_numbers_differ():
@@ -170,4 +170,6 @@ def test_chance_alone_makes_one_of_twenty_compared_numbers_differ():
 
 def test_what_compares_no_printed_numbers_has_no_such_line():
     unprinted = pd.DataFrame([row("eiil", "nothing printed", math.nan)])
-    assert summary(unprinted) == summary(pd.DataFrame({"claim": ["a"], "verdict": ["holds"]})) == ""
+    assert (
+        summarize_verdicts(unprinted) == summarize_verdicts(pd.DataFrame({"claim": ["a"], "verdict": ["holds"]})) == ""
+    )

@@ -1,6 +1,7 @@
 """Tables, claims, matrix and scorecard from records of the ledger alone."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -51,7 +52,8 @@ def test_records_alone_give_tables_matrix_and_scorecard():
 @pytest.mark.parametrize(("text", "use_ledger"), [(CONFIG, False), (CONFIG + "ledger: false\n", True)])
 def test_records_are_left_out_by_option_and_by_configuration(text, use_ledger, monkeypatch):
     monkeypatch.setattr("despur.reporting.without_training.make_tables", lambda config, shown: made.update(shown))
-    monkeypatch.setattr("despur.reporting.scorecard.write", lambda config, prefix: type("Page", (), {"papers": []}))
+    page = SimpleNamespace(headline={"numbers": {"agrees": 0, "compared": 0}})
+    monkeypatch.setattr("despur.reporting.scorecard.write", lambda config, prefix: page)
     made = {}
     judge(text, use_ledger)
     assert made and not any(runs for own in made.values() for runs in own.values())

@@ -17,7 +17,7 @@ from despur.evaluate import evaluate, load_measures
 from despur.orchestration import experiments
 from despur.orchestration.configuration import load_configuration
 from despur.specs import declarations, extensions
-from despur.specs.declarations import declared, find_component, list_components, list_measures
+from despur.specs.declarations import find_component, list_components, list_measures, read_declarations
 from despur.specs.extensions import use_extensions
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
@@ -30,10 +30,10 @@ METHOD = '''"""ERM that says what it was told."""
 
 from despur.losses.my_steps import NAME
 from despur.methods.base import GradientMethod
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import float_
 
-SETTINGS = {**declared("methods", "erm")["SETTINGS"], "strength": float_(0.5, "mine", above=0)}
+SETTINGS = {**read_declarations("methods", "erm")["SETTINGS"], "strength": float_(0.5, "mine", above=0)}
 
 
 class Mine(GradientMethod):
@@ -76,14 +76,22 @@ def folder(tmp_path, monkeypatch):
 
 
 def forget():
-    for function in (declared, resolve, cache_key, digest._file, digest.code_digest, list_measures, load_measures):
+    for function in (
+        read_declarations,
+        resolve,
+        cache_key,
+        digest._file,
+        digest.code_digest,
+        list_measures,
+        load_measures,
+    ):
         function.cache_clear()
     experiments.load_experiments.cache_clear()
 
 
 def test_a_method_outside_the_package_has_a_name_settings_and_a_line_in_the_list(folder):
     with pytest.raises(SettingError, match="unknown method 'my_method'"):
-        declared("methods", "my_method")
+        read_declarations("methods", "my_method")
     use_extensions(["mine"])
     assert "my_method" in list_components("methods") and "cnc" in list_components("methods")
     assert find_component("methods", "my_method") == folder / "mine/methods/my_method.py"
@@ -147,7 +155,7 @@ def test_two_files_of_one_name_are_refused(folder):
     (folder / "mine/methods/cnc.py").write_text(METHOD)
     use_extensions(["mine"])
     with pytest.raises(SettingError, match=r"mine/methods/cnc\.py: .*despur/methods/cnc\.py has the same name: rename"):
-        declared("methods", "erm")
+        read_declarations("methods", "erm")
 
 
 def test_a_configuration_names_extensions(folder):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from despur.specs.declarations import declared, list_components
+from despur.specs.declarations import list_components, read_declarations
 from despur.specs.hyperparameters import sgd
 from despur.specs.paths import NAME
 from despur.specs.settings import SettingError, bool_, choice, component, draw, float_, int_, spell
@@ -15,7 +15,7 @@ DECLARED = {
     f"{kind}/{name}.{key}": setting
     for kind in ("datasets", "encoders", "inference", "methods")
     for name in list_components(kind)
-    for key, setting in declared(kind, name)["SETTINGS"].items()
+    for key, setting in read_declarations(kind, name)["SETTINGS"].items()
 }
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from despur.specs.declarations import declared, list_components, paper_hyperparameters
+from despur.specs.declarations import list_components, paper_hyperparameters, read_declarations
 from despur.specs.names import join, parse
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.resolution import draw_for_seeds, resolve, resolve_canonical
 from despur.specs.settings import SettingError, spell
 
@@ -40,7 +40,9 @@ PAPER_HYPERPARAMETERS = {
 def reachable(spec):
     """Settings that overrides of this specification reach, by dotted key."""
     found = {
-        key: setting for key, setting in declared(spec.kind, spec.base_name)["SETTINGS"].items() if not setting.folder
+        key: setting
+        for key, setting in read_declarations(spec.kind, spec.base_name)["SETTINGS"].items()
+        if not setting.folder
     }
     for key, part in spec.components.items():
         found |= {f"{key}.{below}": setting for below, setting in reachable(part).items()}
@@ -110,7 +112,7 @@ def refusal(kind, text, dataset=""):
 def reads(dataset, name):
     """The inferences that a run reads, each with the stage 1 that it reads; every name canonical, every run made by
     what it reads."""
-    result = locate(f"results/runs/{dataset}/{name}/s0")
+    result = locate_result(f"results/runs/{dataset}/{name}/s0")
     assert result.sweep.name == name
     found = {groups: base for groups in result.upstream("groups") for base in groups.upstream("stage1")}
     assert {run.of("groups") for run in result.runs()} == {run.key for groups in found for run in groups.runs()}
@@ -169,7 +171,7 @@ def test_the_name_of_a_point_is_the_name_of_its_specification(cache_key):
 def test_what_a_run_reads_is_what_its_upstream_makes(cache_key):
     kind, base, overrides, dataset = cache_key
     sweep = resolve(kind, write(base, overrides), dataset)
-    result = locate(f"results/{'runs' if kind == 'methods' else 'groups'}/{dataset}/{sweep.name}/s0-1")
+    result = locate_result(f"results/{'runs' if kind == 'methods' else 'groups'}/{dataset}/{sweep.name}/s0-1")
     for part in ("groups", "stage1"):
         made = {run.key: run.spec.resolved() for up in result.upstream(part) for run in up.runs()}
         for run in result.runs():
@@ -281,16 +283,16 @@ def test_published_settings_are_the_defaults_on_their_data_set(package):
 
 def test_settings_published_for_an_inference_hold_on_its_own_path(package):
     package.write("datasets/toy.py", TOY_DATASET)
-    (run,) = locate("results/runs/toy/cnc/s0").runs()
-    (groups,) = locate("results/groups/toy/clusters/s0").runs()
+    (run,) = locate_result("results/runs/toy/cnc/s0").runs()
+    (groups,) = locate_result("results/groups/toy/clusters/s0").runs()
     assert run.spec.components["groups"].settings["restarts"] == 4
     assert groups.spec.resolved() == run.spec.components["groups"].resolved()
 
 
 def test_a_data_set_states_the_stage_1_of_a_method(package):
     package.write("datasets/toy.py", TOY_DATASET.replace('"erm":', '"jtt": {"stage1.epochs": 9}, "erm":', 1))
-    (run,) = locate("results/runs/toy/jtt/s0").runs()
-    (groups,) = locate("results/runs/toy/jtt/s0").upstream("groups")
+    (run,) = locate_result("results/runs/toy/jtt/s0").runs()
+    (groups,) = locate_result("results/runs/toy/jtt/s0").upstream("groups")
     (base,) = groups.upstream("stage1")
     assert (groups.name, base.name) == ("predictions+stage1.epochs=9", "erm+epochs=9")
     assert run.of("groups") == groups.runs()[0].key and groups.runs()[0].of("stage1") == base.runs()[0].key
@@ -352,9 +354,11 @@ def refused(dataset):
     """What a data set's file states in vain: layer and key of settings that nobody has, or that may not have this
     value."""
     kinds = ("methods", "inference", "encoders", "augment")
-    known = {key for kind in kinds for base in list_components(kind) for key in declared(kind, base)["SETTINGS"]}
+    known = {
+        key for kind in kinds for base in list_components(kind) for key in read_declarations(kind, base)["SETTINGS"]
+    }
     found = []
-    for layer, values in declared("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}).items():
+    for layer, values in read_declarations("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}).items():
         role, _, base = layer.rpartition("/")
         if layer == "*":
             found += [(layer, key) for key in values if key.removeprefix("stage1.") not in known]

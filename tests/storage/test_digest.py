@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.storage.digest import cache_key, script_digest
 
 STAGES = {
@@ -57,7 +57,7 @@ def toy(package):
 
 
 def ask(path, stage=""):
-    result = locate(path)
+    result = locate_result(path)
     return json.loads(
         cache_key(
             result
@@ -199,7 +199,7 @@ def test_whether_an_inference_sees_true_groups_is_part_of_the_cache_key(toy):
 
 def test_raw_files_are_part_of_the_cache_key_where_a_data_set_declares_them(tmp_path, monkeypatch):
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path / "raw"))
-    result = locate(tmp_path / "results/data/bring_your_own+name=mine")
+    result = locate_result(tmp_path / "results/data/bring_your_own+name=mine")
     file = tmp_path / "raw/bring_your_own/mine.npz"
 
     def raw():
@@ -246,7 +246,7 @@ def test_settings_that_a_data_set_states_are_part_of_the_cache_key(toy):
 
 def test_swapped_values_are_another_cache_key(toy):
     texts = [
-        cache_key(locate(f"results/runs/colored_digits/toy+strength={a}+weakness={b}/s0"))
+        cache_key(locate_result(f"results/runs/colored_digits/toy+strength={a}+weakness={b}/s0"))
         for a, b in (("0.1", "0.2"), ("0.2", "0.1"))
     ]
     assert texts[0] != texts[1]
@@ -271,11 +271,11 @@ def test_where_results_and_code_lie_is_not_part_of_the_cache_key(toy, tmp_path):
     before = all_stages()
     toy.use(shutil.copytree(toy.root, tmp_path / "elsewhere" / "despur"))
     assert all_stages() == before
-    assert cache_key(locate(f"/scratch/{STAGES['runs']}")) == cache_key(locate(STAGES["runs"]))
+    assert cache_key(locate_result(f"/scratch/{STAGES['runs']}")) == cache_key(locate_result(STAGES["runs"]))
 
 
 def test_a_cache_key_is_one_canonical_string(toy):
-    text = cache_key(locate(STAGES["runs"]))
+    text = cache_key(locate_result(STAGES["runs"]))
     assert json.dumps(json.loads(text), sort_keys=True) == text
     assert json.loads(text)["seeds"] == [0, 1, 2]
     assert json.loads(text)["points"][0]["strength"] == 0.5

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from despur.cli import fetch
-from despur.specs.declarations import declared, list_components
+from despur.specs.declarations import list_components, read_declarations
 from despur.storage.downloads import RECORD, Download, fetch_file
 from despur.storage.raw_files import is_downloaded
 from despur.storage.store import InputError
@@ -134,7 +134,7 @@ def test_what_is_missing_or_no_archive_is_refused(server, tmp_path):
 
 def test_every_data_set_with_raw_files_says_how_to_get_them():
     for name in list_components("datasets"):
-        stated = declared("datasets", name)
+        stated = read_declarations("datasets", name)
         if not stated.get("RAW") or is_downloaded(name) or name == "bring_your_own":
             continue
         downloads = fetch.list_downloads("datasets", name)

@@ -19,8 +19,8 @@ from despur.cli.record_checks import check_ledger
 from despur.metrics.predictions import OWN, Prediction
 from despur.reporting.sources import find_sources
 from despur.specs import declarations
-from despur.specs.declarations import declared, list_components, revision
-from despur.specs.paths import locate
+from despur.specs.declarations import list_components, read_declarations, revision
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.respecification import respecify
 from despur.specs.settings import SettingError
@@ -273,7 +273,10 @@ def test_a_setting_that_was_added_since_is_found_at_its_default_whatever_a_data_
         "methods", "erm", "colored_digits"
     ).points  # the data set's file states learning rate and epochs
     unsaid = {key: value for key, value in stated.resolved().items() if key not in ("learning_rate", "patience")}
-    found, default = respecify("methods", "erm", unsaid, "colored_digits"), declared("methods", "erm")["SETTINGS"]
+    found, default = (
+        respecify("methods", "erm", unsaid, "colored_digits"),
+        read_declarations("methods", "erm")["SETTINGS"],
+    )
     assert found.settings["learning_rate"] == default["learning_rate"].default != stated.settings["learning_rate"]
 
 
@@ -303,20 +306,20 @@ def test_a_data_set_may_have_a_setting_that_is_called_name():
 
 def test_a_revision_above_1_is_part_of_every_run_whose_code_it_is_in(package):
     before = {
-        path: revisions(locate(path))
+        path: revisions(locate_result(path))
         for path in ("results/runs/cmnist/cnc/s0", "results/runs/cmnist/lff/s0", "results/data/cmnist")
     }
     package.write("losses/contrastive.py", "REVISION = 3\n" + package.read("losses/contrastive.py"))
     package.write("datasets/cmnist.py", package.read("datasets/cmnist.py") + "\nREVISION = 2\n")
     package.write("inference/clusters.py", package.read("inference/clusters.py") + "\nREVISION = 4\n")
     assert set(map(str, before.values())) == {"{}"}
-    assert revisions(locate("results/runs/cmnist/cnc/s0")) == {
+    assert revisions(locate_result("results/runs/cmnist/cnc/s0")) == {
         "datasets/cmnist": 2,
         "inference/clusters": 4,
         "losses/contrastive": 3,
     }
-    assert revisions(locate("results/runs/cmnist/lff/s0")) == {"datasets/cmnist": 2}
-    assert revisions(locate("results/data/cmnist")) == {"datasets/cmnist": 2}
+    assert revisions(locate_result("results/runs/cmnist/lff/s0")) == {"datasets/cmnist": 2}
+    assert revisions(locate_result("results/data/cmnist")) == {"datasets/cmnist": 2}
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "'2'", "True", "1 + 1", "x"])
@@ -329,7 +332,7 @@ def test_a_revision_is_a_whole_number(tmp_path, value):
 def test_a_revision_changes_no_digest(package):
     from despur.storage.digest import cache_key
 
-    result = locate("results/runs/cmnist/cnc/s0")
+    result = locate_result("results/runs/cmnist/cnc/s0")
     before = cache_key(result)
     package.write("methods/cnc.py", package.read("methods/cnc.py") + "\nREVISION = 2\n")
     assert cache_key(result) == before and revision(declarations.PACKAGE / "methods/cnc.py") == 2

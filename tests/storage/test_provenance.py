@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 from despur.storage import commits
 from despur.storage.digest import cache_key
-from despur.storage.provenance import entry_point, list_versions, peak_memory_mb, write_about
+from despur.storage.provenance import list_versions, peak_memory_mb, run_from_command_line, write_about
 from despur.storage.store import InputError
 
 STATUS = Path("/proc/self/status")
@@ -21,7 +21,7 @@ STATUS = Path("/proc/self/status")
 
 def call(monkeypatch, work, *words):
     monkeypatch.setattr("sys.argv", ["stage", *words])
-    entry_point("doc", work, ("--size", {"type": int, "default": 3}))
+    run_from_command_line("doc", work, ("--size", {"type": int, "default": 3}))
 
 
 def test_a_stage_is_given_its_place_and_options(monkeypatch):
@@ -33,7 +33,7 @@ def test_a_stage_is_given_its_place_and_options(monkeypatch):
         "--size",
         "5",
     )
-    assert given == [(locate("results/runs/cmnist/erm/s0"), 5)]
+    assert given == [(locate_result("results/runs/cmnist/erm/s0"), 5)]
 
 
 def test_a_path_that_asks_for_nothing_is_one_clear_line(monkeypatch):
@@ -58,7 +58,7 @@ def test_a_mistake_in_the_code_is_not_hidden(monkeypatch):
 
 
 def test_next_to_a_result_lies_what_made_it(tmp_path, monkeypatch):
-    result = locate(f"{tmp_path}/runs/cmnist/erm/s0-2")
+    result = locate_result(f"{tmp_path}/runs/cmnist/erm/s0-2")
     monkeypatch.setattr("time.perf_counter", lambda: 10.0)
     before = datetime.now(UTC).replace(microsecond=0)
     write_about(result, 8.5, device="cpu")
@@ -83,7 +83,7 @@ def test_the_memory_of_a_gpu_is_kept_where_one_was_used(tmp_path, monkeypatch):
     cuda = SimpleNamespace(is_initialized=lambda: True, max_memory_allocated=lambda: 3 * 2**20)
     for name, torch, kept in (("gpu", SimpleNamespace(cuda=cuda), 3.0), ("none", None, None)):
         monkeypatch.setitem(sys.modules, "torch", torch)
-        result = locate(f"{tmp_path}/{name}/runs/cmnist/erm/s0")
+        result = locate_result(f"{tmp_path}/{name}/runs/cmnist/erm/s0")
         write_about(result, time.perf_counter())
         assert json.loads((result.folder / "about.json").read_text()).get("gpu_memory_mb") == kept
 

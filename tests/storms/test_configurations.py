@@ -15,9 +15,9 @@ from project import SOURCE
 from storms.conftest import count_cases, guarded
 
 from despur.orchestration.configuration import check_target, complete_configuration, load_configuration
-from despur.specs.declarations import declared, list_components
+from despur.specs.declarations import list_components, read_declarations
 from despur.specs.extensions import VARIABLE
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 
@@ -218,7 +218,7 @@ def test_a_changed_path_is_accepted_or_refused_in_one_message(outcomes, record):
     def ask(text):
         check_target(config, Path(text))
         if not text.startswith("results/papers/"):
-            result = locate(text)
+            result = locate_result(text)
             assert result.datasets.points if result.stage == "data" else result.runs()
 
     @storm(60)
@@ -239,7 +239,7 @@ def test_a_setting_takes_a_value_or_refuses_it_and_an_accepted_name_has_one_spel
         (kind, name, key)
         for kind in kinds
         for name in list_components(kind)
-        for key in declared(kind, name)["SETTINGS"]
+        for key in read_declarations(kind, name)["SETTINGS"]
     ]
 
     def ask(kind, name):

@@ -15,7 +15,7 @@ from despur.specs.spec import Spec
 from despur.storage import raw_files
 from despur.storage.containers import Container
 from despur.storage.dataset_checks import build_dataset, find_source, validate
-from despur.storage.provenance import entry_point
+from despur.storage.provenance import run_from_command_line
 from despur.storage.store import Dataset, load_dataset, save_dataset
 
 OF_INPUTS = ("size", "train_crop", "test_crop", "words")  # what is known of inputs, not of samples
@@ -50,7 +50,7 @@ def embedded(result: ResultPath, source: Spec) -> Dataset:
 
 
 if __name__ == "__main__":
-    entry_point(
+    run_from_command_line(
         __doc__ or "",
         build,
         (

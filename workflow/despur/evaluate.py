@@ -27,7 +27,7 @@ from despur.metrics.rows import Row, accuracies, leakage, predict_neighbors, rep
 from despur.specs.declarations import list_measures
 from despur.specs.paths import ResultPath, Run, identify_run
 from despur.storage.containers import Container
-from despur.storage.provenance import entry_point
+from despur.storage.provenance import run_from_command_line
 from despur.storage.store import Array, Dataset, atomic, load_dataset, write_csv
 
 RESAMPLES = 200
@@ -146,4 +146,4 @@ def selections(container: Container, run: Run) -> list[str]:
 
 
 if __name__ == "__main__":
-    entry_point(__doc__ or "", evaluate)
+    run_from_command_line(__doc__ or "", evaluate)

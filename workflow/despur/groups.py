@@ -17,11 +17,11 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from despur.compute.randomness import generator
 from despur.inference.base import Evidence, LabeledSamples, match_labels
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.paths import ResultPath, Run
 from despur.storage.containers import Container, save_arrays
 from despur.storage.group_warnings import find_warnings
-from despur.storage.provenance import entry_point, write_about
+from despur.storage.provenance import run_from_command_line, write_about
 from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
 
@@ -35,7 +35,7 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset) -> Evidence:
         run.seed,
     )
     evidence.num_attributes = len(dataset.about["attributes"])
-    declaration, attribute = declared("inference", run.spec.base_name), dataset.table["a"].to_numpy()
+    declaration, attribute = read_declarations("inference", run.spec.base_name), dataset.table["a"].to_numpy()
     if "stage1" in run.spec.components:
         source = next(
             p for p in result.upstream("stage1") if p.sweep.base_name == run.spec.components["stage1"].base_name
@@ -85,4 +85,4 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    entry_point(__doc__ or "", infer)
+    run_from_command_line(__doc__ or "", infer)

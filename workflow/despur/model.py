@@ -10,7 +10,7 @@ from torch import nn
 
 from despur.compute.randomness import generator
 from despur.compute.task import InputBatcher, encode, head_of
-from despur.specs.paths import ResultPath, Run, locate
+from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage.containers import Container
@@ -73,7 +73,7 @@ def load(
 
     ``selection``: "best" on validation data, or the "last" step. Raises SettingError if the folder holds no such
     run."""
-    result = locate(folder)
+    result = locate_result(folder)
     runs = [
         run
         for run in result.runs()

@@ -28,7 +28,7 @@ from despur.model import Model, model_of
 from despur.specs.paths import ResultPath, identify_run
 from despur.specs.settings import SettingError
 from despur.storage.containers import save_arrays
-from despur.storage.provenance import entry_point
+from despur.storage.provenance import run_from_command_line
 from despur.storage.store import Array, Dataset, InputError, load_dataset, write_csv
 
 EXAMPLES = 12  # of each group: how many images and maps are kept
@@ -125,4 +125,4 @@ def explain(result: ResultPath, arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    entry_point(__doc__ or "", explain)
+    run_from_command_line(__doc__ or "", explain)

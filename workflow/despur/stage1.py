@@ -8,7 +8,7 @@ import argparse
 
 from despur.compute.machine import OPTIONS
 from despur.specs.paths import ResultPath
-from despur.storage.provenance import entry_point
+from despur.storage.provenance import run_from_command_line
 from despur.training.runs import train_all
 
 
@@ -19,4 +19,4 @@ def train(result: ResultPath, arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    entry_point(__doc__ or "", train, *OPTIONS)
+    run_from_command_line(__doc__ or "", train, *OPTIONS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from despur.cli.metrics import find_file, find_headline, format_seeds, format_spread, load_metrics
 from despur.cli.rows import Row
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
 
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 def show_difference(first: Path, second: Path) -> Iterator[str]:
     """how two runs differ: settings, seeds, code, versions, and the metrics of the headline split, point by point"""
-    if data := [str(path) for path in (first, second) if locate(path).stage == "data"]:
+    if data := [str(path) for path in (first, second) if locate_result(path).stage == "data"]:
         raise SettingError(
             f"{', '.join(data)}: data, which no run is; results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS can differ"
         )
     abouts = [json.loads(find_file(path, "about.json").read_text()) for path in (first, second)]
     yield from list_differences(*abouts)
-    if all((locate(path).folder / "metrics.csv").exists() for path in (first, second)):
+    if all((locate_result(path).folder / "metrics.csv").exists() for path in (first, second)):
         yield from list_changes(
             load_metrics(first), load_metrics(second), [find_headline(path) for path in (first, second)]
         )

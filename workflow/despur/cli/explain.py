@@ -9,9 +9,9 @@ from despur.cli.rows import Row
 from despur.orchestration import artifact_files, experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
 from despur.orchestration.jobs import list_input_folders
-from despur.specs.declarations import declared, paper_hyperparameters, summarize
+from despur.specs.declarations import paper_hyperparameters, read_declarations, summarize
 from despur.specs.names import parse
-from despur.specs.paths import ResultPath, locate
+from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec
 
@@ -28,7 +28,7 @@ def explain(path: str) -> Iterator[str]:
     if "/papers/" in path:
         yield from explain_artifact(Path(path))
         return
-    result = locate(path)
+    result = locate_result(path)
     folder = Path("results") / result.folder.relative_to(result.root)
     state = "made" if (result.folder / "about.json").exists() else "not made yet"
     yield f"{folder}: {STAGES[result.stage]} ({state})"
@@ -104,7 +104,7 @@ def list_settings(points: list[Spec], sources: Sources, prefix: str = "") -> Ite
     """Each setting of a component and, below it, of its components: value (several in a sweep) and source."""
     first = points[0]
     yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summarize(first.kind, first.base_name)}"
-    for key, setting in declared(first.kind, first.base_name)["SETTINGS"].items():
+    for key, setting in read_declarations(first.kind, first.base_name)["SETTINGS"].items():
         values = list(dict.fromkeys(spell(point.settings[key]) for point in points))
         text, source = " ~ ".join(values), sources.describe(key, first, setting.source)
         told = {"setting": f"{prefix}{key}", "values": values, "source": source}

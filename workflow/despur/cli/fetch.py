@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from despur.cli.check import LICENCE, SOURCE, check_dataset, find_statement, list_needed_data
-from despur.specs.declarations import declared, list_components, read_docstring
+from despur.specs.declarations import list_components, read_declarations, read_docstring
 from despur.specs.names import parse, unknown
 from despur.specs.paths import data_root
 from despur.specs.settings import SettingError
@@ -42,7 +42,7 @@ def find_kind(name: str) -> str:
 
 def list_downloads(kind: str, name: str) -> list[Download]:
     """What the file of a data set or encoder states; the address is its SOURCE where it states no other."""
-    stated = declared(kind, name).get("DOWNLOADS", ())
+    stated = read_declarations(kind, name).get("DOWNLOADS", ())
     return [Download(**{"url": find_statement(name, SOURCE) if kind == "datasets" else "", **each}) for each in stated]
 
 
@@ -51,7 +51,7 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
     name = parse(text)[0]
     kind = find_kind(name)
     root = data_root() if kind == "datasets" else weights_root()
-    downloads, by_hand = list_downloads(kind, name), declared(kind, name).get("BY_HAND", "")
+    downloads, by_hand = list_downloads(kind, name), read_declarations(kind, name).get("BY_HAND", "")
     yield f"{read_docstring(kind, name)}\n"
     if by_hand:
         yield f"by hand: {by_hand}"

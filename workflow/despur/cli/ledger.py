@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from despur.orchestration import configuration
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 from despur.storage.raw_files import is_bundled
 
@@ -20,7 +20,7 @@ def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) 
         yield from record(paths, commit)
         return
     folders = list_folders(configfile)
-    real = [folder for folder in folders if not is_bundled(locate(folder).datasets.points)]
+    real = [folder for folder in folders if not is_bundled(locate_result(folder).datasets.points)]
     finished = [folder for folder in real if (folder / "metrics.csv").exists()]
     yield f"{len(finished)} of {len(real)} folders of runs are finished"
     yield f"{len(folders) - len(real)} more are of bundled data and left out"
@@ -32,7 +32,7 @@ def list_folders(configfile: Path) -> list[Path]:
     """The folders of stage-2 runs that a configuration shows."""
     config = configuration.load_configuration(configfile)
     shown = {folder for _, _, folders in configuration.list_shown_folders(config) for folder in folders}
-    return sorted(Path(folder) for folder in shown if locate(folder).stage == "runs")
+    return sorted(Path(folder) for folder in shown if locate_result(folder).stage == "runs")
 
 
 def check_ledger(action: str) -> Iterator[str]:

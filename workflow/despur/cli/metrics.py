@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
 from despur.storage.finished_runs import read_metrics
 
@@ -18,13 +18,13 @@ def load_headline(path: Path) -> "pd.DataFrame":
     (``lambda=0.5``; nothing, where it varies none). Raises InputError where there are no such rows."""
     from despur.storage.store import InputError
 
-    if locate(path).stage != "runs":
+    if locate_result(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
     file = find_file(path, "metrics.csv")
     table, split = read_metrics(file), find_headline(path)
     best = table[table["selection"] == "best"]
     if not (best["split"] == split).any():
-        there, about = ", ".join(best["split"].unique()) or "none", locate(path).data.folder / "about.json"
+        there, about = ", ".join(best["split"].unique()) or "none", locate_result(path).data.folder / "about.json"
         remedy = (
             "" if about.exists() else f"; {about}, which says the split that tables show, is not there: make or copy it"
         )
@@ -65,7 +65,7 @@ def format_seeds(numbers: Iterable[int]) -> str:
 
 def find_headline(path: Path) -> str:
     """The split of a result's data whose metrics are in tables."""
-    file = locate(path).data.folder / "about.json"
+    file = locate_result(path).data.folder / "about.json"
     abouts = json.loads(file.read_text()) if file.exists() else {}
     return next((about["headline"] for about in abouts.values() if "headline" in about), "test")
 
@@ -74,4 +74,4 @@ def find_file(path: Path, name: str) -> Path:
     """A file of the folder of a result. Raises InputError where it is not made."""
     from despur.storage.store import require_file
 
-    return require_file(locate(path).folder / name)
+    return require_file(locate_result(path).folder / name)

@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from despur.cli.measurements import measure
-from despur.specs.declarations import declared
-from despur.specs.paths import ResultPath, Run, locate
+from despur.specs.declarations import read_declarations
+from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage import commits, ledger
@@ -36,7 +36,7 @@ def record(paths: Iterable[str | Path], commit: str | None = None, folder: Path 
     refused, paths = 0, list(paths)
     for path in paths:
         try:
-            for file in record_folder(locate(path), commit, folder):
+            for file in record_folder(locate_result(path), commit, folder):
                 yield f"recorded  {file} ({file.stat().st_size / 1000:.1f} kB)"
         except (SettingError, InputError) as error:
             refused += 1
@@ -87,7 +87,9 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
 
 def withholds_labels(data: Spec) -> bool:
     """Whether a data set, or the one that it is made from, declares that its labels may not be passed on."""
-    return any("LABELS_WITHHELD" in declared(each.kind, each.base_name) for each in (data, data.source) if each)
+    return any(
+        "LABELS_WITHHELD" in read_declarations(each.kind, each.base_name) for each in (data, data.source) if each
+    )
 
 
 def read_about(result: ResultPath) -> dict[str, Any]:

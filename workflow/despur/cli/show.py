@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from despur.cli.metrics import find_headline, format_seeds, format_spread, load_headline
 from despur.cli.rows import Row
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.storage.group_warnings import load_warnings
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ def show_run(path: Path) -> Iterator[str]:
 
     table = load_headline(path)
     yield (
-        f"{locate(path).folder}: split {find_headline(path)}, {format_seeds(table['seed'].unique())}; mean (std) over "
-        "seeds, shares as in metrics.csv"
+        f"{locate_result(path).folder}: split {find_headline(path)}, {format_seeds(table['seed'].unique())}; "
+        "mean (std) over seeds, shares as in metrics.csv"
     )
-    for data, seed, warning in load_warnings(locate(path)):
+    for data, seed, warning in load_warnings(locate_result(path)):
         yield Row(f"warning: {data}, seed {seed}: {warning}", "warnings", dataset=data, seed=seed, warning=warning)
     shown = table[table["selection"].isin(SELECTIONS) & ((table["group"] == "") | table["metric"].isin(GROUPED))]
     shown = pd.concat([shown[shown["group"] == ""], shown[shown["group"] != ""]])  # groups last

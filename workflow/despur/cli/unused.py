@@ -6,7 +6,7 @@ from despur.cli.rows import Row
 from despur.orchestration import experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
 from despur.orchestration.jobs import list_input_folders
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 
 FOLDERS = ("data/*", "stage1/*/*/*", "groups/*/*/*", "runs/*/*/*")  # below results/
 
@@ -20,7 +20,7 @@ def list_unused() -> Iterator[str]:
         for _, _, folders in list_shown_folders(config)
         for folder in folders
     }
-    used = [locate(folder) for folder in shown]
+    used = [locate_result(folder) for folder in shown]
     for result in used:  # this list grows: what a used folder is made from is used, too
         used += list_input_folders(result)
     kept, total = {result.folder for result in used}, 0

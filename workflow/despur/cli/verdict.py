@@ -38,7 +38,7 @@ def count_verdicts(table: "pd.DataFrame") -> dict[str, dict[str, int]]:
     from despur.reporting import verdicts
 
     numbers, claims = (table[table["kind_of_row"] == kind] for kind in ("number", "claim"))
-    kinds = numbers["verdict"].map(verdicts.kind).map(verdicts.KINDS.index)
+    kinds = numbers["verdict"].map(verdicts.classify_verdict).map(verdicts.KINDS.index)
     first = kinds.groupby([numbers[key].fillna("") for key in PRINTED_NUMBER]).min()
     substitute = claims["substitute"].astype(str) == "True"
     found = {

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import metadata_tables
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
@@ -26,7 +26,7 @@ SETTINGS = {
     "split": choice(
         "category_subpopulation", "released code; user: WILDS's official one", "category_subpopulation", "user"
     ),
-    "vocabulary": declared("datasets", "civilcomments")["SETTINGS"]["vocabulary"],
+    "vocabulary": read_declarations("datasets", "civilcomments")["SETTINGS"]["vocabulary"],
 }
 
 PAPER_HYPERPARAMETERS = {

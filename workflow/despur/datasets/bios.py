@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import embedding_files, text
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, int_
 from despur.storage.store import Array, Dataset, InputError
 
@@ -29,7 +29,7 @@ SETTINGS = {
 }
 
 PAPER_HYPERPARAMETERS = {
-    "*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"],
+    "*": read_declarations("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"],
     "inlp": {"min_accuracy": 0.0},  # released code
 }
 

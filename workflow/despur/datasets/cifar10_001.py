@@ -11,7 +11,7 @@ import numpy as np
 
 from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.cifar_sources import join_sources, per_class, validate_images
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Dataset, InputError
 
@@ -32,14 +32,14 @@ PAPER_HYPERPARAMETERS = {
 }
 
 RAW = (
-    *declared("datasets", "cifar10")["RAW"],
+    *read_declarations("datasets", "cifar10")["RAW"],
     "cifar-10.1/cifar10.1_v6_data.npy | CIFAR-10.1/datasets/cifar10.1_v6_data.npy | "
     "CIFAR-10.1-master/datasets/cifar10.1_v6_data.npy",
     "cifar-10.1/cifar10.1_v6_labels.npy | CIFAR-10.1/datasets/cifar10.1_v6_labels.npy | "
     "CIFAR-10.1-master/datasets/cifar10.1_v6_labels.npy",
 )
 DOWNLOADS = (
-    *declared("datasets", "cifar10")["DOWNLOADS"],
+    *read_declarations("datasets", "cifar10")["DOWNLOADS"],
     *(
         {
             "url": f"https://github.com/modestyachts/CIFAR-10.1/raw/master/datasets/cifar10.1_v6_{part}.npy",

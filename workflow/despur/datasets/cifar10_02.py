@@ -12,7 +12,7 @@ import numpy as np
 from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.cifar_sources import join_sources, per_class, validate_images
 from despur.datasets.sources.embedding_files import NO_ARRAY
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
@@ -33,12 +33,12 @@ PAPER_HYPERPARAMETERS = {
 }
 
 RAW = (
-    *declared("datasets", "cifar10")["RAW"],
+    *read_declarations("datasets", "cifar10")["RAW"],
     "cifar-10.2/cifar102_train.npz | cifar-10.2-master/cifar102_train.npz",
     "cifar-10.2/cifar102_test.npz | cifar-10.2-master/cifar102_test.npz",
 )
 DOWNLOADS = (
-    *declared("datasets", "cifar10")["DOWNLOADS"],
+    *read_declarations("datasets", "cifar10")["DOWNLOADS"],
     *(
         {
             "url": f"https://github.com/modestyachts/cifar-10.2/raw/master/cifar102_{part}.npz",

@@ -12,7 +12,7 @@ from despur.compute.randomness import generator
 from despur.datasets.cmnist import SHA256, URL, read_idx
 from despur.datasets.sources.domain_coloring import about_domains, balanced, inks, paint
 from despur.samplers.labelled import label_ranks
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, draw, float_, int_
 from despur.storage.store import Dataset
 
@@ -35,7 +35,7 @@ SETTINGS = {
 
 PAPER_HYPERPARAMETERS = {"*": {"encoder": "convnet"}}  # App. D; what each method runs with is its default
 
-RAW = declared("datasets", "cmnist")["RAW"][:2]
+RAW = read_declarations("datasets", "cmnist")["RAW"][:2]
 DOWNLOADED = True
 
 SIZES = {"train": 6930, "val": 1154, "test_id": 1154, "test_ood": 2310}  # App. E

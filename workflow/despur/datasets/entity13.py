@@ -6,7 +6,7 @@ results/data."""
 from pathlib import Path
 
 from despur.datasets.sources import breeds
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Dataset
 
@@ -20,9 +20,9 @@ RAW = (
     "breeds/dataset_class_info.json | imagenet_class_hierarchy/modified/dataset_class_info.json",
     "breeds/class_hierarchy.txt | imagenet_class_hierarchy/modified/class_hierarchy.txt",
     "breeds/node_names.txt | imagenet_class_hierarchy/modified/node_names.txt",
-    *declared("datasets", "imagenet")["RAW"],
+    *read_declarations("datasets", "imagenet")["RAW"],
 )
-BY_HAND = declared("datasets", "imagenet")["BY_HAND"]
+BY_HAND = read_declarations("datasets", "imagenet")["BY_HAND"]
 DOWNLOADS = tuple(
     {
         "url": "https://raw.githubusercontent.com/MadryLab/BREEDS-Benchmarks/master/imagenet_class_hierarchy/"

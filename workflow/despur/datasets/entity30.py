@@ -6,7 +6,7 @@ results/data."""
 from pathlib import Path
 
 from despur.datasets.sources import breeds
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Dataset
 
@@ -16,9 +16,9 @@ SETTINGS = {"size": int_(224, "released code: as CLIP sees images", at_least=32)
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
 PAPER_HYPERPARAMETERS = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True}}
 
-RAW = declared("datasets", "entity13")["RAW"]
-BY_HAND = declared("datasets", "entity13")["BY_HAND"]
-DOWNLOADS = declared("datasets", "entity13")["DOWNLOADS"]
+RAW = read_declarations("datasets", "entity13")["RAW"]
+BY_HAND = read_declarations("datasets", "entity13")["BY_HAND"]
+DOWNLOADS = read_declarations("datasets", "entity13")["DOWNLOADS"]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

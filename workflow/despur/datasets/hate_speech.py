@@ -11,7 +11,7 @@ import numpy as np
 
 from despur.datasets.hate_speech_tweets import tweets
 from despur.datasets.sources import embedding_files
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Dataset, InputError
 
@@ -26,7 +26,7 @@ SETTINGS = {
     ),
 }
 
-PAPER_HYPERPARAMETERS = {"*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
+PAPER_HYPERPARAMETERS = {"*": read_declarations("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
 LABELS_WITHHELD = "given on request only; see Huang et al. 2020"
 
@@ -38,7 +38,7 @@ RAW = (
     "hate_speech/valid.npy",
     "hate_speech/test.npy",
 )
-BY_HAND = declared("datasets", "hate_speech_tweets")["BY_HAND"]
+BY_HAND = read_declarations("datasets", "hate_speech_tweets")["BY_HAND"]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from despur.datasets.imagenet import built
 from despur.datasets.sources import metadata_tables
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, int_, name
 from despur.storage.store import Dataset, InputError
@@ -32,8 +32,8 @@ PAPER_HYPERPARAMETERS = {
     "fine_tuning": {"learning_rate": 0.8},
 }
 
-RAW = ("{synsets}", *declared("datasets", "imagenet")["RAW"])
-BY_HAND = declared("datasets", "imagenet")["BY_HAND"]
+RAW = ("{synsets}", *read_declarations("datasets", "imagenet")["RAW"])
+BY_HAND = read_declarations("datasets", "imagenet")["BY_HAND"]
 DOWNLOADS = (
     {
         "url": "https://raw.githubusercontent.com/HobbitLong/CMC/master/imagenet100.txt",

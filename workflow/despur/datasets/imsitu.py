@@ -15,7 +15,7 @@ import numpy as np
 from despur.datasets.imsitu_images import SPLITS, photographs
 from despur.datasets.sources import embedding_files
 from despur.datasets.sources.pickled_tables import stack_cells
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Array, Dataset
 
@@ -28,7 +28,7 @@ SETTINGS = {
     ),
 }
 
-PAPER_HYPERPARAMETERS = {"*": declared("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
+PAPER_HYPERPARAMETERS = {"*": read_declarations("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
 RAW_WITH = {
     "features=vectors": (
@@ -41,9 +41,9 @@ RAW_WITH = {
         "imsitu/dev.npy | imsitu/verb_full_val_df.pickle",
         "imsitu/test.npy | imsitu/verb_full_test_df.pickle",
     ),
-    "features=embedded": declared("datasets", "imsitu_images")["RAW"],
+    "features=embedded": read_declarations("datasets", "imsitu_images")["RAW"],
 }
-BY_HAND = declared("datasets", "imsitu_images")["BY_HAND"]
+BY_HAND = read_declarations("datasets", "imsitu_images")["BY_HAND"]
 PICKLES = {split: f"verb_full_{split.replace('dev', 'val')}_df.pickle" for split in SPLITS}
 
 

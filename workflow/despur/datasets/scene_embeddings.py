@@ -15,12 +15,12 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from despur.datasets import scene_digits
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, float_, int_, without
 from despur.storage.store import Dataset
 
 SETTINGS = {
-    **without(declared("datasets", "scene_digits")["SETTINGS"], "train", "foreground", "crop", "test_crop"),
+    **without(read_declarations("datasets", "scene_digits")["SETTINGS"], "train", "foreground", "crop", "test_crop"),
     "class_share": float_(0.5, "Moji: balanced classes; 0: as it comes", at_least=0, below=1),
     "p_corr": float_(0.8, "Experiment 1: 40/10/10/40", at_least=0, at_most=1),
     "dims": int_(32, "components; more are mostly noise of the textures", at_least=2),

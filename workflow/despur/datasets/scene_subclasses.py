@@ -9,12 +9,12 @@ import numpy as np
 
 from despur.datasets import scene_digits
 from despur.datasets.sources.captions import WORDS
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import SettingError, Settings, float_, for_each, without
 from despur.storage.store import Dataset
 
 SETTINGS = {
-    **without(declared("datasets", "scene_digits")["SETTINGS"], "skew", "test", "train", "foreground"),
+    **without(read_declarations("datasets", "scene_digits")["SETTINGS"], "skew", "test", "train", "foreground"),
     "class_share": float_(0.0, "BREEDS: balanced, classes as they come", at_least=0, below=1),
     "p_corr": float_(0.5, "share of a class on its background: no shortcut", at_least=0, at_most=1),
 }

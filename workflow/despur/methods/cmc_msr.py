@@ -2,11 +2,11 @@
 
 from despur.methods.cmc import CMC
 from despur.methods.families.msr import MSR
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import semantic_regulariser
 
 SETTINGS = {
-    **declared("methods", "cmc")["SETTINGS"],
+    **read_declarations("methods", "cmc")["SETTINGS"],
     **semantic_regulariser(0.1, 0.1, "Sec. 6.3, Table 2"),
 }
 

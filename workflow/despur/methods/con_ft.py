@@ -9,13 +9,13 @@ from despur.compute.task import encode
 from despur.methods.base import Losses
 from despur.methods.con import Con
 from despur.numerics.linear import logistic
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import bool_, choice, float_, without
 from despur.storage.store import Array
 
 # No criterion: there is no classifier before training has ended. The loss decides which step is best and when to stop.
 SETTINGS = {
-    **without(declared("methods", "con")["SETTINGS"], "ratio", "criterion"),
+    **without(read_declarations("methods", "con")["SETTINGS"], "ratio", "criterion"),
     "within": choice("batch", "Eq. 2, and the released code of this variant", "batch", "class"),
     "strength": float_(1.0, "released code: C of the logistic regression", above=0),
     "intercept": bool_(False, "released code"),

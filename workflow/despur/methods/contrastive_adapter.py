@@ -20,13 +20,13 @@ from despur.methods.base import Losses
 from despur.methods.families.embeddings import Bottleneck, predict_classes
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import bool_, choice, component, float_, int_
 from despur.storage.store import Array
 
 # The paper's appendix C is missing: what Sec. 4.2 does not state follows the released code.
 SETTINGS = {
-    **declared("methods", "adapter")["SETTINGS"],
+    **read_declarations("methods", "adapter")["SETTINGS"],
     "groups": component(
         "inference",
         "predictions",

@@ -6,13 +6,13 @@ regression is fitted; ``dfr_probe`` is what their code does."""
 
 from despur.methods.dfr import DFR
 from despur.methods.families.embeddings import predict_classes
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.hyperparameters import on_stage1
 from despur.specs.settings import choice, component, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **declared("methods", "dfr")["SETTINGS"],
+    **read_declarations("methods", "dfr")["SETTINGS"],
     **on_stage1("zero_shot", "last", "Sec. 5.1: embeddings of a pretrained model"),
     "groups": component("inference", "predictions", "Sec. 5.1: zero-shot classification"),
     "penalty": choice("l2", "Zhang & Re: a linear probe; not stated", "l1", "l2"),

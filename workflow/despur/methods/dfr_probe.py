@@ -11,12 +11,12 @@ import numpy as np
 from despur.methods.dfr import equal_groups
 from despur.methods.families.embeddings import predict_classes
 from despur.methods.linear_probe import LinearProbe
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import choice, component
 from despur.storage.store import Array
 
 SETTINGS = {
-    **declared("methods", "linear_probe")["SETTINGS"],
+    **read_declarations("methods", "linear_probe")["SETTINGS"],
     "groups": component("inference", "predictions", "Sec. 5.1: zero-shot classification"),
     "resample": choice("subsample", "Table 3: both", "subsample", "upsample"),
 }

@@ -4,11 +4,11 @@ the anchor's domain."""
 from torch import Tensor
 
 from despur.methods.families.domain_weighted import DomainWeighted
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import float_
 
 SETTINGS = {
-    **declared("methods", "domain_weighted_pairs")["SETTINGS"],
+    **read_declarations("methods", "domain_weighted_pairs")["SETTINGS"],
     "tau_alpha": float_(0.075, "Tables 3-8: selected at sigma = 50; App. D: swept over .05 to 1", above=0),
     "tau_beta": float_(0.5, "Tables 3-8: selected at sigma = 50; App. D: swept over .1, .25, .5, 1", at_least=0),
 }

@@ -2,11 +2,11 @@
 
 from despur.methods.families.msr import MSR
 from despur.methods.lmcl import LMCL
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import semantic_regulariser
 
 SETTINGS = {
-    **declared("methods", "lmcl")["SETTINGS"],
+    **read_declarations("methods", "lmcl")["SETTINGS"],
     **semantic_regulariser(0.1, 1.0, "Sec. 6.3, Table 1; lambda = 1 in Table 2"),
 }
 

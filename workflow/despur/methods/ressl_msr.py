@@ -2,11 +2,11 @@
 
 from despur.methods.families.msr import MSR
 from despur.methods.ressl import ReSSL
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import semantic_regulariser
 
 SETTINGS = {
-    **declared("methods", "ressl")["SETTINGS"],
+    **read_declarations("methods", "ressl")["SETTINGS"],
     **semantic_regulariser(0.01, 1.0, "Sec. 6.3, Table 1"),
 }
 

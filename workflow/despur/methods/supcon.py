@@ -3,12 +3,12 @@ positives and negatives."""
 
 from despur.methods.cnc import CNC
 from despur.samplers.contrastive import ContrastiveSampler
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import without
 
 # App. A.3 changes the sampling only.
 SETTINGS = without(
-    declared("methods", "cnc")["SETTINGS"], "groups", "anchors", "positives_by", "negatives_by", "shrink"
+    read_declarations("methods", "cnc")["SETTINGS"], "groups", "anchors", "positives_by", "negatives_by", "shrink"
 )
 
 

@@ -2,11 +2,11 @@
 
 from despur.methods.families.msr import MSR
 from despur.methods.swav import SwAV
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import semantic_regulariser
 
 SETTINGS = {
-    **declared("methods", "swav")["SETTINGS"],
+    **read_declarations("methods", "swav")["SETTINGS"],
     **semantic_regulariser(0.1, 1.0, "not stated; Sec. 6.3: those of most on ImageNet-100 and ImageNet"),
 }
 

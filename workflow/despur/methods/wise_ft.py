@@ -13,14 +13,14 @@ from torch import Tensor, nn
 
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.embeddings import Probe, Unchanged, freeze, stage1_outputs
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import choice, float_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 REVISION = 2  # the probe's step is selected before it is mixed
 SETTINGS = {
-    **declared("methods", "linear_probe")["SETTINGS"],
+    **read_declarations("methods", "linear_probe")["SETTINGS"],
     "alpha": float_(
         0.5,
         "weight of the zero-shot classifier; Wortsman et al.: 0, .1, ..., 1, and .5 without selection",

@@ -12,7 +12,7 @@ from despur.orchestration.experiments import (
     list_artifact_runs,
     load_experiments,
 )
-from despur.specs.paths import ResultPath, locate
+from despur.specs.paths import ResultPath, locate_result
 
 FILES = {  # kinds of inputs of an artifact: the file of each folder, by stage
     "metrics": {"runs": "metrics.csv", "groups": "agreement.csv"},
@@ -41,7 +41,7 @@ def list_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[st
     kinds = configure_artifact(config, paper, artifact).get("inputs", ["metrics"])
     found: list[Path] = []
     for artifact_run in list_artifact_runs(config, paper, artifact):
-        for result in map(locate, artifact_run.folders):
+        for result in map(locate_result, artifact_run.folders):
             found += list_run_inputs(result, kinds)
     return sorted({*map(str, found), *list_paper_inputs(config, paper, artifact)})
 

@@ -18,10 +18,10 @@ from despur.orchestration.configuration_files import (
     within,
 )
 from despur.orchestration.experiments import load_experiments
-from despur.specs.declarations import PACKAGE, declared
+from despur.specs.declarations import PACKAGE, read_declarations
 from despur.specs.extensions import use_extensions
 from despur.specs.names import parse, shorten, unknown
-from despur.specs.paths import KINDS, chunk_seeds, locate, split_stage
+from despur.specs.paths import KINDS, chunk_seeds, locate_result, split_stage
 from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
 
@@ -106,7 +106,7 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
         if path.stem not in known:
             raise unknown(f"artifact of {paper}", path.stem, known)
     elif path.parts[:2] in [("results", stage) for stage in ("data", "stage1", "groups", "runs")]:
-        result = locate(path)
+        result = locate_result(path)
         if not (result.datasets if result.stage == "data" else result.runs()) or path == result.folder:
             made = "metrics.csv" if result.stage == "runs" else "about.json"
             raise SettingError(f"{path} is a folder: name a file in it, {path / made}")
@@ -184,7 +184,7 @@ def _check_specifications(here: Mapping[str, Any], methods: Mapping[str, Any], k
         refuse_unknown("data set of a paper", datasets, here["datasets"])
         for text in (text for name in datasets or ("",) for text in experiments.list_specifications(stated, name)):
             stage, name = split_stage(text)
-            declared(KINDS[stage], parse(name)[0])
+            read_declarations(KINDS[stage], parse(name)[0])
 
 
 def _check_runs(config: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from despur.orchestration import experiments
 from despur.orchestration.experiments import RESULTS, ArtifactRun
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve_canonical
 
 KINDS = ("png", "csv", "pdf")
@@ -26,7 +26,7 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
     data, seeds = resolve_canonical("datasets", asked["data"]).name, asked.get("seeds", config["seeds"])
     found: dict[tuple[str, ...], str] = {}
     for artifact_run in experiments.list_runs_of_papers(config):
-        result = locate(artifact_run.folders[0])
+        result = locate_result(artifact_run.folders[0])
         one_run = artifact_run.dataset == data and result.stage == "runs" and "~" not in result.name
         if one_run and artifact_run.folders == experiments.list_run_folders(data, result.name, seeds):
             found.setdefault(artifact_run.folders, artifact_run.paper_method)
@@ -55,7 +55,7 @@ def list_outputs(config: Mapping[str, Any]) -> list[str]:
 
 def list_papers(artifact_run: ArtifactRun) -> list[str]:
     """The papers that print a method, by its name or as the same runs."""
-    name = locate(artifact_run.folders[0]).name
+    name = locate_result(artifact_run.folders[0]).name
     return [
         paper
         for paper in experiments.list_papers()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.orchestration import artifact_files, matrix, resources
-from despur.specs.paths import ResultPath, locate
+from despur.specs.paths import ResultPath, locate_result
 
 EVALUATED = {
     "metrics.csv": "evaluate",
@@ -20,7 +20,7 @@ def find_job(file: str) -> ResultPath | None:
     """The job that makes a file of results/; none for files of the repository, tables and figures."""
     if not file.startswith(("results/data/", "results/stage1/", "results/groups/", "results/runs/")):
         return None
-    result = locate(file)
+    result = locate_result(file)
     stage = EVALUATED.get(Path(file).name, result.stage) if result.stage == "runs" else result.stage
     return ResultPath(result.root, stage, result.dataset, result.name, result.seeds)
 

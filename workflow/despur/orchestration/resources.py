@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from despur.specs.names import parse
-from despur.specs.paths import ResultPath, locate
+from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 
@@ -90,7 +90,7 @@ def load_measured_speeds(reference: Path = REFERENCE) -> dict[tuple[str, str, st
     for file in sorted(reference.glob("*/*/provenance.json")):
         for folder, about in json.loads(file.read_text())["runs"].items():
             try:
-                spec = locate(folder).sweep.points[0]
+                spec = locate_result(folder).sweep.points[0]
             except SettingError:  # of a version that called it otherwise
                 continue
             for run in about.get("runs", {}).values():

@@ -14,23 +14,21 @@ import numpy as np
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.artifact_metrics import load_metrics, load_resamples
+from despur.reporting.claim_evidence import summarize
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.contrasts import (
-    LEVEL,
-    SEEDS,
     WORDS,
-    Contrast,
-    Group,
     contrasts_of,
     decide,
     is_met,
     what_would_settle,
 )
-from despur.reporting.evidence import Several, Source, collect, common_seeds, evaluate
+from despur.reporting.evidence import Several, Source, collect_values, common_seeds, evaluate
 from despur.reporting.levels import Missing
-from despur.reporting.printed import printed_settings
 from despur.reporting.printed_numbers import Printed
-from despur.reporting.tables import load_metrics, load_resamples, name_sources
+from despur.reporting.refusals import explain_refusal
+from despur.reporting.tables import name_sources
 from despur.reporting.verdicts import NOT_RUN
 
 COLUMNS = [
@@ -61,16 +59,16 @@ NOT_EXECUTED = "not executed"
 Measure = Callable[[Sequence[ArtifactRun]], tuple[pd.DataFrame, pd.DataFrame]]
 
 
-def measured(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def load_measurements(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics and resamples of an artifact's runs."""
     return load_metrics(artifact_runs), load_resamples(artifact_runs)
 
 
-def judge(claim: Claim, datasets: Sequence[str], source: Source) -> dict[str, Any]:
+def judge_claim(claim: Claim, datasets: Sequence[str], source: Source) -> dict[str, Any]:
     """Verdict and evidence of a claim on the runs of its data sets."""
     try:
         formulas, conditions = claim.formulas(datasets, source), claim.conditions(datasets, source)
-        frames = [*collect(formulas, source), *collect(conditions, source)]
+        frames = [*collect_values(formulas, source), *collect_values(conditions, source)]
         seeds = common_seeds(frames)
         found, given = evaluate(formulas, source, seeds), evaluate(conditions, source, seeds)
     except Missing as missing:
@@ -78,34 +76,14 @@ def judge(claim: Claim, datasets: Sequence[str], source: Source) -> dict[str, An
     if not all(np.isfinite(contrast.by_seed).all() for contrast in contrasts_of(found)):
         return {"verdict": "undecided", "reason": "a contrast is infinite here"}
     summary = summarize(found)
-    if reason := refused(found, given, source):
+    if reason := explain_refusal(found, given, source):
         return summary | {"verdict": "undecided", "reason": reason}
     verdict = WORDS[int(decide(found))]
-    advice = what_would_settle(found, tested(source)) if verdict == "undecided" else ""
+    advice = what_would_settle(found, count_test_samples(source)) if verdict == "undecided" else ""
     return summary | {"verdict": verdict, "advice": advice}
 
 
-def refused(found: Group, given: Group, source: Source) -> str:
-    """Why contrasts decide nothing; empty where they may."""
-    contrasts = list(contrasts_of(found))
-    if not all(contrast.decides for contrast in contrasts):
-        return f"{contrasts[0].seeds} seed{'s' * (contrasts[0].seeds > 1)}: fewer than {SEEDS} decide nothing"
-    if given.parts and not given.holds():
-        failed = [contrast.label for contrast in contrasts_of(given) if not contrast.holds()]
-        return f"not shown to be above 0, as it is given: {failed[0]}"
-    return shortened(source.metrics)
-
-
-def shortened(metrics: pd.DataFrame) -> str:
-    """Which training of the paper's own data is shorter than its own; empty for none."""
-    if "changed" not in metrics or metrics["substitute"].eq(True).any():
-        return ""
-    changed = {item for text in metrics["changed"].dropna().unique() for item in printed_settings(text).items()}
-    lengths = [f"{key}={value}" for key, value in sorted(changed) if key.rpartition(".")[2] in ("epochs", "steps")]
-    return f"not trained as long as in the paper ({', '.join(lengths)}): decides nothing about it" if lengths else ""
-
-
-def tested(source: Source) -> int | None:
+def count_test_samples(source: Source) -> int | None:
     """The number of test samples, if it was measured."""
     rows = source.metrics
     own = rows[(rows["metric"] == "samples") & (rows["split"] == "test")] if "metric" in rows else rows
@@ -114,60 +92,25 @@ def tested(source: Source) -> int | None:
     return int(own.drop_duplicates(["paper_dataset", "group"])["value"].sum())
 
 
-def summarize(found: Group) -> dict[str, Any]:
-    """What a row says of a claim's contrasts: the one nearest to its margin in half-widths, or furthest below it; and
-    the list of all."""
-    contrasts = list(contrasts_of(found))
-    k = len(contrasts)
-    weakest = min(contrasts, key=distance)
-    low, high = bounds(weakest)
-    return {
-        "k": k,
-        "needed": k if found.at_least is None else f"{found.at_least} of {len(found.parts)}",
-        "estimate": float(weakest.estimate),
-        "low": low,
-        "high": high,
-        "margin": weakest.margin,
-        "seeds": weakest.seeds,
-        "contrasts": "; ".join(map(describe, contrasts)),
-    }
-
-
-def distance(contrast: Contrast) -> float:
-    """How far a contrast is above its margin, in half-widths."""
-    width = float(np.nan_to_num(contrast.half_width()))
-    return float(contrast.estimate - contrast.margin) / max(width, 1e-12)
-
-
-def bounds(contrast: Contrast) -> tuple[float, float]:
-    """The bounds at LEVEL."""
-    width = float(contrast.half_width(LEVEL))
-    return float(contrast.estimate) - width, float(contrast.estimate) + width
-
-
-def describe(contrast: Contrast) -> str:
-    """``cnc - erm: +0.12 [+0.05, +0.19]``."""
-    low, high = bounds(contrast)
-    return f"{contrast.label}: {float(contrast.estimate):+.3g} [{low:+.3g}, {high:+.3g}]"
-
-
-def on_printed(claim: Claim, datasets: Sequence[str], printed: Source) -> dict[str, Any]:
+def judge_on_printed(claim: Claim, datasets: Sequence[str], printed: Source) -> dict[str, Any]:
     """What the paper's own numbers say of a claim."""
     try:
         formulas = claim.printed_formulas(datasets, printed)
-        collect(formulas, printed)
+        collect_values(formulas, printed)
         met = is_met(evaluate(formulas, printed, [0]))
     except (Missing, Several) as missing:
-        return {"printed": NOT_PRINTED, "printed_note": stated(claim.not_printed, datasets) or str(missing)}
-    return {"printed": AS_PRINTED if met else CONTRADICTED, "printed_note": stated(claim.slip, datasets)}
+        return {"printed": NOT_PRINTED, "printed_note": select_note(claim.not_printed, datasets) or str(missing)}
+    return {"printed": AS_PRINTED if met else CONTRADICTED, "printed_note": select_note(claim.slip, datasets)}
 
 
-def stated(note: str | Mapping[str, str], datasets: Sequence[str]) -> str:
+def select_note(note: str | Mapping[str, str], datasets: Sequence[str]) -> str:
     """A note on these data sets."""
     return note if isinstance(note, str) else "; ".join(note[name] for name in datasets if name in note)
 
 
-def claims_table(file: Path, artifact_runs: Sequence[ArtifactRun], measure: Measure = measured) -> pd.DataFrame:
+def judge_claims(
+    file: Path, artifact_runs: Sequence[ArtifactRun], measure: Measure = load_measurements
+) -> pd.DataFrame:
     """A row for each claim and each data set that is used for it. ``measure``: reads from the runs the metrics that
     claims may use (default: all)."""
     claims, names = read_claims(file)
@@ -190,12 +133,12 @@ def claims_table(file: Path, artifact_runs: Sequence[ArtifactRun], measure: Meas
             if claim.not_executed:
                 rows.append(head | {"verdict": NOT_EXECUTED, "reason": claim.not_executed})
                 continue
-            head |= on_printed(claim, datasets, printed[claim.artifact])
-            rows += [head | found for found in judged(claim, datasets, *tables[claim.behind])]
+            head |= judge_on_printed(claim, datasets, printed[claim.artifact])
+            rows += [head | found for found in judge_on_each(claim, datasets, *tables[claim.behind])]
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
 
-def judged(
+def judge_on_each(
     claim: Claim, datasets: Sequence[str], metrics: pd.DataFrame, resamples: pd.DataFrame
 ) -> list[dict[str, Any]]:
     """A verdict for each choice of the data sets that are used for those of the paper."""
@@ -206,7 +149,7 @@ def judged(
         substitute = bool(mine[0]["substitute"].eq(True).any())
         head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": substitute}
         head["measured"] = name_sources(mine[0])
-        rows.append(head | judge(claim, datasets, source))
+        rows.append(head | judge_claim(claim, datasets, source))
     nothing = {"data": "", "verdict": NOT_RUN, "reason": f"nothing was run of {claim.artifact}"}
     return rows or [nothing]
 
@@ -229,7 +172,7 @@ def list_used_datasets(metrics: pd.DataFrame, datasets: Sequence[str]) -> list[d
     return [{name: own[name] for name in datasets} for own in each if set(datasets) <= set(own)]
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
+def format_claims(table: pd.DataFrame) -> pd.DataFrame:
     """The claims as people read them: what was judged before what was not run."""
     table = table.sort_values("verdict", key=lambda verdict: verdict.isin([NOT_RUN, NOT_EXECUTED]), kind="stable")
     interval = [

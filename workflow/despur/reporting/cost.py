@@ -63,7 +63,9 @@ class Jobs:
         except (OSError, ValueError, KeyError, TypeError):  # none, or of a job that has not ended
             return None
         log = next(iter(record["log"]), file)
-        return Job(record["rule"], log, tuple(record["input"]), seconds, Path(file).parent, older(Path(file), started))
+        return Job(
+            record["rule"], log, tuple(record["input"]), seconds, Path(file).parent, is_older(Path(file), started)
+        )
 
     def behind(self, files: Iterable[str]) -> dict[str, Job]:
         """All jobs that files come from, by their log."""
@@ -91,34 +93,36 @@ class Jobs:
         return max(map(chain, jobs.values()), key=lambda each: each[0], default=(0.0, []))[1]
 
 
-def older(file: Path, started: float) -> bool:
+def is_older(file: Path, started: float) -> bool:
     """Whether a file is a link to one that was there before its job started: it was taken from the cache, not put
     there."""
     return file.is_symlink() and file.exists() and file.stat().st_mtime < started
 
 
-def about(folder: Path) -> dict[str, Any]:
+def read_about(folder: Path) -> dict[str, Any]:
     """about.json of a folder; empty where it says nothing of a process (data, tables)."""
     file = folder / "about.json"
     found = json.loads(file.read_text()) if file.exists() else {}
     return found if "seconds" in found else {}
 
 
-def by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
+def sum_by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
     """What each stage cost, in the order of the stages."""
     mine: dict[str, list[Job]] = {}
     for job in jobs:
         mine.setdefault(job.stage, []).append(job)
     return [
-        {"name": stage, **total(mine[stage])}
+        {"name": stage, **sum_jobs(mine[stage])}
         for stage in sorted(mine, key=[*STAGES.values(), "tables and figures"].index)
     ]
 
 
-def total(jobs: Collection[Job]) -> dict[str, Any]:
+def sum_jobs(jobs: Collection[Job]) -> dict[str, Any]:
     """Jobs, seconds of wall time, jobs taken from the cache; of what trains and infers: own seconds, largest memory
     (MB), devices."""
-    known = [found for job in jobs if job.stage in ("stage 1", "groups", "stage 2") and (found := about(job.folder))]
+    known = [
+        found for job in jobs if job.stage in ("stage 1", "groups", "stage 2") and (found := read_about(job.folder))
+    ]
     return {
         "jobs": len(jobs),
         "seconds": sum(job.seconds for job in jobs),

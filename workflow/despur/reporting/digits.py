@@ -18,7 +18,7 @@ import pandas as pd
 
 from despur.orchestration import configuration
 from despur.reporting.run_files import METRICS, find_run
-from despur.specs.paths import ResultPath, Run, locate
+from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.storage.commits import git
 from despur.storage.finished_runs import read_metrics, rows_of
@@ -41,7 +41,9 @@ def describe_machine() -> dict[str, Any]:
 
 def list_finished(config: Mapping[str, Any]) -> list[ResultPath]:
     """The finished folders of stage-2 runs that a configuration shows."""
-    results = {locate(folder) for _, _, folders in configuration.list_shown_folders(config) for folder in folders}
+    results = {
+        locate_result(folder) for _, _, folders in configuration.list_shown_folders(config) for folder in folders
+    }
     runs = [result for result in results if result.stage == "runs" and (result.folder / METRICS).exists()]
     return sorted(runs, key=lambda result: str(result.folder))
 

@@ -57,7 +57,7 @@ def simulate(rng: np.random.Generator, runs: int, k: int, seeds: int, test_noise
     return Noise(by_seed, by_seed[..., None] + shared + alone / np.sqrt(2))
 
 
-def situations(k: int) -> Iterator[tuple[str, int | None, list[float], int]]:
+def list_situations(k: int) -> Iterator[tuple[str, int | None, list[float], int]]:
     """What is simulated of k contrasts: a name, of how many the claim is (None: all), their effects, and which verdict
     is counted."""
     most = k // 2 + 1
@@ -69,22 +69,22 @@ def situations(k: int) -> Iterator[tuple[str, int | None, list[float], int]]:
         yield f"power at {effect:g}", None, [effect] * k, HOLDS
 
 
-def rates(k: int, seeds: int, test_noise: float, runs: int = RUNS) -> dict[str, float]:
+def simulate_rates(k: int, seeds: int, test_noise: float, runs: int = RUNS) -> dict[str, float]:
     """How often each situation's verdict is given, as a share."""
-    counted = dict.fromkeys((name for name, *_ in situations(k)), 0)
+    counted = dict.fromkeys((name for name, *_ in list_situations(k)), 0)
     rng = generator(f"error_rates/{test_noise:g}", k, seeds)
     for first in range(0, runs, AT_ONCE):
         noise = simulate(rng, min(AT_ONCE, runs - first), k, seeds, test_noise)
-        for name, at_least, effects, verdict in situations(k):
+        for name, at_least, effects, verdict in list_situations(k):
             counted[name] += int((decide(Group(noise.at(effects), at_least)) == verdict).sum())
     return {name: count / runs for name, count in counted.items()}
 
 
-def table(runs: int = RUNS) -> pd.DataFrame:
+def simulate_table(runs: int = RUNS) -> pd.DataFrame:
     """A row for each number of seeds and contrasts, with and without test noise; percentages."""
     rows = []
     for seeds, k, test_noise in itertools.product(SEEDS, CONTRASTS, TEST_NOISE):
-        found = {name: 100 * rate for name, rate in rates(k, seeds, test_noise, runs).items()}
+        found = {name: 100 * rate for name, rate in simulate_rates(k, seeds, test_noise, runs).items()}
         rows.append({"seeds": seeds, "contrasts": k, "test noise": test_noise, **found})
     return pd.DataFrame(rows)
 
@@ -120,7 +120,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="where to write the page")
     with atomic(parser.parse_args().file) as temporary:
-        temporary.write_text(to_text(table()))
+        temporary.write_text(to_text(simulate_table()))
 
 
 if __name__ == "__main__":

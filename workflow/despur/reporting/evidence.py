@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from despur.reporting.contrasts import Contrast, Group, fisher
 from despur.reporting.formulas import Correlation, Formula, Formulas
 from despur.reporting.levels import Measurement, Missing
-from despur.reporting.printed import same
+from despur.reporting.printed import is_same
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
@@ -35,7 +35,7 @@ class Source:
 
     def __init__(self, metrics: pd.DataFrame, resamples: pd.DataFrame | None = None) -> None:
         self.metrics, self.resamples = metrics, pd.DataFrame() if resamples is None else resamples
-        self._by_method = {id(table): by_method(table) for table in (self.metrics, self.resamples)}
+        self._by_method = {id(table): group_by_method(table) for table in (self.metrics, self.resamples)}
         self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._levels: dict[tuple[str, frozenset[tuple[str, Any]]], list[Any]] = {}
 
@@ -47,7 +47,7 @@ class Source:
             own = found.get(COLUMNS.get(key, key), pd.Series(index=found.index, dtype=object))
             among = wanted if isinstance(wanted, list) else [wanted]
             found = found[
-                own.isin([value for value in own.dropna().unique() if any(same(value, one) for one in among)])
+                own.isin([value for value in own.dropna().unique() if any(is_same(value, one) for one in among)])
             ]
         return found
 
@@ -56,7 +56,7 @@ class Source:
         known = (key, frozenset(measurement.items()))
         if known not in self._levels:
             own = self.rows(self.metrics, measurement).get(COLUMNS.get(key, key), pd.Series(dtype=object))
-            found = {number(value) for value in own.dropna().unique() if value != ""}
+            found = {round_number(value) for value in own.dropna().unique() if value != ""}
             self._levels[known] = sorted(found, key=lambda value: (isinstance(value, str), value))
         return self._levels[known]
 
@@ -72,12 +72,12 @@ class Source:
         return self._values[key]
 
     def _read(self, measurement: Measurement) -> pd.DataFrame:
-        found = once(self.preferred(self.rows(self.metrics, measurement)), measurement)
+        found = require_one_row(self.preferred(self.rows(self.metrics, measurement)), measurement)
         drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
         if not len(drawn):
             return found[["value"]]
         columns = [c for c in drawn if str(c).isdigit()]
-        return found[["value"]].join(once(drawn, measurement)[columns], how="inner")
+        return found[["value"]].join(require_one_row(drawn, measurement)[columns], how="inner")
 
     def correlation(self, asked: Correlation) -> pd.DataFrame:
         """Fisher's z of a rank correlation by seed, over the points that all seeds have."""
@@ -98,12 +98,12 @@ class Source:
         return table.dropna(axis=1)
 
 
-def by_method(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def group_by_method(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The rows of each method."""
     return dict(iter(table.groupby("paper_method"))) if len(table) else {}
 
 
-def number(value: Any) -> Any:
+def round_number(value: Any) -> Any:
     """A number, where the value spells one; else the value."""
     try:
         return float(value)
@@ -111,7 +111,7 @@ def number(value: Any) -> Any:
         return value
 
 
-def once(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFrame:
+def require_one_row(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFrame:
     """The rows, one for each seed. Raises Missing where there is none, Several where a seed has different values."""
     named = " ".join(f"{key}={value}" for key, value in measurement.items() if value != "")
     if not len(rows):
@@ -126,12 +126,12 @@ def once(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFrame:
     return rows.set_index("seed").sort_index()
 
 
-def collect(formulas: Formulas, source: Source) -> list[pd.DataFrame]:
+def collect_values(formulas: Formulas, source: Source) -> list[pd.DataFrame]:
     """Every value that formulas need."""
     found = []
     for part in formulas.parts:
         if isinstance(part, Formulas):
-            found += collect(part, source)
+            found += collect_values(part, source)
         elif isinstance(part, Correlation):
             found.append(source.correlation(part))
         else:

@@ -39,6 +39,7 @@ NAMES = {
     "cnc_projection_head": "CNC, projection head",
     "cnc_one_sided": "CNC, one-sided",
     "cnc_train_finetune": "CNC, train then finetune",
+    "cnc_train_finetune_all": "CNC, train then finetune all layers",
     "cnc_sizes": "CNC, M and N",
     "cnc_pseudo_labels": "CNC, pseudo-labels",
     "cnc_clustering": "CNC, clustering",
@@ -125,25 +126,27 @@ DATA = {
 }
 
 
-def panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
+def create_panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
     """A row of panels in the style of despur. ``width`` and ``height`` are those of the figure, in inches."""
-    figure, rows = named_rows([""], count, width, height, **keywords)
+    figure, rows = label_rows([""], count, width, height, **keywords)
     return figure, rows[0]
 
 
-def grid(rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
+def create_grid(
+    rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any
+) -> tuple[Figure, Any]:
     """Aligned panels (rows, columns) in the style of despur. ``width`` of the figure and ``height`` of a row, in
     inches."""
-    style()
+    set_style()
     return plt.subplots(rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, **keywords)
 
 
-def named_rows(
+def label_rows(
     names: Sequence[str], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any
 ) -> tuple[Figure, list[Any]]:
     """Rows of panels in the style of despur, each with its name above. ``width`` of the figure and ``height`` of a row,
     in inches."""
-    style()
+    set_style()
     figure = plt.figure(figsize=(width, height * len(names)), layout="constrained")
     rows = figure.subfigures(len(names), 1, squeeze=False)[:, 0]
     for row, name in zip(rows, names, strict=True):
@@ -152,7 +155,7 @@ def named_rows(
     return figure, [row.subplots(1, columns, squeeze=False, **keywords)[0] for row in rows]
 
 
-def style() -> None:
+def set_style() -> None:
     """The style of despur, for figures drawn from now on."""
     sns.set_theme(
         context="paper",
@@ -178,7 +181,7 @@ def style() -> None:
     )
 
 
-def data_name(paper_dataset: str, used_dataset: str) -> str:
+def name_data(paper_dataset: str, used_dataset: str) -> str:
     """A paper's data set, with its substitute if there is one (without the settings that it sweeps: the figure shows
     them)."""
     name = DATA.get(paper_dataset, paper_dataset)
@@ -186,7 +189,7 @@ def data_name(paper_dataset: str, used_dataset: str) -> str:
     return f"{name}, substitute: {short_name}" if ArtifactRun(paper_dataset, used_dataset, "", ()).substitute else name
 
 
-def ordered(methods: Any) -> list[str]:
+def order_methods(methods: Any) -> list[str]:
     """Methods in the order of NAMES."""
     present = set(methods)
     return [method for method in NAMES if method in present]

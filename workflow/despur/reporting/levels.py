@@ -31,7 +31,7 @@ def is_many(value: Any) -> bool:
     return isinstance(value, list | Mapping) or value in WORDS
 
 
-def fixed(measurement: Mapping[str, Any], key: str) -> list[Measurement]:
+def list_fixed(measurement: Mapping[str, Any], key: str) -> list[Measurement]:
     """The other keys of a measurement that have a single value; of a change, those of both its ends."""
     plain = {k: v for k, v in measurement.items() if k not in (key, "change") and not is_many(v)}
     ((changed, ends),) = measurement["change"].items() if "change" in measurement else ((key, [None]),)
@@ -40,12 +40,12 @@ def fixed(measurement: Mapping[str, Any], key: str) -> list[Measurement]:
     return [{k: v for k, v in {**plain, changed: end}.items() if not is_many(v)} for end in ends]
 
 
-def single_values(key: str, stated: Any, measurements: Sequence[Measurement], levels: Levels) -> list[Any]:
+def list_single_values(key: str, stated: Any, measurements: Sequence[Measurement], levels: Levels) -> list[Any]:
     """The values that are stated for a key: a list; or those levels that all measurements have, within bounds, or at an
     end."""
     if isinstance(stated, list):
         return stated
-    first, *others = [levels.levels(key, end) for one in measurements for end in fixed(one, key)]
+    first, *others = [levels.levels(key, end) for one in measurements for end in list_fixed(one, key)]
     found = [level for level in first if all(level in other for other in others)]
     if isinstance(stated, Mapping):
         for name in set(stated) - set(BOUNDS):
@@ -59,7 +59,7 @@ def single_values(key: str, stated: Any, measurements: Sequence[Measurement], le
     return {"lowest": found[:1], "highest": found[-1:]}.get(stated if isinstance(stated, str) else "", found)
 
 
-def combinations(shared: Mapping[str, Any], sides: Sequence[Any], levels: Levels) -> Iterator[Measurement]:
+def list_combinations(shared: Mapping[str, Any], sides: Sequence[Any], levels: Levels) -> Iterator[Measurement]:
     """The shared keys with single values: a mapping for each combination of values that all sides have (numbers have
     any)."""
     key = next((key for key, value in shared.items() if key != "change" and is_many(value)), None)
@@ -67,5 +67,5 @@ def combinations(shared: Mapping[str, Any], sides: Sequence[Any], levels: Levels
         yield dict(shared)
         return
     whole = [{**shared, **side} for side in sides if isinstance(side, Mapping)]
-    for value in single_values(key, shared[key], whole, levels):
-        yield from combinations({**shared, key: value}, sides, levels)
+    for value in list_single_values(key, shared[key], whole, levels):
+        yield from list_combinations({**shared, key: value}, sides, levels)

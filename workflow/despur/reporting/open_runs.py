@@ -14,9 +14,9 @@ from despur.orchestration.plan import list_jobs_behind
 from despur.reporting import tally
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.contrasts import SEEDS
-from despur.reporting.printed import at_settings, changed, not_compared, printed_settings
+from despur.reporting.printed import at_settings, describe_changes, explain_not_compared, parse_settings
 from despur.reporting.sources import Sources, list_runs, name_data
-from despur.specs.paths import ResultPath, identify_run, locate, parse_seeds
+from despur.specs.paths import ResultPath, identify_run, locate_result, parse_seeds
 
 SHARES = ("percent", "fraction", "pp")  # units of the printed numbers that are compared
 
@@ -37,7 +37,7 @@ class OpenRuns:
 def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[OpenRuns]:
     """What is open of each paper of a configuration. Results of other stages count with the runs that read them."""
     for paper in config["papers"]:
-        printed, claims = tally.printed(paper), read_claims(find_paper(paper) / "claims.yaml")[0]
+        printed, claims = tally.list_printed(paper), read_claims(find_paper(paper) / "claims.yaml")[0]
         for shown in group_by_runs(config, paper):
             (_, first), *_ = shown
             runs, jobs = find_open_jobs(first, sources)
@@ -64,7 +64,7 @@ def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[tuple[str,
     found: dict[ArtifactRun, list[tuple[str, ArtifactRun]]] = {}
     for artifact in artifact_files.list_artifacts(config, paper):
         for artifact_run in list_artifact_runs(config, paper, artifact):
-            if locate(artifact_run.folders[0]).stage == "runs":
+            if locate_result(artifact_run.folders[0]).stage == "runs":
                 found.setdefault(replace(artifact_run, artifact=""), []).append((artifact, artifact_run))
     return list(found.values())
 
@@ -73,7 +73,7 @@ def find_open_jobs(artifact_run: ArtifactRun, sources: Sources) -> tuple[set[str
     """The keys of its open runs, and the jobs that they wait for and that are not done here."""
     runs: set[str] = set()
     files = []
-    for result in map(locate, artifact_run.folders):
+    for result in map(locate_result, artifact_run.folders):
         for seed in parse_seeds(result.seeds):
             one = replace(result, seeds=f"s{seed}")
             missing = {run.key for run in one.runs()} - {*sources.where} - runs
@@ -88,15 +88,15 @@ def is_done(job: ResultPath) -> bool:
         return (job.folder / "about.json").exists()
     if job.stage not in ("stage1", "groups"):
         return False
-    done = (locate(file).seeds for file in job.folder.parent.glob("s*/about.json"))
+    done = (locate_result(file).seeds for file in job.folder.parent.glob("s*/about.json"))
     return any({*parse_seeds(job.seeds)} <= {*parse_seeds(seeds)} for seeds in done)
 
 
 def describe_points(artifact_run: ArtifactRun, sources: Sources) -> pd.DataFrame:
     """The points of a run with their settings, as metrics.csv names them; whether each has the seeds that a comparison
     needs now (``compared``), or with the open runs (``settled``)."""
-    result, rows = locate(artifact_run.folders[0]), []
-    planned = {run.key for folder in artifact_run.folders for run in locate(folder).runs()}
+    result, rows = locate_result(artifact_run.folders[0]), []
+    planned = {run.key for folder in artifact_run.folders for run in locate_result(folder).runs()}
     for runs in list_runs(artifact_run, SEEDS).values():
         keys, enough = {run.key for run in runs}, len(runs) >= SEEDS
         compared, settled = (enough and keys <= known for known in ({*sources.where}, {*sources.where} | planned))
@@ -120,8 +120,8 @@ def find_numbers(printed: pd.DataFrame, artifact_run: ArtifactRun, points: pd.Da
 
 def is_compared(artifact_run: ArtifactRun, setting: Any, data: str, method: str) -> bool:
     """Whether a point has the data and settings of a printed number."""
-    changes = printed_settings(changed(artifact_run, data, method))
-    return not not_compared(setting, data, artifact_run.substitute, changes)
+    changes = parse_settings(describe_changes(artifact_run, data, method))
+    return not explain_not_compared(setting, data, artifact_run.substitute, changes)
 
 
 def find_claims(claims: Iterable[Claim], artifact_run: ArtifactRun, points: pd.DataFrame) -> Iterator[tuple[str, str]]:

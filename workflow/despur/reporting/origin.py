@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from despur.orchestration.configuration import list_shown_folders
-from despur.specs.paths import ResultPath, locate
+from despur.specs.paths import ResultPath, locate_result
 from despur.storage.commits import git
 from despur.storage.provenance import list_versions
 from despur.storage.raw_files import sha256
@@ -15,31 +15,31 @@ from despur.storage.raw_files import sha256
 LARGEST = 256 * 2**20  # bytes: larger inputs have the checksums of their raw files only
 
 
-def code() -> dict[str, Any]:
+def describe_code() -> dict[str, Any]:
     """Commit, whether tracked files were changed since, versions, machine."""
     clean = git("status", "--porcelain", "--untracked-files=no") == ""
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     return {"commit": git("rev-parse", "HEAD"), "clean": clean, "versions": list_versions(), "machine": machine}
 
 
-def data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+def describe_data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Name, source, license and checksums of the data sets that a configuration's runs read, as far as they are
     made."""
-    results = {locate(folder).data for _, _, folders in list_shown_folders(config) for folder in folders}
+    results = {locate_result(folder).data for _, _, folders in list_shown_folders(config) for folder in folders}
     made = [
         result
         for result in sorted(results, key=lambda result: result.dataset)
         if (result.folder / "about.json").exists()
     ]
-    return [{"name": result.dataset, "sums": checksums(result), **source(result)} for result in made]
+    return [{"name": result.dataset, "sums": find_checksums(result), **describe_source(result)} for result in made]
 
 
-def source(result: ResultPath) -> dict[str, Any]:
+def describe_source(result: ResultPath) -> dict[str, Any]:
     first = next(iter(json.loads((result.folder / "about.json").read_text()).values()))
     return {"source": first.get("source", ""), "licence": first.get("licence", ""), "raw": first.get("sha256", {})}
 
 
-def checksums(result: ResultPath) -> dict[str, str]:
+def find_checksums(result: ResultPath) -> dict[str, str]:
     """The first 16 digits of the checksums of a data set's files, of those that are not too large."""
     files = [result.folder / name for name in ("inputs.npy", "table.parquet")]
     return {file.name: sha256(file)[:16] for file in files if file.exists() and file.stat().st_size <= LARGEST}

@@ -8,15 +8,15 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun, list_specifications, load_experiments
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
-from despur.specs.paths import KINDS, locate
+from despur.specs.paths import KINDS, locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 from despur.specs.spec import Spec
 
 
-def printed_settings(text: Any) -> dict[str, str]:
+def parse_settings(text: Any) -> dict[str, str]:
     """``p_corr=0.995;lambda=0.2`` as a mapping; empty text as none."""
     return {
         key.strip(): value.strip()
@@ -27,10 +27,10 @@ def printed_settings(text: Any) -> dict[str, str]:
 def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
     """The rows at the printed values of settings: those that they vary (columns ``lambda``, ``data.p_corr``), and
     their method's own."""
-    for key, value in printed_settings(printed).items():
+    for key, value in parse_settings(printed).items():
         columns = [c for c in (key, f"data.{key}") if c in rows and rows[c].notna().any()]
         if columns:
-            rows = rows[rows[columns[0]].map(lambda own, value=value: same(own, value))]
+            rows = rows[rows[columns[0]].map(lambda own, value=value: is_same(own, value))]
         elif len(rows):
             rows = rows[
                 [_has(method, data, key, value) for method, data in zip(rows["method"], rows["data"], strict=True)]
@@ -42,10 +42,10 @@ def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
 def _has(method: str, data: str, key: str, value: str) -> bool:
     """Whether a method has a setting at this value; true for what is no setting of it."""
     (point,) = resolve("methods", method, parse(data)[0]).points
-    return key not in point.settings or same(spell(point.settings[key]), value)
+    return key not in point.settings or is_same(spell(point.settings[key]), value)
 
 
-def same(own: Any, printed: Any) -> bool:
+def is_same(own: Any, printed: Any) -> bool:
     """Whether two spellings are of one value."""
     try:
         return float(own) == float(printed)
@@ -53,47 +53,47 @@ def same(own: Any, printed: Any) -> bool:
         return str(own) == str(printed)
 
 
-def same_settings(printed: Any, data: str) -> bool:
+def has_same_settings(printed: Any, data: str) -> bool:
     """Whether every point of a data set has the settings that identify a printed number (``p_corr=0.995``)."""
     sweep = resolve("datasets", data)
-    known = declared("datasets", sweep.base_name)["SETTINGS"]
-    pairs = printed_settings(printed).items()
+    known = read_declarations("datasets", sweep.base_name)["SETTINGS"]
+    pairs = parse_settings(printed).items()
     return all(
         p.settings[key] == known[key].parse(key, value) for key, value in pairs if key in known for p in sweep.points
     )
 
 
-def not_compared(printed: Any, data: str, substitute: bool, changes: Mapping[str, str]) -> str:
+def explain_not_compared(printed: Any, data: str, substitute: bool, changes: Mapping[str, str]) -> str:
     """The verdict on runs that are not at the data and settings of a printed number, with the reason. Empty for the
     paper's own data and settings."""
     if substitute:
         return "substitute data: not compared"
-    others = ", ".join(
-        f"{key}={value}" for key, value in sorted(changes.items()) if key not in printed_settings(printed)
-    )
+    others = ", ".join(f"{key}={value}" for key, value in sorted(changes.items()) if key not in parse_settings(printed))
     if others:
         return f"other settings ({others}): not compared"
-    return "" if same_settings(printed, data) else "other settings: not compared"
+    return "" if has_same_settings(printed, data) else "other settings: not compared"
 
 
-def changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
+def list_changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:
     """The changed settings of all runs, by data set of the paper, printed method and data. They also hold for metrics
     that are derived from these runs (a gap)."""
     keys = ["paper_dataset", "paper_method", "data"]
     if "changed" not in metrics:
         return {}
     found = metrics[[*keys, "changed"]].dropna().drop_duplicates()
-    return {key: printed_settings(";".join(own["changed"])) for key, own in found.groupby(keys)}
+    return {key: parse_settings(";".join(own["changed"])) for key, own in found.groupby(keys)}
 
 
-def changed(artifact_run: ArtifactRun, data: str, method: str) -> str:
+def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
     """The settings, ``size=64;epochs=1``, in which a run differs from its paper folder and its data set's file.
 
     A method is compared with the nearest of the points that the paper folder states. ``draw``, ``snapshots`` and the
     paper's ``accepted_variants`` may differ."""
     if not artifact_run.paper or artifact_run.substitute:
         return ""
-    own, *others = [point for text in (method, *stated(artifact_run)) for point in _points(artifact_run, text, data)]
+    own, *others = [
+        point for text in (method, *list_stated(artifact_run)) for point in _points(artifact_run, text, data)
+    ]
     nearest = min(
         ([key for key in own if own[key] != other.get(key) and key != "snapshots"] for other in others),
         key=len,
@@ -127,7 +127,7 @@ def _settings_of(text: str | None) -> dict[str, list[str]]:
     return parse(f"data+{text}")[1] if text else {}
 
 
-def stated(artifact_run: ArtifactRun) -> list[str]:
+def list_stated(artifact_run: ArtifactRun) -> list[str]:
     """The specifications of a run's method in its paper folder. For a name that the folder does not have (one job for
     several methods): all specifications."""
     here = load_experiments(artifact_run.paper)
@@ -142,24 +142,24 @@ def stated(artifact_run: ArtifactRun) -> list[str]:
     return [
         text.rpartition("/")[2]
         for text in texts
-        if (text.rpartition("/")[0] or "runs") == locate(artifact_run.folders[0]).stage
+        if (text.rpartition("/")[0] or "runs") == locate_result(artifact_run.folders[0]).stage
     ]
 
 
 def _points(artifact_run: ArtifactRun, text: str, data: str) -> list[dict[str, str]]:
     """Every setting of each point of a method on a data set."""
-    stage = locate(artifact_run.folders[0]).stage
+    stage = locate_result(artifact_run.folders[0]).stage
     points = resolve(KINDS[stage], text, parse(data)[0], "" if stage == "runs" else stage).points
-    return [{"method": point.base_name, **values(point)} for point in points]
+    return [{"method": point.base_name, **list_values(point)} for point in points]
 
 
-def values(spec: Spec, prefix: str = "") -> dict[str, str]:
+def list_values(spec: Spec, prefix: str = "") -> dict[str, str]:
     """Every setting of a specification and of its components, with dotted keys, as in names."""
     own = {prefix + key: spell(value) for key, value in spec.settings.items()}
     return own | {
         key: value
         for part, below in spec.components.items()
-        for key, value in values(below, f"{prefix}{part}.").items()
+        for key, value in list_values(below, f"{prefix}{part}.").items()
     }
 
 

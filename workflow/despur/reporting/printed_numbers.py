@@ -11,18 +11,18 @@ import pandas as pd
 from despur.reporting.evidence import Source
 from despur.reporting.formulas import DEFAULTS
 from despur.reporting.levels import Measurement
-from despur.reporting.printed import printed_settings, same
+from despur.reporting.printed import is_same, parse_settings
 
 
 @cache
-def reported(folder: Path) -> pd.DataFrame:
+def load_printed_numbers(folder: Path) -> pd.DataFrame:
     """All numbers that a paper prints (reported/*.csv), as shares where they are percentages, with a column for each
     printed setting."""
     tables = []
     for file in sorted(folder.glob("*.csv")):
         table = pd.read_csv(file, dtype={"setting": str})
         if "metric" in table:
-            settings = pd.DataFrame([printed_settings(text) for text in table["setting"]], table.index)
+            settings = pd.DataFrame([parse_settings(text) for text in table["setting"]], table.index)
             tables.append(table.join(settings).assign(table=file.stem, settings=settings.notna().sum(axis=1)))
     table = pd.concat(tables, ignore_index=True)
     table = table[~table["metric"].str.startswith("hyperparameter") & table["mean"].notna()]
@@ -38,7 +38,7 @@ class Printed(Source):
     settings that the claim does not name count."""
 
     def __init__(self, folder: Path, names: Sequence[Mapping[str, Any]], first: str = "") -> None:
-        super().__init__(reported(folder))
+        super().__init__(load_printed_numbers(folder))
         self.names, self.first = names, first
 
     def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
@@ -56,6 +56,6 @@ class Printed(Source):
         """A measurement as the paper's tables call it."""
         own = dict(measurement)
         for rule in self.names:
-            if all(key in own and same(own[key], value) for key, value in rule["of"].items()):
+            if all(key in own and is_same(own[key], value) for key, value in rule["of"].items()):
                 own = {key: value for key, value in own.items() if key not in rule["of"]} | rule["is"]
         return {key.removeprefix("data."): value for key, value in own.items() if DEFAULTS.get(key) != value}

@@ -10,7 +10,7 @@ import pandas as pd
 from despur.compute.randomness import generator
 from despur.numerics.umap import draw
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.paths import ResultPath, Run, locate
+from despur.specs.paths import ResultPath, Run, locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, atomic, load_dataset
 
@@ -58,7 +58,7 @@ def write_projections(
     """``output``.parquet: the first seed of each run with representations; of a sweep, its first and last point."""
     parts = []
     for folder in dict.fromkeys(artifact_run.folders[0] for artifact_run in artifact_runs):
-        result = locate(folder)
+        result = locate_result(folder)
         if result.stage != "groups":
             runs = result.runs()
             first = [run for run in runs if run.seed == runs[0].seed]

@@ -7,7 +7,7 @@ from typing import Any
 
 from despur.reporting.formulas import Correlation, Formula, Formulas, describe
 from despur.reporting.levels import WORDS as ENDS
-from despur.reporting.levels import Levels, Measurement, Missing, combinations, is_many, single_values
+from despur.reporting.levels import Levels, Measurement, Missing, is_many, list_combinations, list_single_values
 from despur.specs.names import unknown
 from despur.specs.settings import SettingError
 
@@ -49,7 +49,7 @@ def _counted_parts(
     if "each" in node:
         ((key, stated),) = node["each"].items()
         own = {name: value for name, value in shared.items() if name not in WORDS}
-        found = single_values(key, _all_datasets(key, stated, shared), [own], levels)
+        found = list_single_values(key, _all_datasets(key, stated, shared), [own], levels)
         groups = [read_group(node["of"], {**shared, key: value}, levels) for value in found]
     elif isinstance(node["of"], list):
         groups = [read_group(own, shared, levels) for own in node["of"]]
@@ -80,7 +80,7 @@ def read_contrasts(stated: Mapping[str, Any], levels: Levels) -> Iterator[Formul
     hidden = {*words["mean"], *(["dataset"] if isinstance(stated["dataset"], str) else [])}
     found: dict[str, Formula] = {}
     for sides in read_sides(words, shared, levels):
-        for own in combinations(shared, sides, levels):
+        for own in list_combinations(shared, sides, levels):
             for high, low in itertools.product(*(_single(side, own, levels) for side in sides)):
                 if high != low:
                     formula = read_formula(words, high, low, hidden, levels)
@@ -96,7 +96,7 @@ def read_sides(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Leve
         return [(_side(high), _side(low)) for high, low in words["pairs"].items()]
     if key := words.get("rises_with", words.get("falls_with")):
         steps = (
-            itertools.pairwise(single_values(key, "every", [dict(shared)], levels))
+            itertools.pairwise(list_single_values(key, "every", [dict(shared)], levels))
             if words.get("steps")
             else [("lowest", "highest")]
         )
@@ -122,7 +122,7 @@ def _side(stated: Any) -> Any:
 
 def _single(side: Any, shared: Measurement, levels: Levels) -> list[Any]:
     """A side with the shared keys: one measurement for each combination of its values; a number as it is."""
-    return list(combinations({**shared, **side}, [{}], levels)) if isinstance(side, Mapping) else [side]
+    return list(list_combinations({**shared, **side}, [{}], levels)) if isinstance(side, Mapping) else [side]
 
 
 def read_formula(words: Mapping[str, Any], high: Any, low: Any, hidden: set[str], levels: Levels) -> Formula:
@@ -133,7 +133,7 @@ def read_formula(words: Mapping[str, Any], high: Any, low: Any, hidden: set[str]
         averaged = [
             {**one, key: v}
             for one in averaged
-            for v in single_values(key, stated, [{**side, **one} for side in both], levels)
+            for v in list_single_values(key, stated, [{**side, **one} for side in both], levels)
         ]
     log, constant, terms = words.get("scale") == "log", 0.0, []
     for sign, side in ((1.0, high), (-1.0, low)):
@@ -154,7 +154,7 @@ def _terms(side: Measurement, levels: Levels) -> list[tuple[float, Measurement]]
         return [(1.0, side)]
     plain = {key: value for key, value in side.items() if key != "change"}
     ((key, ends),) = side["change"].items()
-    first, last = (single_values(key, end, [plain], levels)[0] if end in ENDS else end for end in ends)
+    first, last = (list_single_values(key, end, [plain], levels)[0] if end in ENDS else end for end in ends)
     return [(1.0, {**plain, key: last}), (-1.0, {**plain, key: first})]
 
 
@@ -179,5 +179,7 @@ def read_correlation(words: Mapping[str, Any], shared: Mapping[str, Any], levels
         key: value for key, value in shared.items() if key != "metric" and (key not in words["over"] or is_many(value))
     }
     plain = {key: value for key, value in of.items() if not is_many(value)} | {"metric": first}
-    of = {key: single_values(key, value, [plain], levels) if is_many(value) else value for key, value in of.items()}
+    of = {
+        key: list_single_values(key, value, [plain], levels) if is_many(value) else value for key, value in of.items()
+    }
     return Correlation((first, second), tuple(words["over"]), of, sign, read_margin(words["margin"]), label)

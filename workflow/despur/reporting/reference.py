@@ -19,7 +19,7 @@ from despur.specs.settings import SettingError
 from despur.storage.store import write_csv, write_json
 
 
-def folders(config: dict[str, Any], paper: str) -> list[Path]:
+def list_artifact_folders(config: dict[str, Any], paper: str) -> list[Path]:
     """The finished folders behind all artifacts of a paper; some artifacts show data alone, of which nothing was
     trained."""
     artifacts = experiments.load_experiments(paper)["artifacts"]
@@ -32,7 +32,7 @@ def folders(config: dict[str, Any], paper: str) -> list[Path]:
     return sorted(Path(folder) for folder in named if (Path(folder) / "about.json").exists())
 
 
-def shown(folder: Path) -> list[Path]:
+def list_kept_files(folder: Path) -> list[Path]:
     """A paper's tables and figures as people read them, not what figures plot."""
     return sorted(
         file
@@ -41,20 +41,20 @@ def shown(folder: Path) -> list[Path]:
     )
 
 
-def keep(configfile: Path) -> None:
+def keep_reference(configfile: Path) -> None:
     """Copy each paper's tables and figures that were made. Beside them: what made them (of each run specification,
     code digest, seconds, device, memory), and training histories."""
     config = configuration.load_configuration(configfile)
-    made_by = {**origin.code(), "config": config}  # before this writes into the tree
+    made_by = {**origin.describe_code(), "config": config}  # before this writes into the tree
     keep_scorecard(Path(config["outputs"]), Path("results/reference") / configfile.stem)
     for paper in config["papers"]:
         source, target = Path(config["outputs"]) / "papers" / paper, Path("results/reference") / configfile.stem / paper
-        for file in (files := shown(source)):
+        for file in (files := list_kept_files(source)):
             destination = target / file.relative_to(source)
             destination.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, destination)
         if files:
-            runs = folders(config, paper)
+            runs = list_artifact_folders(config, paper)
             abouts = {str(run): json.loads((run / "about.json").read_text()) for run in runs}
             write_json(target / "provenance.json", {**made_by, "runs": abouts})
             histories = [pd.read_csv(run / "history.csv") for run in runs if (run / "history.csv").exists()]
@@ -74,7 +74,7 @@ if __name__ == "__main__":
     parser.add_argument("--configfile", type=Path, default=Path("config.yaml"))
     configfile = parser.parse_args().configfile
     try:
-        keep(configfile)
+        keep_reference(configfile)
         keep_digits(configfile)
     except SettingError as error:
         parser.error(str(error))

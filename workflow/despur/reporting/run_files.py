@@ -10,7 +10,7 @@ import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.names import parse
-from despur.specs.paths import Run, identify_run, locate
+from despur.specs.paths import Run, identify_run, locate_result
 from despur.specs.resolution import resolve
 from despur.storage.abouts import About, read_abouts, read_upstream
 from despur.storage.cards import read_card
@@ -44,7 +44,7 @@ def read_parts(artifact_run: ArtifactRun, files: dict[str, str]) -> Iterator[pd.
             yield read_source(artifact_run, find_run(key), source, files["runs"])
     else:
         for folder in artifact_run.folders:
-            if name := files.get(locate(folder).stage):
+            if name := files.get(locate_result(folder).stage):
                 yield READERS[name](Path(folder) / name).assign(measured=HERE)
 
 
@@ -66,9 +66,9 @@ def load_upstream(artifact_runs: Sequence[ArtifactRun]) -> dict[str, dict[str, A
     for artifact_run in artifact_runs:
         for key, source in artifact_run.sources:
             here = not is_record(source)
-            found[key] = read_upstream(locate(source), find_run(key)) if here else load_record(source).upstream()
+            found[key] = read_upstream(locate_result(source), find_run(key)) if here else load_record(source).upstream()
         for folder in () if artifact_run.sources else artifact_run.folders:
-            found |= {run.key: read_upstream(locate(folder), run) for run in locate(folder).runs()}
+            found |= {run.key: read_upstream(locate_result(folder), run) for run in locate_result(folder).runs()}
     return found
 
 
@@ -80,7 +80,7 @@ def describe_machine(about: About) -> str:
 def load_labels(artifact_run: ArtifactRun) -> Dataset:
     """The data set of the first run: as it is here, else what the card of a record tells: labels of test samples, and
     how many training samples each class x attribute has. Raises InputError where neither tells enough."""
-    result = locate(artifact_run.folders[0])
+    result = locate_result(artifact_run.folders[0])
     if (result.data.folder / "about.json").exists():
         return load_dataset(result.data.folder, result.runs()[0].data.name)
     cards = [load_record(source).card for _, source in artifact_run.sources if is_record(source)]
@@ -107,7 +107,7 @@ def read_source(artifact_run: ArtifactRun, run: Run, source: str, name: str) -> 
         table, where = load(source), recorded.describe_machine(load_record(source))
     else:
         table, where = rows_of(read_once(source, name), run), HERE
-    named = identify_run(locate(artifact_run.folders[0]), run)
+    named = identify_run(locate_result(artifact_run.folders[0]), run)
     values = table.loc[:, "split":]  # before it stand the columns that say which run
     return values.assign(**named, measured=where)
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from despur.reporting.contrasts import Contrast
 from despur.reporting.verdicts import share_variance
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
 
 NO_SHARES = ("tpr_gap",)  # metrics that are no share of test samples
@@ -15,7 +15,7 @@ NO_SHARES = ("tpr_gap",)  # metrics that are no share of test samples
 
 def is_official(data: str) -> bool:
     """Whether the test split is the paper's own: that of data which is not drawn anew here."""
-    return "draw" not in declared("datasets", parse(data)[0])["SETTINGS"]
+    return "draw" not in read_declarations("datasets", parse(data)[0])["SETTINGS"]
 
 
 def sample_variance(number: Any, runs: pd.DataFrame, data: str, resamples: pd.DataFrame | None = None) -> float:

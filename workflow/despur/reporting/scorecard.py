@@ -56,7 +56,7 @@ COLUMNS = [
 ]
 
 
-def table(page: Page) -> pd.DataFrame:
+def load_table(page: Page) -> pd.DataFrame:
     """A row for each printed number and for each claim, all papers."""
     parts = []
     for numbers, claims in page.tables.values():
@@ -65,19 +65,19 @@ def table(page: Page) -> pd.DataFrame:
     return pd.concat([part.reindex(columns=COLUMNS).astype(object) for part in parts])
 
 
-def number(value: Any, digits: int = 3) -> str:
+def format_number(value: Any, digits: int = 3) -> str:
     """A number of any size in a few digits; a dash for none."""
     if value is None or pd.isna(value):
         return "–"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
-def breakable(name: Any) -> str:
+def break_name(name: Any) -> str:
     """A name that may go on in the next line after each ``+``; a dash for none."""
     return "–" if pd.isna(name) else str(name).replace("+", "+\u200b")
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """``45 s``, ``12 min``, ``3.4 h``."""
     return (
         f"{seconds:.0f} s"
@@ -94,7 +94,7 @@ def render(page: Page) -> str:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters |= {"number": number, "duration": duration, "breakable": breakable}
+    environment.filters |= {"number": format_number, "duration": format_duration, "breakable": break_name}
     template = environment.get_template("scorecard.html.jinja")
     return template.render(
         page=page,
@@ -110,7 +110,7 @@ def render(page: Page) -> str:
 def write(config: Mapping[str, Any], prefix: Path) -> Page:
     """``prefix``.html and .csv, each atomically; what they show."""
     page = Page(config, prefix)
-    write_csv(prefix.with_suffix(".csv"), table(page))
+    write_csv(prefix.with_suffix(".csv"), load_table(page))
     with atomic(prefix.with_suffix(".html")) as temporary:
         temporary.write_text(render(page), encoding="utf-8")
     return page

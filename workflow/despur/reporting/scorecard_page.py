@@ -26,7 +26,8 @@ class Page:
     def __init__(self, config: Mapping[str, Any], target: Path) -> None:
         self.config, self.folder, self.file = config, target.parent, configuration.find_file(config)
         self.tables = {
-            name: (tally.numbers(config, name), tally.claims(config, name)) for name in experiments.list_papers()
+            name: (tally.count_numbers(config, name), tally.count_claims(config, name))
+            for name in experiments.list_papers()
         }
         self.papers = [self.paper(name) for name in self.tables]
         self.headline = count_headline(self.papers)
@@ -62,12 +63,12 @@ class Page:
             "beside": numbers[numbers["kind"].isin(["substitute data", "not compared"])],
             "claims": split_claims(claims),
             "asked": len(claims.drop_duplicates(["claim", "dataset"])),
-            "command": self.command(name) if name in self.config["papers"] else command_elsewhere(name),
+            "command": self.command(name) if name in self.config["papers"] else format_command(name),
         }
 
     def artifacts(self, paper: str) -> list[tuple[str, str]]:
         """The tables and figures of a paper, with their addresses; an empty address for what is not made."""
-        done, found = tally.made(self.config, paper), []
+        done, found = tally.list_made_artifacts(self.config, paper), []
         for artifact in experiments.load_experiments(paper)["artifacts"]:
             files = artifact_files.list_outputs(self.config, paper, artifact)
             if not files[0].endswith(".parquet"):
@@ -86,7 +87,7 @@ class Page:
     def runs(self, paper: str) -> dict[tuple[str, str, str], list[str]]:
         """Addresses of the run folders behind each artifact, data set and method of a paper."""
         found: dict[tuple[str, str, str], list[str]] = {}
-        for artifact in tally.made(self.config, paper):
+        for artifact in tally.list_made_artifacts(self.config, paper):
             for artifact_run in experiments.list_artifact_runs(self.config, paper, artifact):
                 links = [link for folder in artifact_run.folders if (link := self.link(folder))]
                 found.setdefault((artifact, artifact_run.paper_dataset, artifact_run.paper_method), []).extend(links)
@@ -109,7 +110,7 @@ class Page:
             "methods": methods,
             "entries": entries,
             "image": image,
-            "said": said(table),
+            "said": collect_notes(table),
             "link": link,
             "seeds": int(table["seeds"].max()),
         }
@@ -134,25 +135,25 @@ class Page:
         every = {log: job for each in behind.values() for log, job in each.items()}
         used = Counter(log for each in behind.values() for log in each)
         papers = [
-            {"name": name, **cost.total(each.values()), "shared": sum(used[log] > 1 for log in each)}
+            {"name": name, **cost.sum_jobs(each.values()), "shared": sum(used[log] > 1 for log in each)}
             for name, each in behind.items()
             if each
         ]
         return {
-            "stages": cost.by_stage(every.values()),
+            "stages": cost.sum_by_stage(every.values()),
             "papers": papers,
             "path": jobs.critical_path(every),
-            **cost.total(every.values()),
+            **cost.sum_jobs(every.values()),
         }
 
     def provenance(self) -> dict[str, Any]:
         """What made the page, and how to make it again."""
         asked = {key: value for key, value in self.config.items() if value != {}}
         shown = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
-        return {**origin.code(), "data": origin.data(self.config), "config": shown}
+        return {**origin.describe_code(), "data": origin.describe_data(self.config), "config": shown}
 
 
-def said(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
+def collect_notes(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
     """Of each metric of the matrix: the methods that help, of the paper whose metric it is (``own``) and of
     ``others``; and that hurt."""
     found: dict[str, dict[str, list[str]]] = {name: {"own": [], "others": [], "hurts": []} for name in table["metric"]}
@@ -163,7 +164,7 @@ def said(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def command_elsewhere(paper: str) -> str:
+def format_command(paper: str) -> str:
     """What to type to run a paper that this configuration leaves out; empty where no configuration here has it."""
     having = [file for file in list_files() if paper in load_merged(file).get("papers", [])]
     return f"make CONFIG={having[0]}" if having else ""

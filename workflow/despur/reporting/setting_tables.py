@@ -10,8 +10,8 @@ from typing import Any
 
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import PAPERS, list_artifact_runs, load_experiments
-from despur.specs.declarations import declared, paper_hyperparameters
-from despur.specs.paths import locate
+from despur.specs.declarations import paper_hyperparameters, read_declarations
+from despur.specs.paths import locate_result
 from despur.specs.settings import spell
 from despur.specs.spec import Spec
 from despur.storage.store import atomic
@@ -36,7 +36,7 @@ def list_used_components(paper: str) -> list[Component]:
     found: set[Component] = set()
     for artifact in load_experiments(paper)["artifacts"]:
         for artifact_run in list_artifact_runs(config, paper, artifact):
-            result = locate(artifact_run.folders[0])
+            result = locate_result(artifact_run.folders[0])
             for point in (*result.datasets.points, *result.sweep.points):
                 found |= set(list_parts(point))
     return sorted(found, key=lambda component: (list(TITLES).index(component[0]), component[1]))
@@ -54,7 +54,9 @@ def list_lines(paper: str) -> Iterator[str]:
     components = list_used_components(paper)
     datasets = [name for kind, name in components if kind == "datasets"]
     rows = {component: list_rows(*component, datasets) for component in components}
-    trained = [set(rows[key]) for key in rows if key[0] == "methods" and "epochs" in declared(*key)["SETTINGS"]]
+    trained = [
+        set(rows[key]) for key in rows if key[0] == "methods" and "epochs" in read_declarations(*key)["SETTINGS"]
+    ]
     shared = set.intersection(*trained) if trained else set()
     common = [row for row in max(rows.values(), key=lambda own: len(shared & set(own)), default=[]) if row in shared]
     yield from list_table_lines("All methods that are trained", common)
@@ -64,7 +66,7 @@ def list_lines(paper: str) -> Iterator[str]:
 
 def list_rows(kind: str, name: str, datasets: list[str]) -> list[Row]:
     """What can be set of a component: its own settings, and what these data sets state of its components."""
-    own = declared(kind, name)["SETTINGS"]
+    own = read_declarations(kind, name)["SETTINGS"]
     stated = describe_stated(kind, name, datasets) if kind != "datasets" else {}
     parts = {"stage1", *(key for key in own if own[key].folder)}
     keys = [*own, *(key for key in stated if "." in key and key.split(".")[0] in parts)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from despur.orchestration.experiments import RESULTS, ArtifactRun
-from despur.specs.paths import ResultPath, Run, locate
+from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.storage import ledger
 from despur.storage.finished_runs import means_the_same
@@ -53,7 +53,7 @@ def find_sources(use_ledger: bool = True, results: Path = RESULTS, folder: Path 
 def list_current_runs(folder: Path) -> list[Run]:
     """The runs of a finished folder on this machine that have the meaning and the revisions of today."""
     try:
-        result, about = locate(folder), json.loads((folder / "about.json").read_text())
+        result, about = locate_result(folder), json.loads((folder / "about.json").read_text())
         if not means_the_same(result, about):
             return []
         return [run for run in result.runs() if not explain_revisions(run, about.get("revisions", {}))]
@@ -63,7 +63,7 @@ def list_current_runs(folder: Path) -> list[Run]:
 
 def list_runs(artifact_run: ArtifactRun, seeds: int) -> dict[str, list[Run]]:
     """The runs of an artifact at each of its points, with seeds 0 to ``seeds`` - 1, whichever it asks for."""
-    result = locate(artifact_run.folders[0])
+    result = locate_result(artifact_run.folders[0])
     found: dict[str, list[Run]] = {}
     span = f"s0-{seeds - 1}" if seeds > 1 else "s0"
     for run in ResultPath(result.root, result.stage, result.dataset, result.name, span).runs():
@@ -77,10 +77,10 @@ def name_data(artifact_run: ArtifactRun, run: Run) -> str:
     return re.sub(r"\+draw=\d+", "", name) if "draw=seed" in artifact_run.dataset else name
 
 
-def with_sources(artifact_runs: Iterable[ArtifactRun], sources: Sources) -> Iterator[ArtifactRun]:
+def attach_sources(artifact_runs: Iterable[ArtifactRun], sources: Sources) -> Iterator[ArtifactRun]:
     """Of these runs, those that were measured, and where. Results of other stages: those that are on this machine."""
     for artifact_run in artifact_runs:
-        if locate(artifact_run.folders[0]).stage != "runs":
+        if locate_result(artifact_run.folders[0]).stage != "runs":
             here = tuple(folder for folder in artifact_run.folders if (Path(folder) / "about.json").exists())
             if here:
                 yield replace(artifact_run, folders=here)

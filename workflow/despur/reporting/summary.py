@@ -39,7 +39,7 @@ def count_numbers(rows: pd.DataFrame) -> dict[str, int]:
     measure counts once; where it differs in any of them, it differs."""
     numbers = rows[rows["kind_of_row"] == "number"]
     named = numbers.assign(
-        kind=numbers["verdict"].map(verdicts.kind), number=numbers.groupby(NUMBER, dropna=False).ngroup()
+        kind=numbers["verdict"].map(verdicts.classify_verdict), number=numbers.groupby(NUMBER, dropna=False).ngroup()
     )
     found = verdicts.counts(named)
     return {"compared": sum(found[kind] for kind in verdicts.COMPARED), "agree": found["agrees"]}
@@ -67,7 +67,7 @@ def format_summary() -> str:
     scorecards, lines = load_scorecards(), [*TITLES]
     for paper in experiments.list_papers():
         rows = scorecards[scorecards["paper"] == paper]
-        numbers, printed = count_numbers(rows), len(tally.printed(paper))
+        numbers, printed = count_numbers(rows), len(tally.list_printed(paper))
         claims = [format_claims(count_claims(rows, substitute)) for substitute in (False, True)]
         link = f"[{experiments.load_experiments(paper)['title']}](workflow/papers/{paper}/README.md)"
         lines.append(f"| {link} | {printed} | {numbers['compared']} | {numbers['agree']} | {' | '.join(claims)} |")

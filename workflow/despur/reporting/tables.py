@@ -1,7 +1,6 @@
 """Printed numbers beside ours: the long table, and how it is shown (Markdown, LaTeX)."""
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -12,10 +11,11 @@ import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import run_files
+from despur.reporting.artifact_metrics import parse_artifact_runs
 from despur.reporting.contrasts import SEEDS
-from despur.reporting.printed import at_settings, changed, changes, not_compared
+from despur.reporting.printed import at_settings, explain_not_compared, list_changes
 from despur.reporting.sample_noise import sample_variance
-from despur.reporting.verdicts import NOT_RUN, UNDECIDED, judge_number, last_digit, smallest_visible, summary
+from despur.reporting.verdicts import NOT_RUN, UNDECIDED, judge_number, last_digit, smallest_visible, summarize_verdicts
 from despur.storage.group_warnings import describe_warnings
 from despur.storage.store import atomic, write_csv
 
@@ -36,78 +36,6 @@ COLUMNS = [
     "verdict",
     "note",
 ]
-RUN_COLUMNS = [
-    "paper_dataset",
-    "used_dataset",
-    "paper_method",
-    "data",
-    "substitute",
-    "artifact",
-    "seed",
-    "split",
-    "selection",
-    "metric",
-    "group",
-    "value",
-    "measured",
-]
-
-
-def parse_artifact_runs(text: str) -> list[ArtifactRun]:
-    """The runs of an artifact that a rule hands over as JSON."""
-    return [
-        ArtifactRun(
-            **{
-                **artifact_run,
-                "folders": tuple(artifact_run["folders"]),
-                "sources": tuple(map(tuple, artifact_run.get("sources", ()))),
-            }
-        )
-        for artifact_run in json.loads(text)["artifact_runs"]
-    ]
-
-
-def load_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """What was measured of an artifact's runs in long form, with the paper's data set (``paper_dataset``), the one
-    that was used (``used_dataset``), the paper's method (``paper_method``), whether the data is a ``substitute``,
-    which settings are ``changed`` from the paper's, and where it was ``measured``.
-
-    Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
-    """
-    return _load(artifact_runs, {"runs": run_files.METRICS, "groups": run_files.AGREEMENT})
-
-
-def load_resamples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """Bootstrap values of the headline split: a row for each run, metric and group, columns "0", "1", ...: the
-    bootstrap samples."""
-    return _load(artifact_runs, {"runs": run_files.RESAMPLES})
-
-
-def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.DataFrame:
-    parts = []
-    for artifact_run in artifact_runs:
-        own: dict[str, Any] = {
-            "paper_dataset": artifact_run.paper_dataset,
-            "used_dataset": artifact_run.dataset,
-            "paper_method": artifact_run.paper_method,
-            "substitute": artifact_run.substitute,
-            "artifact": artifact_run.artifact,
-        }
-        for table in run_files.read_parts(artifact_run, files):
-            part = table.rename(columns={"dataset": "data"})
-            if "draw=seed" in artifact_run.dataset:  # every seed has data of its own, which are one to a reader
-                part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
-            pairs = list(zip(part["data"], part["method"], strict=True))
-            own["changed"] = pd.Series(pairs, part.index).map(
-                {pair: changed(artifact_run, *pair) for pair in set(pairs)}
-            )
-            parts.append(part.assign(**own))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
-
-
-def headline(metrics: pd.DataFrame, selection: str = "best") -> pd.DataFrame:
-    """Test rows under one selection rule."""
-    return metrics[(metrics["split"] == "test") & (metrics["selection"] == selection)]
 
 
 def compare(
@@ -123,7 +51,7 @@ def compare(
     verdict) only where data and settings are the paper's own. ``splits``: which split a metric is of, where that is
     not "test". ``resamples``: bootstrap values, for what is no share of test samples.
     """
-    others, best = changes(metrics), metrics[metrics["selection"] == "best"]
+    others, best = list_changes(metrics), metrics[metrics["selection"] == "best"]
     rounding = {metric: last_digit(part["mean"]) for metric, part in reported.groupby("metric")}
     rows: list[dict[str, Any]] = []
     for number in reported.itertuples():
@@ -133,7 +61,7 @@ def compare(
         here = here[here["paper_method"] == number.method]
         mine = at_settings(here[(here["group"] == "") & (here["metric"] == number.metric)], number.setting)
         for (data, substitute), part in mine.groupby(["data", "substitute"], sort=False):
-            refused = not_compared(
+            refused = explain_not_compared(
                 number.setting, str(data), bool(substitute), others.get((number.dataset, number.method, data), {})
             )
             row = _ours(number, part["value"], str(data), refused) | {"measured": name_sources(part)}
@@ -171,14 +99,14 @@ def _ours(number: Any, values: pd.Series, data: str, refused: str) -> dict[str, 
     return row if seeds >= SEEDS else row | {"verdict": UNDECIDED}
 
 
-def spread(mean: float, std: float) -> str:
+def format_spread(mean: float, std: float) -> str:
     """``77.4 (3.0)``; without a standard deviation, ``77.4``; a dash for nothing."""
     if pd.isna(mean):
         return "–"
     return f"{mean:.1f}" if pd.isna(std) else f"{mean:.1f} ({std:.1f})"
 
 
-def shown(table: pd.DataFrame, form: Callable[[float, float], str] = spread) -> pd.DataFrame:
+def format_table(table: pd.DataFrame, form: Callable[[float, float], str] = format_spread) -> pd.DataFrame:
     """The table as people read it: rounded, mean (std), what was run before what was not."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
     display = pd.DataFrame(
@@ -213,8 +141,8 @@ def to_markdown(table: pd.DataFrame) -> str:
 def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None = None) -> None:
     """``prefix``.csv (unrounded), .md, .tex and .html (as people read it; .md and .html say first how many numbers
     agree), atomically."""
-    display = shown(table) if display is None else display
-    line = summary(table)
+    display = format_table(table) if display is None else display
+    line = summarize_verdicts(table)
     write_csv(prefix.with_suffix(".csv"), table)
     texts = {
         ".md": (f"{line}\n\n" if line else "") + to_markdown(display),

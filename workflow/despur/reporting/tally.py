@@ -10,14 +10,14 @@ import pandas as pd
 from despur.orchestration import artifact_files, experiments
 from despur.reporting.claim_format import read_claims
 from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
-from despur.reporting.claims import claims_table
-from despur.reporting.verdicts import NOT_RUN, kind
+from despur.reporting.claims import judge_claims
+from despur.reporting.verdicts import NOT_RUN, classify_verdict
 
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
 OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "measured", "verdict"]
 
 
-def printed(paper: str) -> pd.DataFrame:
+def list_printed(paper: str) -> pd.DataFrame:
     """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row
     each, with its unit, its place in the paper and the artifact that shows it."""
     artifacts, tables = experiments.load_experiments(paper)["artifacts"], []
@@ -55,13 +55,13 @@ def format_settings(table: pd.DataFrame) -> pd.Series:
     return pd.Series([";".join(sorted(filter(None, [*own, base]))) for own, base in zip(*both, strict=True)])
 
 
-def measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+def list_measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """The rows of a paper's finished tables that stand beside a printed number."""
     tables = [pd.DataFrame(columns=[*KEY, "shown", *OURS])]
-    for artifact in made(config, paper):
+    for artifact in list_made_artifacts(config, paper):
         files = [file for file in artifact_files.list_outputs(config, paper, artifact) if file.endswith(".csv")]
         for file in map(Path, files if artifact_files.find_script(artifact) == artifact_files.TABLE else []):
-            if {"paper_dataset", "reported", "verdict"} <= columns(file):
+            if {"paper_dataset", "reported", "verdict"} <= read_columns(file):
                 table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
                 tables.append(
                     table[table["shown"].notna()].assign(artifact=artifact).reindex(columns=[*KEY, "shown", *OURS])
@@ -69,13 +69,13 @@ def measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
-def columns(file: Path) -> set[str]:
+def read_columns(file: Path) -> set[str]:
     """The names in the first line of a table, which may be empty."""
     with file.open() as lines:
         return set(next(lines, "").strip().split(","))
 
 
-def made(config: Mapping[str, Any], paper: str) -> list[str]:
+def list_made_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
     """The artifacts of a paper that are finished; none if the configuration leaves the paper out."""
     if paper not in config["papers"]:
         return []
@@ -86,10 +86,14 @@ def made(config: Mapping[str, Any], paper: str) -> list[str]:
     ]
 
 
-def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+def count_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """A row for each printed number and each data set that is used for it, in the unit of the table; ``number``
     counts the printed numbers."""
-    table = printed(paper).assign(number=lambda t: range(len(t))).merge(measured(config, paper), on=KEY, how="left")
+    table = (
+        list_printed(paper)
+        .assign(number=lambda t: range(len(t)))
+        .merge(list_measured(config, paper), on=KEY, how="left")
+    )
     table = table.astype(
         dict.fromkeys(
             ("reported", "reported_std", "shown", "ours", "ours_std", "difference", "smallest_visible", "seeds"), float
@@ -102,23 +106,27 @@ def numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     larger = table[["reported", "ours"]].abs().max(axis=1)
     return table.assign(
         paper=paper,
-        kind=table["verdict"].map(kind),
+        kind=table["verdict"].map(classify_verdict),
         seeds=table["seeds"].fillna(0).astype(int),
         relative=table["difference"].abs() / larger.where(larger > 0, 1),
     ).drop(columns="shown")
 
 
-def claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+def count_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """A row for each claim, data set of the paper and data set that is used for it; what no finished table judges is
     not run here."""
     file = experiments.find_paper(paper) / "claims.yaml"
     asked = read_claims(file)[0]
     rows = [(claim.name, ", ".join(datasets)) for claim in asked for datasets in claim.rows]
     made_here = Path(artifact_files.list_outputs(config, paper, "claims")[0]).with_suffix(".csv")
-    parts = [pd.read_csv(made_here).reindex(columns=CLAIM_COLUMNS)] if "claims" in made(config, paper) else []
+    parts = (
+        [pd.read_csv(made_here).reindex(columns=CLAIM_COLUMNS)]
+        if "claims" in list_made_artifacts(config, paper)
+        else []
+    )
     judged = {row for part in parts for row in zip(part["claim"], part["dataset"], strict=True)}
     if not judged.issuperset(rows):  # executing them on the printed numbers takes seconds
-        others = claims_table(file, [])
+        others = judge_claims(file, [])
         parts.append(others[[row not in judged for row in zip(others["claim"], others["dataset"], strict=True)]])
     table = pd.concat(parts, ignore_index=True)
     order = {row: i for i, row in enumerate(rows)}  # without claims that are no longer in the file

@@ -73,7 +73,7 @@ def last_digit(printed: pd.Series) -> float:
     return 0.5 * 10.0 ** -max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
-def kind(verdict: str) -> str:
+def classify_verdict(verdict: str) -> str:
     """The kind of a verdict: agrees, differs, too noisy, undecided (few seeds), substitute data, not compared (other
     settings), not run here."""
     if verdict in COMPARED:
@@ -93,14 +93,14 @@ def differences_by_chance(found: dict[str, int]) -> float:
     return 2 * LEVEL * sum(found[name] for name in COMPARED)
 
 
-def summary(table: pd.DataFrame) -> str:
+def summarize_verdicts(table: pd.DataFrame) -> str:
     """One line on a comparison: how many printed numbers agree, differ, ...; nothing of a table without printed
     numbers."""
     if not {"reported", "verdict"} <= set(table) or not (shown := table[table["reported"].notna()]).shape[0]:
         return ""
     keys = [key for key in ("paper_dataset", "method", "setting", "metric") if key in table]
     number = shown.groupby(keys, dropna=False, sort=False).ngroup()
-    found = counts(shown.assign(number=number, kind=shown["verdict"].map(kind)))
+    found = counts(shown.assign(number=number, kind=shown["verdict"].map(classify_verdict)))
     words = {
         "agrees": "agree",
         "differs": "differ",

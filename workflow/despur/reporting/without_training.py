@@ -15,9 +15,9 @@ from despur.orchestration import configuration, matrix
 from despur.orchestration.artifact_files import TABLE, find_script, list_artifacts, list_outputs, list_run_inputs
 from despur.orchestration.experiments import ArtifactRun, configure_artifact, find_paper, list_artifact_runs
 from despur.reporting import recorded, scorecard
-from despur.reporting.sources import Sources, explain_records, find_sources, with_sources
+from despur.reporting.sources import Sources, attach_sources, explain_records, find_sources
 from despur.reporting.tables import append_warnings
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.storage.ledger import load_record
 from despur.storage.store import write_csv
 
@@ -32,7 +32,7 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool) -> Iterator[
     sources = find_sources(use_ledger and config["ledger"])
     yield from (f"not used: {fault}" for fault in sources.faults)
     shown = {paper: list_measured_runs(config, paper, sources) for paper in config["papers"]}
-    compared = list(with_sources(matrix.list_artifact_runs(config), sources))
+    compared = list(attach_sources(matrix.list_artifact_runs(config), sources))
     make_tables(config, shown)
     if len(compared) > 1:
         from despur.reporting import comparison  # seaborn
@@ -55,7 +55,7 @@ def list_measured_runs(config: Mapping[str, Any], paper: str, sources: Sources) 
             further = {*here.get("inputs", ["metrics"])} - RECORDED - {*here.get("can_lack", [])}
             found[artifact] = [
                 artifact_run
-                for artifact_run in with_sources(list_artifact_runs(config, paper, artifact), sources)
+                for artifact_run in attach_sources(list_artifact_runs(config, paper, artifact), sources)
                 if has_files(artifact_run, sorted(further))
             ]
     return found
@@ -63,7 +63,9 @@ def list_measured_runs(config: Mapping[str, Any], paper: str, sources: Sources) 
 
 def has_files(artifact_run: ArtifactRun, kinds: Sequence[str]) -> bool:
     """Whether files of these kinds are in the folders of an artifact's runs."""
-    return all(file.exists() for folder in artifact_run.folders for file in list_run_inputs(locate(folder), kinds))
+    return all(
+        file.exists() for folder in artifact_run.folders for file in list_run_inputs(locate_result(folder), kinds)
+    )
 
 
 def make_tables(config: Mapping[str, Any], shown: Mapping[str, Runs]) -> None:

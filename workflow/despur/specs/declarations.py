@@ -73,14 +73,16 @@ def summarize(kind: str, name: str) -> str:
 
 
 @cache
-def declared(kind: str, name: str) -> dict[str, Any]:
+def read_declarations(kind: str, name: str) -> dict[str, Any]:
     """The declarations (SETTINGS, PAPER_HYPERPARAMETERS, ...) at the top of a component's file. The file is not run.
 
-    They may name those of another file: ``**declared("methods", "cnc")["SETTINGS"]``, where a variant follows what it
-    varies."""
+    They may name those of another file: ``**read_declarations("methods", "cnc")["SETTINGS"]``, where a variant follows
+    what it varies."""
     tree = ast.parse(find_component(kind, name).read_text())
     shared = (settings, hyperparameters, selfsupervised_hyperparameters)
-    known = {name: value for module in shared for name, value in vars(module).items()} | {"declared": declared}
+    known = {name: value for module in shared for name, value in vars(module).items()} | {
+        "read_declarations": read_declarations
+    }
     found: dict[str, Any] = {"SETTINGS": {}}
     for node in tree.body:
         if (
@@ -109,6 +111,6 @@ def revision(file: Path) -> int:
 def paper_hyperparameters(dataset: str, base: str, role: str) -> dict[str, Any]:
     """What a data set's file states for a component: for all ('*'), for this one, for this one in a role.
     ``stage1.epochs`` is of the stage 1 that it reads, if it reads one."""
-    table = declared("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}) if dataset else {}
+    table = read_declarations("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}) if dataset else {}
     layers = ("*", base, f"{role}/{base}")
     return {key: value for layer in layers for key, value in table.get(layer, {}).items()}

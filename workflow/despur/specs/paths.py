@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.names import parse, shorten, unknown
 from despur.specs.resolution import draw_for_seeds, resolve, resolve_canonical
 from despur.specs.settings import SettingError, spell
@@ -70,7 +70,7 @@ class ResultPath:
                 (p.source.name, p.source.base_name) for p in self.datasets.points if p.source and part == "stage1"
             )
             return [
-                ResultPath(self.root, "stage1", name, declared("datasets", base).get("BASE", "erm"), "s0")
+                ResultPath(self.root, "stage1", name, read_declarations("datasets", base).get("BASE", "erm"), "s0")
                 for name, base in sources
             ]
         drawn = draw_for_seeds(self.dataset, parse_seeds(self.seeds)) != self.dataset
@@ -118,7 +118,7 @@ def identify_run(result: ResultPath, run: Run) -> dict[str, Any]:
     return {"dataset": run.data.name, "method": run.spec.name, **method, **data, "seed": run.seed}
 
 
-def locate(path: str | Path) -> ResultPath:
+def locate_result(path: str | Path) -> ResultPath:
     """The result path of a result's folder or of any file in it. Raises SettingError for any other path."""
     match = re.fullmatch(
         rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
@@ -181,4 +181,4 @@ def chunk_size(result: ResultPath) -> int:
     while "encoder" not in spec.components and spec.components:
         spec = next(iter(spec.components.values()))
     encoder = spec.components.get("encoder")
-    return declared("encoders", encoder.base_name).get("SEED_CHUNK", 5) if encoder else 5
+    return read_declarations("encoders", encoder.base_name).get("SEED_CHUNK", 5) if encoder else 5

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from despur.specs.declarations import declared, paper_hyperparameters
+from despur.specs.declarations import paper_hyperparameters, read_declarations
 from despur.specs.names import LONGEST, join, parse, shorten, unknown
 from despur.specs.settings import Setting, SettingError, Settings, spell
 from despur.specs.spec import Spec, Sweep
@@ -46,7 +46,7 @@ def _refuse_unknown_keys(
     below = [
         f"{key}.{name}"
         for key, component in components.items()
-        for name in declared(component.kind, component.base_name)["SETTINGS"]
+        for name in read_declarations(component.kind, component.base_name)["SETTINGS"]
     ]
     raise unknown(f"setting of {base}:", path + min(wrong), [path + key for key in (*declaration, *below)])
 
@@ -65,7 +65,7 @@ def _compare_with_stated(spec: Spec, stated_of_stage1: Mapping[str, str]) -> dic
 def _load_declaration(kind: str, base: str, role: str, path: str) -> Declaration:
     """The settings that a component declares; a stage 1 may not read another stage."""
     try:
-        declaration: Declaration = declared(kind, base)["SETTINGS"]
+        declaration: Declaration = read_declarations(kind, base)["SETTINGS"]
     except SettingError as error:
         raise SettingError(f"{path.rstrip('.')}: {error}" if path else str(error)) from None
     if role == "stage1" and {"groups", "stage1"} & set(declaration):
@@ -110,7 +110,7 @@ def _component_of(key: str, declaration: Declaration) -> str:
 
 def _copy_stage1(stage1: Spec, inference: str) -> dict[str, str]:
     """The settings of groups beside a component's stage 1. If groups are inferred from a stage 1, it is this one."""
-    if "stage1" not in declared("inference", inference)["SETTINGS"]:
+    if "stage1" not in read_declarations("inference", inference)["SETTINGS"]:
         return {}
     return {"stage1": stage1.base_name} | {
         f"stage1.{key}": spell(stage1.value(key)) for key in (*stage1.settings, *stage1.changes)
@@ -135,13 +135,13 @@ def _select_stated_of_stage1(
     of_stage1 = {key: spell(value) for key, value in stated.items() if key.startswith("stage1.")}
     if of_stage1 and "stage1" not in declaration and "groups" in overrides:
         declaration, stated = (
-            declared("inference", overrides["groups"])["SETTINGS"],
+            read_declarations("inference", overrides["groups"])["SETTINGS"],
             paper_hyperparameters(dataset, overrides["groups"], "groups"),
         )
     if not of_stage1 or "stage1" not in declaration:
         return {}
     named = stated.get("stage1", declaration["stage1"].default)
-    known = declared("methods", named)["SETTINGS"] if overrides.get("stage1", named) == named else {}
+    known = read_declarations("methods", named)["SETTINGS"] if overrides.get("stage1", named) == named else {}
     return {key: value for key, value in of_stage1.items() if key.split(".")[1] in known}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.names import join
 from despur.specs.resolution import resolve
 from despur.specs.settings import DEFAULT, SettingError, spell
@@ -13,7 +13,7 @@ from despur.specs.spec import Spec
 def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = "") -> Spec:
     """The point with these resolved settings; those that were added since have the values of then. Raises SettingError
     if a setting does not exist, or if nothing says which value one had."""
-    settings = declared(kind, base)["SETTINGS"]
+    settings = read_declarations(kind, base)["SETTINGS"]
     try:
         asked = overrides(complete(kind, base, stated), called="name" in settings)
     except (AttributeError, KeyError, TypeError):
@@ -29,7 +29,7 @@ def complete(kind: str, base: str, stated: Mapping[str, Any]) -> dict[str, Any]:
     """A resolved specification with the settings that it lacks, as they were added since: at the values that declare
     the behavior of then (``before``, else the default)."""
     found = dict(stated)
-    for key, setting in declared(kind, base)["SETTINGS"].items():
+    for key, setting in read_declarations(kind, base)["SETTINGS"].items():
         if key not in found:
             if setting.before is None:
                 raise SettingError(f"{base}: {key} was added since, and nothing says which value it had")

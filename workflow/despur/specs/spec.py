@@ -4,7 +4,7 @@ lists of values."""
 from dataclasses import dataclass
 from typing import Any
 
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.names import join
 from despur.specs.settings import spell
 
@@ -30,7 +30,7 @@ class Spec:
 
     def seed(self, seed: int) -> int:
         """The seed of a run: ``seed``, or 0 where nothing is drawn (``SEEDLESS``)."""
-        return 0 if declared(self.kind, self.base_name).get("SEEDLESS") else seed
+        return 0 if read_declarations(self.kind, self.base_name).get("SEEDLESS") else seed
 
     def value(self, key: str) -> Any:
         """The resolved value behind a key, dotted or not."""

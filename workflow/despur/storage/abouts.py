@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from despur.specs.paths import ResultPath, Run, locate
+from despur.specs.paths import ResultPath, Run, locate_result
 
 OF_MACHINE = (
     *("machine", "processor", "device", "threads", "processes", "precision", "deterministic"),
@@ -26,7 +26,7 @@ def read_abouts(folder: Path) -> dict[str, About]:
     if not file.exists():
         return {}
     about = json.loads(file.read_text())
-    runs = about["runs"] if "runs" in about else {run.key: {} for run in locate(folder).runs()}
+    runs = about["runs"] if "runs" in about else {run.key: {} for run in locate_result(folder).runs()}
     return {key: select_machine(about) | own for key, own in runs.items()}
 
 

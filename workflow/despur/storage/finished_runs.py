@@ -6,7 +6,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from despur.specs.paths import ResultPath, Run, locate
+from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def find_runs(patterns: Iterable[str | Path]) -> list[Path]:
     """The folders of finished runs that patterns match, each once. Raises SettingError where a pattern matches none."""
     found: list[Path] = []
     for pattern in patterns:
-        folders = [locate(path).folder for path in sorted(glob(str(pattern)))]  # noqa: PTH207, it may be absolute
+        folders = [locate_result(path).folder for path in sorted(glob(str(pattern)))]  # noqa: PTH207, it may be absolute
         finished = [folder for folder in folders if (folder / "metrics.csv").exists()]
         if not finished:
             raise SettingError(f"{pattern}: no finished run; they are folders results/runs/DATASET/METHOD/SEEDS")

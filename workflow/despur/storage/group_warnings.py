@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.specs.paths import ResultPath, locate
+from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
@@ -28,7 +28,7 @@ def describe_warnings(folders: Iterable[str | Path]) -> list[str]:
     return list(
         dict.fromkeys(
             f"{result.name} on {data}, seed {seed}: {warning}"
-            for result in map(locate, folders)
+            for result in map(locate_result, folders)
             for data, seed, warning in load_warnings(result)
         )
     )

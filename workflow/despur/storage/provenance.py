@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from despur.specs.paths import ResultPath, locate
+from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.storage import commits
 from despur.storage.digest import cache_key, revisions
@@ -67,7 +67,7 @@ def write_about(result: ResultPath, started: float, **facts: Any) -> None:
     )
 
 
-def entry_point(
+def run_from_command_line(
     doc: str, work: Callable[[ResultPath, argparse.Namespace], None], *options: tuple[str, dict[str, Any]]
 ) -> None:
     """The command line that every stage shares: a path to make, and properties of the machine (results do not depend
@@ -81,6 +81,6 @@ def entry_point(
     arguments = parser.parse_args()
     commits.state()  # of the code that runs now: it may be edited meanwhile
     try:
-        work(locate(arguments.path), arguments)
+        work(locate_result(arguments.path), arguments)
     except (SettingError, InputError) as error:
         sys.exit(f"error: {error}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import spell
 from despur.specs.spec import Spec
 
@@ -21,7 +21,7 @@ LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
 
 def list_patterns(point: Spec) -> tuple[str, ...]:
     """The patterns of all raw files that a data set needs."""
-    stated = declared("datasets", point.base_name)
+    stated = read_declarations("datasets", point.base_name)
     more = (stated.get("RAW_WITH", {}).get(f"{key}={spell(value)}", ()) for key, value in point.settings.items())
     return tuple(
         pattern.format(**point.settings) for patterns in (stated.get("RAW", ()), *more) for pattern in patterns
@@ -35,7 +35,7 @@ def is_bundled(points: Iterable[Spec]) -> bool:
 
 def is_downloaded(dataset: str) -> bool:
     """Whether a data set's files come by themselves."""
-    return declared("datasets", dataset).get("DOWNLOADED", False)
+    return read_declarations("datasets", dataset).get("DOWNLOADED", False)
 
 
 def find_files(pattern: str, root: Path) -> list[Path]:

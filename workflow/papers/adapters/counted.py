@@ -8,7 +8,7 @@ from measured import NotHere
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.run_files import find_run, load_abouts, load_labels, load_upstream
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import InputError
 
@@ -38,7 +38,7 @@ def bound_lipschitz_constant(artifact_runs: Sequence[ArtifactRun]) -> tuple[floa
             == ("waterbirds", "contrastive_adapter", "table_3")
             else ()
         ):
-            result = locate(folder)
+            result = locate_result(folder)
             if not (result.folder / "models.safetensors").exists():
                 continue  # it was measured elsewhere
             for run in result.runs():

@@ -7,8 +7,18 @@ import pandas as pd
 from joined import load_runs, select_tracked
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
-from despur.reporting.tables import headline, main
+from despur.reporting.artifact_metrics import select_headline
+from despur.reporting.figures import (
+    COLORS,
+    COLUMN,
+    NAMES,
+    create_panels,
+    label_rows,
+    name_data,
+    order_methods,
+    write_figure,
+)
+from despur.reporting.tables import main
 from despur.storage.store import write_csv
 
 WORST = "worst_group_accuracy"
@@ -19,11 +29,11 @@ SHOWN = ["metric", "paper_dataset", "used_dataset", "data", "backbone", "paper_m
 
 def overall(artifact_runs: list[ArtifactRun], *metrics: str) -> pd.DataFrame:
     """Test rows of these metrics, under the paper's names."""
-    test = headline(load_runs(artifact_runs, resampled=False)[0])
+    test = select_headline(load_runs(artifact_runs, resampled=False)[0])
     return test[(test["group"] == "") & test["metric"].isin(metrics)]
 
 
-def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group error against similarity and alignment of groups of a class: each method on each model; a row for
     each data set. Hollow: the contrastive adapter, which the paper's figure does not have."""
     values = select_tracked(overall(artifact_runs, WORST, *TRACKED))
@@ -31,7 +41,7 @@ def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
     models = sorted(wide["backbone"].unique())
     datasets = list(wide.groupby(["paper_dataset", "used_dataset"], sort=False))
-    figure, axes = named_rows([data_name(*key) for key, _ in datasets], 2, 2 * COLUMN, 2.3)
+    figure, axes = label_rows([name_data(*key) for key, _ in datasets], 2, 2 * COLUMN, 2.3)
     for row, (_, part) in zip(axes, datasets, strict=True):
         for axis, (metric, label) in zip(row, TRACKED.items(), strict=True):
             for (method, model), own in part.groupby(["paper_method", "backbone"]):
@@ -41,7 +51,7 @@ def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
                 axis.scatter(own[metric].mean(), error.mean(), s=42, marker=marker, linewidths=0.8, **colors_of(method))
             axis.set(xlabel=label, ylabel="worst-group error, %")
     legend = axes[0][-1]
-    for method in ordered(wide["paper_method"]):
+    for method in order_methods(wide["paper_method"]):
         added = "" if method in named.OF_FIGURE_3 else " (not in the paper's figure)"
         legend.scatter([], [], s=30, linewidths=0.8, label=NAMES[method] + added, **colors_of(method))
     for model in models:
@@ -61,7 +71,7 @@ def colors_of(method: str) -> dict[str, str]:
     return {"facecolors": color, "edgecolors": "white"} if own else {"facecolors": "none", "edgecolors": color}
 
 
-def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Gain of worst-group accuracy over zero-shot classification, of the ERM adapter and the contrastive adapter, on
     each benchmark."""
     values = overall(artifact_runs, WORST)
@@ -72,7 +82,7 @@ def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     gains["value"] = 100 * (gains["value"].to_numpy() - zero.reindex(pd.MultiIndex.from_frame(gains[keys])).to_numpy())
     gains = gains.dropna(subset="value").assign(metric="worst_group_accuracy_gain")
     benchmarks = list(dict.fromkeys(zip(gains["paper_dataset"], gains["used_dataset"], strict=True)))
-    figure, (axis,) = panels(1, COLUMN * 1.5, 0.6 + 0.55 * max(len(benchmarks), 2))
+    figure, (axis,) = create_panels(1, COLUMN * 1.5, 0.6 + 0.55 * max(len(benchmarks), 2))
     for shift, method in ((-0.2, "adapter"), (0.2, "contrastive_adapter")):
         for row, (paper_dataset, used_dataset) in enumerate(benchmarks):
             own = gains.loc[
@@ -84,7 +94,7 @@ def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
             axis.barh(row + shift, own.mean(), 0.36, color=COLORS[method], label=NAMES[method] if row == 0 else None)
             axis.scatter(own, [row + shift] * len(own), color="0.2", s=5, zorder=3)
     axis.set_yticks(
-        range(len(benchmarks)), [data_name(*pair).replace(", substitute", ",\nsubstitute") for pair in benchmarks]
+        range(len(benchmarks)), [name_data(*pair).replace(", substitute", ",\nsubstitute") for pair in benchmarks]
     )
     axis.axvline(0, color="0.3", linewidth=0.8)
     axis.invert_yaxis()
@@ -94,7 +104,7 @@ def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     write_csv(output.with_suffix(".csv"), gains[SHOWN])
 
 
-def figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group accuracy over the number of training samples; zero-shot classification, which needs none, dashed."""
     values = overall(artifact_runs, WORST).reset_index(drop=True)
     subsets = values[values["artifact"] == "figure_5"]
@@ -108,8 +118,8 @@ def figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
         ["paper_dataset", "paper_method", "backbone", "seed", "samples"]
     )
     paper_datasets = list(dict.fromkeys(zip(subsets["paper_dataset"], subsets["used_dataset"], strict=True)))
-    figure, axes = named_rows(
-        [data_name(paper_dataset, used_dataset) for paper_dataset, used_dataset in paper_datasets], 1, 1.5 * COLUMN, 2.4
+    figure, axes = label_rows(
+        [name_data(paper_dataset, used_dataset) for paper_dataset, used_dataset in paper_datasets], 1, 1.5 * COLUMN, 2.4
     )
     for (axis,), (paper_dataset, _) in zip(axes, paper_datasets, strict=True):
         part = shown[shown["paper_dataset"] == paper_dataset]
@@ -133,4 +143,11 @@ def figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 
 if __name__ == "__main__":
-    main({"figure_3": figure_3, "figure_4": figure_4, "figure_4_text": figure_4, "figure_5": figure_5})
+    main(
+        {
+            "figure_3": draw_figure_3,
+            "figure_4": draw_figure_4,
+            "figure_4_text": draw_figure_4,
+            "figure_5": draw_figure_5,
+        }
+    )

@@ -7,7 +7,7 @@ from derived import MODELS, add_gaps, add_parameters, keep_alphas, select_alphas
 from named import TRACKED, add_names
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.tables import load_metrics, load_resamples
+from despur.reporting.artifact_metrics import load_metrics, load_resamples
 from despur.specs.names import parse
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import named
 import pandas as pd
 
-from despur.reporting.printed import changes, not_compared
+from despur.reporting.printed import explain_not_compared, list_changes
 
 
 class NotHere(LookupError):
@@ -17,7 +17,7 @@ class Measured:
 
     def __init__(self, metrics: pd.DataFrame) -> None:
         test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["group"] == "")]
-        self.test, self.changes = test, changes(metrics)
+        self.test, self.changes = test, list_changes(metrics)
 
     def list_datasets(self, known: Sequence[str], methods: Sequence[str]) -> list[str]:
         """The data sets that some of these methods were run on."""
@@ -57,7 +57,7 @@ class Measured:
         """Why these rows are not compared with a printed number; nothing for the paper's data and settings."""
         runs = rows[["paper_dataset", "paper_method", "data", "substitute"]].drop_duplicates()
         found = [
-            not_compared(
+            explain_not_compared(
                 setting,
                 run.data,
                 bool(run.substitute),

@@ -15,7 +15,7 @@ from measured import Measured, NotHere
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS
-from despur.reporting.printed import printed_settings
+from despur.reporting.printed import parse_settings
 from despur.reporting.tables import COLUMNS
 from despur.reporting.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
 
@@ -36,7 +36,7 @@ REPORTED_SEEDS = 1  # not stated
 
 def find_settings(number: Any) -> dict[str, str]:
     """The settings of a printed number; where it names no model and no range, CLIP RN-50's."""
-    settings = printed_settings(number.setting)
+    settings = parse_settings(number.setting)
     if not RANGES & set(settings):
         settings["backbone"] = named.LARGER
     return settings

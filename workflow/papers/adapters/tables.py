@@ -13,8 +13,8 @@ from prose import judge_sentences
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
 from despur.reporting.run_files import load_labels
-from despur.reporting.tables import compare, main, shown, spread, write_table
-from despur.specs.paths import locate
+from despur.reporting.tables import compare, format_spread, format_table, main, write_table
+from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset, InputError
 
 PAPER = Path(__file__).parent
@@ -29,7 +29,7 @@ PLAIN = (
 )  # beginnings of metrics that are not percentages
 
 
-def plain(mean: float, std: float) -> str:
+def format_plain(mean: float, std: float) -> str:
     """A number of any size; a dash for nothing."""
     if pd.isna(mean):
         return "–"
@@ -37,7 +37,7 @@ def plain(mean: float, std: float) -> str:
     return number if pd.isna(std) or std == 0 else f"{number} ({std:.2g})"
 
 
-def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Printed numbers beside ours. Metrics that are not percentages are compared as they are: the paper prints no
     standard deviation for them, so they agree only where they are equal as printed."""
     whole = metrics["metric"].str.startswith(PLAIN) & ~metrics["metric"].str.endswith("percent")
@@ -48,14 +48,20 @@ def beside(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def write(output: Path, table: pd.DataFrame) -> None:
-    write_table(output, table, shown(table, plain if table["metric"].str.startswith(PLAIN).any() else spread))
+def write_numbers(output: Path, table: pd.DataFrame) -> None:
+    write_table(
+        output,
+        table,
+        format_table(table, format_plain if table["metric"].str.startswith(PLAIN).any() else format_spread),
+    )
 
 
-def accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst group, average and their gap of methods on foundation models."""
     metrics, reported = load_metrics_of_all_samples(artifact_runs), pd.read_csv(REPORTED / f"{name}.csv")
-    write(output, beside(pd.concat([reported, list_additions(reported, metrics)], ignore_index=True), metrics))
+    write_numbers(
+        output, compare_printed(pd.concat([reported, list_additions(reported, metrics)], ignore_index=True), metrics)
+    )
 
 
 def list_additions(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
@@ -66,20 +72,20 @@ def list_additions(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFram
     return rows.assign(method=rows["method"].map(others), mean=np.nan, std=np.nan, note="not in the paper")
 
 
-def table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Sizes of the groups of the class where they differ most; and whether a method's gap is smaller than that of
     zero-shot."""
     metrics = load_metrics_of_all_samples(artifact_runs)
-    found = [metrics, improved(metrics)] if len(metrics) else [metrics]
+    found = [metrics, mark_improved(metrics)] if len(metrics) else [metrics]
     for artifact_run in artifact_runs:
         if artifact_run.paper_method == "zero_shot":
             with suppress(InputError):  # neither the data nor its groups are told: not run
-                found.append(sizes(artifact_run))
+                found.append(measure_group_sizes(artifact_run))
     reported = pd.read_csv(REPORTED / "table_2.csv", dtype={"method": str}).fillna({"method": "data"})
-    write(output, beside(reported, pd.concat(found, ignore_index=True)))
+    write_numbers(output, compare_printed(reported, pd.concat(found, ignore_index=True)))
 
 
-def improved(metrics: pd.DataFrame) -> pd.DataFrame:
+def mark_improved(metrics: pd.DataFrame) -> pd.DataFrame:
     """1 where a trained method has a smaller gap than zero-shot, else 0; by means over seeds."""
     gaps = metrics[(metrics["metric"] == "gap") & (metrics["split"] == "test") & (metrics["selection"] == "best")]
     keys = ["paper_dataset", "used_dataset", "data", "substitute", "backbone"]
@@ -93,11 +99,11 @@ def improved(metrics: pd.DataFrame) -> pd.DataFrame:
     return long.assign(metric="improved_group_robustness", split="test", selection="best", group="", seed=0)
 
 
-def sizes(artifact_run: ArtifactRun) -> pd.DataFrame:
+def measure_group_sizes(artifact_run: ArtifactRun) -> pd.DataFrame:
     """The largest and smallest training group, and whether the groups are balanced."""
-    run = locate(artifact_run.folders[0]).runs()[0]
+    run = locate_result(artifact_run.folders[0]).runs()[0]
     data, method = run.data.name, run.spec.name
-    most, least = group_sizes(load_labels(artifact_run))
+    most, least = find_group_sizes(load_labels(artifact_run))
     values = {"largest": most, "smallest": least, "balanced": float(most / least < BALANCED)}
     rows = [{"metric": f"class_wise_group_size_{name}", "value": value} for name, value in values.items()]
     same = {
@@ -110,7 +116,7 @@ def sizes(artifact_run: ArtifactRun) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(**same, split="train", selection="best", group="", seed=0, method=method)
 
 
-def group_sizes(dataset: Dataset) -> tuple[float, float]:
+def find_group_sizes(dataset: Dataset) -> tuple[float, float]:
     """Largest and smallest training group of the class where their ratio is largest."""
     train = dataset.rows("train")
     pairs: list[tuple[float, float]] = []
@@ -123,7 +129,7 @@ def group_sizes(dataset: Dataset) -> tuple[float, float]:
     return max(pairs, key=lambda pair: pair[0] / pair[1])
 
 
-def table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Trained parameters, counted; worst-group accuracy, and by how much it exceeds that of SSA."""
     metrics = load_metrics_of_all_samples(artifact_runs)
     reported = pd.read_csv(REPORTED / "table_6.csv")
@@ -141,17 +147,17 @@ def table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
         kept = metrics[~metrics["metric"].str.startswith("trained_params")]
         delta = worst.assign(metric="worst_group_accuracy_delta_vs_prior_sota", value=own).dropna(subset="value")
         metrics = pd.concat([kept, counted, delta], ignore_index=True)
-    write(output, beside(reported, metrics))
+    write_numbers(output, compare_printed(reported, metrics))
 
 
-def numbers_of_the_text(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
     table = judge_sentences(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
-    display = shown(table, plain)
+    display = format_table(table, format_plain)
     write_table(output, table, display.assign(reason=table["reason"].fillna("")))
 
 
-def of_claims(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The metrics and resamples that claims use. Claims about Figure 5 use only zero-shot classification of Table 3
     (joined.add_zero_shot)."""
     metrics, resamples = load_runs(artifact_runs)
@@ -162,18 +168,18 @@ def of_claims(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFr
     return metrics, resamples
 
 
-def judged(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, of_claims)
-    write_table(output, table, claims.shown(table))
+    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs, load_claim_metrics)
+    write_table(output, table, claims.format_claims(table))
 
 
 ARTIFACTS: dict[str, Any] = {
-    **{name: partial(accuracies, name) for name in ("table_1", "table_3", "table_4", "table_5")},
-    "table_2": table_2,
-    "table_6": table_6,
-    "prose": numbers_of_the_text,
-    "claims": judged,
+    **{name: partial(write_accuracies, name) for name in ("table_1", "table_3", "table_4", "table_5")},
+    "table_2": write_table_2,
+    "table_6": write_table_6,
+    "prose": write_prose,
+    "claims": write_claims,
 }
 
 if __name__ == "__main__":

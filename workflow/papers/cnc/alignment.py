@@ -8,8 +8,8 @@ import seaborn as sns
 from curves import LABELS, start_figure
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, ordered, write_figure
-from despur.reporting.tables import headline, load_metrics
+from despur.reporting.artifact_metrics import load_metrics, select_headline
+from despur.reporting.figures import COLORS, COLUMN, NAMES, order_methods, write_figure
 from despur.storage.store import write_csv
 
 FIGURE_5 = {
@@ -35,14 +35,14 @@ def class_gaps(test: pd.DataFrame, high: str, low: str) -> pd.Series:
 def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """(a) Alignment loss, mutual information with (b) class and (c) attribute, and (d) per-class gap (mean over
     classes); a row for each data set."""
-    test = headline(load_metrics(artifact_runs))
+    test = select_headline(load_metrics(artifact_runs))
     overall = test[(test["group"] == "") & test["metric"].isin(FIGURE_5)]
     gaps = class_gaps(test, "average_accuracy", "worst_group_accuracy").groupby(RUN, sort=False).mean()
     values = pd.concat([overall, gaps.rename("value").reset_index().assign(metric="class_gap")])
     figure, rows = start_figure(values, 4, 2 * COLUMN, 1.75)
     for row, part in rows:
         for axis, letter, metric in zip(row, "abcd", FIGURE_5, strict=True):
-            plot_bars(axis, part[part["metric"] == metric], metric, ordered(part["paper_method"]))
+            plot_bars(axis, part[part["metric"] == metric], metric, order_methods(part["paper_method"]))
             axis.set_title(f"({letter})", loc="left")
     write_figure(output, figure)
     write_csv(
@@ -66,7 +66,7 @@ def plot_bars(axis: Any, table: pd.DataFrame, metric: str, methods: list[str]) -
 def draw_figure_theorem_3_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """By class and method: worst-group minus average test loss, and its bound (Eq. 6) from training data; a row for
     each data set."""
-    test = headline(load_metrics(artifact_runs))
+    test = select_headline(load_metrics(artifact_runs))
     gaps = class_gaps(test, "worst_group_loss", "average_loss")
     gaps = gaps.rename("value").reset_index().assign(metric="class_gap_loss")
     values = pd.concat([gaps, test[test["metric"].isin(BOUND)]])
@@ -80,7 +80,7 @@ def draw_figure_theorem_3_1(artifact_runs: list[ArtifactRun], output: Path) -> N
 
 def plot_bound(axis: Any, table: pd.DataFrame) -> None:
     """Gap and bound of each class (x) by method (side by side, colored), on a logarithmic scale."""
-    methods, classes = ordered(table["paper_method"]), list(dict.fromkeys(table["group"]))
+    methods, classes = order_methods(table["paper_method"]), list(dict.fromkeys(table["group"]))
     for metric, (label, marker, filled) in BOUND.items():
         mine = table[table["metric"] == metric]
         shift = mine["paper_method"].map(methods.index) - (len(methods) - 1) / 2

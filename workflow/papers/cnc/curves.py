@@ -8,8 +8,8 @@ import pandas as pd
 import seaborn as sns
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
-from despur.reporting.tables import load_metrics
+from despur.reporting.artifact_metrics import load_metrics
+from despur.reporting.figures import COLORS, COLUMN, NAMES, label_rows, name_data, order_methods, write_figure
 from despur.storage.store import write_csv
 
 P_CORR, NOISE = "data.p_corr", "groups.noise"
@@ -37,13 +37,13 @@ def load_levels(artifact_runs: list[ArtifactRun], setting: str) -> pd.DataFrame:
 
 def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each data set, with its name."""
-    return [(data_name(*key), part) for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)]
+    return [(name_data(*key), part) for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)]
 
 
 def start_figure(table: pd.DataFrame, columns: int, width: float, height: float) -> tuple[Any, list[tuple[Any, Any]]]:
     """A figure with a row for each data set: its panels, and its rows of the table."""
     parts = split_by_dataset(table)
-    figure, rows = named_rows([name for name, _ in parts], columns, width, height)
+    figure, rows = label_rows([name for name, _ in parts], columns, width, height)
     return figure, [(row, part) for row, (_, part) in zip(rows, parts, strict=True)]
 
 
@@ -52,7 +52,7 @@ def plot_lines(axis: Any, table: pd.DataFrame, setting: str, metric: str, **styl
     levels = sorted(table[setting].unique())
     accuracy = metric in (WORST, AVERAGE)
     table = table.assign(x=table[setting].map(levels.index), **{metric: (100 if accuracy else 1) * table[metric]})
-    for method in ordered(table["paper_method"]):
+    for method in order_methods(table["paper_method"]):
         mine = table[table["paper_method"] == method]
         mean = mine.groupby("x")[metric].mean()
         axis.plot(mean.index, mean, **{"color": COLORS[method], "label": NAMES[method], "marker": "o", **style})
@@ -118,7 +118,7 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for row, part in rows:
         plot_lines(row[0], part, P_CORR, WORST)
         row[0].legend()
-        methods = ordered(part["paper_method"])
+        methods = order_methods(part["paper_method"])
         top = 1.08 * part[[CLASS, ATTRIBUTE]].max(axis=None)
         for axis, method in zip(row[1:], methods, strict=True):
             mine = part[part["paper_method"] == method]
@@ -154,7 +154,7 @@ def draw_figure_7d(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for (axis,), part in rows:
         plot_lines(axis, part, NOISE, WORST, linestyle="-")
         plot_lines(axis, part, NOISE, AVERAGE, linestyle="--")
-        names = [NAMES[method] for method in ordered(part["paper_method"])]
+        names = [NAMES[method] for method in order_methods(part["paper_method"])]
         labels = [f"{name}, worst group" for name in names] + [f"{name}, average" for name in names]
         axis.legend(axis.get_legend_handles_labels()[0], labels, loc="center left", bbox_to_anchor=(1, 0.5))
         axis.set_ylabel("accuracy, %")

@@ -11,8 +11,8 @@ import pandas as pd
 import seaborn as sns
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, grid, write_figure
-from despur.specs.paths import locate
+from despur.reporting.figures import COLORS, COLUMN, NAMES, create_grid, name_data, write_figure
+from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
@@ -59,7 +59,7 @@ class ExplainedRun:
 
 def load_run(artifact_run: ArtifactRun) -> ExplainedRun:
     """What the saliency stage wrote of a run's first seed."""
-    result = locate(artifact_run.folders[0])
+    result = locate_result(artifact_run.folders[0])
     run = result.runs()[0]
     arrays = Container(result.folder / "saliency.safetensors").under(run.key)
     return ExplainedRun(artifact_run, load_dataset(result.data.folder, run.data.name), arrays)
@@ -127,7 +127,7 @@ def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The same images, one of each group, for ERM (a) and CNC (c): the first example that ERM gets wrong, if there is
     one."""
     data, shares = load_by_dataset(artifact_runs), load_shares(artifact_runs)
-    figure, axes = grid(sum(1 + len(runs) for runs in data), GROUPS + 1, 1.6 * COLUMN, 1.05)
+    figure, axes = create_grid(sum(1 + len(runs) for runs in data), GROUPS + 1, 1.6 * COLUMN, 1.05)
     lines = iter(axes)
     for runs in data:
         first, groups = runs[0], runs[0].rarest_groups()
@@ -151,7 +151,7 @@ def draw_figure_12_13(artifact_runs: list[ArtifactRun], output: Path) -> None:
     lines = [(runs, group) for runs in data for group in runs[0].rarest_groups()]
     width = 1 + max(map(len, data))  # panels of an example: the image, and each method's map
     ratios = {"width_ratios": [1] * EXAMPLES * width + [1.6]}
-    figure, axes = grid(len(lines), EXAMPLES * width + 1, 2 * COLUMN, 1.0, gridspec_kw=ratios)
+    figure, axes = create_grid(len(lines), EXAMPLES * width + 1, 2 * COLUMN, 1.0, gridspec_kw=ratios)
     for line, (runs, group) in zip(axes, lines, strict=True):
         line[0].set_ylabel(runs[0].describe_group(group), fontsize=6)
         for i, row in enumerate(runs[0].examples(group)[:EXAMPLES]):
@@ -191,7 +191,7 @@ def write_saliency_figure(
     figure: Any, axes: Any, artifact_runs: Sequence[ArtifactRun], shares: pd.DataFrame, output: Path
 ) -> None:
     """Name the data, hide what stayed empty, and write the figure and its shares."""
-    named = dict.fromkeys(data_name(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs)
+    named = dict.fromkeys(name_data(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs)
     figure.suptitle("; ".join(named), fontsize=8)
     for axis in axes.flat:
         if not axis.has_data():

@@ -6,11 +6,12 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.printed import printed_settings
-from despur.reporting.tables import load_metrics, write_table
-from despur.specs.declarations import declared, list_components, paper_hyperparameters
+from despur.reporting.artifact_metrics import load_metrics
+from despur.reporting.printed import parse_settings
+from despur.reporting.tables import write_table
+from despur.specs.declarations import list_components, paper_hyperparameters, read_declarations
 from despur.specs.names import parse
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 from despur.specs.spec import Spec, Sweep
@@ -56,7 +57,7 @@ def load_printed_grids() -> pd.DataFrame:
     """A row for each hyper-parameter of the paper: the values that it tried, the one that it states, the one that we
     take."""
     printed = pd.concat([pd.read_csv(REPORTED / f"table_a{i}.csv", dtype={"mean": str}) for i in range(7, 12)])
-    printed["hyperparameter"] = printed["setting"].map(lambda text: printed_settings(text)["hyperparameter"])
+    printed["hyperparameter"] = printed["setting"].map(lambda text: parse_settings(text)["hyperparameter"])
     keys = ["dataset", "method", "hyperparameter"]
     tried = printed.groupby(keys, sort=False)["mean"].agg("; ".join).rename("tried").reset_index()
     table = tried.merge(pd.read_csv(REPORTED / "table_a7_a11.csv", dtype=str), how="left", on=keys, validate="1:1")
@@ -84,14 +85,14 @@ def find_source(spec: Spec, key: str, dataset: str, component: str = "") -> str:
     head, _, rest = key.partition(".")
     if rest:
         return find_source(spec.components[head], rest, dataset, head)
-    return declared(spec.kind, spec.base_name)["SETTINGS"][key].source
+    return read_declarations(spec.kind, spec.base_name)["SETTINGS"][key].source
 
 
 def group_grids(artifact_runs: list[ArtifactRun]) -> list[list[ArtifactRun]]:
     """The runs that vary a setting, those of one method on one data set together."""
     families: dict[tuple[str, str, str], list[ArtifactRun]] = {}
     for artifact_run in artifact_runs:
-        if locate(artifact_run.folders[0]).sweep.swept:
+        if locate_result(artifact_run.folders[0]).sweep.swept:
             families.setdefault(
                 (artifact_run.paper_dataset, artifact_run.paper_method, artifact_run.dataset), []
             ).append(artifact_run)
@@ -100,7 +101,7 @@ def group_grids(artifact_runs: list[ArtifactRun]) -> list[list[ArtifactRun]]:
 
 def summarize_grids(artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     """The grids of one method on one data set, the point that they select, and its accuracies in percent."""
-    artifact_run, grids = artifact_runs[0], [locate(own.folders[0]).sweep for own in artifact_runs]
+    artifact_run, grids = artifact_runs[0], [locate_result(own.folders[0]).sweep for own in artifact_runs]
     metrics = load_metrics(artifact_runs)
     best = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
     means = best.groupby(["split", "metric", "method"])["value"].mean()

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from paper_runs import NotRun, PaperRuns
 
-from despur.reporting.printed import printed_settings
+from despur.reporting.artifact_metrics import select_headline
+from despur.reporting.printed import parse_settings
 from despur.reporting.sample_noise import sample_variance
-from despur.reporting.tables import headline
 from despur.storage.store import Array
 
 BASELINES = {"prior_sota": "jtt"}  # what a sentence calls a method; Sec. 1 compares with JTT
@@ -33,14 +33,14 @@ def measure_lift(number: Any, runs: PaperRuns) -> Array:
 
 def find_baseline(number: Any) -> str:
     """The method that a number is against; empty where there is none."""
-    named = printed_settings(number.setting).get("baseline", "")
+    named = parse_settings(number.setting).get("baseline", "")
     return BASELINES.get(named, named)
 
 
 def find_lift_variance(number: Any, runs: PaperRuns) -> float:
     """Variance of the difference to a printed lift by test samples, in squared points: of both methods, as if their
     test samples were not the same, which is an upper bound. Of several data sets, of the mean."""
-    test, accuracy = headline(runs.metrics), number._replace(metric="worst_group_accuracy")
+    test, accuracy = select_headline(runs.metrics), number._replace(metric="worst_group_accuracy")
     pairs = test[test["paper_method"].isin([number.method, find_baseline(number)])]
     each = [
         sample_variance(accuracy, rows, str(data))
@@ -64,7 +64,7 @@ def class_gap(rows: pd.DataFrame) -> float:
 
 def measure_gap_reduction(number: Any, runs: PaperRuns) -> Array:
     """The largest share, in percent, by which CNC's per-class gap is below ERM's or JTT's, over data sets."""
-    test, reductions = headline(runs.metrics), []
+    test, reductions = select_headline(runs.metrics), []
     for _, rows in test.groupby("paper_dataset"):
         gaps = {method: class_gap(rows[rows["paper_method"] == method]) for method in ("cnc", "erm", "jtt")}
         reductions += [100 * (1 - gaps["cnc"] / gaps[other]) for other in ("erm", "jtt") if gaps[other] > 0]

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.artifact_metrics import load_metrics, select_headline
 from despur.reporting.run_files import load_abouts, load_labels
-from despur.reporting.tables import headline, load_metrics
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset, InputError
 
 
@@ -47,7 +47,7 @@ class PaperRuns:
 
     def worst_group_by_seed(self, method: str, paper_dataset: str) -> pd.Series:
         """Test worst-group accuracy of a method of Table 1, indexed by seed."""
-        test = headline(self.metrics)
+        test = select_headline(self.metrics)
         test = test[(test["metric"] == "worst_group_accuracy") & (test["group"] == "")]
         mine = test[(test["paper_method"] == method) & (test["paper_dataset"] == paper_dataset)]
         if not len(mine):
@@ -56,7 +56,7 @@ class PaperRuns:
 
     def abouts(self, stage: str, method: str) -> list[dict[str, Any]]:
         """What made each run of a method in a stage."""
-        own = [c for c in self.artifact_runs if c.paper_method == method and locate(c.folders[0]).stage == stage]
+        own = [c for c in self.artifact_runs if c.paper_method == method and locate_result(c.folders[0]).stage == stage]
         if not own:
             raise NotRun(f"{method} was not run on {', '.join(self.paper_datasets)}")
         return list(load_abouts(own).values())

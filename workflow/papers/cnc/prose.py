@@ -11,8 +11,8 @@ from printed_rows import compare_statistic, format_number, printed_row
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS as NEEDED
-from despur.reporting.printed import changes, not_compared
-from despur.reporting.tables import compare, shown, write_table
+from despur.reporting.printed import explain_not_compared, list_changes
+from despur.reporting.tables import compare, format_table, write_table
 from despur.reporting.verdicts import UNDECIDED, judge_number, smallest_visible
 
 REPORTED = Path(__file__).parent / "reported/prose.csv"
@@ -30,7 +30,7 @@ LABELS = {
 def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """A row for each printed number and each data set used for its own, with the reason where there is none."""
     table = compare_prose(pd.read_csv(REPORTED), artifact_runs)
-    display = shown(table, format_number)
+    display = format_table(table, format_number)
     display["metric"] += " (" + table["unit"] + ")"
     write_table(output, table, display.assign(reason=table["reason"].fillna("")))
 
@@ -86,11 +86,13 @@ def find_refusal(number: Any, runs: PaperRuns) -> str:
     used = (number.method, find_baseline(number))
     changed = {
         key: value
-        for (_, method, _), own in changes(runs.metrics).items()
+        for (_, method, _), own in list_changes(runs.metrics).items()
         for key, value in own.items()
         if method in used
     }
-    refusals = (not_compared(number.setting, run.dataset, run.substitute, changed) for run in runs.artifact_runs)
+    refusals = (
+        explain_not_compared(number.setting, run.dataset, run.substitute, changed) for run in runs.artifact_runs
+    )
     return next(filter(None, refusals), "")
 
 

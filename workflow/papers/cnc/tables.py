@@ -12,10 +12,11 @@ from prose import write_prose
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
-from despur.reporting.printed import printed_settings, weighted_averages
+from despur.reporting.artifact_metrics import load_metrics
+from despur.reporting.printed import parse_settings, weighted_averages
 from despur.reporting.run_files import load_abouts
-from despur.reporting.tables import COLUMNS, compare, load_metrics, main, shown, write_table
-from despur.specs.paths import locate
+from despur.reporting.tables import COLUMNS, compare, format_table, main, write_table
+from despur.specs.paths import locate_result
 from despur.storage.store import load_dataset
 
 PAPER = Path(__file__).parent
@@ -44,13 +45,13 @@ def write_table_a6(artifact_runs: list[ArtifactRun], output: Path) -> None:
             printed_row(number)
         ]
     table = pd.DataFrame(rows, columns=COLUMNS)
-    write_table(output, table, shown(table, format_number).drop(columns=["method", "seeds"]))
+    write_table(output, table, format_table(table, format_number).drop(columns=["method", "seeds"]))
 
 
 def measure_toxicity(artifact_run: ArtifactRun, number: Any) -> dict[str, Any]:
     """Percent of the training samples of an identity's groups that are of the second class."""
-    identity = printed_settings(number.setting)["identity"]
-    result = locate(artifact_run.folders[0])
+    identity = parse_settings(number.setting)["identity"]
+    result = locate_result(artifact_run.folders[0])
     dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
     names = [f"{label}, {IDENTITIES.get(identity, identity)}" for label in dataset.about["classes"]]
     if dataset.groups is None or not set(names) <= set(dataset.about["groups"]):
@@ -74,7 +75,7 @@ def write_table_a12(artifact_runs: list[ArtifactRun], output: Path) -> None:
         ]
         rows += [printed_row(number) | measure_cost(artifact_run) for artifact_run in mine] or [printed_row(number)]
     table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "seconds", "peak_memory_mb", "device"])
-    display = shown(table, format_number)
+    display = format_table(table, format_number)
     for name in ("seconds", "peak_memory_mb"):
         text = ["–" if pd.isna(value) else f"{value:,.0f}" for value in table[name]]
         display[name.replace("_", " ")] = pd.Series(text, table.index)  # the display is in another order
@@ -99,8 +100,8 @@ def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs)
-    write_table(output, table, claims.shown(table))
+    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs)
+    write_table(output, table, claims.format_claims(table))
 
 
 ARTIFACTS = {

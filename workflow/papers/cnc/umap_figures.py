@@ -8,10 +8,10 @@ import seaborn as sns
 from matplotlib.lines import Line2D
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
+from despur.reporting.artifact_metrics import load_metrics, select_headline
+from despur.reporting.figures import COLUMN, NAMES, label_rows, name_data, write_figure
 from despur.reporting.projections import load_projections
-from despur.reporting.tables import headline, load_metrics
-from despur.specs.paths import locate
+from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, write_csv
 
@@ -54,17 +54,17 @@ def group_by_dataset(artifact_runs: list[ArtifactRun]) -> dict[str, list[Artifac
     """The runs on each data set, by its name."""
     found: dict[str, list[ArtifactRun]] = {}
     for artifact_run in artifact_runs:
-        found.setdefault(data_name(artifact_run.paper_dataset, artifact_run.dataset), []).append(artifact_run)
+        found.setdefault(name_data(artifact_run.paper_dataset, artifact_run.dataset), []).append(artifact_run)
     return found
 
 
 def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test representations of ERM at the lowest and the highest p_corr."""
-    test = headline(load_metrics(artifact_runs))
+    test = select_headline(load_metrics(artifact_runs))
     test = test[(test["metric"] == "worst_group_accuracy") & (test["seed"] == test["seed"].min())]
     runs = test.set_index(["used_dataset", "data"])
-    figure, axes = named_rows(
-        [data_name(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs],
+    figure, axes = label_rows(
+        [name_data(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs],
         4,
         2 * COLUMN,
         1.9,
@@ -84,7 +84,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def draw_figure_6_11(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test representations by class and by attribute, for each method; a row for each data set."""
     rows = group_by_dataset(artifact_runs)
-    figure, axes = named_rows(list(rows), 2 * max(map(len, rows.values())), 2 * COLUMN, 1.5)
+    figure, axes = label_rows(list(rows), 2 * max(map(len, rows.values())), 2 * COLUMN, 1.5)
     tables = []
     for row, mine in zip(axes, rows.values(), strict=True):
         for i, artifact_run in enumerate(mine):
@@ -103,7 +103,7 @@ def draw_figure_10(artifact_runs: list[ArtifactRun], output: Path) -> None:
     match the attribute."""
     agreement = load_metrics(artifact_runs).query("metric == 'best_match'")
     rows = group_by_dataset(artifact_runs)
-    figure, axes = named_rows(list(rows), 3, 1.6 * COLUMN, 1.9)
+    figure, axes = label_rows(list(rows), 3, 1.6 * COLUMN, 1.9)
     tables = []
     for row, mine in zip(axes, rows.values(), strict=True):
         points = load_inferred_labels(
@@ -125,7 +125,7 @@ def load_inferred_labels(output: Path, artifact_runs: dict[str, ArtifactRun], ag
     (points,) = load_projections(output, artifact_runs["erm"])
     for kind in ("predictions", "clusters"):
         folder = Path(artifact_runs[kind].folders[0])
-        labels = Container(folder / "groups.safetensors")[locate(folder).runs()[0].key]
+        labels = Container(folder / "groups.safetensors")[locate_result(folder).runs()[0].key]
         points[kind] = labels[points["position"]]
         points[f"{kind}_match"] = find_match(agreement, artifact_runs[kind], points["seed"][0])
     return points

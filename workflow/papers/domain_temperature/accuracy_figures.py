@@ -18,7 +18,7 @@ from selection import (
 )
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
+from despur.reporting.figures import COLORS, COLUMN, NAMES, label_rows, name_data, order_methods, write_figure
 from despur.storage.store import write_csv
 
 LABELS = {
@@ -47,7 +47,7 @@ def average_seeds(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each data set, with its name."""
-    return [(data_name(*key), part) for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)]
+    return [(name_data(*key), part) for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)]
 
 
 def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -55,10 +55,10 @@ def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     runs = load_runs(artifact_runs)
     table = load_accuracies(keep_selected(runs, select_settings(runs)), 0.01)
     parts = split_by_dataset(table)
-    figure, axes = named_rows([name for name, _ in parts], 3, 2 * COLUMN, 2.2)
+    figure, axes = label_rows([name for name, _ in parts], 3, 2 * COLUMN, 2.2)
     for row, (_, part) in zip(axes, parts, strict=True):
         for axis, metric in zip(row, ("test_ood_accuracy", "test_id_accuracy", "domain_test_id_accuracy"), strict=True):
-            plot_over_sigma(axis, rows_where(part, metric=metric), ordered(part["paper_method"]))
+            plot_over_sigma(axis, rows_where(part, metric=metric), order_methods(part["paper_method"]))
             axis.set_ylabel(LABELS[metric])
         row[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
@@ -83,10 +83,10 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     table = average_seeds(load_accuracies(runs, 0.01), ["method"])
     table = table.assign(selected=is_selected(table, select_settings(runs)))
     parts = split_by_dataset(table)
-    figure, axes = named_rows([name for name, _ in parts], 2, 2 * COLUMN, 2.6, sharey=True)
+    figure, axes = label_rows([name for name, _ in parts], 2, 2 * COLUMN, 2.6, sharey=True)
     for row, (_, part) in zip(axes, parts, strict=True):
         for axis, metric in zip(row, ("test_ood_accuracy", "test_id_accuracy"), strict=True):
-            plot_settings(axis, rows_where(part, metric=metric), ordered(part["paper_method"]))
+            plot_settings(axis, rows_where(part, metric=metric), order_methods(part["paper_method"]))
             axis.set_xlabel(LABELS[metric])
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)
@@ -114,7 +114,7 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     table["head"] = [name_projector(*own) for own in projectors]
     order = list(dict.fromkeys(name_projector(*own) for own in sorted(projectors, key=projector_rank)))
     parts = split_by_dataset(table)
-    figure, axes = named_rows([name for name, _ in parts] or [""], 3, 2 * COLUMN, 2.2)
+    figure, axes = label_rows([name for name, _ in parts] or [""], 3, 2 * COLUMN, 2.2)
     metrics = ("test_id_accuracy", "test_ood_accuracy", "domain_test_id_accuracy")
     for row, (_, part) in zip(axes, parts, strict=False):
         for axis, letter, metric in zip(row, "abc", metrics, strict=True):

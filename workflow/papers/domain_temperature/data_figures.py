@@ -9,8 +9,8 @@ import seaborn as sns
 
 from despur.compute.randomness import generator
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLUMN, data_name, grid, named_rows, write_figure
-from despur.specs.paths import locate
+from despur.reporting.figures import COLUMN, create_grid, label_rows, name_data, write_figure
+from despur.specs.paths import locate_result
 from despur.specs.spec import Spec
 from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
@@ -22,7 +22,7 @@ SAMPLES = 200  # of a domain: colors that are drawn
 
 def load_first_seed(artifact_run: ArtifactRun) -> list[tuple[Spec, Dataset]]:
     """The first seed's data, at each sigma."""
-    result = locate(artifact_run.folders[0])
+    result = locate_result(artifact_run.folders[0])
     first = {run.data.settings["sigma"]: run.data for run in reversed(result.runs())}
     return [(first[sigma], load_dataset(result.data.folder, first[sigma].name)) for sigma in sorted(first)]
 
@@ -30,8 +30,8 @@ def load_first_seed(artifact_run: ArtifactRun) -> list[tuple[Spec, Dataset]]:
 def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Randomly drawn digits of each split, at sigma = 50."""
     tables = []
-    figure, axes = named_rows(
-        [data_name(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs],
+    figure, axes = label_rows(
+        [name_data(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs],
         len(SPLITS),
         2 * COLUMN,
         1.7,
@@ -58,7 +58,7 @@ def arrange_images(images: Array) -> Array:
 def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Colors in RGB space and by channel, of each domain; a row for each sigma."""
     tables = [measure_colors(*pair) for artifact_run in artifact_runs for pair in load_first_seed(artifact_run)]
-    figure, axes = grid(len(tables), 1 + len(CHANNELS), 2 * COLUMN, 1.3)
+    figure, axes = create_grid(len(tables), 1 + len(CHANNELS), 2 * COLUMN, 1.3)
     for row, table in zip(axes, tables, strict=True):
         place = row[0].get_subplotspec()
         row[0].remove()

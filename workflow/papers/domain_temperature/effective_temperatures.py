@@ -7,7 +7,7 @@ import pandas as pd
 from selection import read_settings, without_sigma
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.paths import Run, locate
+from despur.specs.paths import Run, locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array
 
@@ -19,7 +19,7 @@ def load_temperatures(artifact_runs: Sequence[ArtifactRun]) -> list[tuple[Artifa
     at the end of each epoch, (epochs,101)."""
     found = []
     for artifact_run in artifact_runs:
-        for result in map(locate, artifact_run.folders):
+        for result in map(locate_result, artifact_run.folders):
             file = result.folder / "outputs.safetensors"
             own = [run for run in result.runs() if is_of_app_h(artifact_run, run)] if file.exists() else []
             outputs = Container(file) if own else {}

@@ -11,8 +11,8 @@ from matplotlib.patches import Rectangle
 from selection import is_selected, load_runs, rows_where, select_settings
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLUMN, NAMES, named_rows, ordered, write_figure
-from despur.reporting.printed import printed_settings
+from despur.reporting.figures import COLUMN, NAMES, label_rows, order_methods, write_figure
+from despur.reporting.printed import parse_settings
 from despur.storage.store import write_csv
 
 REPORTED = Path(__file__).parent / "reported"
@@ -25,14 +25,14 @@ def draw_figure_grids(artifact_runs: list[ArtifactRun], output: Path) -> None:
     runs = rows_where(load_runs(artifact_runs), sigma=50.0)
     selected = select_settings(runs)
     grids = []
-    for method in ordered(runs["paper_method"]):
+    for method in order_methods(runs["paper_method"]):
         grids.append((f"{NAMES[method]}: printed", load_printed_grids(method)))
         for name, part in split_by_dataset(load_accuracies(rows_where(runs, paper_method=method), 0.01)):
             means = average_seeds(part, ["method", *GRID])
             means = means.assign(source="this run", selected=is_selected(means, selected))
             grids.append((f"{NAMES[method]}: {name}", means))
     heights = [0.9 + 0.14 * part["tau_alpha"].nunique() for _, part in grids]
-    figure, axes = named_rows([name for name, _ in grids], 3, 2 * COLUMN, float(np.mean(heights)) + 0.2)
+    figure, axes = label_rows([name for name, _ in grids], 3, 2 * COLUMN, float(np.mean(heights)) + 0.2)
     for row, (_, part) in zip(axes, grids, strict=True):
         for axis, metric in zip(row, ("validation_accuracy", "test_ood_accuracy", "test_id_accuracy"), strict=True):
             plot_heat_map(axis, rows_where(part, metric=metric), LABELS[metric])
@@ -43,7 +43,7 @@ def draw_figure_grids(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def load_printed_grids(method: str) -> pd.DataFrame:
     """The numbers of the paper's three tables of a method, percent."""
     table = pd.concat([pd.read_csv(REPORTED / f"table_{number}.csv") for number in TABLES[method]], ignore_index=True)
-    settings = pd.DataFrame([printed_settings(text) for text in table["setting"]])[GRID].astype(float)
+    settings = pd.DataFrame([parse_settings(text) for text in table["setting"]])[GRID].astype(float)
     return settings.assign(
         source="printed",
         paper_method=method,

@@ -7,7 +7,7 @@ import pandas as pd
 from selection import FAMILY, PRINTED, RULES, keep_selected, load_runs, rename_as_printed, select_settings
 
 from despur.orchestration.experiments import ArtifactRun, load_experiments
-from despur.reporting.tables import spread, write_table
+from despur.reporting.tables import format_spread, write_table
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 
@@ -78,7 +78,7 @@ def concat_rows(parts: list[pd.DataFrame]) -> pd.DataFrame:
 
 def format_accuracies(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """The table as people read it: a column for each accuracy."""
-    text = [spread(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)]
+    text = [format_spread(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)]
     own = table.assign(text=text, **{key: table[key].map(format_key) for key in keys})
     wide = own.pivot_table(index=[*keys, "seeds"], columns="metric", values="text", aggfunc="first", sort=False)
     wide = wide.reindex(columns=list(ACCURACIES)).astype(object).rename(columns=ACCURACIES)

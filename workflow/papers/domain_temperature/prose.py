@@ -7,9 +7,9 @@ import pandas as pd
 from selection import FRACTIONS, SHARES, load_runs
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.printed import printed_settings
-from despur.reporting.tables import COLUMNS, shown, write_table
-from despur.specs.paths import locate
+from despur.reporting.printed import parse_settings
+from despur.reporting.tables import COLUMNS, format_table, write_table
+from despur.specs.paths import locate_result
 from despur.storage.store import Dataset, load_dataset
 
 REPORTED = Path(__file__).parent / "reported/prose.csv"
@@ -23,7 +23,7 @@ def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     runs = load_runs(artifact_runs)
     rows = [row for number in pd.read_csv(REPORTED).itertuples() for row in compare_number(number, artifact_runs, runs)]
     table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "unit", "reason"])
-    display = shown(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:,.4g}")
+    display = format_table(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:,.4g}")
     display["metric"] += " (" + table["unit"] + ")"
     write_table(output, table, display.assign(reason=table["reason"].fillna("")))
 
@@ -56,7 +56,7 @@ def compare_number(number: Any, artifact_runs: list[ArtifactRun], runs: pd.DataF
 
 def compare_count(number: Any, artifact_run: ArtifactRun) -> dict[str, Any]:
     """A count of the data that the first run reads."""
-    result = locate(artifact_run.folders[0])
+    result = locate_result(artifact_run.folders[0])
     if not (result.data.folder / "table.parquet").exists():
         return {"reason": "its data is not made here"}
     ours = count_samples(number, load_dataset(result.data.folder, result.runs()[0].data.name))
@@ -68,7 +68,7 @@ def compare_count(number: Any, artifact_run: ArtifactRun) -> dict[str, Any]:
 
 def count_samples(number: Any, dataset: Dataset) -> int:
     """Samples of a split, or of all; or labels of a share."""
-    own = printed_settings(number.setting)
+    own = parse_settings(number.setting)
     if number.metric == "n_examples":
         return len(dataset.rows(SPLITS[own["split"]])) if "split" in own else len(dataset.table)
     labels = {FRACTIONS[SHARES.get(name, name)]: count for name, count in dataset.about["label_fractions"].items()}

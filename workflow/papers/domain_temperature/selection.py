@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.tables import load_metrics
+from despur.reporting.artifact_metrics import load_metrics
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
 

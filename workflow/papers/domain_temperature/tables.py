@@ -19,7 +19,8 @@ from selection import (
 from temperature_grids import compare_grids, format_grid
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.tables import compare, load_resamples, main, write_table
+from despur.reporting.artifact_metrics import load_resamples
+from despur.reporting.tables import compare, main, write_table
 
 PAPER = Path(__file__).parent
 SEEDS = 5  # Sec. 3
@@ -75,8 +76,8 @@ def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
     from despur.reporting import claims  # scipy.stats: other tables need not wait for it
 
-    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, load_evidence)
-    write_table(output, table, claims.shown(table))
+    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs, load_evidence)
+    write_table(output, table, claims.format_claims(table))
 
 
 ARTIFACTS = {

@@ -9,7 +9,7 @@ from effective_temperatures import ALPHA, BETA, load_temperatures
 from selection import without_sigma
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLUMN, data_name, named_rows, write_figure
+from despur.reporting.figures import COLUMN, label_rows, name_data, write_figure
 from despur.specs.paths import Run
 from despur.storage.store import Array, write_csv
 
@@ -30,7 +30,7 @@ def draw_figure_6_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
         ("figure_6", plot_band, tables),
         ("figure_7", plot_ridges, [values for *_, values in found]),
     ):
-        figure, rows = named_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 1, 2 * COLUMN, 2.2)
+        figure, rows = label_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 1, 2 * COLUMN, 2.2)
         for row, own in zip(rows, drawn, strict=False):
             plot(row[0], own)
         write_figure(output.with_name(name), figure)
@@ -38,7 +38,7 @@ def draw_figure_6_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 
 def name_panel(artifact_run: ArtifactRun, run: Run) -> str:
-    name = data_name(artifact_run.paper_dataset, without_sigma(artifact_run.dataset))
+    name = name_data(artifact_run.paper_dataset, without_sigma(artifact_run.dataset))
     return f"{name}, $\\sigma$ = {run.data.settings['sigma']:g}"
 
 

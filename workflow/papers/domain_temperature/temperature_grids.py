@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 from selection import keep_selected, rows_where, select_settings
 
-from despur.reporting.printed import printed_settings
+from despur.reporting.printed import parse_settings
 
 ACCURACIES = {"validation_accuracy": "Validation", "test_ood_accuracy": "Test-OOD", "test_id_accuracy": "Test-ID"}
 GRID = ["tau_alpha", "tau_beta"]
@@ -20,7 +20,7 @@ def compare_grids(reported: Mapping[int, pd.DataFrame], runs: pd.DataFrame, comp
     for number, printed in reported.items():
         mine = rows_where(runs, paper_method=printed["method"].iloc[0])
         table = compare(pd.concat([printed, settings_not_printed(printed, mine)], ignore_index=True), mine)
-        settings = [printed_settings(text) for text in table["setting"]]
+        settings = [parse_settings(text) for text in table["setting"]]
         parts.append(table.assign(table=number, **{key: [float(own[key]) for own in settings] for key in GRID}))
     table = pd.concat(parts, ignore_index=True)
     selected = keep_selected(runs, select_settings(runs))[["data", "paper_method", *GRID]].drop_duplicates()
@@ -31,7 +31,7 @@ def compare_grids(reported: Mapping[int, pd.DataFrame], runs: pd.DataFrame, comp
 
 def settings_not_printed(printed: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Rows, without a number, for the settings of ours that are not in the paper's grid."""
-    known = {(float(s["tau_alpha"]), float(s["tau_beta"])) for s in map(printed_settings, printed["setting"])}
+    known = {(float(s["tau_alpha"]), float(s["tau_beta"])) for s in map(parse_settings, printed["setting"])}
     ours = runs[[*GRID]].drop_duplicates().itertuples(index=False)
     extra = [f"sigma=50;label_fraction=0.01;tau_alpha={a:g};tau_beta={b:g}" for a, b in ours if (a, b) not in known]
     return printed.iloc[[0] * len(extra)].assign(setting=extra, mean=float("nan"), note="")

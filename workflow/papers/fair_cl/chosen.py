@@ -7,8 +7,8 @@ import pandas as pd
 
 from despur.metrics.selection import select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.printed import same
-from despur.reporting.tables import load_metrics, load_resamples
+from despur.reporting.artifact_metrics import load_metrics, load_resamples
+from despur.reporting.printed import is_same
 
 VARIANTS = {  # methods that are part of another one's sweep: that one, and the setting and value that tell them apart
     "adv_single": ("adv", "discriminators", "1"),
@@ -26,7 +26,7 @@ def name_variants(table: pd.DataFrame) -> pd.DataFrame:
     """The metrics with a method name of its own for each of VARIANTS."""
     for name, (method, setting, value) in VARIANTS.items():
         if setting in table:
-            mine = table[setting].map(lambda own, value=value: same(own, value))
+            mine = table[setting].map(lambda own, value=value: is_same(own, value))
             table.loc[mine & (table["paper_method"] == method), "paper_method"] = name
     return table
 

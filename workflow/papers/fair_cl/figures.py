@@ -7,12 +7,22 @@ import chosen
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from tsne import figure_4
+from tsne import draw_figure_4
 
 from despur.metrics.selection import on_pareto_front
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, panels, write_figure
-from despur.reporting.tables import headline, main
+from despur.reporting.artifact_metrics import select_headline
+from despur.reporting.figures import (
+    COLORS,
+    COLUMN,
+    NAMES,
+    create_panels,
+    label_rows,
+    name_data,
+    order_methods,
+    write_figure,
+)
+from despur.reporting.tables import main
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 from despur.storage.store import write_csv
@@ -26,7 +36,7 @@ PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
 def list_points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto
     front."""
-    test = headline(chosen.load_settings(artifact_runs))
+    test = select_headline(chosen.load_settings(artifact_runs))
     test = test[
         (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["paper_method"].isin(["ce", *STRENGTH])
     ]
@@ -60,13 +70,13 @@ def choose_datasets(table: pd.DataFrame, compared: list[str], fewest: int) -> li
     return [each for each, here in zip(datasets, shown, strict=True) if here] or datasets
 
 
-def figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test accuracy against Leakage@h over the strength of each method; circled: on the Pareto front of the method."""
     table = list_points(artifact_runs)
     datasets = choose_datasets(table, list(STRENGTH), 2)
-    figure, axes = panels(len(datasets), COLUMN * max(len(datasets), 1.4), 2.6)
+    figure, axes = create_panels(len(datasets), COLUMN * max(len(datasets), 1.4), 2.6)
     for axis, (key, part) in zip(axes, datasets, strict=True):
-        for method in ordered(part["paper_method"]):
+        for method in order_methods(part["paper_method"]):
             mine = part[part["paper_method"] == method].sort_values("strength")
             axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o")
             for row in mine.itertuples() if method != "ce" else ():
@@ -82,22 +92,22 @@ def figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
             front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3
         )
         axis.set(xlabel=LABELS[LEAKAGE], ylabel=LABELS[ACCURACY])
-        axis.set_title(data_name(*key), fontsize=6)
-    for method in ordered(table["paper_method"]):  # also those that the last panel lacks
+        axis.set_title(name_data(*key), fontsize=6)
+    for method in order_methods(table["paper_method"]):  # also those that the last panel lacks
         axes[-1].plot([], [], color=COLORS[method], marker="*" if method == "ce" else "o", label=NAMES[method])
     axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)
 
 
-def figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy, GAP and both leakages of CE, of CE with one contrastive loss, and of Con, at their selected
     settings."""
-    test = headline(chosen.load_selected(artifact_runs)[0])
+    test = select_headline(chosen.load_selected(artifact_runs)[0])
     values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["paper_method"].isin(PARTS)].copy()
     values["value"] *= 100
     datasets = choose_datasets(values, ["con_ce_scl", "con_ce_fcl"], 1)
-    figure, axes = named_rows([data_name(*key) for key, _ in datasets], len(LABELS), 2 * COLUMN, 1.75)
+    figure, axes = label_rows([name_data(*key) for key, _ in datasets], len(LABELS), 2 * COLUMN, 1.75)
     for row, (_, part) in zip(axes, datasets, strict=True):
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
             draw_bars(axis, part[part["metric"] == metric], label)
@@ -124,4 +134,4 @@ def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
 
 
 if __name__ == "__main__":
-    main({"figure_2": figure_2, "figure_3": figure_3, "figure_4": figure_4})
+    main({"figure_2": draw_figure_2, "figure_3": draw_figure_3, "figure_4": draw_figure_4})

@@ -12,7 +12,7 @@ from measurements import load_measurements
 from despur.metrics.fairness import leakage, tpr_gap
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.run_files import load_labels
-from despur.specs.paths import ResultPath, Run, locate
+from despur.specs.paths import ResultPath, Run, locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, Dataset, load_dataset
 
@@ -79,7 +79,7 @@ def load_multiclass(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 
 def measure_artifact_run(artifact_run: ArtifactRun, classes: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Rows of all seeds of a model of all classes, on some of them."""
-    for result in map(locate, artifact_run.folders):
+    for result in map(locate_result, artifact_run.folders):
         for run in result.runs():
             own = {
                 "paper_dataset": PAIR,

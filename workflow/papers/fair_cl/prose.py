@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.printed import printed_settings
+from despur.reporting.printed import parse_settings
 from despur.reporting.run_files import load_labels
 from despur.reporting.tables import COLUMNS
 from despur.storage.store import Dataset, InputError
@@ -25,7 +25,7 @@ def count_samples(number: Any, dataset: Dataset) -> float:
 def find_rows(number: Any, dataset: Dataset) -> np.ndarray:
     """Positions of the samples of a number's split. A record of a data set that is not here does not tell of all
     splits."""
-    split = printed_settings(number.setting)["split"]
+    split = parse_settings(number.setting)["split"]
     rows = dataset.rows({"dev": "val"}.get(split, split))
     if not len(rows):
         raise NotHere(f"the {split} samples are not on this machine")
@@ -35,7 +35,7 @@ def find_rows(number: Any, dataset: Dataset) -> np.ndarray:
 def find_share(number: Any, dataset: Dataset) -> float:
     """Percent of a split's samples in a (class, attribute) group; on other data, in the group with the
     same indices."""
-    asked = printed_settings(number.setting)
+    asked = parse_settings(number.setting)
     about, table = dataset.about, dataset.table.iloc[find_rows(number, dataset)]
     y, a = (
         find_index(about[kind], asked[key], words)

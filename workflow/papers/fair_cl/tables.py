@@ -15,7 +15,7 @@ from tradeoffs import compare_means
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
-from despur.reporting.tables import compare, main, shown, write_table
+from despur.reporting.tables import compare, format_table, main, write_table
 
 PAPER = Path(__file__).parent
 REPORTED = PAPER / "reported"
@@ -74,7 +74,7 @@ def replace_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFram
 
 def write_numbers(output: Path, table: pd.DataFrame) -> None:
     """A table of printed numbers beside ours; the selected setting is the last column."""
-    write_table(output, table, shown(table, format_number).assign(selected=table["selected"]))
+    write_table(output, table, format_table(table, format_number).assign(selected=table["selected"]))
 
 
 def write_table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -105,14 +105,14 @@ def write_table_selection(artifact_runs: list[ArtifactRun], output: Path) -> Non
 def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
     table = compare_prose(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
-    display = shown(table, format_number)
+    display = format_table(table, format_number)
     write_table(output, table, display.assign(reason=table["reason"]))
 
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, load_with_multiclass)
-    write_table(output, table, claims.shown(table))
+    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs, load_with_multiclass)
+    write_table(output, table, claims.format_claims(table))
 
 
 ARTIFACTS = {

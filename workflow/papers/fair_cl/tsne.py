@@ -11,8 +11,8 @@ from sklearn.manifold import TSNE
 
 from despur.compute.randomness import generator
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLUMN, NAMES, data_name, named_rows, write_figure
-from despur.specs.paths import locate
+from despur.reporting.figures import COLUMN, NAMES, label_rows, name_data, write_figure
+from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
@@ -33,7 +33,7 @@ def embed(z: Array) -> Array:
 
 def project(artifact_run: ArtifactRun, method: str) -> pd.DataFrame:
     """The t-SNE map of training samples by the selected model of the first seed."""
-    result = locate(artifact_run.folders[0])
+    result = locate_result(artifact_run.folders[0])
     run = next(run for run in result.runs() if run.spec.name == method)
     dataset = load_dataset(result.data.folder, run.data.name)
     rows = draw_samples(dataset, run.seed)
@@ -57,7 +57,7 @@ def project(artifact_run: ArtifactRun, method: str) -> pd.DataFrame:
     )
 
 
-def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """CE and Con, each by class and by attribute; a row for each data set."""
     metrics, _ = chosen.load_selected(artifact_runs)
     picked = metrics.groupby(["paper_dataset", "used_dataset", "paper_method"])["method"].first()
@@ -67,7 +67,7 @@ def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     ]
     table = pd.concat(maps, ignore_index=True)
     datasets = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
-    figure, axes = named_rows([data_name(*key) for key, _ in datasets], 4, 2 * COLUMN, 1.9)
+    figure, axes = label_rows([name_data(*key) for key, _ in datasets], 4, 2 * COLUMN, 1.9)
     for row, (_, part) in zip(axes, datasets, strict=True):
         panels = [
             (method, own, kind)

@@ -10,7 +10,7 @@ import seaborn as sns
 from rows import REST, load_accuracies
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, data_name, named_rows, ordered, write_figure
+from despur.reporting.figures import COLORS, COLUMN, NAMES, label_rows, name_data, order_methods, write_figure
 from despur.reporting.tables import main
 from despur.storage.store import write_csv
 
@@ -32,7 +32,7 @@ KEPT = ["paper_dataset", "used_dataset", "data", "paper_method", "train", "split
 def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each data set that is used, with its name, in lines that fit."""
     return [
-        (fill(data_name(*key).replace("+", " +"), 75, break_on_hyphens=False), part)
+        (fill(name_data(*key).replace("+", " +"), 75, break_on_hyphens=False), part)
         for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)
     ]
 
@@ -43,7 +43,7 @@ def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Seque
     table = table[table["paper_method"].isin(methods) & table["metric"].isin(METRICS)]
     table = table.assign(part=[PARTS[pair] for pair in zip(table["train"], table["split"], strict=True)])
     table = table[table["part"].isin(parts)]
-    figure, axes = named_rows([name for name, _ in split_by_dataset(table)], 2, 2 * COLUMN, 2.6)
+    figure, axes = label_rows([name for name, _ in split_by_dataset(table)], 2, 2 * COLUMN, 2.6)
     for row, (_, part) in zip(axes, split_by_dataset(table), strict=True):
         for axis, (metric, label) in zip(row, METRICS.items(), strict=True):
             draw_bars(axis, part[part["metric"] == metric], label, parts)
@@ -55,7 +55,7 @@ def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Seque
 
 def draw_bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) -> None:
     """Mean and, as dots, seeds."""
-    methods = ordered(table["paper_method"])
+    methods = order_methods(table["paper_method"])
     own = {"x": "part", "y": "accuracy", "hue": "paper_method", "order": list(parts), "hue_order": methods, "ax": axis}
     sns.barplot(table, palette=COLORS, errorbar=None, **own)
     sns.stripplot(table, palette=dict.fromkeys(methods, "0.2"), dodge=True, jitter=False, size=2.5, legend=False, **own)
@@ -64,21 +64,21 @@ def draw_bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) 
         text.set_text(NAMES[method])
 
 
-def figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """SimCLR and BYOL, trained and tested on full images or on foregrounds."""
     draw_settings(artifact_runs, output, ["simclr", "byol"], list(PARTS.values()))
 
 
-def figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Trained on full images: with MSR, and (from Figure 1) without."""
     draw_settings(artifact_runs, output, ["simclr", "simclr_msr", "byol", "byol_msr"], list(PARTS.values())[:2])
 
 
-def figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy of SimCLR + MSR over lambda, gamma and n, the others at 1, 1 and 6; lines are means, dots seeds."""
     table = load_accuracies(artifact_runs)
     table = table[(table["metric"] == "linear_top1") & (table["split"] == "test")]
-    figure, axes = named_rows([name for name, _ in split_by_dataset(table)], 3, 2 * COLUMN, 2.3, sharey=True)
+    figure, axes = label_rows([name for name, _ in split_by_dataset(table)], 3, 2 * COLUMN, 2.3, sharey=True)
     for row, (_, part) in zip(axes, split_by_dataset(table), strict=True):
         for axis, letter, (key, label) in zip(row, "abc", LABELS.items(), strict=True):
             mine = part
@@ -96,4 +96,4 @@ def figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 
 if __name__ == "__main__":
-    main({"figure_1": figure_1, "figure_4": figure_4, "figure_5": figure_5})
+    main({"figure_1": draw_figure_1, "figure_4": draw_figure_4, "figure_5": draw_figure_5})

@@ -9,11 +9,12 @@ import pandas as pd
 from rows import BASES, REST, load_runs
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.artifact_metrics import load_resamples
 from despur.reporting.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, decide
 from despur.reporting.evidence import Source, common_seeds
 from despur.reporting.formulas import DEFAULTS
 from despur.reporting.levels import Missing
-from despur.reporting.tables import COLUMNS, load_resamples
+from despur.reporting.tables import COLUMNS
 
 REPORTED = Path(__file__).parent / "reported"
 SWEPT = {"best_lambda": ("weight", 1), "best_gamma": ("uniformity", 1), "worst_gamma": ("uniformity", -1)}

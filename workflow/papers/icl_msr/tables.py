@@ -8,8 +8,9 @@ from beyond import compare_times, interpolate_equal_time, load_saliency
 from rows import load_runs, load_seconds
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.artifact_metrics import load_resamples
 from despur.reporting.figures import NAMES
-from despur.reporting.tables import compare, load_resamples, main, shown, spread, write_table
+from despur.reporting.tables import compare, format_spread, format_table, main, write_table
 
 PAPER = Path(__file__).parent
 SEEDS = 1  # not stated; no deviations are printed
@@ -39,7 +40,7 @@ def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) 
     reported = pd.read_csv(PAPER / f"reported/{name}.csv")
     table = compare(pd.concat([reported, list_unprinted(reported, runs)], ignore_index=True), runs, SEEDS)
     table["verdict"] = table["method"].map(COPIED).fillna(table["verdict"])
-    write_table(output, table, shown(table, format_accuracy))
+    write_table(output, table, format_table(table, format_accuracy))
 
 
 def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -68,9 +69,9 @@ def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
             "data set": table["paper_dataset"],
             "method": table["paper_method"].map(NAMES).fillna("–"),
             "saliency inside the foreground, %": [
-                spread(100 * a, 100 * b) for a, b in zip(table["inside"], table["inside_std"], strict=True)
+                format_spread(100 * a, 100 * b) for a, b in zip(table["inside"], table["inside_std"], strict=True)
             ],
-            "foreground, % of the image": [spread(100 * a, float("nan")) for a in table["foreground"]],
+            "foreground, % of the image": [format_spread(100 * a, float("nan")) for a in table["foreground"]],
             "seeds": table["seeds"],
             "data used": table["data"].fillna("–"),
             "verdict": table["verdict"],
@@ -111,7 +112,7 @@ def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     from statements import compare_prose  # scipy.stats: other tables need not wait for it
 
     table = compare_prose(artifact_runs)
-    display = shown(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:.4g}")
+    display = format_table(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:.4g}")
     write_table(output, table, display.assign(reason=table["reason"]))
 
 
@@ -137,8 +138,8 @@ def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
     from despur.reporting import claims  # scipy.stats: other tables need not wait for it
 
-    table = claims.claims_table(PAPER / "claims.yaml", artifact_runs, load_measurements)
-    write_table(output, table, claims.shown(table))
+    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs, load_measurements)
+    write_table(output, table, claims.format_claims(table))
 
 
 ARTIFACTS = {

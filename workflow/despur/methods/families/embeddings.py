@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
 from despur.compute.task import Stage1Outputs, Task
-from despur.specs.declarations import declared
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
@@ -80,7 +80,7 @@ def predict_classes(y: Array, groups: Array, inference: str) -> Array:
 
     An inference that reads attributes gives values of the attribute. Each value then stands for the class in which
     it has the largest share, such as land for landbirds."""
-    declaration = declared("inference", inference)
+    declaration = read_declarations("inference", inference)
     if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
         return groups
     counts = np.zeros((int(groups.max()) + 1, int(y.max()) + 1))

@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.tables import compare, load_metrics, main, shown, write_table
+from despur.reporting.artifact_metrics import load_metrics
+from despur.reporting.tables import compare, format_table, main, write_table
 
 REPORTED = Path(__file__).parent / "reported"
 SEEDS = 3  # how many the paper has
@@ -14,7 +15,7 @@ SEEDS = 3  # how many the paper has
 def table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group and average accuracy beside the printed numbers."""
     table = compare(pd.read_csv(REPORTED / "table_1.csv"), load_metrics(artifact_runs), SEEDS)
-    write_table(output, table, shown(table))
+    write_table(output, table, format_table(table))
 
 
 if __name__ == "__main__":

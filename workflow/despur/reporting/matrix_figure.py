@@ -1,0 +1,53 @@
+"""The methods' matrix as a figure."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+
+def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
+    """One heat map: the color is the rank in a column, the text the value and the ranks that are not refuted."""
+    import seaborn as sns
+
+    from despur.reporting import figures
+
+    spread = partial(table.pivot, index="method", columns="label")
+    labels = list(dict.fromkeys(table["label"]))
+    by_worst = table[table["metric"] == "worst_group_accuracy"].sort_values("rank")["method"]
+    rank, low, high, value = (
+        spread(values=name).loc[by_worst, labels] for name in ("rank", "rank_low", "rank_high", "value")
+    )
+    texts = [
+        [format_entry(*each) for each in zip(*rows, strict=True)]
+        for rows in zip(value.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
+    ]
+    figure, (axes,) = figures.create_panels(1, width=2 * figures.COLUMN, height=0.6 + 0.3 * len(rank))
+    sns.heatmap(
+        rank,
+        annot=np.array(texts),
+        fmt="",
+        cmap="viridis_r",
+        cbar_kws={"label": "rank (1: best)"},
+        linewidths=0.5,
+        annot_kws={"size": 5.5},
+        ax=axes,
+    )
+    units = table.drop_duplicates("label").set_index("label")["unit"]
+    axes.set_xticks(
+        np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right"
+    )
+    without_rank = set(table.loc[table["at_chance"], "method"])
+    names = [figures.NAMES.get(method, method) + " (at chance)" * (method in without_rank) for method in rank.index]
+    axes.set_yticks(np.arange(len(rank)) + 0.5, names, rotation=0)
+    axes.set(xlabel="", ylabel="")
+    figures.write_figure(prefix, figure)
+
+
+def format_entry(value: float, low: float, high: float) -> str:
+    """``71.3`` and below it the ranks that are not refuted, ``2–5``."""
+    if np.isnan(value):
+        return "–"
+    shown = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return shown if np.isnan(low) else f"{shown}\n{low:g}–{high:g}"

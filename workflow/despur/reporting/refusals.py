@@ -1,0 +1,31 @@
+"""Why the runs behind a claim decide nothing."""
+
+import pandas as pd
+
+from despur.reporting.contrasts import (
+    SEEDS,
+    Group,
+    contrasts_of,
+)
+from despur.reporting.evidence import Source
+from despur.reporting.printed import parse_settings
+
+
+def explain_refusal(found: Group, given: Group, source: Source) -> str:
+    """Why contrasts decide nothing; empty where they may."""
+    contrasts = list(contrasts_of(found))
+    if not all(contrast.decides for contrast in contrasts):
+        return f"{contrasts[0].seeds} seed{'s' * (contrasts[0].seeds > 1)}: fewer than {SEEDS} decide nothing"
+    if given.parts and not given.holds():
+        failed = [contrast.label for contrast in contrasts_of(given) if not contrast.holds()]
+        return f"not shown to be above 0, as it is given: {failed[0]}"
+    return find_shortened_training(source.metrics)
+
+
+def find_shortened_training(metrics: pd.DataFrame) -> str:
+    """Which training of the paper's own data is shorter than its own; empty for none."""
+    if "changed" not in metrics or metrics["substitute"].eq(True).any():
+        return ""
+    changed = {item for text in metrics["changed"].dropna().unique() for item in parse_settings(text).items()}
+    lengths = [f"{key}={value}" for key, value in sorted(changed) if key.rpartition(".")[2] in ("epochs", "steps")]
+    return f"not trained as long as in the paper ({', '.join(lengths)}): decides nothing about it" if lengths else ""
