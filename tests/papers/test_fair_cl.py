@@ -2,8 +2,10 @@
 
 import importlib
 import json
+import math
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -273,6 +275,23 @@ def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare(scr
     )
     assert [key for key, _ in told(table, ["con"], 2)] == [("moji", "x")]
     assert len(told(table, ["con"], 3)) == 2
+
+
+@pytest.mark.parametrize(
+    ("metric", "printed", "ours", "seeds", "deviation", "verdict"),
+    [
+        ("n_examples", 8000, 8499, 1, math.nan, "agrees"),
+        ("n_examples", 8000, 8501, 1, math.nan, "differs"),
+        ("leakage_approx", 55, 55.1, 2, 0.1, "fewer than 3 seeds: undecided"),
+        ("leakage_approx", 55, 56.2, 3, 0.1, "differs"),  # t(2) * .1 * sqrt(1/3 + 1/10) + .5 = .78
+        ("leakage_approx", 55, 55.7, 3, 0.1, "agrees"),
+        ("leakage_approx", 55, 56.2, 3, 2.0, "too noisy"),
+    ],
+)
+def test_numbers_of_the_text_are_judged_as_others(scripts, metric, printed, ours, seeds, deviation, verdict):
+    number = SimpleNamespace(metric=metric, mean=printed)
+    found = {"ours": ours, "ours_std": deviation, "seeds": seeds}
+    assert scripts["prose"].judge(number, found)["verdict"] == verdict
 
 
 def test_prose_reads_con_s_leakage(scripts, moji):
