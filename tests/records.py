@@ -53,7 +53,7 @@ def add(folder, seed=0, method="erm", dataset=None, **changes):
         "revisions": {},
         "finished": "2026-01-01T00:00:00+00:00",
         "versions": {},
-        "machine": {},
+        "machine": {"device": "cpu", "peak_memory_mb": 1.0},
         "run": {"seconds": rng.random()},
         "metrics": {"best": ledger.nest({**values, ("test", "alignment_loss", ""): 1.5, ("val", "gap", ""): None})},
         "card": ledger.write(folder / data.name, "card", make_card(dataset, data.name)).stem,

@@ -152,6 +152,7 @@ def without(key):
     [
         (spoil("schema", value=2), "schema 2"),
         (without("commit"), "commit missing"),
+        (spoil("machine", value={"machine": "x", "device": "cpu"}), "peak_memory_mb missing in machine and run"),
         (spoil("seed", value="0"), "seed missing or of another type"),
         (spoil("seed", value=5), "lies elsewhere"),
         (spoil("metrics", "best", "test", "average_accuracy", "", value=0.5), "average_accuracy  is 0.5, but"),

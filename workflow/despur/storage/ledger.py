@@ -43,6 +43,7 @@ KEYS = {  # what a record holds, and of which type it is
     "draws": dict,
 }
 LATER_KEYS = {"upstream": dict}  # what records hold that were made since; others do not tell of it
+TOLD = {"device", "peak_memory_mb", "seconds"}  # what tables of cost read of a record's machine and run
 Key = tuple[str, str, str]  # split, metric, group
 
 
@@ -78,6 +79,9 @@ def read(path: Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     known = {**keys, **{key: kind for key, kind in LATER_KEYS.items() if key in content}}
     if wrong := [key for key, kind in known.items() if key not in content or not isinstance(content[key], kind)]:
         raise InputError(f"{path}: {', '.join(wrong)} missing or of another type")
+    untold = TOLD - {*content["machine"], *content["run"]} if "machine" in keys else set()
+    if untold:
+        raise InputError(f"{path}: {', '.join(sorted(untold))} missing in machine and run")
     if not path.stem.endswith(f"-{digest(text)}"):
         raise InputError(f"{path}: changed since it was written: its name ends with the digest of another content")
     return content
