@@ -55,6 +55,16 @@ def test_an_interval_is_that_of_student(runs):
     assert alone.loc["erm", ["low", "high"]].tolist() == [0.2, 0.2]
 
 
+def test_a_metric_without_a_value_of_all_samples_is_shown_by_group(runs):
+    folder = runs / "results/runs/colored_digits/erm/s0-2"
+    rows = {"dataset": "colored_digits", "method": "erm", "seed": 0, "split": "test", "selection": "best"}
+    probes = pd.DataFrame([rows | {"metric": "probe_accuracy", "group": name, "value": 0.5} for name in ("1%", "10%")])
+    table = pd.concat([pd.read_csv(folder / "metrics.csv", keep_default_na=False), probes])
+    table.to_csv(folder / "metrics.csv", index=False)
+    found = explore.load_points(folder)
+    assert set(found["metric"]) == {"worst_group_accuracy", "probe_accuracy, 1%", "probe_accuracy, 10%"}
+
+
 def test_a_curve_is_thinned_and_keeps_its_last_step(runs):
     curve = explore.load_curves([runs / "results/runs/colored_digits/erm/s0-2"])
     assert len(curve) == 40 and curve["step"].iloc[-1] == 120

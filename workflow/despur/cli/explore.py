@@ -46,10 +46,15 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
 
 
 def load_points(folder: Path) -> "pd.DataFrame":
-    """A row for each metric of all samples of the headline split, for each seed and selection."""
-    table = read_metrics(folder)
-    shown = (table["split"] == find_headline(folder)) & (table["group"] == "") & table["value"].notna()
-    return table[shown & table["selection"].isin(["best", "last"])][[*WHICH, "seed", "value"]]
+    """A row for each metric of the headline split, for each seed and selection: of all samples; of groups, which then
+    stand in the metric's name, where a metric has no value of all."""
+    table = read_metrics(folder / "metrics.csv")
+    shown = (table["split"] == find_headline(folder)) & table["value"].notna()
+    table = table[shown & table["selection"].isin(["best", "last"])]
+    of_all = table["group"] == ""
+    rows = table[of_all | ~table["metric"].isin(table.loc[of_all, "metric"])]
+    names = rows["metric"].where(rows["group"] == "", rows["metric"] + ", " + rows["group"].astype(str))
+    return rows.assign(metric=names)[[*WHICH, "seed", "value"]]
 
 
 def load_curves(folders: Sequence[Path]) -> "pd.DataFrame":
