@@ -18,6 +18,7 @@ TEMPLATES = PACKAGE.parent / "report"
 WHICH = ["dataset", "method", "metric", "selection"]
 LEVEL = 0.95  # of an interval
 MOST_POINTS = 50  # of a learning curve
+LEFT_OUT = ("samples", "class_")  # beginnings of metrics by group that would double the page
 CHOSEN = "indexof(methods, datum.method) >= 0"
 INTERVALS = f"datum.dataset == data && datum.metric == metric && datum.selection == selection && {CHOSEN}"
 CURVES = f"datum.dataset == data && datum.name == curve && {CHOSEN}"
@@ -49,8 +50,8 @@ def load_points(folder: Path) -> "pd.DataFrame":
     """A row for each metric of the headline split, for each seed and selection: of all samples; of groups, which then
     stand in the metric's name, where a metric has no value of all."""
     table = read_metrics(folder / "metrics.csv")
-    shown = (table["split"] == find_headline(folder)) & table["value"].notna()
-    table = table[shown & table["selection"].isin(["best", "last"])]
+    shown = (table["split"] == find_headline(folder)) & table["selection"].isin(["best", "last"])
+    table = table[shown & table["value"].notna() & ~table["metric"].str.startswith(LEFT_OUT)]
     of_all = table["group"] == ""
     rows = table[of_all | ~table["metric"].isin(table.loc[of_all, "metric"])]
     names = rows["metric"].where(rows["group"] == "", rows["metric"] + ", " + rows["group"].astype(str))
