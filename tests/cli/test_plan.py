@@ -18,7 +18,7 @@ datasets: {cmnist: cmnist+colors=released+draw=seed}
 
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "find_sources", sources.Sources)  # nothing is measured
+    monkeypatch.setattr(sources, "find_sources", lambda use_ledger: sources.Sources())  # nothing is measured
     file = tmp_path / "mine.yaml"
     file.write_text(CONFIGURATION)
     return json.loads(format_json(plan_configuration(file, "cpu", only_open=True)))

@@ -16,11 +16,12 @@ from despur.specs.settings import SettingError
 CODE_OF = """
 import json, sys
 try:
-    from despur.specs.paths import locate
+    from despur.specs import paths
     from despur.storage.digest import cache_key
 except ImportError:  # of a commit at which all modules lay in one folder
+    from despur import paths
     from despur.digest import question as cache_key
-    from despur.paths import locate
+locate = paths.locate_result if hasattr(paths, "locate_result") else paths.locate  # its name at earlier commits
 print(json.loads(cache_key(locate(sys.argv[1])))["code"])
 """
 
