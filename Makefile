@@ -64,7 +64,7 @@ lint: $(VENV)/ready ## formats, types and imports
 test: lint ## lint and all tests
 	$(RUN) pytest -n 2
 
-test-long: $(VENV)/ready ## the tests that take minutes: error rates of verdicts, documented commands and examples
+test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands
 	$(RUN) pytest -m long
 
 test-oracles: $(VENV)/oracles/ready ## the tests that compare with other libraries, which are installed beside the environment

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from project import TINY, Project
 
+pytestmark = pytest.mark.long
+
 RUNS = [f"results/runs/colored_digits/{method}/s0/metrics.csv" for method in ("erm", "gdro")]
 ALL = {
     "data/colored_digits/table.parquet",

@@ -20,6 +20,7 @@ def project(tmp_path_factory):
     return made
 
 
+@pytest.mark.long
 def test_all_that_is_new_passes_its_tests_and_is_clean(project):
     tests = [f"tests/{folder}" for folder in ("methods", "datasets", "encoders", "inference", "metrics", "papers")]
     files = [str(file) for folder in tests for file in (project.root / folder).glob("test_my_*.py")]
@@ -31,6 +32,7 @@ def test_all_that_is_new_passes_its_tests_and_is_clean(project):
     project.python("-m", "ruff", "format", "--check", *files, *written)
 
 
+@pytest.mark.long
 def test_a_new_paper_s_table_comes_from_runs_of_a_new_method_on_a_new_data_set(project):
     project.edit("workflow/papers/my_paper/experiments.yaml", lambda text: text.replace("erm: erm", "erm: my_method"))
     (project.root / "own.yaml").write_text("papers: [my_paper]\nseeds: 1\ndatasets: {cmnist: my_dataset}\n")

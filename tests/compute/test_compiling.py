@@ -44,6 +44,7 @@ def losses(name, checkpoint, device=CPU, **facts):
     return [row["value"] for row in progress.history if row["name"] == "loss"], one.networks.state_dict()
 
 
+@pytest.mark.long
 @compiler
 @pytest.mark.parametrize(
     ("name", "precision", "tolerance"), [(ERM, "fp32", 1e-3), (BYOL, "fp32", 1e-3), (CNC, "bf16", 0.02)]

@@ -114,6 +114,7 @@ def shared(tmp_path_factory):
     return [torch.load(root / f"{rank}.pt") for rank in range(2)], root
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", METHODS)
 def test_two_processes_do_what_one_does(shared, name):
     expected = stepped(method(name), BATCH)

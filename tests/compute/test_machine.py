@@ -30,6 +30,7 @@ def facts(about):
     return about["precision"], about["deterministic"], about["runs"]["colored_digits/erm+epochs=1/s0"]["compiled"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "environment"),
     [

@@ -83,6 +83,7 @@ def test_a_tiny_class_is_one_subclass(monkeypatch):
     assert set(found[y == 0]) == {0, 1} and set(found[y == 1]) == {2}
 
 
+@pytest.mark.long
 def test_with_umap_finds_the_clusters_of_representations():
     """Two classes of 3 and 2 clusters in 20 dimensions; directions, as lengths are removed."""
     rng = np.random.default_rng(0)

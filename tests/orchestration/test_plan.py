@@ -42,6 +42,7 @@ def bill(config="config/published.yaml", device="gpu"):
     return lines, rows
 
 
+@pytest.mark.long
 def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_gigabyte(project):
     command = [
         sys.executable,

@@ -191,6 +191,7 @@ def test_nothing_is_sent_to_a_partition_that_is_not_there(project, asked, missin
     assert code == 1 and f"no partition {missing} (sinfo lists: batch)" in text and "FAILED" not in text, text
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="here is a GPU")
 def test_a_device_that_has_disappeared_is_an_error_and_leaves_nothing_half_written(tmp_path_factory, tmp_path):
     project = tiny_project(tmp_path_factory).copy(tmp_path / "project")

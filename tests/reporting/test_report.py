@@ -8,6 +8,8 @@ import yaml
 from documents import documented, split
 from project import tiny_project
 
+pytestmark = pytest.mark.long
+
 
 def only_two_artifacts(text):
     room = yaml.safe_load(text)

@@ -106,6 +106,7 @@ def test_while_snakemake_is_at_work_another_call_is_refused(project):
     assert code == 1 and "cannot be locked" in text
 
 
+@pytest.mark.long
 def test_snakemake_goes_on_after_its_job_or_itself_was_killed_and_ends_with_the_same_digits(project, uninterrupted):
     log = project.root / LOG
     process = call(project)

@@ -136,6 +136,7 @@ def sleeping():
         process.wait()
 
 
+@pytest.mark.long
 def test_a_server_that_is_killed_takes_its_children_along_and_the_next_one_clears_up(owner, tmp_path, script):
     with sleeping() as own:
         process, child = started(own.pid, tmp_path)
@@ -193,6 +194,7 @@ def succeeded(owner, tmp_path):
     return waits(served, 120)
 
 
+@pytest.mark.long
 def test_soon_a_successor_serves_that_has_compiled_umap_and_gives_the_same_digits(owner, tmp_path):
     def servers():
         return [
@@ -206,6 +208,7 @@ def test_soon_a_successor_serves_that_has_compiled_umap_and_gives_the_same_digit
     assert answer(None, tmp_path / "project.py")[1].split()[2] == digest
 
 
+@pytest.mark.long
 def test_if_the_successor_is_killed_while_the_first_server_is_at_work_another_server_starts(tmp_path, script):
     with subprocess.Popen(["sleep", "600"]) as own:
         process, child = started(own.pid, tmp_path)
