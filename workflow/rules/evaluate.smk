@@ -1,4 +1,4 @@
-# results/runs -> results/runs/{dataset}/{method}/{seeds}/metrics.csv: every metric, split and selection (best, last, ...).
+# results/runs -> results/runs/{dataset}/{method}/{seeds}/metrics.csv: every metric, split, selection (best, last, ...).
 
 
 rule evaluate:

@@ -4,12 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from despur.reporting.contrasts import (
-    LEVEL,
-    Contrast,
-    Group,
-    contrasts_of,
-)
+from despur.reporting.contrasts import LEVEL, Contrast, Group, contrasts_of
 
 
 def summarize(found: Group) -> dict[str, Any]:

@@ -17,13 +17,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import load_metrics, load_resamples
 from despur.reporting.claim_evidence import summarize
 from despur.reporting.claim_format import Claim, read_claims
-from despur.reporting.contrasts import (
-    WORDS,
-    contrasts_of,
-    decide,
-    is_met,
-    what_would_settle,
-)
+from despur.reporting.contrasts import WORDS, contrasts_of, decide, is_met, what_would_settle
 from despur.reporting.evidence import Several, Source, collect_values, common_seeds, evaluate
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed

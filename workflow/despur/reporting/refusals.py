@@ -2,11 +2,7 @@
 
 import pandas as pd
 
-from despur.reporting.contrasts import (
-    SEEDS,
-    Group,
-    contrasts_of,
-)
+from despur.reporting.contrasts import SEEDS, Group, contrasts_of
 from despur.reporting.evidence import Source
 from despur.reporting.printed import parse_settings
 

@@ -36,7 +36,7 @@ def find_runs(patterns: Iterable[str | Path]) -> list[Path]:
     """The folders of finished runs that patterns match, each once. Raises SettingError where a pattern matches none."""
     found: list[Path] = []
     for pattern in patterns:
-        folders = [locate_result(path).folder for path in sorted(glob(str(pattern)))]  # noqa: PTH207, it may be absolute
+        folders = [locate_result(path).folder for path in sorted(glob(str(pattern)))]  # noqa: PTH207, absolute, too
         finished = [folder for folder in folders if (folder / "metrics.csv").exists()]
         if not finished:
             raise SettingError(f"{pattern}: no finished run; they are folders results/runs/DATASET/METHOD/SEEDS")

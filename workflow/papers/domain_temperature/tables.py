@@ -7,15 +7,7 @@ import pandas as pd
 from effective_temperatures import measure_convergence
 from not_in_paper import write_table_choices, write_table_selection
 from prose import write_prose
-from selection import (
-    SPLITS,
-    average_settings,
-    keep_selected,
-    load_runs,
-    rename_as_printed,
-    rows_where,
-    select_settings,
-)
+from selection import SPLITS, average_settings, keep_selected, load_runs, rename_as_printed, rows_where, select_settings
 from temperature_grids import compare_grids, format_grid
 
 from despur.orchestration.experiments import ArtifactRun
