@@ -10,6 +10,7 @@ import argparse
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,12 @@ def find_file(configfile: Path) -> Path:
 
 
 def describe_machine() -> dict[str, Any]:
-    """What decides whether equal code gives equal digits."""
-    return {"processor": processor(), "versions": list_versions()}
+    """What decides whether equal code gives equal digits. Virtual machines give different processors one name, so the
+    rest that Linux tells of the first one counts, too, as does the number of cores."""
+    facts = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines() if Path("/proc/cpuinfo").exists() else []
+    lasting = [line for line in facts if line.startswith(("vendor_id", "cpu family", "model", "cache size", "flags"))]
+    features = hashlib.sha256("\n".join(lasting).encode()).hexdigest()[:12]
+    return {"processor": f"{processor()} ({features}), {os.cpu_count()} cores", "versions": list_versions()}
 
 
 def list_finished(config: Mapping[str, Any]) -> list[ResultPath]:
