@@ -20,10 +20,12 @@ def test_seeds_of_a_method_are_one_line_and_what_does_not_count_is_none(tmp_path
     monkeypatch.setattr("despur.cli.ledger_report.load_experiments", lambda paper: {"datasets": ["colored_digits"]})
     assert report_paper("mine", tmp_path) == "Nothing yet.\n"
     for seed in (0, 2):
-        add(tmp_path, seed)
+        add(tmp_path, seed, run={"seconds": 5000.0 * (seed + 1)})
     add(tmp_path, 1, revisions={"methods/erm": 9})
     mean = sum(own.metrics()["best"]["test", "average_accuracy", ""] for own in counted(tmp_path)) / 2
-    (line,) = report_paper("mine", tmp_path).splitlines()[2:]
+    line, _, hours = report_paper("mine", tmp_path).splitlines()[2:]
+    spent = sum(own.content["run"]["seconds"] for own in counted(tmp_path)) / 3600
+    assert hours.startswith(f"Training took {spent:.1f} hours on cpu.")
     assert line.startswith("| `colored_digits` | `erm` | 0, 2 | ")
     assert f"test average accuracy {100 * mean:.1f}" in line
 

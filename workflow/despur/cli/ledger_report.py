@@ -1,6 +1,7 @@
 """What the ledger has measured of each paper, as the paper folders' READMEs show it between two marks."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,7 +35,8 @@ def insert_report(text: str, report: str) -> str:
 
 
 def report_paper(paper: str, folder: Path = ledger.LEDGER) -> str:
-    """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds."""
+    """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds.
+    Below them the hours that were spent."""
     known = load_experiments(paper)["datasets"]
     groups: dict[tuple[str, str], list[Standing]] = {}
     for each in judge_records(ledger.load(folder)[0]):
@@ -47,7 +49,16 @@ def report_paper(paper: str, folder: Path = ledger.LEDGER) -> str:
     for (data, method), own in sorted(groups.items()):
         seeds = sorted(each.record.content["seed"] for each in own)
         lines.append(f"| `{data}` | `{method}` | {', '.join(map(str, seeds))} | {describe_accuracies(own)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", describe_hours([each for own in groups.values() for each in own])]) + "\n"
+
+
+def describe_hours(records: list[Standing]) -> str:
+    """How many hours training has taken on each device, and where the hours of what is open are listed."""
+    hours = Counter[str]()
+    for each in records:
+        hours[each.record.content["machine"]["device"]] += each.record.content["run"]["seconds"] / 3600
+    spent = ", ".join(f"{value:.1f} hours on {device}" for device, value in sorted(hours.items()))
+    return f"Training took {spent}. `despur plan --open` lists the hours of what is open."
 
 
 def describe_accuracies(records: list[Standing]) -> str:
