@@ -48,3 +48,6 @@ rule all:
         rules.scorecard.output,
     message:
         f"Made all tables and figures; the verdicts are in {OUT}/scorecard.html"
+
+
+refuse_unknown_targets()

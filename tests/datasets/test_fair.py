@@ -547,7 +547,9 @@ def test_words_for_splits_have_no_case(folder):
         ({"y": np.zeros(12, int)}, ["same class"]),
         ({"y": np.array([0.0, np.nan] * 6)}, ["y of sample 1"]),
         ({"a": np.zeros(5, int)}, ["different lengths"]),
-        ({"split": np.array(["train", "test"] * 6)}, ["no sample of the split val"]),
+        ({"y": np.linspace(0, 1, 12)}, ["y has 12 values (0.09", "of sample 1, 12 samples)", "seems continuous"]),
+        ({"count": 60, "a": np.arange(60)}, ["a has 60 values (60 samples)", "seems continuous"]),
+        ({"split": np.array(["train", "train", "test"] * 4)}, ["no sample of the split val"]),
         ({"original": np.zeros(12, int)}, ["original 0", "several splits"]),
     ],
 )

@@ -7,7 +7,9 @@ import pytest
 import yaml
 from project import SOURCE
 
+from despur import evaluate
 from despur.orchestration import resources
+from despur.orchestration.jobs import find_result
 from despur.specs.declarations import list_components
 from despur.specs.paths import locate_result
 from despur.training.inputs import load_method_class
@@ -90,6 +92,17 @@ def test_larger_data_networks_and_sweeps_ask_for_more():
         for s in ("", "+lambda=0.2~0.4~0.6~0.8")
     )
     assert sweep == pytest.approx(4 * point - 3 * 15)  # one start
+
+
+def test_an_evaluation_asks_for_the_memory_of_a_runs_representations():
+    """CelebA: 202,599 samples of 2,048 numbers, once in two and three times in four bytes, and 200 weights of eight."""
+    celeba, cmnist = (
+        resources.estimate_resources(find_result("evaluate", {"dataset": data, "method": "erm", "seeds": "0"}))
+        for data in ("celeba", "cmnist")
+    )
+    assert celeba["mem_mb"] == pytest.approx(2_500 + 202_599 * (14 * 2_048 + 1_600) / 1e6, abs=100)
+    assert cmnist["mem_mb"] < 3_000
+    assert resources.RESAMPLES == evaluate.RESAMPLES
 
 
 def test_each_attempt_asks_for_more_memory_and_minutes():

@@ -68,6 +68,9 @@ def test_what_no_stage_could_use_is_refused_by_name():
         "no sample of the split train": {"table": {"split": np.array(["val", "test"] * 60)}},
         "no sample of the split test_ood; there are train, val, test": {"about": {"headline": "test_ood"}},
         "neither trained nor tested": {"about": {"select": "test"}},
+        "no training sample of class class 3, but one in the split val": {
+            "table": {"y": np.where((split == "train") & (y == 3), 0, y)}
+        },
         "original 0 is in several splits": {"table": {"original": np.arange(120) % 60}},
     }
     for words, changes in faulty.items():
@@ -91,6 +94,15 @@ def test_raw_splits_may_be_categories_and_a_table_without_them_is_refused_by_nam
     for column in ("split", "y"):
         with pytest.raises(InputError, match=rf"^mine\.py: the table has no column {column}:"):
             embedding_files.dataset(HERE, given.inputs, table.drop(columns=column), given.about)
+
+
+def test_codes_of_splits_are_read_as_wilds_has_them_or_explained():
+    given = tiny_dataset()
+    codes = given.table["split"].map({"train": 0, "val": 1, "test": 2})
+    found = embedding_files.dataset(HERE, given.inputs, given.table.assign(split=codes), given.about)
+    assert found.table["split"].tolist() == given.table["split"].tolist()
+    with pytest.raises(InputError, match=r"^mine\.py: split of sample 60 is 5; .* 0 train, 1 val, 2 test"):
+        embedding_files.dataset(HERE, given.inputs, given.table.assign(split=codes.replace(1, 5)), given.about)
 
 
 def test_what_stages_can_use_is_not_refused():

@@ -12,6 +12,8 @@ from torch import nn
 from despur.compute.machine import Machine
 from despur.compute.optimizers import load_optimizer
 from despur.compute.task import encode
+from despur.methods.base import require_loss
+from despur.storage.store import InputError
 from despur.training.loop import Trainer, TrainingError
 
 FIRST = {(0, 0): 12, (0, 1): 6, (1, 1): 11, (1, 0): 7}
@@ -209,6 +211,15 @@ def test_a_loss_that_is_not_a_number_names_step_and_settings(bad, tmp_path):
     text = str(error.value)
     assert text.startswith("key: mean loss is") and "over steps 5 to 8" in text and "'temperature': 0.07" in text
     assert method.calls == 8  # at the end of the epoch
+
+
+def test_a_method_without_loss_is_told_what_it_gives(tmp_path):
+    method = Scripted()
+    method.step = lambda batch, rng: {"cost": torch.tensor(1.0)}
+    with pytest.raises(InputError, match='key gives the losses cost; one must be called "loss"'):
+        trained(method, tmp_path)
+    with pytest.raises(InputError, match='the method mine gives the losses none; one must be called "loss"'):
+        require_loss({}, "the method mine")
 
 
 def test_a_loss_that_is_not_a_number_is_in_no_checkpoint(tmp_path):

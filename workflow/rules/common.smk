@@ -8,7 +8,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from despur.orchestration import artifact_files, configuration, experiments, jobs, matrix, resources
+from despur.orchestration import artifact_files, configuration, experiments, jobs, matrix, resources, targets
 from despur.specs import paths
 from despur.specs.settings import SettingError
 from despur.storage.digest import cache_key, script_digest
@@ -31,6 +31,21 @@ try:
             configuration.check_target(config, Path(word))
 except SettingError as error:
     refuse(error)
+
+def refuse_unknown_targets():
+    """One message with the nearest name for a target that no rule makes. Called when all rules are known."""
+    if not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
+        return
+    from snakemake.cli import get_argument_parser
+
+    wanted = [target for target in get_argument_parser().parse_args(sys.argv[1:]).targets if not Path(target).exists()]
+    outputs = [str(file) for rule in workflow.rules for file in rule.output]
+    is_made = lambda path: any(rule.is_producer(path) for rule in workflow.rules)
+    try:
+        targets.check_targets(wanted, [rule.name for rule in workflow.rules], outputs, is_made)
+    except SettingError as error:
+        refuse(error)
+
 
 OUT = config["outputs"]
 SUMMARY = "★ Summary"  # the report sorts categories: this one comes first

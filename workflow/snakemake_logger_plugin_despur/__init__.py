@@ -11,6 +11,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from snakemake_logger_plugin_despur.configuration import explain_error
 from snakemake_logger_plugin_despur.state import RunState, describe_failure, list_warnings
 from snakemake_logger_plugin_despur.views import LiveView, PlainView, has_terminal
 
@@ -44,6 +45,8 @@ class LogHandler(LogHandlerBase):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a record, or change the state by it."""
+        if record.levelno >= logging.ERROR and isinstance(record.msg, str):
+            record.msg, record.args = explain_error(record.getMessage(), sys.argv), ()
         if self.handler is not None:
             self.handler.handle(record)
             return

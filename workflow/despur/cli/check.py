@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+from despur.cli import data_checks
 from despur.cli.rows import Row
 from despur.orchestration import configuration, plan
 from despur.specs.declarations import PACKAGE, find_component, read_docstring
@@ -15,7 +16,7 @@ from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import raw_files
 from despur.storage.dataset_checks import build_dataset
-from despur.storage.store import Dataset
+from despur.storage.store import InputError
 
 LICENCE = r"""licence"?[=:] ?"([^"]+)"""
 SOURCE = r"""(?:^SOURCE|^URL|"source")(?: = |: )"(http[^"]+)"""
@@ -106,16 +107,13 @@ def check_dataset(name: str) -> Iterator[str]:
     for point in sweep.points:
         with patch("pooch.retrieve", side_effect=RuntimeError("this check downloads nothing; the run will")):
             dataset = build_dataset(point.source or point, root)
-        decode_samples(dataset)
         sizes = ", ".join(f"{len(dataset.rows(split)):,} {split}" for split in dataset.splits)
+        if other := [*data_checks.compare_sizes(point.source or point, dataset)]:
+            source = find_statement(sweep.base_name, SOURCE)
+            raise InputError(f"{point.name}: {'; '.join(other)}. Parts are missing, or it is another version: {source}")
+        data_checks.read_inputs(dataset)
         yield f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"
-
-
-def decode_samples(dataset: Dataset) -> None:
-    """Reads some samples of each split: images are decoded only then."""
-    for rows in map(dataset.rows, dataset.splits):
-        for row in rows[:: 1 + len(rows) // 4]:
-            dataset.inputs[int(row) : int(row) + 1]
+        yield from (f"  but {gap}" for gap in data_checks.list_gaps(dataset))
 
 
 def find_statement(dataset: str, pattern: str) -> str:

@@ -33,6 +33,8 @@ PAPER_HYPERPARAMETERS = {
     "inlp": {"min_accuracy": 0.0},  # released code
 }
 
+PUBLISHED_SIZES = {"train": 257e3, "val": 40e3, "test": 99e3}  # Shen et al. 2021, Experiment 3: rounded
+
 RAW = (
     "bios/train.parquet | bios/train.pickle",
     "bios/dev.parquet | bios/dev.pickle",

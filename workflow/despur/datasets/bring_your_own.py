@@ -83,6 +83,19 @@ def numbered(column: pd.Series) -> tuple[Array, list[str]]:
     return numbers.astype(np.int64), [str(value) for value in values]
 
 
+def refuse_unusable(path: Path, column: pd.Series) -> None:
+    """Raises InputError for a missing value, and for values that are measured, not counted."""
+    if column.isna().any():
+        raise InputError(f"{path}: {column.name} of sample {int(column.isna().argmax())} is missing")
+    broken = column.to_numpy() % 1 != 0 if column.dtype.kind == "f" else np.zeros(len(column), bool)
+    if broken.any() or column.nunique() > max(20, len(column) // 2):
+        shown = f"{column.iloc[int(broken.argmax())]} of sample {int(broken.argmax())}, " if broken.any() else ""
+        raise InputError(
+            f"{path}: {column.name} has {column.nunique()} values ({shown}{len(column)} samples): it seems continuous. "
+            "Classes and attributes are names or whole numbers that many samples share: sort it into a few intervals"
+        )
+
+
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Classes and attribute values are numbered in sorted order; floats become float32."""
     folder, name = data_root / "bring_your_own", settings["name"]
@@ -105,8 +118,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     if image:
         about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
     for column, names in (("y", "classes"), ("a", "attributes")):
-        if table[column].isna().any():
-            raise InputError(f"{path}: {column} of sample {int(table[column].isna().argmax())} is missing")
+        refuse_unusable(path, table[column])
         numbers, about[names] = numbered(table[column])
         table = table.assign(**{column: numbers})
     inputs, given = (

@@ -108,6 +108,8 @@ PAPER_HYPERPARAMETERS = {
     },
 }
 
+PUBLISHED_SIZES = {"train": 269_038, "val": 45_180, "test": 133_782}  # Koh et al. 2021
+
 RAW = ("civilcomments_v1.0/all_data_with_identities.csv",)
 
 CSV = "civilcomments_v1.0/all_data_with_identities.csv"

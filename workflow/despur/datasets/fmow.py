@@ -22,6 +22,8 @@ SETTINGS = {"size": int_(224, "Koh et al. 2021: pixels a side, as published", at
 # Zhang & Re 2022: not stated here; released code: on all its data but Waterbirds.
 PAPER_HYPERPARAMETERS = {"contrastive_adapter": {"anchor_fraction": 0.1}}
 
+PUBLISHED_SIZES = {"train": 76_863, "val": 19_915, "test": 22_108}  # Koh et al. 2021: the out-of-distribution splits
+
 RAW = ("fmow_v1.1/rgb_metadata.csv", "fmow_v1.1/country_code_mapping.csv", "fmow_v1.1/images/*")
 DOWNLOADS = (  # WILDS's
     {

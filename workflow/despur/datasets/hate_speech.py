@@ -30,6 +30,8 @@ PAPER_HYPERPARAMETERS = {"*": read_declarations("datasets", "moji")["PAPER_HYPER
 
 LABELS_WITHHELD = "given on request only; see Huang et al. 2020"
 
+PUBLISHED_SIZES = {"train": 31e3, "val": 7e3, "test": 7e3}  # Shen et al. 2021, Experiment 2: rounded
+
 RAW = (
     "hate_speech/train.tsv",
     "hate_speech/valid.tsv",

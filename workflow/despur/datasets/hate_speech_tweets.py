@@ -37,6 +37,8 @@ PAPER_HYPERPARAMETERS = {
 
 LABELS_WITHHELD = "given on request only; see Huang et al. 2020"
 
+PUBLISHED_SIZES = {"train": 31e3, "val": 7e3, "test": 7e3}  # Shen et al. 2021, Experiment 2: rounded
+
 RAW = ("hate_speech/train.tsv", "hate_speech/valid.tsv", "hate_speech/test.tsv")
 BY_HAND = (
     "ask the authors of https://github.com/xiaoleihuang/Multilingual_Fairness_LREC for the English corpus; put its "

@@ -48,6 +48,8 @@ PAPER_HYPERPARAMETERS = {
     "fine_tuning": {"learning_rate": 0.8, "batch_size": 4096, "epochs": 30},
 }
 
+PUBLISHED_SIZES = {"train": 1_281_167, "test": 50_000}  # Russakovsky et al. 2015, Table 2
+
 RAW = (
     "imagenet/train/n* | ILSVRC2012/train/n* | ILSVRC/Data/CLS-LOC/train/n*",
     "imagenet/val/n* | ILSVRC2012/val/n* | ILSVRC/Data/CLS-LOC/val/n*",

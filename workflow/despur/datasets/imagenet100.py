@@ -32,6 +32,8 @@ PAPER_HYPERPARAMETERS = {
     "fine_tuning": {"learning_rate": 0.8},
 }
 
+PUBLISHED_SIZES = {"train": 126_689, "test": 5_000}  # of the synsets of Tian et al. 2020a
+
 RAW = ("{synsets}", *read_declarations("datasets", "imagenet")["RAW"])
 BY_HAND = read_declarations("datasets", "imagenet")["BY_HAND"]
 DOWNLOADS = (

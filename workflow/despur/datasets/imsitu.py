@@ -30,6 +30,8 @@ SETTINGS = {
 
 PAPER_HYPERPARAMETERS = {"*": read_declarations("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
+PUBLISHED_SIZES = read_declarations("datasets", "imsitu_images")["PUBLISHED_SIZES"]
+
 RAW_WITH = {
     "features=vectors": (
         "imsitu/train.parquet | imsitu/train.csv | imsitu/verb_full_train_df.pickle",

@@ -38,6 +38,8 @@ PAPER_HYPERPARAMETERS = {
     },
 }
 
+PUBLISHED_SIZES = {"train": 12e3, "val": 3e3, "test": 2e3}  # Shen et al. 2021, Experiment 4: rounded
+
 RAW = (
     "imsitu/train.parquet | imsitu/train.csv | imsitu/imsitu_train_df.pkl",
     "imsitu/dev.parquet | imsitu/dev.csv | imsitu/imsitu_dev_df.pkl",

@@ -23,6 +23,8 @@ PAPER_HYPERPARAMETERS = {  # Sec. 6.2
     "fine_tuning": {"learning_rate": 0.8},
 }
 
+PUBLISHED_SIZES = {"train": 100_000, "test": 10_000}  # Le & Yang 2015
+
 RAW = (
     *(
         "tiny-imagenet-200/wnids.txt",

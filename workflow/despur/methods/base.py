@@ -6,7 +6,7 @@
 - **fit**: :meth:`FittedMethod.fit`, in the place of batches and losses where nothing is trained by gradients.
 All else here has a default that few methods change."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,15 @@ from despur.compute.optimizers import Plateau, build_optimizer, load_optimizer
 from despur.compute.task import InputBatcher, Task, encode, head_of
 from despur.encoders.base import build_encoder, check_vocabulary
 from despur.specs.spec import Spec
-from despur.storage.store import Array
+from despur.storage.store import Array, InputError
 
 Losses = dict[str, Tensor]
+
+
+def require_loss(losses: Collection[str], who: str) -> None:
+    """Raises InputError where no loss is called "loss"."""
+    if "loss" not in losses:
+        raise InputError(f'{who} gives the losses {", ".join(losses) or "none"}; one must be called "loss"')
 
 
 class Method:
@@ -164,6 +170,7 @@ class GradientMethod(Method):
         """One optimizer step."""
         self.networks.train()
         losses = self.losses(batch, rng)
+        require_loss(losses, f"the method {self.spec.base_name}")
         self.optimizer.zero_grad(set_to_none=True)
         losses["loss"].backward()
         self.optimizer_step()

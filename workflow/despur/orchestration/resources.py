@@ -22,6 +22,7 @@ FACTS = Path(__file__).parents[2] / "resources.yaml"
 PROFILE = FACTS.parent.parent / "profiles/slurm/profile.yaml"
 REFERENCE = Path("results/reference")
 TRAINED = ("stage1", "runs")
+RESAMPLES = 200  # bootstrap samples of an evaluation
 
 
 @cache
@@ -150,6 +151,17 @@ def estimate_megabytes(result: ResultPath) -> float:
     return count_runs(result) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
 
 
+def estimate_memory_of_arrays(result: ResultPath) -> float:
+    """MB of arrays that a job holds: its data, which stay on disk where they are large, and what it writes. An
+    evaluation reads no inputs, but a run's representations, as float16, and in float32 with two copies, and it makes
+    bootstrap weights of its samples (float64)."""
+    data = find_estimate("datasets", parse(result.dataset)[0])
+    if result.stage == "evaluate":
+        dim = max(find_estimate("encoders", find_encoder(point))["dim"] for point in result.sweep.points)
+        return data["samples"] * ((2 + 3 * 4) * dim + 8 * RESAMPLES) / 1e6
+    return min(data["mb"], 16_000) + (estimate_megabytes(result) if result.stage in TRAINED else 0)
+
+
 def count_processes(result: ResultPath) -> int:
     """GPUs that a stage-1 job shares its batches out to: what the table says, where all its methods can, evenly."""
     if result.stage != "stage1":
@@ -177,11 +189,9 @@ def estimate_resources(result: ResultPath, attempt: int = 1, gpus: float = math.
     requests more than the one before."""
     gpu = gpus > 0 and result.stage in TRAINED and any(map(uses_gpu, result.sweep.points))
     shared = count_processes(result) if count_processes(result) <= gpus else 1
-    data = find_estimate("datasets", parse(result.dataset)[0])["mb"]
     has_encoder = result.stage in (*TRAINED, "saliency")
     own = find_estimate("encoders", find_encoder(result.sweep.points[0])) if has_encoder else {}
-    written = estimate_megabytes(result) if result.stage in TRAINED else 0
-    arrays = min(data, 16_000) + written  # larger ones stay on disk
+    arrays = estimate_memory_of_arrays(result)
     expected = estimate_seconds(result, "gpu" if gpus else "cpu")[0] / shared
     minutes = math.ceil(max(10.0, expected * load_estimates()["margin"] / 60)) * attempt
     return {

@@ -39,7 +39,7 @@ def validate(source: Path, dataset: Dataset) -> Dataset:
 def find_faults(dataset: Dataset) -> Iterator[str]:
     """What is wrong with a data set. Each check relies on the ones before it, so only the first fault can be
     trusted."""
-    for check in (_parts, _labels, _inputs, _beside, _splits):
+    for check in (_parts, _labels, _inputs, _beside, _splits, _classes):
         yield from check(dataset)
 
 
@@ -165,4 +165,16 @@ def _splits(dataset: Dataset) -> Iterator[str]:
     if (again := uses["original"].duplicated()).any():
         yield (
             f"original {uses['original'][again].iloc[0]} is in several splits: let all samples of an original be in one"
+        )
+
+
+def _classes(dataset: Dataset) -> Iterator[str]:
+    """No method can learn a class that training lacks."""
+    labels = dataset.table[dataset.table["split"] != "unlabelled"]
+    unseen = np.setdiff1d(labels["y"], labels.loc[labels["split"] == "train", "y"])
+    if len(unseen):
+        row = labels.index[labels["y"] == unseen[0]][0]
+        yield (
+            f"no training sample of class {dataset.about['classes'][unseen[0]]}, but one in the split "
+            f"{labels.loc[row, 'split']}: leave the class out, or train on it"
         )

@@ -15,7 +15,7 @@ from typing import Any
 from despur.compute import compiling, distributed
 from despur.compute.machine import Machine
 from despur.compute.randomness import generator, number, seed_torch
-from despur.methods.base import GradientMethod, Losses
+from despur.methods.base import GradientMethod, Losses, require_loss
 from despur.specs.settings import Settings
 from despur.training.progress import Progress, Score, TrainingError, load_checkpoint, save_checkpoint
 
@@ -136,6 +136,7 @@ class Trainer:
         """
         p = self.progress
         means = self.mean_losses()
+        require_loss(means, self.key)
         self.method.before_eval(generator(self.key, p.epoch, p.step_in_epoch, 0))
         scores = self.score(self.method)
         p.add_scores({**means, **scores})

@@ -16,6 +16,7 @@ from despur.storage.dataset_checks import validate
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
+CODES = {0: "train", 1: "val", 2: "test"}  # WILDS's
 
 
 def found(folder: Path, *names: str, remedy: str) -> Path:
@@ -101,6 +102,20 @@ def coded(values: Sequence[Any] | Array, names: Sequence[str], what: str, source
     return np.array([position[v] for v in texts], np.int64)
 
 
+def name_splits(source: Path, splits: pd.Series) -> pd.Series:
+    """Names of splits, in small letters. Numbers are WILDS's codes. Raises InputError for another number."""
+    if pd.api.types.is_numeric_dtype(splits) and not splits.isna().any():
+        unknown = splits[~splits.isin(list(CODES))]
+        if len(unknown):
+            raise InputError(
+                f"{source}: split of sample {unknown.index[0]} is {unknown.iloc[0]}; it must be a name (train, val, "
+                "test) or one of WILDS's codes: 0 train, 1 val, 2 test"
+            )
+        return splits.map(CODES)
+    names = splits.astype(object)
+    return names.map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
+
+
 def dataset(
     source: Path,
     inputs: Array | Lazy,
@@ -114,8 +129,7 @@ def dataset(
     in training, or a split that is missing."""
     table = table.assign(original=table.get("original", np.arange(len(table)))).reset_index(drop=True)
     if "split" in table:  # else the dataset checks report it
-        names = table["split"].astype(object)
-        table["split"] = names.map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
+        table["split"] = name_splits(source, table["split"])
     about = {"select": "val", "headline": "test", **about}
     found = validate(source, Dataset(inputs, table, about, class_embeddings=class_embeddings))
     if not len(found.rows("val")):

@@ -1,0 +1,101 @@
+"""What despur check calls right is right."""
+
+import numpy as np
+import pytest
+from helpers import tiny_dataset
+from PIL import Image
+
+from despur.cli import check, data_checks
+from despur.specs.declarations import list_components, read_declarations
+from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
+from despur.storage.store import InputError
+
+WATERBIRDS = resolve("datasets", "waterbirds").points[0]
+
+
+def write_birds(root, sizes, images=True):
+    """Waterbirds with so many samples in each group of each split."""
+    folder, rows = root / "waterbirds_v1.0", ["img_filename,y,place,split"]
+    (folder / "a").mkdir(parents=True)
+    for code, counts in enumerate(sizes.values()):
+        for group, count in enumerate(counts):
+            rows += [f"a/{len(rows) + i}.jpg,{group // 2},{group % 2},{code}" for i in range(count)]
+    (folder / "metadata.csv").write_text("\n".join([*rows, ""]))
+    for row in rows[1:]:
+        path = folder / row.partition(",")[0]
+        Image.new("RGB", (40, 40)).save(path) if images else path.touch()
+    return folder
+
+
+@pytest.fixture
+def few_birds(tmp_path, monkeypatch):
+    """Published sizes that a test can write."""
+    sizes = {"train": [4, 2, 1, 3], "val": [1, 1, 1, 1], "test": [2, 2, 1, 1]}
+    monkeypatch.setattr(data_checks, "read_declarations", lambda *_: {"PUBLISHED_SIZES": sizes})
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+    return sizes
+
+
+def test_a_whole_copy_is_right(few_birds, tmp_path):
+    write_birds(tmp_path, few_birds)
+    assert "right; 10 train, 4 val, 6 test" in [*check.check_dataset("waterbirds+size=32")][-1]
+
+
+def test_a_table_that_was_cut_off_is_not_right_and_the_message_says_what_was_published(few_birds, tmp_path):
+    write_birds(tmp_path, few_birds | {"test": [2, 2, 1, 0]})
+    with pytest.raises(InputError, match=r"test, waterbird, water has 0 samples, published are 1.*Parts are missing"):
+        [*check.check_dataset("waterbirds+size=32")]
+
+
+def test_every_image_is_read(few_birds, tmp_path):
+    folder = write_birds(tmp_path, few_birds)
+    image = folder / "a/7.jpg"
+    image.write_bytes(image.read_bytes()[:-90])
+    with pytest.raises(InputError, match=r"7\.jpg cannot be used"):
+        [*check.check_dataset("waterbirds+size=32")]
+
+
+def test_rounded_sizes_tolerate_what_releases_differ_by():
+    found = {size: [*data_checks.compare_size("train", 257e3, size)] for size in (255_710, 250_000)}
+    assert found[255_710] == [] and "published are 257,000" in found[250_000][0]
+    assert [*data_checks.compare_size("train", 100, 100)] == [] != [*data_checks.compare_size("train", 100, 99)]
+
+
+def test_published_sizes_name_splits_and_groups_that_there_are():
+    stated = {name: read_declarations("datasets", name).get("PUBLISHED_SIZES") for name in list_components("datasets")}
+    for name, sizes in stated.items():
+        assert sizes is None or set(sizes) <= {"train", "val", "test"}, name
+    assert sum(map(sum, stated["waterbirds"].values())) == 11_788
+    assert sum(map(sum, stated["celeba"].values())) == 202_599
+
+
+def test_with_fewer_samples_only_the_other_splits_are_compared(monkeypatch):
+    dataset = tiny_dataset()
+    monkeypatch.setattr(data_checks, "read_declarations", lambda *_: {"PUBLISHED_SIZES": {"train": 1, "test": 1}})
+    names = {
+        text: [
+            line.split(" has")[0] for line in data_checks.compare_sizes(resolve("datasets", text).points[0], dataset)
+        ]
+        for text in ("waterbirds", "waterbirds+samples=30")
+    }
+    assert names == {"waterbirds": ["train", "test"], "waterbirds+samples=30": ["test"]}
+
+
+def test_what_a_split_lacks_is_said():
+    dataset = tiny_dataset()
+    assert [*data_checks.list_gaps(dataset)] == []
+    test = dataset.rows("test")
+    dataset.table.loc[test, "a"] = 0
+    dataset.table.loc[test[dataset.y[test] == 1], "y"] = 0
+    classes, attributes = dataset.about["classes"], dataset.about["attributes"]
+    lacking = [each for each in np.unique(dataset.table["a"]) if each]
+    assert [*data_checks.list_gaps(dataset)] == [
+        f"the split test has no sample of class {classes[1]}",
+        f"the split test has no sample of attribute {data_checks.name_values(attributes, lacking)}",
+    ]
+
+
+def test_a_name_or_a_configuration_is_needed():
+    with pytest.raises(SettingError, match="name a data set"):
+        [*check.check()]

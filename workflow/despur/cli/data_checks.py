@@ -1,0 +1,63 @@
+"""What ``despur check`` looks at beyond what no stage could use: published sizes, inputs that cannot be read, and
+classes and attribute values that a split lacks."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from despur.specs.declarations import read_declarations
+from despur.specs.spec import Spec
+from despur.storage.store import ROWS, Array, Dataset
+
+
+def compare_sizes(point: Spec, dataset: Dataset) -> Iterator[str]:
+    """The splits and groups that have other sizes than published (``PUBLISHED_SIZES`` of the data set's file). Those of
+    training are not compared where a setting says how many samples are used."""
+    for split, published in read_declarations("datasets", point.base_name).get("PUBLISHED_SIZES", {}).items():
+        rows = dataset.rows(split)
+        if split == "train" and point.settings.get("samples"):
+            continue
+        if not isinstance(published, list):
+            yield from compare_size(split, published, len(rows))
+        elif dataset.groups is not None:
+            for name, size, inside in zip(dataset.about["groups"], published, dataset.groups[rows].T, strict=True):
+                yield from compare_size(f"{split}, {name}", size, int(inside.sum()))
+
+
+def compare_size(name: str, published: float, found: int) -> Iterator[str]:
+    """Of a rounded number (a float), half a thousand and 2 % are tolerated: releases differ."""
+    tolerated = max(500.0, 0.02 * published) if isinstance(published, float) else 0
+    if abs(found - published) > tolerated:
+        yield f"{name} has {found:,} samples, published are {published:,.0f}"
+
+
+def read_inputs(dataset: Dataset) -> None:
+    """Read all inputs: images are decoded only then. Raises InputError for the first that cannot be. Progress goes to a
+    terminal."""
+    total = len(dataset.inputs)
+    for start in range(0, total, ROWS):
+        dataset.inputs[start : start + ROWS]
+        if sys.stderr.isatty() and total > ROWS:
+            end = "\n" if start + ROWS >= total else "\r"
+            print(f"read {min(start + ROWS, total):,} of {total:,} inputs", end=end, file=sys.stderr, flush=True)
+
+
+def list_gaps(dataset: Dataset) -> Iterator[str]:
+    """The classes and attribute values that a split lacks although another one has them."""
+    labels = dataset.table[dataset.table["split"] != "unlabelled"]
+    for column, key, what in (
+        ("y", "classes", "class"),
+        ("a", "attributes", dataset.about.get("attribute", "attribute")),
+    ):
+        everywhere = np.unique(labels[column])
+        for split, own in labels.groupby("split", sort=False)[column]:
+            if lacking := name_values(dataset.about[key], np.setdiff1d(everywhere, own)):
+                yield f"the split {split} has no sample of {what} {lacking}"
+
+
+def name_values(names: Sequence[Any], values: Array) -> str:
+    """At most five names of class or attribute values."""
+    shown = ", ".join(str(names[value]) for value in values[:5])
+    return f"{shown} and {len(values) - 5} more" if len(values) > 5 else shown

@@ -1,0 +1,31 @@
+"""Snakemake's errors about a configuration that is not there or is no YAML, which name neither file nor line."""
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+from despur.orchestration.configuration_files import load_file
+from despur.specs.settings import SettingError
+
+SIGNS = "Config file", "load_configfile"  # of Snakemake's message, of its traceback
+OPTIONS = "--configfile", "--configfiles"
+
+
+def explain_error(text: str, words: Sequence[str]) -> str:
+    """What is wrong with a configuration that the ``words`` of the command line name, if the error is about one; else
+    the error's text."""
+    if any(sign in text for sign in SIGNS):
+        for file in list_files(words):
+            try:
+                load_file(Path(file))
+            except SettingError as error:
+                return f"Error: {error}"
+    return text
+
+
+def list_files(words: Sequence[str]) -> Iterator[str]:
+    """The files after the options that name configurations."""
+    for at, word in enumerate(words):
+        option, equals, file = word.partition("=")
+        if option in OPTIONS:
+            yield from [file] if equals else takewhile(lambda each: not each.startswith("-"), words[at + 1 :])
