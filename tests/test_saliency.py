@@ -1,19 +1,18 @@
 """Where models look: Grad-CAM, its share on the foreground, and which images are shown."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from helpers import OPTIONS, result, save_tiny, tiny_dataset
+from paper_scripts import import_scripts
 from torch import nn
 
 from despur import saliency
 from despur.encoders.lenet import LeNet
 from despur.metrics.saliency import share_inside
 from despur.model import Model
-from despur.orchestration.experiments import PAPERS, ArtifactRun
+from despur.orchestration.experiments import ArtifactRun
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
 from despur.storage.store import InputError, load_dataset, save_dataset
@@ -205,13 +204,10 @@ def test_what_is_not_an_image_is_refused(finished, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def drawn(monkeypatch):
+def drawn():
     """The module of cnc's figures."""
-    monkeypatch.syspath_prepend(str(PAPERS / "cnc"))
-    sys.modules.pop("grad_cam", None)
-    import grad_cam
-
-    return grad_cam
+    with import_scripts("cnc") as scripts:
+        yield scripts["grad_cam"]
 
 
 def artifact_runs(where, *methods):

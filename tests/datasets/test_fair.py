@@ -25,7 +25,7 @@ from despur.training.runs import train_all
 RNG = np.random.default_rng
 
 
-def cells(dataset, split):
+def sizes(dataset, split):
     rows = dataset.rows(split)
     return Counter(zip(dataset.y[rows].tolist(), dataset.table["a"].to_numpy()[rows].tolist(), strict=True))
 
@@ -63,9 +63,9 @@ def moji(tmp_path):
 
 def test_moji_has_the_skew_of_the_paper_and_balanced_held_out_splits(moji):
     dataset = well_formed(read(MOJI, moji))
-    assert cells(dataset, "train") == {(1, 1): 16, (1, 0): 4, (0, 1): 4, (0, 0): 16}
-    assert cells(dataset, "val") == cells(dataset, "test") == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 2)
-    assert cells(read(f"{MOJI}+ratio=0.5", moji), "train") == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 10)
+    assert sizes(dataset, "train") == {(1, 1): 16, (1, 0): 4, (0, 1): 4, (0, 0): 16}
+    assert sizes(dataset, "val") == sizes(dataset, "test") == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 2)
+    assert sizes(read(f"{MOJI}+ratio=0.5", moji), "train") == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 10)
     assert dataset.inputs.dtype == np.float32
 
 
@@ -139,7 +139,7 @@ def bios(tmp_path):
 def test_bios_in_28_professions_and_as_a_pair(bios):
     dataset = well_formed(read("bios", bios))
     assert dataset.inputs.shape == (168, 6) and len(dataset.about["classes"]) == 28
-    assert cells(dataset, "train") == {(y, a): 1 for y in range(28) for a in (0, 1)}
+    assert sizes(dataset, "train") == {(y, a): 1 for y in range(28) for a in (0, 1)}
     pair = well_formed(read("bios+professions=nurse_surgeon", bios))
     assert pair.about["classes"] == ["nurse", "surgeon"] and len(pair.table) == 12
     rows = np.flatnonzero(np.isin(dataset.y, [PROFESSIONS.index("nurse"), PROFESSIONS.index("surgeon")]))

@@ -27,7 +27,7 @@ def fails(name, root, *words):
 
 
 def kept(name, dataset, root):
-    """The data set after a round trip; every sample in exactly one cell, no original in two splits."""
+    """The data set after a round trip; every sample in exactly one class-attribute group, no original in two splits."""
     save_dataset(root / "out", {name: dataset})
     found = load_dataset(root / "out", name)
     pd.testing.assert_frame_equal(found.table, dataset.table)

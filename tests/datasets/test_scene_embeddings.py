@@ -34,11 +34,12 @@ def pair():
 def shares(dataset, split):
     table = dataset.table.iloc[dataset.rows(split)]
     return {
-        cell: round(count / len(table), 2) for cell, count in Counter(zip(table["y"], table["a"], strict=True)).items()
+        group: round(count / len(table), 2)
+        for group, count in Counter(zip(table["y"], table["a"], strict=True)).items()
     }
 
 
-def test_cells_are_those_of_moji(pair):
+def test_groups_have_the_shares_of_moji(pair):
     assert shares(pair, "train") == pytest.approx({(0, 0): 0.4, (0, 1): 0.1, (1, 0): 0.1, (1, 1): 0.4}, abs=0.011)
     test = pair.table.iloc[pair.rows("test")]
     assert test.groupby("original")["a"].nunique().eq(2).all()

@@ -192,7 +192,7 @@ def test_explicit_seeds_are_folders_of_their_own():
     )
 
 
-def test_settings_of_the_player_decide_the_name():
+def test_settings_of_the_data_set_that_is_used_decide_the_name():
     default = resolve("methods", "erm", "colored_digits").points[0].value("epochs")
     (folder,) = list_run_folders("colored_digits+draw=2", f"erm+epochs={default}", 1)
     assert folder == "results/runs/colored_digits+draw=2/erm/s0"

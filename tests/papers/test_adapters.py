@@ -1,42 +1,32 @@
-"""The room adapters: what points of a job are called, what is derived, selected and counted."""
+"""The paper adapters: what points of a job are called, what is derived, selected and counted."""
 
-import importlib
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from paper_scripts import import_scripts
 from scipy.stats import spearmanr
 
-from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import locate_result
 from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset
 
-ROOM = experiments.PAPERS / "adapters"
-MODULES = ("named", "derived", "joined", "measured", "counted", "prose", "tables", "figures")
 FULL, FEW = "stage1.scenes=200", "stage1.scenes=60"
 COLUMNS = ["split", "selection", "metric", "group", "value"]
 
 
 @pytest.fixture(scope="module")
 def scripts():
-    """The room's modules, as its scripts import them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOM))
-        for name in MODULES:
-            sys.modules.pop(name, None)
-        yield {name: importlib.import_module(name) for name in MODULES}
-    for name in MODULES:
-        del sys.modules[name]
+    with import_scripts("adapters") as found:
+        yield found
 
 
 @pytest.fixture
 def artifact_run(tmp_path, monkeypatch):
-    """Makes a cell of made-up runs: specification -> (worst group, average, similarity, alignment) on test data."""
+    """Makes made-up runs of a method: specification -> (worst group, average, similarity, alignment) on test data."""
     monkeypatch.chdir(tmp_path)
 
     def make(

@@ -1,34 +1,28 @@
 """Sentences of the paper adapters: which runs their numbers compare, checked on the paper's own tables; shares of
 foundation models."""
 
-import importlib
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from paper_scripts import import_scripts
 
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import parse_settings
 from despur.specs.paths import locate_result
 
-ROOM = experiments.PAPERS / "adapters"
-REPORTED = ROOM / "reported"
+REPORTED = experiments.PAPERS / "adapters/reported"
 ACCURACIES = ["worst_group_accuracy", "average_accuracy", "gap"]
 PARTS = {("1", "0"): "adapter_contrastive_only", ("0", "1"): "adapter_hard_sampling_only"}
 
 
 @pytest.fixture(scope="module")
 def prose():
-    """The room's module, as its scripts import it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOM))
-        yield importlib.import_module("prose")
-    for name in ("prose", "counted", "measured", "joined", "derived", "named"):
-        sys.modules.pop(name, None)
+    with import_scripts("adapters") as scripts:
+        yield scripts["prose"]
 
 
 def printed(number):
@@ -117,7 +111,7 @@ def test_a_range_is_over_all_models(prose, measured):
 
 
 def test_a_method_is_compared_on_its_own_model(prose, measured):
-    with pytest.raises(prose.NotHere, match="not run on clip_rn50"):
+    with pytest.raises(prose.NotRun, match="not run on clip_rn50"):
         prose.match_model({"clip_vit_l14": pd.Series([1.0]), "clip_rn101": pd.Series([1.0])}, "clip_rn50")
 
 

@@ -1,14 +1,13 @@
 """The paper adapters in the published configuration, and what it shares in the bundled one: settings of data sets,
 runs, claims."""
 
-import importlib
 import itertools
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
+from paper_scripts import import_scripts
 
 from despur.orchestration import configuration, experiments
 from despur.reporting.artifact_metrics import load_metrics
@@ -21,17 +20,14 @@ from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 
 CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
-ROOM = experiments.load_experiments("adapters")
-USED = {name: parse(experiments.list_substitutes(CONFIG, name)[0])[0] for name in ROOM["datasets"]}
+EXPERIMENTS = experiments.load_experiments("adapters")
+USED = {name: parse(experiments.list_substitutes(CONFIG, name)[0])[0] for name in EXPERIMENTS["datasets"]}
 
 
 @pytest.fixture(scope="module")
 def named():
-    """The room's module, as its scripts import it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(experiments.PAPERS / "adapters"))
-        yield importlib.import_module("named")
-    del sys.modules["named"]
+    with import_scripts("adapters") as scripts:
+        yield scripts["named"]
 
 
 @pytest.mark.parametrize("paper_dataset", USED)
@@ -115,7 +111,7 @@ def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):
                 )
             )
     asked = itertools.product(
-        ROOM["artifacts"]["figure_3"]["datasets"], ["zero_shot", "adapter"], named.BACKBONES.values()
+        EXPERIMENTS["artifacts"]["figure_3"]["datasets"], ["zero_shot", "adapter"], named.BACKBONES.values()
     )
     assert set(asked) <= found
 
@@ -167,7 +163,7 @@ def ran(named, claim, paper_dataset):
 
 @pytest.mark.parametrize("claim", [each for each in CLAIMS if not each.not_executed], ids=lambda claim: claim.name)
 def test_what_a_claim_asks_for_is_run_in_the_published_configuration(named, claim):
-    assert set(claim.behind) <= set(ROOM["artifacts"]["claims"]["from"])
+    assert set(claim.behind) <= set(EXPERIMENTS["artifacts"]["claims"]["from"])
     wanted = set(asked(claim))
     assert wanted
     for paper_dataset in claim.datasets:
@@ -181,7 +177,7 @@ def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
         if claim.name.startswith("contrastive_adapter_beats_zero_shot")
         for paper_dataset in claim.datasets
     }
-    assert judged == set(ROOM["datasets"])
+    assert judged == set(EXPERIMENTS["datasets"])
     assert {
         artifact_run.paper_dataset for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "prose")
     } == judged

@@ -1,13 +1,12 @@
 """The tables of cnc: every number is one of the runs', or of the data."""
 
-import importlib
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from helpers import save_tiny, tiny_dataset
+from paper_scripts import import_scripts
 from scipy import stats
 
 from despur.orchestration import artifact_files, configuration, experiments
@@ -17,7 +16,6 @@ from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, load_dataset, save_dataset
 
 PAPER = experiments.PAPERS / "cnc"
-MODULES = ("tables", "clustering", "hyperparameters", "measures", "paper_runs", "printed_rows", "prose")
 CLASSES = ["0,1", "2,3"]
 VALUES = {
     "erm": (0.10, 0.30),
@@ -30,14 +28,8 @@ VALUES = {
 
 @pytest.fixture(scope="module")
 def scripts():
-    """The paper's modules, as its scripts import them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(PAPER))
-        for name in MODULES:
-            sys.modules.pop(name, None)
-        yield {name: importlib.import_module(name) for name in MODULES}
-    for name in MODULES:
-        del sys.modules[name]
+    with import_scripts("cnc") as found:
+        yield found
 
 
 def rows(worst, seed, base="cnc", **settings):
@@ -76,7 +68,7 @@ def rows(worst, seed, base="cnc", **settings):
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
-    """Made-up runs of cmnist (by a substitute) and celeba; returns what makes a cell."""
+    """Made-up runs of cmnist (by a substitute) and celeba; returns what makes the runs of a method."""
     monkeypatch.chdir(tmp_path)
     dataset = save_tiny(tmp_path / "results")
     save_dataset(tmp_path / "results/data/colored_digits+draw=1", {"colored_digits+draw=1": dataset})
@@ -443,8 +435,8 @@ def test_test_samples_that_are_drawn_anew_make_a_lift_vary(scripts, world):
     (number,) = printed[printed["dataset"] == "celeba"].itertuples()
     found = {}
     for dataset in ("cmnist", "celeba"):
-        cells = [world(dataset, n, "table_1", dataset, values=rows(v, 0)) for n, v in (("jtt", 0.6), ("cnc", 0.8))]
-        runs = scripts["paper_runs"].PaperRuns([dataset], cells)
+        own = [world(dataset, n, "table_1", dataset, values=rows(v, 0)) for n, v in (("jtt", 0.6), ("cnc", 0.8))]
+        runs = scripts["paper_runs"].PaperRuns([dataset], own)
         found[dataset] = scripts["measures"].find_lift_variance(number, runs)
     assert found == {"cmnist": pytest.approx(2e4 * (0.6 * 0.4 + 0.8 * 0.2) / 50), "celeba": 0}
 

@@ -1,11 +1,9 @@
 """The paper domain_temperature: what is selected, and that every number it shows is one of metrics.csv."""
 
-import importlib
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
+from paper_scripts import import_scripts
 
 from despur.orchestration import artifact_files, experiments
 from despur.orchestration.experiments import ArtifactRun
@@ -25,31 +23,12 @@ METHODS = {
     "color_jitter_oracle": "simclr+augment.color_jitter=2.5",
 }
 SHARES = {"8 labels": 0.01, "40 labels": 0.1, "all labels": 1.0}
-MODULES = (
-    "tables",
-    "figures",
-    "accuracy_figures",
-    "data_figures",
-    "effective_temperatures",
-    "heat_maps",
-    "not_in_paper",
-    "prose",
-    "selection",
-    "temperature_figures",
-    "temperature_grids",
-)
 
 
 @pytest.fixture(scope="module")
 def scripts():
-    """The paper's modules, as its scripts import them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(PAPER))
-        for name in MODULES:
-            sys.modules.pop(name, None)
-        yield {name: importlib.import_module(name) for name in MODULES}
-    for name in MODULES:
-        del sys.modules[name]
+    with import_scripts("domain_temperature") as found:
+        yield found
 
 
 def measured(rng):
@@ -407,7 +386,7 @@ def data(name):
 
 @pytest.fixture
 def with_data(world, tmp_path):
-    """Cells whose data is there."""
+    """Runs whose data is there."""
     artifact_runs = world.sweep()
     names = [f"domain_digits{draw}+sigma={sigma}" for draw in ("", "+draw=1") for sigma in ("25", "50")]
     canonical = {name.removesuffix("+sigma=50"): data(name) for name in names}

@@ -1,35 +1,21 @@
-"""The room fair_cl: what is selected, what is derived, and that every number is one of the runs'."""
+"""The paper fair_cl: what is selected, what is derived, and that every number is one of the runs'."""
 
-import importlib
 import json
 import math
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from paper_scripts import import_scripts
 
 from despur.metrics.fairness import tradeoff
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.storage.store import Dataset
 
-ROOM = experiments.PAPERS / "fair_cl"
-MODULES = (
-    "chosen",
-    "tradeoffs",
-    "times",
-    "measurements",
-    "pair",
-    "beyond",
-    "prose",
-    "selections",
-    "tsne",
-    "tables",
-    "figures",
-)
+PAPER = experiments.PAPERS / "fair_cl"
 DATA = "scene_embeddings"
 SHARES = ("average_accuracy", "gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear")
 CE, CON, FT = (0.70, 0.40, 0.85, 0.70, 0.9), (0.76, 0.14, 0.56, 0.55, 0.6), (0.74, 0.16, 0.58, 0.56, 0.6)
@@ -37,19 +23,13 @@ CE, CON, FT = (0.70, 0.40, 0.85, 0.70, 0.9), (0.76, 0.14, 0.56, 0.55, 0.6), (0.7
 
 @pytest.fixture(scope="module")
 def scripts():
-    """The room's modules, as its scripts import them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOM))
-        for name in MODULES:
-            sys.modules.pop(name, None)
-        yield {name: importlib.import_module(name) for name in MODULES}
-    for name in MODULES:
-        del sys.modules[name]
+    with import_scripts("fair_cl") as found:
+        yield found
 
 
 @pytest.fixture
 def artifact_run(tmp_path, monkeypatch):
-    """Makes a cell of made-up runs: ``points`` are (specification, settings, test values, validation accuracy and
+    """Makes made-up runs of a method: ``points`` are (specification, settings, test values, validation accuracy and
     GAP)."""
     monkeypatch.chdir(tmp_path)
 

@@ -1,8 +1,6 @@
-"""The room icl_msr: which run is called what, and that every number it shows is one of the runs'."""
+"""The paper icl_msr: which run is called what, and that every number it shows is one of the runs'."""
 
-import importlib
 import json
-import sys
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from paper_scripts import import_scripts
 
 from despur.orchestration import artifact_files, configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
@@ -17,8 +16,7 @@ from despur.reporting.claim_format import read_claims
 from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import resolve
 
-ROOM = experiments.PAPERS / "icl_msr"
-MODULES = ("rows", "beyond", "statements", "tables", "figures")
+PAPER = experiments.PAPERS / "icl_msr"
 DATA = "scene_digits+classes=0-1-2-3-4-5-6-7-8-9+copies=1+foreground=true+test=skewed"
 METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
 ALL = "linear_classifier+stage1=byol~byol_msr~lmcl~lmcl_msr~ressl~ressl_msr~simclr~simclr_msr"
@@ -26,14 +24,8 @@ ALL = "linear_classifier+stage1=byol~byol_msr~lmcl~lmcl_msr~ressl~ressl_msr~simc
 
 @pytest.fixture(scope="module")
 def scripts():
-    """The room's modules, as its scripts import them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOM))
-        for name in MODULES:
-            sys.modules.pop(name, None)
-        yield {name: importlib.import_module(name) for name in MODULES}
-    for name in MODULES:
-        del sys.modules[name]
+    with import_scripts("icl_msr") as found:
+        yield found
 
 
 def accuracy(run, split, metric):
@@ -57,7 +49,7 @@ def accuracy(run, split, metric):
 
 @pytest.fixture
 def artifact_run(tmp_path, monkeypatch):
-    """Makes a cell of made-up runs, with what lies below them; ``world.table`` holds all accuracies."""
+    """Makes made-up runs of a method, with what lies below them; ``world.table`` holds all accuracies."""
     monkeypatch.chdir(tmp_path)
 
     def make(name, artifact="table_1", paper_dataset="cifar10", dataset=DATA, printed="all", seeds="s0-1"):
@@ -141,7 +133,7 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
 def test_every_printed_method_is_called_by_the_model_that_it_judges(scripts):
     for name, text in experiments.load_experiments("icl_msr")["methods"].items():
         assert scripts["rows"].read_settings("cifar10", text)["paper_method"] == name
-    known = {name for i in range(1, 5) for name in pd.read_csv(ROOM / f"reported/table_{i}.csv")["method"]}
+    known = {name for i in range(1, 5) for name in pd.read_csv(PAPER / f"reported/table_{i}.csv")["method"]}
     assert known - set(experiments.load_experiments("icl_msr")["methods"]) == {"cpc", "infomin"}
 
 
@@ -300,18 +292,18 @@ def test_most_printed_gains_are_not_below_one_percent(scripts):
     """The slip that the README states."""
     found = []
     for case in scripts["statements"].list_gains():
-        printed = pd.read_csv(ROOM / f"reported/{case['artifact']}.csv").query(
+        printed = pd.read_csv(PAPER / f"reported/{case['artifact']}.csv").query(
             f"dataset == '{case['dataset']}' and metric == '{case['metric']}'"
         )
         means = printed.set_index("method")["mean"]
         found.append(means[f"{case['method']}_msr"] - means[case["method"]])
     assert (len(found), (np.array(found) < 1).sum()) == (47, 22)
-    assert "22 of 47" in (ROOM / "README.md").read_text()
+    assert "22 of 47" in (PAPER / "README.md").read_text()
 
 
 # claims
 
-CLAIMS, _ = read_claims(ROOM / "claims.yaml")
+CLAIMS, _ = read_claims(PAPER / "claims.yaml")
 
 
 def test_claims_are_judged_on_what_was_made_up(scripts, artifact_run, tmp_path):

@@ -48,9 +48,9 @@ def table():
 
 
 @pytest.mark.long
-def test_error_rates_and_power_in_all_cells(table):
-    cells = [*itertools.product(error_rates.SEEDS, error_rates.CONTRASTS, error_rates.TEST_NOISE)]
-    assert table[["seeds", "contrasts", "test noise"]].to_numpy().tolist() == [list(map(float, cell)) for cell in cells]
+def test_error_rates_and_power_in_all_cases(table):
+    cases = [*itertools.product(error_rates.SEEDS, error_rates.CONTRASTS, error_rates.TEST_NOISE)]
+    assert table[["seeds", "contrasts", "test noise"]].to_numpy().tolist() == [list(map(float, case)) for case in cases]
     assert table[list(FALSE)].max(axis=None) <= 100 * allowed(error_rates.RUNS), table.to_string()
     one = table[(table["seeds"] == 5) & (table["contrasts"] == 1) & (table["test noise"] == 0)]
     assert one["power at 2"].item() >= 85

@@ -7,7 +7,8 @@ import pytest
 from helpers import tiny_dataset
 
 from despur.orchestration.experiments import PAPERS, ArtifactRun, list_papers, load_experiments
-from despur.reporting.figures import COLORS, NAMES, name_data
+from despur.reporting.figures import COLORS, name_data
+from despur.reporting.printed_names import NAMES
 from despur.reporting.projections import load_projections, write_projections
 from despur.specs.paths import locate_result
 from despur.storage.containers import save_arrays

@@ -35,7 +35,7 @@ def printed(*rows):
 
 @pytest.fixture
 def run(tmp_path):
-    """Writes metrics.csv as a run folder and gives the cell that reads it."""
+    """Writes metrics.csv as a run folder and gives the artifact's runs that read it."""
 
     def write(values, paper_dataset="cmnist", dataset="cmnist", method="cnc", stands=(), **keywords):
         folder = tmp_path / paper_dataset / "runs" / dataset / method / "s0-2"
@@ -205,7 +205,7 @@ def test_a_printed_setting_picks_the_runs_that_have_it(run):
     ].tolist() == pytest.approx([80.0, 135.0])
 
 
-def test_each_player_of_a_part_has_its_row(run):
+def test_each_data_set_that_is_used_has_its_row(run):
     used_dataset = [
         run([(value, 0.9)] * 3, dataset=dataset) for value, dataset in ((0.7, "cmnist"), (0.6, "colored_digits"))
     ]
@@ -240,7 +240,7 @@ def test_chunks_of_seeds_count_together(run, tmp_path):
     assert (row["seeds"], row["ours"]) == (3, pytest.approx(74.0))
 
 
-def test_metrics_know_their_cell_and_their_groups(run):
+def test_metrics_know_paper_data_and_groups(run):
     metrics = load_metrics([run([(0.7, 0.9)], dataset="colored_digits", sizes={"NA": 3.0, "None": 4.0})])
     assert set(metrics["paper_dataset"]) == {"cmnist"}
     assert set(metrics["data"]) == {"colored_digits"}
@@ -262,7 +262,7 @@ def test_the_headline_is_the_best_step_on_the_test_split(run):
     assert select_headline(metrics, "last").query("metric == 'average_accuracy'")["value"].tolist() == [0.04] * 3
 
 
-def test_cells_survive_the_command_line():
+def test_runs_of_an_artifact_survive_the_command_line():
     artifact_run = ArtifactRun("cmnist", "colored_digits+draw=1", "cnc", ("results/runs/a", "results/runs/b"))
     assert parse_artifact_runs(json.dumps({"artifact_runs": [artifact_run.plain()]})) == [artifact_run]
 

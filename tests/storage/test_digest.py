@@ -163,9 +163,9 @@ def test_every_form_of_import_is_followed(toy, line):
     assert changed(before) == {"runs"}
 
 
-def test_what_a_script_of_a_room_imports_from_beside_it_is_followed(toy):
-    room = toy.root.parent / "papers" / "toy"
-    room.mkdir(parents=True)
+def test_what_a_paper_s_script_imports_from_beside_it_is_followed(toy):
+    folder = toy.root.parent / "papers" / "toy"
+    folder.mkdir(parents=True)
     toy.write("../papers/toy/figures.py", "from beside import draw\n")
     toy.write("../papers/toy/beside.py", SAME)
     before = script_digest("papers/toy/figures.py")
@@ -284,9 +284,9 @@ def test_a_cache_key_is_one_canonical_string(toy):
 
 @pytest.fixture
 def script(package):
-    """A room's script that imports a file beside it and a file of the package; beside it lies one more."""
-    room = package.root.parent / "papers/toy"
-    room.mkdir(parents=True)
+    """A paper's script that imports a file beside it and a file of the package; beside it lies one more."""
+    folder = package.root.parent / "papers/toy"
+    folder.mkdir(parents=True)
     package.write("losses/toy.py", SAME)
     package.write("../papers/toy/figures.py", "from series import curve\n")
     package.write("../papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(1)\n")
@@ -304,7 +304,7 @@ def script(package):
     ],
     ids=["a file beside it", "a comment in it", "the package's code that it imports", "a file that it does not import"],
 )
-def test_the_digest_of_a_room_s_script_follows_the_files_beside_it(script, file, text, same):
+def test_the_digest_of_a_paper_s_script_follows_the_files_beside_it(script, file, text, same):
     before = script_digest("papers/toy/figures.py")
     script.write(file, text)
     assert (script_digest("papers/toy/figures.py") == before) == same

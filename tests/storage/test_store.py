@@ -250,7 +250,7 @@ def test_inputs_are_written_as_numpy_writes_them(tmp_path, monkeypatch):
     assert (tmp_path / "inputs.npy").read_bytes() == (tmp_path / "expected.npy").read_bytes()
 
 
-def test_cells_are_disjoint_also_where_groups_are_not():
+def test_class_attribute_groups_are_disjoint_also_where_groups_are_not():
     images = made_up(6)
     dataset = Dataset(images.inputs, images.table, {**images.about, "groups": ["all"]}, np.ones((6, 1), bool))
     assert (

@@ -15,6 +15,7 @@ from despur.metrics.predictions import Prediction, predict, score
 from despur.metrics.resampling import plan_checksum
 from despur.specs.paths import Run
 from despur.storage.coding import encode
+from despur.storage.finished_runs import list_bootstrap_columns
 from despur.storage.ledger import Key, nest
 from despur.storage.store import Array, Dataset, InputError
 
@@ -43,7 +44,7 @@ def measure(
         raise InputError(f"metrics.csv is not of the outputs beside it: {run.key} {wrong[0]}: evaluate it anew")
     drawn = by_key(resamples)
     drawn = drawn[[key not in followed and is_read(key, len(dataset.about["classes"])) for key in drawn.index]]
-    draws = drawn[[name for name in drawn if name.isdigit()]].to_numpy(float)
+    draws = drawn[list_bootstrap_columns(drawn)].to_numpy(float)
     splits = dict.fromkeys(split for split, *_ in drawn.index)
     if same(values["best"], values["last"]):
         del values["last"]

@@ -1,10 +1,9 @@
-"""The interface of methods. The author of a new method needs four concepts:
+"""The interface of methods. The author of a new method needs four concepts; all else has a default:
 
 - **settings**: ``SETTINGS`` of the method's file, each with a default and its source; read as ``self.settings``;
 - **batches**: :meth:`GradientMethod.epoch_batches`, the training samples of each step of an epoch;
 - **losses**: :meth:`GradientMethod.losses`, named losses of a batch, of which "loss" is minimized;
-- **fit**: :meth:`FittedMethod.fit`, in the place of batches and losses where nothing is trained by gradients.
-All else here has a default that few methods change."""
+- **fit**: :meth:`FittedMethod.fit`, in the place of batches and losses where nothing is trained by gradients."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -70,8 +69,7 @@ class Method:
         """Fit what is fitted after training. Called once for each model that is kept."""
 
     def outputs(self, batcher: InputBatcher, rng: np.random.Generator, checkpoint: Path) -> dict[str, Array]:
-        """``z``, float16, and (with a head) ``logits``, float32, of all samples; ``checkpoint``: where slow methods
-        save them."""
+        """``z`` (N,D), float16, and with a head ``logits`` (N,C), float32. ``checkpoint``: where slow methods save."""
         return encode(self.networks["encoder"], head_of(self.networks), batcher, rng)
 
     def state(self) -> dict[str, Any]:
@@ -105,8 +103,7 @@ class FittedMethod(Method):
 
 
 class GradientMethod(Method):
-    """An encoder with a linear head, trained by mini-batches. A method overrides what it changes: :meth:`setup`,
-    :meth:`epoch_batches`, :meth:`losses`, or :meth:`step` if it has several optimizers."""
+    """An encoder with a linear head, trained by mini-batches. With several optimizers, override :meth:`step`."""
 
     epochs_done = steps_done = 0  # set by the training loop before each epoch and each step
     plateau = Plateau()
@@ -162,8 +159,7 @@ class GradientMethod(Method):
         yield from np.split(order, range(self.settings["batch_size"], len(order), self.settings["batch_size"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Losses of a batch: the scalar "loss" is minimized, all scalars go to history.csv, and of arrays those of an
-        epoch's last step are kept."""
+        """Losses of a batch: "loss" is minimized; scalars go to history.csv; of arrays, an epoch's last are kept."""
         return {"loss": nn.functional.cross_entropy(self.forward(batch, rng), self.task.labels[batch])}
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:

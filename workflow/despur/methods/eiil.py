@@ -18,37 +18,16 @@ from despur.methods.base import GradientMethod, Losses
 from despur.methods.gdro import GroupDRO
 from despur.methods.irm import IRM
 from despur.samplers.domains import drawn
-from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, component, float_, int_
+from despur.specs.declarations import read_declarations
+from despur.specs.settings import choice, component, float_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 REVISION = 2  # the adjustment counts for groups without samples in a batch, too
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-2,
-        momentum=0.9,
-        weight_decay=1e-3,
-        batch_size=32,
-        epochs=100,
-        source="App. E.2.5 (CMNIST*); batch: as JTT",
-    ),
+    **read_declarations("methods", "irm")["SETTINGS"],
     "groups": component("inference", "eiil", "App. E.2.5: environments from the outputs of CNC's stage-1 model"),
     "second": choice("irm", "App. E.2.5: IRM on CMNIST*, GDRO elsewhere", "irm", "gdro"),
-    "penalty_weight": float_(100.0, "IRM: App. E.2.5", at_least=0),
-    "penalty": choice(
-        "square",
-        "IRM: square of a mini-batch's slope: released code of Creager et al. 2021, on all samples; halves: product of "
-        "the slopes of its two halves, which is unbiased (Arjovsky et al. 2019, Sec. 3.2)",
-        "square",
-        "halves",
-    ),
-    "annealing": int_(
-        80,
-        "IRM: App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1",
-        at_least=0,
-        at_most=100,
-    ),
     "irm_batches": choice("mini", "IRM: App. E.2.6: as JTT; full: all samples at once, released code", "mini", "full"),
     "step_size": float_(0.01, "GDRO: as gdro", above=0),
     "adjustment": float_(0.0, "GDRO: Table A.9 sweeps it on CelebA", at_least=0),

@@ -17,10 +17,15 @@ from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(
-        learning_rate=1e-2, momentum=0.9, weight_decay=1e-3, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"
+        learning_rate=1e-2,
+        momentum=0.9,
+        weight_decay=1e-3,
+        batch_size=32,
+        epochs=100,
+        source="App. E.2.5 (CMNIST*); batch: as JTT",
     ),
     "groups": component("inference", "oracle", "EIIL infers them"),
-    "penalty_weight": float_(100.0, "App. E.2.5", at_least=0),
+    "penalty_weight": float_(100.0, "App. E.2.5: of IRM's penalty", at_least=0),
     "penalty": choice(
         "square",
         "square of a mini-batch's slope: released code of Creager et al. 2021, on all samples; halves: product of the "

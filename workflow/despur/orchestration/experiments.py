@@ -135,18 +135,11 @@ def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
 def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[ArtifactRun]:
     """All runs of an artifact in this configuration."""
     here = configure_artifact(config, paper, artifact)
-    others = list(
-        dict.fromkeys(
-            artifact_run for name in here.get("from", []) for artifact_run in list_artifact_runs(config, paper, name)
-        )
-    )
-    if "datasets" not in here:
-        return [
-            artifact_run
-            for artifact_run in others
-            if artifact_run.paper_method in here.get("methods", [artifact_run.paper_method])
-        ]
-    return others + list_own_runs(config, paper, artifact)
+    behind = [run for name in here.get("from", []) for run in list_artifact_runs(config, paper, name)]
+    others = list(dict.fromkeys(behind))
+    if "datasets" in here:
+        return others + list_own_runs(config, paper, artifact)
+    return [run for run in others if run.paper_method in here.get("methods", [run.paper_method])]
 
 
 def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[ArtifactRun]:

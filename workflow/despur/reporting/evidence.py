@@ -15,6 +15,7 @@ from despur.reporting.formulas import Correlation, Formula, Formulas
 from despur.reporting.levels import Measurement, Missing
 from despur.reporting.printed import is_same
 from despur.specs.settings import SettingError
+from despur.storage.finished_runs import list_bootstrap_columns
 from despur.storage.store import Array
 
 COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # key of a measurement -> column, where they differ
@@ -76,8 +77,8 @@ class Source:
         drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
         if not len(drawn):
             return found[["value"]]
-        columns = [c for c in drawn if str(c).isdigit()]
-        return found[["value"]].join(require_one_row(drawn, measurement)[columns], how="inner")
+        drawn = require_one_row(drawn, measurement)
+        return found[["value"]].join(drawn[list_bootstrap_columns(drawn)], how="inner")
 
     def correlation(self, asked: Correlation) -> pd.DataFrame:
         """Fisher's z of a rank correlation by seed, over the points that all seeds have."""

@@ -22,6 +22,10 @@ HERE = "here"  # where a run of this machine was measured
 METRICS, RESAMPLES, AGREEMENT = "metrics.csv", "resamples.parquet", "agreement.csv"
 
 
+class NotRun(InputError):
+    """The finished runs cannot give a number; the message says why."""
+
+
 def read_agreement(file: Path) -> pd.DataFrame:
     """Each column of agreement.csv as a metric of the training split."""
     table = pd.read_csv(file, float_precision="round_trip").rename(columns={"inference": "method"})
@@ -79,16 +83,16 @@ def describe_machine(about: About) -> str:
 
 def load_labels(artifact_run: ArtifactRun) -> Dataset:
     """The data set of the first run: as it is here, else what the card of a record tells: labels of test samples, and
-    how many training samples each class x attribute has. Raises InputError where neither tells enough."""
+    how many training samples each class x attribute has. Raises NotRun where neither tells enough."""
     result = locate_result(artifact_run.folders[0])
     if (result.data.folder / "about.json").exists():
         return load_dataset(result.data.folder, result.runs()[0].data.name)
     cards = [load_record(source).card for _, source in artifact_run.sources if is_record(source)]
     if not cards or cards[0] is None:
-        raise InputError(f"{artifact_run.dataset} is not on this machine, and no record has its labels")
+        raise NotRun(f"{artifact_run.dataset} is not on this machine, and no record has its labels")
     dataset = read_card(cards[0])
     if not np.array_equal(np.asarray(dataset.groups), dataset.class_attribute_groups):
-        raise InputError(f"{artifact_run.dataset} is not on this machine, and records do not have its training groups")
+        raise NotRun(f"{artifact_run.dataset} is not on this machine, and records do not have its training groups")
     return dataset
 
 

@@ -9,6 +9,7 @@ from despur.reporting.contrasts import Contrast
 from despur.reporting.verdicts import share_variance
 from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
+from despur.storage.finished_runs import list_bootstrap_columns
 
 NO_SHARES = ("tpr_gap",)  # metrics that are no share of test samples
 
@@ -52,5 +53,5 @@ def bootstrap_variance(number: Any, data: str, resamples: pd.DataFrame | None) -
     rows = resamples[
         fits & (resamples["metric"] == number.metric) & (resamples["selection"] == "best") & (resamples["group"] == "")
     ]
-    values = rows[[column for column in rows if str(column).isdigit()]].to_numpy(float)
+    values = rows[list_bootstrap_columns(rows)].to_numpy(float)
     return float(Contrast(values[:, 0], values).test_variance) if len(values) > 1 else float("nan")

@@ -52,8 +52,7 @@ def _refuse_unknown_keys(
 
 
 def _compare_with_stated(spec: Spec, stated_of_stage1: Mapping[str, str]) -> dict[str, str]:
-    """The changes of a specification. Its stage 1 differs from what is stated of it for this method, not from its own
-    defaults."""
+    """The changes of a specification: those of its stage 1 from what is stated for this method, not from defaults."""
     changes = {key: text for key, text in spec.changes.items() if key not in stated_of_stage1}
     for key, stated in stated_of_stage1.items():
         text = spell(spec.value(key))
@@ -129,9 +128,8 @@ def _list_changes_of(key: str, component: Spec, declaration: Declaration) -> dic
 def _select_stated_of_stage1(
     declaration: Declaration, stated: Settings, overrides: Settings, dataset: str
 ) -> dict[str, str]:
-    """What a data set's file states of the stage 1 of a component, of those settings that it has. Nothing where
-    another is named than the one that declaration or file name (for this, or for the inference of its groups), or
-    where none is read (``groups=oracle``)."""
+    """What a data set's file states for the stage 1 of a component, of the settings that this stage 1 has. Empty where
+    the name takes another stage 1 than the one declared or stated, or where none is read (``groups=oracle``)."""
     of_stage1 = {key: spell(value) for key, value in stated.items() if key.startswith("stage1.")}
     if of_stage1 and "stage1" not in declaration and "groups" in overrides:
         declaration, stated = (
@@ -149,9 +147,8 @@ def _select_stated_of_stage1(
 def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     """Resolve a name to its points.
 
-    ``dataset`` is the name of the data set, without settings (its file states the paper's hyper-parameters), ``role``
-    is ``stage1`` for a stage-1 model. Raises :class:`SettingError` that names the key, the value, what is
-    allowed and the nearest name."""
+    ``dataset``: a data set's name without settings; its file states the paper's hyper-parameters. ``role``: ``stage1``
+    for a stage-1 model. Raises :class:`SettingError`: the key, the value, what is allowed and the nearest name."""
     base, overrides = parse(text)
     short = {key: key.removeprefix("groups.") if key.startswith("groups.stage1") else key for key in overrides}
     if len(set(short.values())) < len(short):

@@ -55,6 +55,11 @@ def read_metrics(file: Path) -> "pd.DataFrame":
     return table.astype({"group": str})
 
 
+def list_bootstrap_columns(table: "pd.DataFrame") -> list[str]:
+    """The columns of resamples.parquet that hold bootstrap values: "0", "1", ..., one for each bootstrap sample."""
+    return [name for name in table if str(name).isdigit()]
+
+
 def rows_of(table: "pd.DataFrame", run: Run) -> "pd.DataFrame":
     """The rows of one run, of a table of a folder's runs."""
     return table[(table["dataset"] == run.data.name) & (table["method"] == run.spec.name) & (table["seed"] == run.seed)]

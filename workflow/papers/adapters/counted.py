@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 import named
-from measured import NotHere
 
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.run_files import find_run, load_abouts, load_labels, load_upstream
+from despur.reporting.run_files import NotRun, find_run, load_abouts, load_labels, load_upstream
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
-from despur.storage.store import InputError
 
 
 def measure_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> list[float]:
@@ -24,7 +22,7 @@ def measure_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> lis
         if size is not None:
             found.append(100 * own["trained_parameters"] / size)
     if not found:
-        raise NotHere("the contrastive adapter was not run")
+        raise NotRun("the contrastive adapter was not run")
     return found
 
 
@@ -51,16 +49,13 @@ def bound_lipschitz_constant(artifact_runs: Sequence[ArtifactRun]) -> tuple[floa
                     weights = {key.removeprefix("encoder."): value for key, value in kept.items()}
                     z = Container(source.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/z"].astype(float)
                     return sampled_bound(weights, z), product_bound(weights)
-    raise NotHere("the contrastive adapter was not run on Waterbirds")
+    raise NotRun("the contrastive adapter was not run on Waterbirds")
 
 
 def measure_smallest_group(artifact_runs: Sequence[ArtifactRun], paper_dataset: str) -> float:
     """Percent of training samples in the smallest group (class x attribute)."""
     for artifact_run in artifact_runs:
         if artifact_run.paper_dataset == paper_dataset:
-            try:
-                dataset = load_labels(artifact_run)
-            except InputError as error:
-                raise NotHere(str(error)) from None
+            dataset = load_labels(artifact_run)
             return float(100 * dataset.class_attribute_groups[dataset.rows("train")].mean(axis=0).min())
-    raise NotHere(f"no data set is used for {paper_dataset}")
+    raise NotRun(f"no data set is used for {paper_dataset}")

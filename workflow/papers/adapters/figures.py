@@ -8,16 +8,8 @@ from joined import load_runs, select_tracked
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import select_headline
-from despur.reporting.figures import (
-    COLORS,
-    COLUMN,
-    NAMES,
-    create_panels,
-    label_rows,
-    name_data,
-    order_methods,
-    write_figure,
-)
+from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
+from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
 from despur.storage.store import write_csv
 

@@ -9,6 +9,7 @@ from named import TRACKED, add_names
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import load_metrics, load_resamples
 from despur.specs.names import parse
+from despur.storage.finished_runs import list_bootstrap_columns
 
 
 def select_tracked(table: pd.DataFrame) -> pd.DataFrame:
@@ -49,7 +50,7 @@ def load_runs(artifact_runs: Sequence[ArtifactRun], resampled: bool = True) -> t
     metrics = add_zero_shot(add_gaps(weigh_averages(keep_alphas(metrics, chosen)), ["value"]))
     metrics = add_parameters(metrics, artifact_runs)
     if len(resamples):
-        columns = [c for c in resamples if c.isdigit()]
+        columns = list_bootstrap_columns(resamples)
         resamples = add_zero_shot(add_gaps(weigh_averages(keep_alphas(add_names(resamples), chosen)), columns))
     return metrics, resamples
 

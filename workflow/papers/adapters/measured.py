@@ -6,10 +6,7 @@ import named
 import pandas as pd
 
 from despur.reporting.printed import explain_not_compared, list_changes
-
-
-class NotHere(LookupError):
-    """A number that this run cannot give; the message says why."""
+from despur.reporting.run_files import NotRun
 
 
 class Measured:
@@ -41,7 +38,7 @@ class Measured:
             rows = rows[own | ~rows["backbone"].str.startswith(named.IMAGES)]
         if not len(rows):
             few = f" with {samples} samples" if samples else ""
-            raise NotHere(f"{method} on {', '.join(datasets)} was not run{few}")
+            raise NotRun(f"{method} on {', '.join(datasets)} was not run{few}")
         return rows
 
     def average(

@@ -11,11 +11,12 @@ import named
 import pandas as pd
 from counted import bound_lipschitz_constant, measure_foundation_model_shares, measure_smallest_group
 from joined import load_runs
-from measured import Measured, NotHere
+from measured import Measured
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS
 from despur.reporting.printed import parse_settings
+from despur.reporting.run_files import NotRun
 from despur.reporting.tables import COLUMNS
 from despur.reporting.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
 
@@ -53,7 +54,7 @@ def match_model(bases: "Mapping[str, pd.Series[float]]", model: str) -> "pd.Seri
     if named.FULL in (model, *bases) and len(bases) == 1:
         return next(iter(bases.values()))
     if model not in bases:
-        raise NotHere(f"the baseline was not run on {model}")
+        raise NotRun(f"the baseline was not run on {model}")
     return bases[model]
 
 
@@ -83,12 +84,12 @@ def list_baselines(number: Any, measured: Measured, datasets: Sequence[str]) -> 
 def select_value(values: "Sequence[pd.Series[float]]", reduce: str) -> "pd.Series[float]":
     """The value with the smallest or largest mean; without ``reduce``, the only one."""
     if not reduce and len(values) > 1:
-        raise NotHere("several foundation models fit the number")
+        raise NotRun("several foundation models fit the number")
     return (min if reduce == "min" else max)(values, key=lambda value: value.mean())
 
 
 def measure(number: Any, artifact_runs: Sequence[ArtifactRun], measured: Measured) -> tuple[Any, str, str]:
-    """Our number by seed, why it is not compared, and a remark. Raises NotHere."""
+    """Our number by seed, why it is not compared, and a remark. Raises NotRun."""
     substitutes = any(run.substitute for run in artifact_runs if number.dataset in (run.paper_dataset, "all"))
     refused = "substitute data: not compared" if substitutes else ""
     if number.quantity == "lipschitz_constant":
@@ -101,7 +102,7 @@ def measure(number: Any, artifact_runs: Sequence[ArtifactRun], measured: Measure
     methods = METHODS.get(number.method, [number.method])
     datasets = measured.list_datasets(known, methods)
     if not datasets:
-        raise NotHere(f"{number.method} on {number.dataset} was not run")
+        raise NotRun(f"{number.method} on {number.dataset} was not run")
     remark = f"over {', '.join(datasets)}" if number.dataset in EVERYWHERE else ""
     partly = "not all of its data sets were run: not compared" if len(datasets) < len(known) else ""
     if number.quantity == "foundation_model_share":
@@ -148,7 +149,7 @@ def judge_sentences(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> 
             if measured is not None:
                 values, refused, row["reason"] = measure(number, artifact_runs, measured)
                 row |= judge(number, values, refused, rounding[number.metric])
-        except NotHere as reason:
+        except NotRun as reason:
             row["reason"] = str(reason)
         rows.append(row)
     return pd.DataFrame(rows, columns=[*COLUMNS, "reason"])

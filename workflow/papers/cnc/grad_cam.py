@@ -11,7 +11,8 @@ import pandas as pd
 import seaborn as sns
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, create_grid, name_data, write_figure
+from despur.reporting.figures import COLORS, COLUMN, create_grid, name_data, write_figure
+from despur.reporting.printed_names import NAMES
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, Dataset, load_dataset, write_csv
@@ -124,8 +125,7 @@ def describe_shares(shares: pd.DataFrame, artifact_run: ArtifactRun) -> str:
 
 
 def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """The same images, one of each group, for ERM (a) and CNC (c): the first example that ERM gets wrong, if there is
-    one."""
+    """An image of each group, with the maps of ERM (a) and CNC (c): the first that ERM gets wrong, if there is one."""
     data, shares = load_by_dataset(artifact_runs), load_shares(artifact_runs)
     figure, axes = create_grid(sum(1 + len(runs) for runs in data), GROUPS + 1, 1.6 * COLUMN, 1.05)
     lines = iter(axes)

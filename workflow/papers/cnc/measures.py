@@ -1,17 +1,18 @@
 """What the paper's sentences state as numbers, measured: on the runs of Table 1, on stage 1, or on the data alone.
 
 Each measure takes a printed number and the runs, and returns an array of values: one for each seed, or a single one.
-It raises :class:`NotRun` where this run has nothing to measure."""
+It raises :class:`NotRun` where there is nothing to measure."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from paper_runs import NotRun, PaperRuns
+from paper_runs import PaperRuns
 
 from despur.reporting.artifact_metrics import select_headline
 from despur.reporting.printed import parse_settings
+from despur.reporting.run_files import NotRun
 from despur.reporting.sample_noise import sample_variance
 from despur.storage.store import Array
 

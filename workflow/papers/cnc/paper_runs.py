@@ -8,13 +8,9 @@ import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import load_metrics, select_headline
-from despur.reporting.run_files import load_abouts, load_labels
+from despur.reporting.run_files import NotRun, load_abouts, load_labels
 from despur.specs.paths import locate_result
-from despur.storage.store import Array, Dataset, InputError
-
-
-class NotRun(LookupError):
-    """This run cannot give a number; the message says why."""
+from despur.storage.store import Array, Dataset
 
 
 @dataclass
@@ -40,10 +36,7 @@ class PaperRuns:
 
     @cached_property
     def dataset(self) -> Dataset:
-        try:
-            return load_labels(self.artifact_runs[0])
-        except InputError as error:
-            raise NotRun(str(error)) from None
+        return load_labels(self.artifact_runs[0])
 
     def worst_group_by_seed(self, method: str, paper_dataset: str) -> pd.Series:
         """Test worst-group accuracy of a method of Table 1, indexed by seed."""

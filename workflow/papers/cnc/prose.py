@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from measures import MEASURES, Measure, find_baseline
-from paper_runs import NotRun, PaperRuns
+from paper_runs import PaperRuns
 from printed_rows import compare_statistic, format_number, printed_row
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS as NEEDED
 from despur.reporting.printed import explain_not_compared, list_changes
+from despur.reporting.run_files import NotRun
 from despur.reporting.tables import compare, format_table, write_table
 from despur.reporting.verdicts import UNDECIDED, judge_number, smallest_visible
 

@@ -9,7 +9,8 @@ from matplotlib.lines import Line2D
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import load_metrics, select_headline
-from despur.reporting.figures import COLUMN, NAMES, label_rows, name_data, write_figure
+from despur.reporting.figures import COLUMN, label_rows, name_data, write_figure
+from despur.reporting.printed_names import NAMES
 from despur.reporting.projections import load_projections
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container

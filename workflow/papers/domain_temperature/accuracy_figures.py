@@ -18,7 +18,8 @@ from selection import (
 )
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, label_rows, name_data, order_methods, write_figure
+from despur.reporting.figures import COLORS, COLUMN, label_rows, name_data, order_methods, write_figure
+from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 
 LABELS = {

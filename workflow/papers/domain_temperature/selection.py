@@ -11,6 +11,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import load_metrics
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
+from despur.storage.finished_runs import list_bootstrap_columns
 
 SHARES = {"8 labels": "1%", "40 labels": "10%", "all labels": "100%"}  # domain_digits' names of the paper's shares
 FRACTIONS = {"1%": 0.01, "10%": 0.1, "100%": 1.0}
@@ -96,7 +97,7 @@ def is_selected(table: pd.DataFrame, selected: pd.DataFrame) -> Any:
 def average_settings(table: pd.DataFrame, selection: str = "all_settings", *apart: str) -> pd.DataFrame:
     """Means over all settings of a family, seed by seed, as ``selection``; for each value of the settings kept
     ``apart`` its own."""
-    values = [column for column in table if str(column).isdigit() or column == "value"]
+    values = list_bootstrap_columns(table) or ["value"]
     keys = [*FAMILY, *apart, "seed", "split", "metric", "group"]
     return table.groupby(keys, sort=False)[values].mean().reset_index().assign(selection=selection)
 

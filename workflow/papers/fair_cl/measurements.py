@@ -8,6 +8,7 @@ from times import compare_times
 from tradeoffs import add_tradeoffs
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.storage.finished_runs import list_bootstrap_columns
 
 
 def load_measurements(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -19,7 +20,7 @@ def load_measurements(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFram
     metrics = add_tradeoffs(selected, ["value"])
     metrics = pd.concat([metrics, compare_times(metrics, artifact_runs)], ignore_index=True)
     if len(resamples):
-        resamples = add_tradeoffs(resamples, [c for c in resamples if c.isdigit()])
+        resamples = add_tradeoffs(resamples, list_bootstrap_columns(resamples))
     return name_models_of_all_classes(metrics), name_models_of_all_classes(resamples)
 
 

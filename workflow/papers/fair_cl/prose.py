@@ -9,18 +9,14 @@ import pandas as pd
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS
 from despur.reporting.printed import parse_settings
-from despur.reporting.run_files import load_labels
+from despur.reporting.run_files import NotRun, load_labels
 from despur.reporting.tables import COLUMNS
 from despur.reporting.verdicts import UNDECIDED, judge_number, smallest_visible
-from despur.storage.store import Dataset, InputError
+from despur.storage.store import Dataset
 
 PRINTED_SEEDS = 10  # Table 1
 # Half a unit of the last printed digit: thousands, percent.
 ROUNDING = {"n_examples": 500, "cell_fraction": 0.5, "n_classes": 0, "leakage_chance_level": 0.5, "leakage_approx": 0.5}
-
-
-class NotHere(LookupError):
-    """A number that this run cannot give; the message says why."""
 
 
 def count_samples(number: Any, dataset: Dataset) -> float:
@@ -34,7 +30,7 @@ def find_rows(number: Any, dataset: Dataset) -> np.ndarray:
     split = parse_settings(number.setting)["split"]
     rows = dataset.rows({"dev": "val"}.get(split, split))
     if not len(rows):
-        raise NotHere(f"the {split} samples are not on this machine")
+        raise NotRun(f"the {split} samples are not on this machine")
     return rows
 
 
@@ -53,7 +49,7 @@ def find_share(number: Any, dataset: Dataset) -> float:
 def find_index(names: list[str], word: str, words: str) -> int:
     """The index of a word of the paper among a data set's names, in the order of despur's moji."""
     if len(names) != 2:
-        raise NotHere(f"{len(names)} values instead of two")
+        raise NotRun(f"{len(names)} values instead of two")
     return words.split().index(word)
 
 
@@ -79,7 +75,7 @@ def average_leakage(metrics: pd.DataFrame) -> np.ndarray:
     ]
     rows = test[test["metric"].isin(["leakage_representations", "leakage_logits"])]
     if not len(rows):
-        raise NotHere("neither Con nor Con-ft was run")
+        raise NotRun("neither Con nor Con-ft was run")
     return 100 * rows.groupby("seed")["value"].mean().to_numpy()
 
 
@@ -89,11 +85,7 @@ def measure(number: Any, artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     if number.metric == "leakage_approx":
         values = average_leakage(chosen.load_selected(artifact_runs)[0])
     else:
-        try:
-            dataset = load_labels(artifact_runs[0])
-        except InputError as error:
-            raise NotHere(str(error)) from None
-        values = np.array([MEASURES[number.metric](number, dataset)])
+        values = np.array([MEASURES[number.metric](number, load_labels(artifact_runs[0]))])
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
     found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": artifact_runs[0].dataset}
     if substitute:
@@ -147,7 +139,7 @@ def compare_prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd
                     )
                     | {"reason": ""}
                 )
-            except NotHere as reason:
+            except NotRun as reason:
                 rows.append(base | {"data": used_dataset, "reason": str(reason)})
         if not used_datasets:
             rows.append(base | {"reason": f"no data set is used for {number.dataset}"})

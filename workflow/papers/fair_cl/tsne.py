@@ -11,7 +11,8 @@ from sklearn.manifold import TSNE
 
 from despur.compute.randomness import generator
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLUMN, NAMES, label_rows, name_data, write_figure
+from despur.reporting.figures import COLUMN, label_rows, name_data, write_figure
+from despur.reporting.printed_names import NAMES
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, Dataset, load_dataset, write_csv

@@ -10,7 +10,8 @@ import seaborn as sns
 from rows import REST, load_accuracies
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, NAMES, label_rows, name_data, order_methods, write_figure
+from despur.reporting.figures import COLORS, COLUMN, label_rows, name_data, order_methods, write_figure
+from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
 from despur.storage.store import write_csv
 

@@ -9,8 +9,9 @@ from rows import load_runs, load_seconds
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import load_resamples
-from despur.reporting.figures import NAMES
+from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import compare, format_spread, format_table, main, write_table
+from despur.storage.finished_runs import list_bootstrap_columns
 
 PAPER = Path(__file__).parent
 SEEDS = 1  # not stated; no deviations are printed
@@ -124,7 +125,7 @@ def load_measurements(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, p
     spent = load_seconds(artifact_runs)
     equal = [
         interpolate_equal_time(metrics, spent, ["value"]),
-        interpolate_equal_time(resamples, spent, [c for c in resamples if c.isdigit()]),
+        interpolate_equal_time(resamples, spent, list_bootstrap_columns(resamples)),
     ]
     return append_rows(metrics, equal[0]), append_rows(resamples, equal[1])
 
