@@ -65,7 +65,7 @@ def table_1() -> pd.DataFrame:
 
 def claims() -> pd.DataFrame:
     """One claim that holds, one that fails, one undecided; and one that holds on substitute data."""
-    asked = tally.count_claims(CONFIG | {"papers": []}, "cnc")
+    asked = tally.gather_claims(CONFIG | {"papers": []}, "cnc")
     rows = (
         asked[asked["dataset"] == "cmnist"]
         .head(4)

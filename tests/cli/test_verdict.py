@@ -7,7 +7,7 @@ import pytest
 
 from despur.cli.rows import format_json
 from despur.cli.verdict import summarize_run
-from despur.reporting.scorecard import COLUMNS
+from despur.reporting.scorecard_counts import COLUMNS
 from despur.specs.settings import SettingError
 
 
@@ -19,7 +19,16 @@ def scorecard(tmp_path, monkeypatch):
 
     def write(numbers, claims):
         rows = [{"kind_of_row": "number", "method": method, "verdict": verdict} for method, verdict in numbers]
-        rows += [{"kind_of_row": "claim", "verdict": verdict, "substitute": own} for verdict, own in claims]
+        rows += [
+            {
+                "kind_of_row": "claim",
+                "claim": f"claim_{i}",
+                "paper_dataset": "cmnist",
+                "verdict": verdict,
+                "substitute": own,
+            }
+            for i, (verdict, own) in enumerate(claims)
+        ]
         Path("results/own").mkdir(parents=True)
         pd.DataFrame(rows, columns=COLUMNS).to_csv("results/own/scorecard.csv", index=False)
 

@@ -5,13 +5,12 @@ import pytest
 from project import SOURCE
 
 from despur.reporting import summary
+from despur.reporting.scorecard_counts import COLUMNS, count_verdicts
 
 
 def rows(kind, **columns):
     """Rows of a scorecard of one paper."""
-    return pd.DataFrame({"paper": "cnc", "kind_of_row": kind, **columns}).reindex(
-        columns=["paper", "kind_of_row", "verdict", "substitute", *summary.NUMBER, "claim"]
-    )
+    return pd.DataFrame({"paper": "cnc", "kind_of_row": kind, **columns}).reindex(columns=COLUMNS)
 
 
 def test_the_readme_has_the_table_of_today():
@@ -25,7 +24,8 @@ def test_a_number_that_several_runs_measure_counts_once():
         method=["erm", "erm", "cnc", "jtt", "gdro"],
         verdict=["agrees", "differs", "agrees", "substitute data: not compared", "too noisy"],
     )
-    assert summary.count_numbers(table) == {"compared": 3, "agree": 1}
+    found = {kind: count for kind, count in count_verdicts(table)["numbers"].items() if count}
+    assert found == {"differs": 1, "agrees": 1, "too noisy": 1, "substitute data": 1}
 
 
 def test_claims_on_substitutes_are_counted_apart():
@@ -36,10 +36,18 @@ def test_claims_on_substitutes_are_counted_apart():
         substitute=[True, False, True, "True", True],
         verdict=["holds", "fails", "holds", "undecided", "not run here"],
     )
-    assert summary.count_claims(table, True) == {"holds": 2, "fails": 0, "undecided": 1}
-    assert summary.format_claims(summary.count_claims(table, True)) == "2 hold, 0 fail, 1 undecided"
-    assert summary.format_claims(summary.count_claims(table, False)) == "0 hold, 1 fails, 0 undecided"
-    assert summary.format_claims(summary.count_claims(table[:0], True)) == "–"
+    found = count_verdicts(table)
+    assert found["substitute"] == {"holds": 2, "fails": 0, "undecided": 1}
+    assert summary.format_claims(found["substitute"]) == "2 hold, 0 fail, 1 undecided"
+    assert summary.format_claims(found["own"]) == "0 hold, 1 fails, 0 undecided"
+    assert summary.format_claims(count_verdicts(table[:0])["own"]) == "–"
+
+
+def test_a_claim_that_several_substitutes_judge_counts_once_and_fails_where_any_does():
+    verdicts = ["holds", "fails", "holds", "undecided"]
+    table = rows("claim", claim=["a", "a", "a", "b"], substitute=True, verdict=verdicts)
+    table["paper_dataset"] = ["cmnist", "cmnist", "celeba", "cmnist"]
+    assert count_verdicts(table)["substitute"] == {"holds": 1, "fails": 1, "undecided": 1}
 
 
 def test_a_text_without_marks_is_refused():

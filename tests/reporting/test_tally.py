@@ -81,17 +81,17 @@ def test_every_printed_number_appears_once_with_a_unit_and_a_place(paper):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_without_runs_nothing_is_compared_and_nothing_holds(paper, outputs):
-    numbers, claims = tally.count_numbers(outputs, paper), tally.count_claims(outputs, paper)
+    numbers, claims = tally.gather_numbers(outputs, paper), tally.gather_claims(outputs, paper)
     assert set(numbers["verdict"]) == {"not run here"} and set(claims["verdict"]) <= {"not run here", "not executed"}
-    assert verdicts.counts(numbers)["not run here"] == len(tally.list_printed(paper)) == len(numbers)
+    assert verdicts.count_numbers(numbers)["not run here"] == len(tally.list_printed(paper)) == len(numbers)
     assert len(claims) == sum(len(claim.rows) for claim in read_claims(experiments.PAPERS / paper / "claims.yaml")[0])
 
 
 def test_a_number_counts_once_and_differs_where_any_data_differs(outputs):
     finish(outputs, "table_a4", beside(ROWS))
-    table = tally.count_numbers(outputs, "cnc")
+    table = tally.gather_numbers(outputs, "cnc")
     assert len(table[table["artifact"] == "table_a4"]) == 7  # six are printed legibly, one of them is measured twice
-    assert {k: n for k, n in verdicts.counts(table[table["artifact"] == "table_a4"]).items() if n} == {
+    assert {k: n for k, n in verdicts.count_numbers(table[table["artifact"] == "table_a4"]).items() if n} == {
         "differs": 1,
         "agrees": 1,
         "undecided": 1,
@@ -99,18 +99,18 @@ def test_a_number_counts_once_and_differs_where_any_data_differs(outputs):
         "not compared": 1,
         "not run here": 1,
     }
-    assert sum(verdicts.counts(table).values()) == len(tally.list_printed("cnc"))
+    assert sum(verdicts.count_numbers(table).values()) == len(tally.list_printed("cnc"))
 
 
 def test_tables_of_papers_that_the_configuration_leaves_out_do_not_count(outputs):
     finish(outputs, "table_a4", beside(ROWS))
-    assert set(tally.count_numbers(outputs | {"papers": []}, "cnc")["verdict"]) == {"not run here"}
+    assert set(tally.gather_numbers(outputs | {"papers": []}, "cnc")["verdict"]) == {"not run here"}
 
 
 def test_a_half_finished_artifact_does_not_count(outputs):
     finish(outputs, "table_a4", beside(ROWS))
     tally.Path(artifact_files.list_outputs(outputs, "cnc", "table_a4")[-1]).unlink()
-    assert set(tally.count_numbers(outputs, "cnc")["verdict"]) == {"not run here"}
+    assert set(tally.gather_numbers(outputs, "cnc")["verdict"]) == {"not run here"}
 
 
 def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
@@ -133,7 +133,7 @@ def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     row.to_csv(table_file(config, "domain_temperature", "table_1"), index=False)
-    table = tally.count_numbers(config, "domain_temperature")
+    table = tally.gather_numbers(config, "domain_temperature")
     (found,) = table[table["kind"] == "substitute data"].itertuples()
     assert (found.reported, found.unit, found.ours) == (pytest.approx(78.4), "percent", 70.0)
     assert set(table.loc[table["kind"] == "not run here", "unit"]) == {"fraction", "count", "value"}
@@ -156,10 +156,10 @@ def test_claims_keep_what_their_table_says_and_the_rest_is_not_run(outputs):
         }
     ]
     finish(outputs, "claims", pd.DataFrame(rows))
-    table = tally.count_claims(outputs, "cnc")
+    table = tally.gather_claims(outputs, "cnc")
     executed = table[table["verdict"] != "not executed"]
     assert executed["verdict"].value_counts().to_dict() == {"not run here": len(executed) - 1, "undecided": 1}
-    assert len(table) == len(tally.count_claims(outputs | {"papers": []}, "cnc"))
+    assert len(table) == len(tally.gather_claims(outputs | {"papers": []}, "cnc"))
     found = table[table["verdict"] == "undecided"].iloc[0]
     assert (found["advice"], found["seeds"], found["artifact"], found["substitute"]) == (
         "about 12 seeds",
@@ -171,8 +171,8 @@ def test_claims_keep_what_their_table_says_and_the_rest_is_not_run(outputs):
 
 
 def test_claims_of_a_complete_table_are_not_executed_again(outputs, monkeypatch):
-    alone = tally.count_claims(outputs, "cnc")
+    alone = tally.gather_claims(outputs, "cnc")
     finish(outputs, "claims", judge_claims(experiments.PAPERS / "cnc/claims.yaml", []))
     monkeypatch.delattr(tally, "judge_claims")
-    read, alone = (table.astype(str).replace("nan", "") for table in (tally.count_claims(outputs, "cnc"), alone))
+    read, alone = (table.astype(str).replace("nan", "") for table in (tally.gather_claims(outputs, "cnc"), alone))
     pd.testing.assert_frame_equal(read, alone)

@@ -23,46 +23,6 @@ from despur.specs.settings import SettingError
 from despur.storage.store import atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"
-COLUMNS = [
-    "paper",
-    "kind_of_row",
-    "place",
-    "artifact",
-    "paper_dataset",
-    "method",
-    "setting",
-    "metric",
-    "unit",
-    "reported",
-    "reported_std",
-    "ours",
-    "ours_std",
-    "difference",
-    "smallest_visible",
-    "claim",
-    "statement",
-    "k",
-    "estimate",
-    "low",
-    "high",
-    "margin",
-    "printed",
-    "seeds",
-    "data",
-    "substitute",
-    "measured",
-    "verdict",
-    "advice",
-]
-
-
-def load_table(page: Page) -> pd.DataFrame:
-    """A row for each printed number and for each claim, all papers."""
-    parts = []
-    for numbers, claims in page.tables.values():
-        parts.append(numbers.assign(kind_of_row="number"))
-        parts.append(claims.rename(columns={"dataset": "paper_dataset"}).assign(kind_of_row="claim"))
-    return pd.concat([part.reindex(columns=COLUMNS).astype(object) for part in parts])
 
 
 def format_number(value: Any, digits: int = 3) -> str:
@@ -110,7 +70,7 @@ def render(page: Page) -> str:
 def write(config: Mapping[str, Any], prefix: Path) -> Page:
     """``prefix``.html and .csv, each atomically; what they show."""
     page = Page(config, prefix)
-    write_csv(prefix.with_suffix(".csv"), load_table(page))
+    write_csv(prefix.with_suffix(".csv"), page.rows)
     with atomic(prefix.with_suffix(".html")) as temporary:
         temporary.write_text(render(page), encoding="utf-8")
     return page

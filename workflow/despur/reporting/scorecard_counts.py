@@ -1,8 +1,9 @@
-"""What the page of verdicts counts: numbers and claims on the papers' own data; apart from them, claims on substitute
-data; and the papers' slips."""
+"""The rows of a scorecard and what is counted of them. The page, the README and ``despur verdict`` show these counts:
+numbers and claims on the papers' own data; apart from them, claims on substitute data; and the papers' slips.
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+A claim counts once for each data set of its paper, whichever data are used for it."""
+
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,50 @@ import pandas as pd
 from despur.reporting import verdicts
 from despur.reporting.claims import CONTRADICTED, NOT_EXECUTED
 
+COLUMNS = [
+    "paper",
+    "kind_of_row",
+    "place",
+    "artifact",
+    "paper_dataset",
+    "method",
+    "setting",
+    "metric",
+    "unit",
+    "reported",
+    "reported_std",
+    "ours",
+    "ours_std",
+    "difference",
+    "smallest_visible",
+    "claim",
+    "statement",
+    "k",
+    "estimate",
+    "low",
+    "high",
+    "margin",
+    "printed",
+    "seeds",
+    "data",
+    "substitute",
+    "measured",
+    "verdict",
+    "advice",
+]
+CLAIM = ["paper", "claim", "paper_dataset"]  # what tells claims apart
 JUDGED = ("holds", "fails", "undecided")
+FIRST = ("fails", "holds", "undecided")  # of a claim that several runs judge: the first that any of them gives
+
+
+def join_tables(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
+    """The rows of a scorecard: one for each printed number and each claim, and each data set that is used for it.
+    ``tables``: numbers and claims of each paper."""
+    parts = []
+    for numbers, claims in tables.values():
+        parts.append(numbers.assign(kind_of_row="number"))
+        parts.append(claims.rename(columns={"dataset": "paper_dataset"}).assign(kind_of_row="claim"))
+    return pd.concat([part.reindex(columns=COLUMNS).astype(object) for part in parts])
 
 
 def split_claims(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -28,32 +72,41 @@ def split_claims(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def count_numbers(counts: Mapping[str, int]) -> dict[str, Any]:
+def count_claims(claims: pd.DataFrame, substitute: bool) -> dict[str, int]:
+    """How many claims hold, fail or are undecided; on the papers' own data or on substitutes."""
+    judged = claims[claims["verdict"].isin(JUDGED)]
+    own = judged[judged["substitute"].astype(str).str.lower().eq("true") == substitute]
+    each = own.groupby(CLAIM, dropna=False)["verdict"].agg(lambda found: min(found, key=FIRST.index))
+    return {verdict: int((each == verdict).sum()) for verdict in JUDGED}
+
+
+def count_verdicts(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Of rows of scorecards: ``numbers`` by kind of verdict; claims by verdict, on the papers' ``own`` data and on
+    ``substitute`` data."""
+    numbers, claims = (rows[rows["kind_of_row"] == kind] for kind in ("number", "claim"))
+    return {
+        "numbers": verdicts.count_numbers(numbers),
+        "own": count_claims(claims, substitute=False),
+        "substitute": count_claims(claims, substitute=True),
+    }
+
+
+def sum_numbers(counts: Mapping[str, int]) -> dict[str, Any]:
     """Of printed numbers by kind: how many were compared, and how many of these agree."""
     return {
         "printed": sum(counts.values()),
         "compared": sum(counts[kind] for kind in verdicts.COMPARED),
         "agrees": counts["agrees"],
-        "substitute": counts["substitute data"],
         "by_chance": verdicts.differences_by_chance(dict(counts)),
     }
 
 
-def count_headline(papers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What stands first on the page: numbers, and verdicts of claims on the papers' own data and on substitutes, over
-    all papers."""
-    numbers: Counter[str] = Counter()
-    for paper in papers:
-        numbers.update(paper["counts"])
-    own, substitute = (
-        Counter(verdict for paper in papers for verdict in paper["claims"][data]["verdict"])
-        for data in ("own", "substitute")
-    )
-    return {
-        "numbers": count_numbers(numbers),
-        "own": {verdict: own[verdict] for verdict in JUDGED},
-        "substitute": {verdict: substitute[verdict] for verdict in JUDGED},
-        "slips": sum(len(paper["claims"]["slips"]) for paper in papers),
-        "not_executed": sum(len(paper["claims"]["not_executed"]) for paper in papers),
-        "claims": sum(paper["asked"] for paper in papers),
+def count_headline(rows: pd.DataFrame) -> dict[str, Any]:
+    """What stands first on the page."""
+    found, claims = count_verdicts(rows), rows[rows["kind_of_row"] == "claim"].drop_duplicates(CLAIM)
+    return found | {
+        "numbers": sum_numbers(found["numbers"]),
+        "slips": int((claims["printed"] == CONTRADICTED).sum()),
+        "not_executed": int((claims["verdict"] == NOT_EXECUTED).sum()),
+        "claims": len(claims),
     }

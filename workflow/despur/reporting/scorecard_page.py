@@ -14,7 +14,7 @@ import yaml
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.configuration_files import list_files, load_merged
 from despur.reporting import cost, origin, tally, verdicts
-from despur.reporting.scorecard_counts import count_headline, count_numbers, split_claims
+from despur.reporting.scorecard_counts import count_headline, join_tables, split_claims, sum_numbers
 from despur.storage.group_warnings import describe_warnings
 
 COMPARED = (*verdicts.COMPARED, "undecided")  # the kinds of numbers that stand on the page unfolded
@@ -26,11 +26,12 @@ class Page:
     def __init__(self, config: Mapping[str, Any], target: Path) -> None:
         self.config, self.folder, self.file = config, target.parent, configuration.find_file(config)
         self.tables = {
-            name: (tally.count_numbers(config, name), tally.count_claims(config, name))
+            name: (tally.gather_numbers(config, name), tally.gather_claims(config, name))
             for name in experiments.list_papers()
         }
         self.papers = [self.paper(name) for name in self.tables]
-        self.headline = count_headline(self.papers)
+        self.rows = join_tables(self.tables)
+        self.headline = count_headline(self.rows)
 
     def link(self, path: str | Path) -> str:
         """The address of a result, from the page; empty where it is not there."""
@@ -51,18 +52,17 @@ class Page:
             size=-numbers["relative"].fillna(0),
         ).sort_values(["order", "size"], kind="stable")
         claims = claims.assign(link=[self.link_artifact(name, artifact) for artifact in claims["artifact"]])
-        counts, artifacts = verdicts.counts(numbers), self.artifacts(name)
+        counts, artifacts = verdicts.count_numbers(numbers), self.artifacts(name)
         return {
             "name": name,
             "title": experiments.load_experiments(name)["title"],
             "artifacts": artifacts,
             "made": sum(bool(address) for _, address in artifacts),
             "counts": counts,
-            "numbers": count_numbers(counts),
+            "numbers": sum_numbers(counts),
             "compared": numbers[numbers["kind"].isin(COMPARED)],
             "beside": numbers[numbers["kind"].isin(["substitute data", "not compared"])],
             "claims": split_claims(claims),
-            "asked": len(claims.drop_duplicates(["claim", "dataset"])),
             "command": self.command(name) if name in self.config["papers"] else format_command(name),
         }
 

@@ -11,14 +11,12 @@ from pathlib import Path
 import pandas as pd
 
 from despur.orchestration import experiments
-from despur.reporting import tally, verdicts
+from despur.reporting import tally
+from despur.reporting.scorecard_counts import COLUMNS, count_verdicts, sum_numbers
 from despur.storage.store import atomic
 
 REFERENCE = experiments.PAPERS.parents[1] / "results/reference"
 START, END = "<!-- results: written by make reference -->", "<!-- end of results -->"
-NUMBER = ["place", "artifact", "paper_dataset", "method", "setting", "metric", "reported"]
-CLAIM = ["claim", "paper_dataset"]
-DECIDED = ("fails", "holds", "undecided")  # of a claim that several runs judge: the first that any of them gives
 TITLES = (
     "| paper | printed numbers | compared | agree | claims on the paper's data | claims on substitutes |",
     "| --- | --- | --- | --- | --- | --- |",
@@ -29,29 +27,9 @@ def load_scorecards() -> pd.DataFrame:
     """The rows of all kept scorecards; none where none is kept."""
     files = sorted(REFERENCE.glob("*/scorecard.csv"))
     if not files:
-        return pd.DataFrame(columns=["paper", "kind_of_row", "verdict", "substitute", *NUMBER, "claim"])
+        return pd.DataFrame(columns=COLUMNS)
     tables = [pd.read_csv(file, dtype={"setting": str}, low_memory=False) for file in files]
     return pd.concat([table.astype(object) for table in tables], ignore_index=True)  # one may have an empty column
-
-
-def count_numbers(rows: pd.DataFrame) -> dict[str, int]:
-    """How many printed numbers were compared, and how many of them agree, of one paper's rows. One that several runs
-    measure counts once; where it differs in any of them, it differs."""
-    numbers = rows[rows["kind_of_row"] == "number"]
-    named = numbers.assign(
-        kind=numbers["verdict"].map(verdicts.classify_verdict), number=numbers.groupby(NUMBER, dropna=False).ngroup()
-    )
-    found = verdicts.counts(named)
-    return {"compared": sum(found[kind] for kind in verdicts.COMPARED), "agree": found["agrees"]}
-
-
-def count_claims(rows: pd.DataFrame, substitute: bool) -> dict[str, int]:
-    """How many claims of one paper's rows hold, fail or are undecided; on the paper's own data or on substitutes. A
-    claim on several data sets counts for each."""
-    judged = rows[(rows["kind_of_row"] == "claim") & rows["verdict"].isin(DECIDED)]
-    own = judged[judged["substitute"].astype(str).str.lower().eq("true") == substitute]
-    each = own.groupby(CLAIM)["verdict"].agg(lambda found: min(found, key=DECIDED.index))
-    return {verdict: int((each == verdict).sum()) for verdict in DECIDED}
 
 
 def format_claims(found: dict[str, int]) -> str:
@@ -66,11 +44,11 @@ def format_summary() -> str:
     """The table, in Markdown."""
     scorecards, lines = load_scorecards(), [*TITLES]
     for paper in experiments.list_papers():
-        rows = scorecards[scorecards["paper"] == paper]
-        numbers, printed = count_numbers(rows), len(tally.list_printed(paper))
-        claims = [format_claims(count_claims(rows, substitute)) for substitute in (False, True)]
+        found = count_verdicts(scorecards[scorecards["paper"] == paper])
+        numbers, printed = sum_numbers(found["numbers"]), len(tally.list_printed(paper))
+        claims = [format_claims(found[data]) for data in ("own", "substitute")]
         link = f"[{experiments.load_experiments(paper)['title']}](workflow/papers/{paper}/README.md)"
-        lines.append(f"| {link} | {printed} | {numbers['compared']} | {numbers['agree']} | {' | '.join(claims)} |")
+        lines.append(f"| {link} | {printed} | {numbers['compared']} | {numbers['agrees']} | {' | '.join(claims)} |")
     return "\n".join(lines)
 
 

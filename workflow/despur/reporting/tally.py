@@ -86,14 +86,9 @@ def list_made_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
     ]
 
 
-def count_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
-    """A row for each printed number and each data set that is used for it, in the unit of the table; ``number``
-    counts the printed numbers."""
-    table = (
-        list_printed(paper)
-        .assign(number=lambda t: range(len(t)))
-        .merge(list_measured(config, paper), on=KEY, how="left")
-    )
+def gather_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+    """A row for each printed number and each data set that is used for it, in the unit of the table."""
+    table = list_printed(paper).merge(list_measured(config, paper), on=KEY, how="left")
     table = table.astype(
         dict.fromkeys(
             ("reported", "reported_std", "shown", "ours", "ours_std", "difference", "smallest_visible", "seeds"), float
@@ -112,7 +107,7 @@ def count_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     ).drop(columns="shown")
 
 
-def count_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """A row for each claim, data set of the paper and data set that is used for it; what no finished table judges is
     not run here."""
     file = experiments.find_paper(paper) / "claims.yaml"

@@ -15,6 +15,15 @@ VISIBLE = 5.0  # points: runs that would not show a difference of so many do not
 # How a number counts that is measured on several data sets: the first kind that any of them has.
 KINDS = ("differs", TOO_NOISY, "agrees", "undecided", "substitute data", "not compared", NOT_RUN)
 COMPARED = ("agrees", "differs", TOO_NOISY)
+NUMBER = (
+    "paper",
+    "place",
+    "artifact",
+    "paper_dataset",
+    "method",
+    "setting",
+    "metric",
+)  # what tells printed numbers apart
 
 
 def smallest_visible(
@@ -81,9 +90,13 @@ def classify_verdict(verdict: str) -> str:
     return next((words for words in ("undecided", "substitute data", NOT_RUN) if words in verdict), "not compared")
 
 
-def counts(table: pd.DataFrame) -> dict[str, int]:
-    """How many printed numbers are of each kind; each counts once, and where any data set differs, it differs."""
-    each = table.groupby("number")["kind"].agg(lambda kinds: min(kinds, key=KINDS.index))
+def count_numbers(table: pd.DataFrame) -> dict[str, int]:
+    """How many printed numbers are of each kind, of rows of tables or of a scorecard. A number that several runs
+    measure counts once; where any of them differs, it differs."""
+    kinds = table["verdict"].map(classify_verdict)
+    each = kinds.groupby([table[key] for key in NUMBER if key in table], dropna=False).agg(
+        lambda found: min(found, key=KINDS.index)
+    )
     return {name: int((each == name).sum()) for name in KINDS}
 
 
@@ -98,9 +111,7 @@ def summarize_verdicts(table: pd.DataFrame) -> str:
     numbers."""
     if not {"reported", "verdict"} <= set(table) or not (shown := table[table["reported"].notna()]).shape[0]:
         return ""
-    keys = [key for key in ("paper_dataset", "method", "setting", "metric") if key in table]
-    number = shown.groupby(keys, dropna=False, sort=False).ngroup()
-    found = counts(shown.assign(number=number, kind=shown["verdict"].map(classify_verdict)))
+    found = count_numbers(shown)
     words = {
         "agrees": "agree",
         "differs": "differ",
@@ -115,4 +126,4 @@ def summarize_verdicts(table: pd.DataFrame) -> str:
         if any(found[name] for name in COMPARED)
         else ""
     )
-    return f"{number.nunique()} printed numbers: {', '.join(parts)}.{chance}"
+    return f"{sum(found.values())} printed numbers: {', '.join(parts)}.{chance}"
