@@ -1,32 +1,68 @@
-"""The catalog of claims: what each paper claims, where, and how it is tested."""
+"""The catalog of claims: what each paper claims, where, how it is tested, and what the paper's own numbers say of
+it."""
+
+from collections import Counter
+from functools import cache
 
 import yaml
 
+from catalog.changes import build_changes
 from catalog.markdown import code, contents, escape, page, table
 from despur.orchestration.experiments import PAPERS, list_papers, load_experiments
+from despur.reporting.claim_format import Claim, read_claims
+from despur.reporting.claims import AS_PRINTED, CONTRADICTED, NOT_EXECUTED, NOT_PRINTED, judge_on_printed
+from despur.reporting.printed_numbers import Printed
 
 INTRODUCTION = (
     "After this page you know every claim that despur tests.\n\n"
-    "A claim is a sentence of a paper that numbers can support or contradict. Its contrasts, margins and reasons stand "
-    "in the paper folder's `claims.yaml`; [Reading the results](../reading_results.md) explains the verdicts."
+    "A claim is a sentence of a paper that numbers can support or contradict. It has one contrast or several, each "
+    "with a margin. Before any run, each claim is executed on the numbers that its paper prints: it holds there, or "
+    "the paper's own numbers contradict it, or they are not printed. Each data set counts for itself. "
+    "[Reading the results](../reading_results.md) explains the verdicts, [How often verdicts are wrong]"
+    "(../error_rates.md) their error rates, and [Changed verdicts](changed_verdicts.md) what those rules changed."
 )
+FORMAT = "workflow/despur/reporting/claim_format.py"
+OUTCOMES = (AS_PRINTED, CONTRADICTED, NOT_PRINTED, NOT_EXECUTED)
 
 
 def build_pages() -> dict[str, str]:
-    """The pages, by name: one for each paper, and ``index``."""
+    """The pages, by name: one for each paper, ``changed_verdicts`` and ``index``."""
     papers = list_papers()
-    rows = [
-        [f"[{paper}]({paper}.md)", escape(load_experiments(paper)["title"]), str(len(read_claims(paper)))]
-        for paper in papers
-    ]
-    shown = table(["paper folder", "paper", "claims"], rows)
-    index = page("Claims", INTRODUCTION, shown, contents(papers), "[All pages](../index.md)")
-    return {"index": index, **{paper: build_page(paper) for paper in papers}}
+    rows = [[f"[{paper}]({paper}.md)", escape(load_experiments(paper)["title"]), *count(paper)] for paper in papers]
+    shown = table(["paper folder", "paper", "claims", *OUTCOMES], rows)
+    index = page("Claims", INTRODUCTION, shown, contents([*papers, "changed_verdicts"]), "[All pages](../index.md)")
+    return {"index": index, "changed_verdicts": build_changes(), **{paper: build_page(paper) for paper in papers}}
 
 
-def read_claims(paper: str) -> list[dict[str, object]]:
-    """The claims of a paper, as they are written."""
-    return yaml.safe_load((PAPERS / paper / "claims.yaml").read_text())["claims"]
+@cache
+def judge(paper: str) -> list[tuple[Claim, dict[str, list[str]]]]:
+    """The claims of a paper, each with what the printed numbers say: data sets by outcome and note."""
+    file = PAPERS / paper / "claims.yaml"
+    claims, names = read_claims(file)
+    printed = {claim.artifact: Printed(file.parent / "reported", names, claim.artifact) for claim in claims}
+    return [(claim, judge_claim(claim, printed[claim.artifact])) for claim in claims]
+
+
+def judge_claim(claim: Claim, printed: Printed) -> dict[str, list[str]]:
+    """Data sets by outcome and note: ``not printed: Fig. 3 is a plot``."""
+    found: dict[str, list[str]] = {}
+    for datasets in claim.rows:
+        outcome, note = NOT_EXECUTED, claim.not_executed
+        if not claim.not_executed:
+            outcome, note = judge_on_printed(claim, datasets, printed).values()
+        found.setdefault(f"{outcome}: {note}" if note else outcome, []).append(" and ".join(datasets))
+    return found
+
+
+def count(paper: str) -> list[str]:
+    """How many claims a paper has, on all data sets, and how many of each outcome."""
+    found = Counter(
+        next(outcome for outcome in OUTCOMES if said.startswith(outcome))
+        for _, outcomes in judge(paper)
+        for said, datasets in outcomes.items()
+        for _ in datasets
+    )
+    return [str(number) for number in (found.total(), *(found[outcome] for outcome in OUTCOMES))]
 
 
 def build_page(paper: str) -> str:
@@ -34,17 +70,32 @@ def build_page(paper: str) -> str:
     file = f"workflow/papers/{paper}/claims.yaml"
     rows = [
         [
-            escape(claim["statement"]),
-            escape(claim["place"]),
-            ", ".join(f"{each}" for each in claim["datasets"]),
-            code(claim["artifact"]),
-            code(claim["name"]),
+            f"{escape(claim.statement)} ({code(claim.name)})",
+            f"{escape(claim.place)} ({code(claim.artifact)})",
+            describe_contrasts(claim),
+            describe_outcomes(outcomes),
         ]
-        for claim in read_claims(paper)
+        for claim, outcomes in judge(paper)
     ]
     parts = [
         escape(load_experiments(paper)["title"]),
-        f"File: [{code(file)}](/{file}). The paper: [{paper}](../papers/{paper}.md).",
-        table(["statement", "place", "data sets", "artifact", "claim"], rows),
+        f"File: [{code(file)}](/{file}); format and rule of margins: [{code(FORMAT)}](/{FORMAT}). "
+        f"The paper: [{paper}](../papers/{paper}.md).",
+        table(["claim", "place, artifact", "contrasts, margin", "on the printed numbers"], rows),
     ]
     return page(f"Claims of {paper}", *parts, "[All claims](index.md)")
+
+
+def describe_contrasts(claim: Claim) -> str:
+    """Contrasts as they are written, the margin, and the paper's words behind it."""
+    if claim.not_executed:
+        return ""
+    stated = claim.contrasts if isinstance(claim.contrasts, list) else [claim.contrasts]
+    lines = [code(yaml.safe_dump(one, default_flow_style=True, sort_keys=False, width=10**6).strip()) for one in stated]
+    needed = f"at least {claim.at_least} of: " if claim.at_least else ""
+    return f"{needed}{'<br>'.join(lines)}<br>margin {claim.margin:.4g}: {escape(claim.because)}"
+
+
+def describe_outcomes(outcomes: dict[str, list[str]]) -> str:
+    """``holds (cmnist, celeba)``; several outcomes on lines of their own."""
+    return "<br>".join(f"{escape(said)} ({', '.join(datasets)})" for said, datasets in outcomes.items())

@@ -5,13 +5,15 @@ import re
 import subprocess
 from pathlib import PurePosixPath
 
+import pandas as pd
 import pytest
 from project import SOURCE, Project
 
-from catalog import claims, components, gallery, markdown, reference, tutorial
+from catalog import changes, components, gallery, markdown, reference, tutorial
 from catalog.losses import describe_losses
 from catalog.pages import FENCE, LINK, Site
 from despur.orchestration import experiments
+from despur.reporting.claim_format import read_claims
 from despur.specs.declarations import list_components, read_declarations
 from despur.specs.settings import spell
 
@@ -70,11 +72,42 @@ def test_losses_are_found_through_imported_methods():
     assert "Cross-entropy" in describe_losses("erm")
 
 
-def test_every_claim_stands_on_its_page():
-    pages = claims.build_pages()
+def test_every_claim_stands_on_its_page_with_contrasts_margin_and_outcome_on_printed_numbers(site):
     for paper in experiments.list_papers():
-        for claim in claims.read_claims(paper):
-            assert f"`{claim['name']}`" in pages[paper]
+        every, _ = read_claims(experiments.PAPERS / paper / "claims.yaml")
+        page = site.texts[f"claims/{paper}.md"]
+        for claim in every:
+            assert f"(`{claim.name}`)" in page
+    row = next(line for line in site.texts["claims/cnc.md"].splitlines() if "(`beats_dann_on_average`)" in line)
+    assert "`{higher: cnc, than: [dann_spurious_attribute, dann_majority_minority]" in row and "margin 0: " in row
+    assert "holds (waterbirds)" in row and "Table A.2: DANN (spurious attribute) 94.6, CNC 89.9 (celeba)" in row
+
+
+def verdict(paper, claim, before, now, **more):
+    """A row of a verdict that is known before and now."""
+    own = {"paper": paper, "claim": claim, "dataset": "cmnist", "estimate": 0.2, "low": 0.1, "high": 0.3, "seeds": 3}
+    told = {"margin": 0.0, "reason": "", "statement": f"statement of {claim}", "k": 1, **more}
+    return own | told | {"verdict": before}, own | told | {"verdict": now}
+
+
+def test_changed_verdicts_are_listed_with_the_reason(tmp_path):
+    pairs = [
+        verdict("cnc", "same", "holds", "holds"),
+        verdict("cnc", "wider", "holds", "undecided"),
+        verdict("cnc", "several", "fails", "undecided", k=4),
+        verdict("cnc", "few", "holds", "undecided", reason="2 seeds: fewer than 3 decide nothing"),
+    ]
+    old, new = (pd.DataFrame(rows) for rows in zip(*pairs, strict=True))
+    old["reason"] = ""
+    old.drop(columns=["statement", "k"]).to_csv(tmp_path / "verdicts_before.csv", index=False)
+    (tmp_path / "cnc").mkdir()
+    new.assign(margin=[0, 0, 0, 0.1]).to_csv(tmp_path / "cnc/claims.csv", index=False)
+    text = changes.build_changes(tmp_path)
+    assert "| before | 3 | 1 | 0 |" in text and "| now | 1 | 0 | 3 |" in text and "(`same`)" not in text
+    why = {name: text.split(f"(`{name}`)")[1].split("\n")[0].split(" | ")[-1] for name in ("wider", "several", "few")}
+    assert why["wider"].startswith("the bounds are wider: Student's over 3 seeds")
+    assert why["several"].startswith("each of 4 contrasts has bounds of its own")
+    assert why["few"] == "2 seeds: fewer than 3 decide nothing; the margin is 0.1, before 0 |"
 
 
 def test_the_gallery_shows_every_kept_figure_with_its_command():

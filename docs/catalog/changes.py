@@ -1,0 +1,88 @@
+"""The page of verdicts that changed: of the bundled run before verdicts had known error rates, and of the run that is
+kept now."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from catalog.markdown import code, escape, page, table
+from despur.orchestration.experiments import PAPERS
+from despur.reporting.scorecard_counts import JUDGED
+
+RUN = PAPERS.parents[1] / "results/reference/config"
+KEY = ["paper", "claim", "dataset"]
+INTRODUCTION = (
+    "After this page you know which verdicts of the bundled run changed when they got known error rates, and why.\n\n"
+    "Before: intervals were percentiles of a bootstrap, two seeds decided, and a claim about several contrasts was "
+    "judged by their minimum. Now: the rules of [Reading the results](../reading_results.md). Both runs are on small "
+    "substitute data; their verdicts are about these runs, not about the papers. Estimates differ, too, as other "
+    "versions of the code made the runs. Intervals are of the contrast nearest to its margin.\n\n"
+    "Made from [`verdicts_before.csv`](/results/reference/config/verdicts_before.csv) and the claims of the run that "
+    "is kept in [`results/reference`](/results/reference)."
+)
+
+
+def build_changes(run: Path = RUN) -> str:
+    """The page: counts before and now, and a row for each verdict that changed."""
+    before, now = load_before(run), load_now(run)
+    both = before.merge(now, on=KEY, suffixes=("_before", ""))
+    changed = both[both["verdict_before"] != both["verdict"]]
+    counts = [[title, *count(rows)] for title, rows in (("before", before), ("now", now))]
+    rows = [
+        [
+            f"{escape(row.statement)} ({code(row.claim)})",
+            f"{row.paper}, {row.dataset}",
+            describe_verdict(row, "_before"),
+            describe_verdict(row),
+            escape(explain_change(row)),
+        ]
+        for row in changed.itertuples()
+    ]
+    parts = [
+        table(["run", *JUDGED], counts),
+        f"{len(both)} claims were judged in both runs; {len(changed)} of their verdicts changed. "
+        f"{len(now) - len(both)} claims were judged now only: most of them were not written down before.",
+        table(["claim", "paper, data set", "before", "now", "why"], rows),
+    ]
+    return page("Changed verdicts", INTRODUCTION, *parts, "[All claims](index.md)")
+
+
+def load_before(run: Path) -> pd.DataFrame:
+    """The verdicts of the run before."""
+    return pd.read_csv(run / "verdicts_before.csv")
+
+
+def load_now(run: Path) -> pd.DataFrame:
+    """The verdicts of the run that is kept now, each claim and data set of its paper once."""
+    tables = [pd.read_csv(file).assign(paper=file.parent.name) for file in sorted(run.glob("*/claims.csv"))]
+    judged = pd.concat(tables, ignore_index=True)
+    return judged[judged["verdict"].isin(JUDGED)].drop_duplicates(KEY)
+
+
+def count(rows: pd.DataFrame) -> list[str]:
+    """How many verdicts are of each kind."""
+    return [str((rows["verdict"] == verdict).sum()) for verdict in JUDGED]
+
+
+def describe_verdict(row: Any, when: str = "") -> str:
+    """``holds: +0.12 [+0.05, +0.19], 3 seeds``."""
+    verdict, estimate, low, high, seeds = (
+        getattr(row, name + when) for name in ("verdict", "estimate", "low", "high", "seeds")
+    )
+    return f"{verdict}: {estimate:+.3g} \\[{low:+.3g}, {high:+.3g}\\], {seeds:.0f} seeds"
+
+
+def explain_change(row: Any) -> str:
+    """Why a verdict is another one."""
+    reasons = [] if pd.isna(row.reason) else [row.reason]
+    if not pd.isna(row.reason_before):
+        reasons.append(f"before: {row.reason_before}")
+    if row.margin != row.margin_before:
+        reasons.append(f"the margin is {row.margin:g}, before {row.margin_before:g}")
+    if not reasons and row.verdict == "undecided":
+        bounds = f"each of {row.k:.0f} contrasts has bounds of its own" if row.k > 1 else "the bounds are wider"
+        reasons.append(f"{bounds}: Student's over {row.seeds:.0f} seeds, and the test data's noise")
+    if not reasons:
+        reasons.append("the runs are new ones: the estimate differs")
+    return "; ".join(reasons)
