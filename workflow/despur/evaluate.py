@@ -49,26 +49,40 @@ def evaluate_run(
         for split in splits
     }
     outputs = outputs | {name: outputs[name].astype(np.float32) for name in ("z", "logits") if name in outputs}
-    logits = outputs.get("logits")
     same = (hashlib.sha256(outputs["z"].tobytes()).hexdigest(), run.data.name, run.seed, resamples)
     known = {} if known is None else known
-    found: list[tuple[str, Row]] = []
-    for split in splits:
-        rows = dataset.rows(split)
-        codes = encode_logits(logits[rows], dataset.y[rows]) if logits is not None else None
-        told = accuracies(dataset, rows, codes, weights[split]) if codes is not None else sizes(dataset, rows)
-        found += [(split, row) for row in told]
-        if logits is not None and split in tested:
-            found += [
-                (split, row) for row in held_out(dataset, rows, run, outputs, weights[split], known, (split, *same))
-            ]
-        if split in tested:
-            found += [
-                (split, row) for measure in load_measures() for row in measure(dataset, rows, outputs, weights[split])
-            ]
-    if probes.apply(dataset, logits):
+    found = [
+        (split, row)
+        for split in splits
+        for row in evaluate_split(dataset, split, run, outputs, weights[split], known, same)
+    ]
+    if probes.apply(dataset, outputs.get("logits")):
         found += probes.probe_rows(dataset, outputs["z"], weights)
     return found
+
+
+def evaluate_split(
+    dataset: Dataset,
+    split: str,
+    run: Run,
+    outputs: dict[str, Array],
+    weights: Array,
+    known: Known,
+    same: tuple[Any, ...],
+) -> Iterator[Row]:
+    """Accuracies on a split; on a test split also what :func:`held_out` and files of metrics measure. ``known``: rows
+    of representations, by split and by what is the ``same`` for all heads on them."""
+    rows, logits = dataset.rows(split), outputs.get("logits")
+    if logits is None:
+        yield from sizes(dataset, rows)
+    else:
+        yield from accuracies(dataset, rows, encode_logits(logits[rows], dataset.y[rows]), weights)
+    if split not in dataset.test_splits:
+        return
+    if logits is not None:
+        yield from held_out(dataset, rows, run, outputs, weights, known, (split, *same))
+    for measure in load_measures():
+        yield from measure(dataset, rows, outputs, weights)
 
 
 @cache

@@ -12,7 +12,7 @@ from despur.training.runs import train_all
 
 
 def train(result: ResultPath, arguments: argparse.Namespace) -> None:
-    """Two steps are kept: the best on validation, and the last."""
+    """Train all runs; the models of two steps are kept: the best on validation data, and the last."""
     train_all(result, arguments, ("best", "last"))
 
 

@@ -5,8 +5,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
-# Images. The fastest of 128 to 2,240 for LeNet on 32x32 images, with and without gradients; a constant, because digits
-# depend on it by rounding.
+# How many images pass at once: of 128 to 2,240, the fastest for LeNet on 32x32 images, with and without gradients. A
+# constant, because rounding, and so the last digits of results, depend on it.
 CHUNK = 512
 
 

@@ -27,7 +27,7 @@ from despur.storage.store import Array, Dataset
 SETTINGS = {
     "classes": digit_classes("01234-56789", "two classes that need the whole shape, from all scans"),
     "class_share": float_(
-        0.23, "Waterbirds: 1,113 of 4,795; of two classes the second's share; 0: as it comes", at_least=0, below=1
+        0.23, "Waterbirds: 1,113 of 4,795; the share of the second of two classes; 0: unchanged", at_least=0, below=1
     ),
     "p_corr": float_(
         0.95, "App. E.1 of Zhang et al. 2022, Waterbirds: share of a class on its background", at_least=0, at_most=1
@@ -39,7 +39,7 @@ SETTINGS = {
     "train": choice("full", "foreground: training and validation images without background", "full", "foreground"),
     "foreground": bool_(False, "a split test_foreground too: the test images without background"),
     "samples": int_(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
-    "copies": int_(3, "scenes made of a training original: Waterbirds has 4,795, there are 700 originals", at_least=1),
+    "copies": int_(3, "scenes of each training original: Waterbirds has 4,795 images; here, 700 originals", at_least=1),
     "val_fraction": float_(0.15, "originals held out for selection", above=0, below=0.5),
     "test_fraction": float_(0.25, "originals held out for testing", above=0, below=0.5),
     "crop": choice("image", "as in cmnist", "image", "presentation", "centre"),
@@ -54,8 +54,8 @@ PAPER_HYPERPARAMETERS = {
     "two_tower": {"epochs": 8, "learning_rate": 0.003},
     # M = N = 17 on Waterbirds (App. E.2.4 of Zhang et al. 2022), half of that here. Small pools are drawn from with
     # replacement and slices are not cut: else a class with few minority samples would decide M, N and the number of
-    # anchors. Its lambda of .75 and temperature of .05 are for tens of times as many steps: in a few hundred, little
-    # is learned of the class. Of 32 settings (these, rate, accumulation, clusters or predictions: App. E.2.3 chooses
+    # anchors. The paper's lambda of .75 and temperature of .05 are for tens of times as many steps: in a few hundred
+    # steps, they teach little. Of 32 settings (these, rate, accumulation, clusters or predictions: App. E.2.3 chooses
     # likewise), this one has the best worst group on validation data, five seeds: .91; JTT .86. SupCon as CNC.
     **for_each(
         {"cnc": {"groups": "predictions", "shrink": False, "epochs": 4}, "supcon": {"epochs": 3}},
@@ -79,8 +79,8 @@ PAPER_HYPERPARAMETERS = {
         "num_neighbors": 64,
         "anchors_per_step": 16,
     },
-    # Methods without labels (Qiang et al. 2022): a small encoder and projector, few steps, so no drops of the rate;
-    # digits are not flipped.
+    # Methods without labels (Qiang et al. 2022): a small encoder and projector; few steps, so the learning rate
+    # does not drop; digits are not flipped.
     **for_each(
         {
             "simclr": NT_XENT,
@@ -141,7 +141,7 @@ def split_originals(y: Array, settings: Settings) -> dict[str, Array]:
 
 
 def plan(y: Array, settings: Settings) -> pd.DataFrame:
-    """Which scenes there are: split, original, class and background of each."""
+    """The scenes to make: split, original, class and background of each."""
     parts = []
     for split, rows in split_originals(y, settings).items():
         if split != "train" and settings["test"] == "balanced":

@@ -21,7 +21,7 @@ class ResNet18(nn.Module):
         super().__init__()
         self.layers = resnet18()
         self.layers.conv1 = nn.Conv2d(3, 64, 3, padding=1, bias=False)
-        nn.init.kaiming_normal_(self.layers.conv1.weight, mode="fan_out", nonlinearity="relu")  # as torchvision's
+        nn.init.kaiming_normal_(self.layers.conv1.weight, mode="fan_out", nonlinearity="relu")  # as in torchvision
         if not pool:
             self.layers.maxpool = nn.Identity()
         self.layers.fc = nn.Identity()

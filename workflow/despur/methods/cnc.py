@@ -101,11 +101,12 @@ class CNC(KeepsHeadGradient):
         return self.finetuning and self.settings["finetune"] == "head"
 
     def batches(self, rng: np.random.Generator) -> list[Array]:
-        """First anchors, ``accumulation`` of them a step."""
+        """The first anchors of an epoch's contrastive batches, ``accumulation`` of them for each step."""
         anchors = self.sampler.epoch_batches(rng, self.settings["anchor_fraction"], self.settings["truncate"])
         return np.array_split(anchors, math.ceil(len(anchors) / self.settings["accumulation"]))
 
     def sub_batches(self, batch: Array) -> list[Array]:
+        """The parts of a step's batch that are encoded at once."""
         return np.array_split(batch, math.ceil(len(batch) / (self.settings["at_once"] or len(batch))))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:

@@ -14,6 +14,7 @@ EVALUATED = {
     "saliency.csv": "saliency",
     "saliency.safetensors": "saliency",
 }
+READ = {"groups": ("stage1",), "saliency": ("stage1",), "runs": ("stage1", "groups")}  # by a stage, of earlier ones
 
 
 def find_job(file: str) -> ResultPath | None:
@@ -30,19 +31,12 @@ def list_upstream_jobs(result: ResultPath) -> tuple[ResultPath, ...]:
     """The jobs that a job waits for."""
     if result.stage == "data":
         return tuple(result.upstream("stage1"))
-    runs = (
-        [ResultPath(result.root, "runs", result.dataset, result.name, result.seeds)]
-        if result.stage in ("evaluate", "saliency")
-        else []
-    )
-    parts = (
-        ("stage1",)
-        if result.stage in ("groups", "saliency")
-        else ("stage1", "groups")
-        if result.stage == "runs"
-        else ()
-    )
-    return (result.data, *runs, *(up for part in parts for up in result.upstream(part)))
+    found = [result.data]
+    if result.stage in ("evaluate", "saliency"):
+        found.append(ResultPath(result.root, "runs", result.dataset, result.name, result.seeds))
+    for stage in READ.get(result.stage, ()):
+        found += result.upstream(stage)
+    return tuple(found)
 
 
 def list_jobs_behind(files: Iterable[str]) -> set[ResultPath]:

@@ -38,7 +38,7 @@ def make_card(dataset: Dataset, name: str) -> dict[str, Any]:
 
 def read_card(path: Path) -> Dataset:
     """A data set with the labels of a card and without inputs: metrics of predictions are the same on it as on the
-    whole. Raises InputError, naming the file, for what is no card."""
+    whole data set. Raises InputError, naming the file, for a file that is no card."""
     content = read(path, KEYS)
     try:
         return unpack_card(content["about"], content["train"], content["splits"])
@@ -61,5 +61,5 @@ def unpack_card(about: dict[str, Any], train: list[int], splits: Mapping[str, An
     ids = np.concatenate([own["original"].to_numpy() for own in tables[1:]])
     tables[0]["original"] = np.zeros(len(y), ids.dtype)  # not known of training samples; ids keep their type
     table = pd.concat(tables, ignore_index=True)
-    member = np.concatenate(groups) if len(groups) > 1 else None  # class x attribute
+    member = np.concatenate(groups) if len(groups) > 1 else None  # None: class-attribute groups
     return Dataset(np.empty((len(table), 0), np.float32), table, about, member)

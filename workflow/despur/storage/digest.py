@@ -36,10 +36,8 @@ ENTRY = {
     "evaluate": "evaluate.py",
     "saliency": "saliency.py",
 }
-READERS = (
-    "evaluate",
-    "saliency",
-)  # these stages read what a run made, and run none of the code of its components; they are made again after it
+# These stages read what a run wrote and use no code of its components. They are made again after the run.
+READERS = ("evaluate", "saliency")
 
 
 def _imports(path: Path, tree: ast.AST) -> set[Path]:

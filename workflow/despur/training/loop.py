@@ -21,9 +21,8 @@ from despur.training.progress import Progress, Score, TrainingError, load_checkp
 
 
 class Trainer:
-    """Trains one run of a method. ``score`` scores it on validation data: its first value decides which step is best,
-    the others break ties, unless the setting ``ties`` is
-    ``first``: then the first of equal steps is best.
+    """Trains one run of a method. ``score`` scores it on validation data: its first value decides which step is best.
+    Among equal steps, its other values decide, or with the setting ``ties=first`` the first step is best.
 
     Scalars that a step returns are averaged into the history, over the steps that return them. Arrays are kept from
     each epoch's last step (diagnostics)."""

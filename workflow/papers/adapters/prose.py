@@ -98,6 +98,13 @@ def measure(number: Any, artifact_runs: Sequence[ArtifactRun], measured: Measure
         return pd.Series([high]), refused or "another estimate: not compared", remark
     if number.quantity == "smallest_group_share":
         return pd.Series([measure_smallest_group(artifact_runs, number.dataset)]), refused, ""
+    return measure_over_datasets(number, artifact_runs, measured, refused)
+
+
+def measure_over_datasets(
+    number: Any, artifact_runs: Sequence[ArtifactRun], measured: Measured, refused: str
+) -> tuple[Any, str, str]:
+    """The same for a number that may be of several data sets, methods or foundation models."""
     known = EVERYWHERE.get(number.dataset, [number.dataset])
     methods = METHODS.get(number.method, [number.method])
     datasets = measured.list_datasets(known, methods)
@@ -110,13 +117,17 @@ def measure(number: Any, artifact_runs: Sequence[ArtifactRun], measured: Measure
         return select_value(shares, number.reduce), refused or partly, remark
     parts = [datasets] if number.dataset == "mean_of_4" else [[name] for name in datasets]
     values = [value for part in parts for value in list_values(number, measured, part)]
-    used = [
-        measured.select([name], method, number.quantity, find_settings(number))
-        for part in parts
-        for name in part
-        for method in (*methods, *list_baselines(number, measured, part))
-    ]
-    return select_value(values, number.reduce), measured.refuse(pd.concat(used), number.setting) or partly, remark
+    used = pd.concat([select_used(number, measured, part) for part in parts])
+    return select_value(values, number.reduce), measured.refuse(used, number.setting) or partly, remark
+
+
+def select_used(number: Any, measured: Measured, datasets: Sequence[str]) -> pd.DataFrame:
+    """The rows that a number is taken from: of its methods and baselines on these data sets."""
+    methods = (*METHODS.get(number.method, (number.method,)), *list_baselines(number, measured, datasets))
+    settings = find_settings(number)
+    return pd.concat(
+        measured.select([name], method, number.quantity, settings) for name in datasets for method in methods
+    )
 
 
 def judge(number: Any, values: "pd.Series[float]", refused: str, rounding: float) -> dict[str, Any]:
