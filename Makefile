@@ -13,6 +13,7 @@ help: ## this list
 reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	$(RUN) snakemake --configfile $(CONFIG)
 	$(RUN) snakemake --configfile $(CONFIG) --report $(OUTPUTS)/report.html > /dev/null
+	@$(RUN) despur explore --output $(OUTPUTS)/explorer.html
 	@$(RUN) despur verdict --configfile $(CONFIG)
 	@$(RUN) python -m despur.reporting.digits --configfile $(CONFIG)
 
@@ -55,8 +56,9 @@ $(VENV)/docs: $(VENV)/ready envs/docs.lock
 	$(RUN) uv pip install -q --require-hashes -r envs/docs.lock
 	touch $@
 
-tutorial: $(VENV)/ready ## run the commands of docs/tutorial.md and keep their outputs in it
+tutorial: $(VENV)/docs ## run the commands of docs/tutorial.md and the notebook, and keep their outputs in them
 	$(RUN) PYTHONPATH=docs python -m catalog.tutorial
+	$(RUN) jupyter execute --inplace docs/finished_runs.ipynb
 
 lint: $(VENV)/ready ## formats, types and imports
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports

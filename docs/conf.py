@@ -14,7 +14,8 @@ project = "despur"
 author = copyright = "the despur maintainers"
 version = release = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"]["version"]
 
-extensions = ["myst_parser", "sphinx_copybutton"]
+extensions = ["myst_nb", "sphinx_copybutton"]
+nb_execution_mode = "off"  # notebooks keep their outputs (make tutorial)
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 nitpicky = True

@@ -2,6 +2,7 @@
 
 import html
 import importlib.util
+import json
 import re
 import subprocess
 
@@ -129,6 +130,14 @@ def test_what_is_typed_at_python_runs(clone, finished, command):
 @pytest.mark.parametrize("program", READERS)
 def test_programs_that_use_finished_runs_run(finished, program):
     finished.python("-c", IMAGES + program)
+
+
+@pytest.mark.long
+def test_the_notebook_runs(finished):
+    (finished.root / "docs").mkdir()
+    cells = json.loads((SOURCE / "docs/finished_runs.ipynb").read_text())["cells"]
+    program = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    finished.python("-c", f"import os\nos.chdir('docs')\n{program}\nassert len(table) and len(groups)")
 
 
 @pytest.mark.long

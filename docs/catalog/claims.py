@@ -7,14 +7,15 @@ from functools import cache
 import yaml
 
 from catalog.changes import build_changes
-from catalog.markdown import code, contents, escape, page, table
-from despur.orchestration.experiments import PAPERS, list_papers, load_experiments
+from catalog.markdown import code, contents, escape, link_file, page, table
+from catalog.verdicts import TITLES, describe_verdicts
+from despur.orchestration.experiments import find_paper, list_papers, load_experiments
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.claims import AS_PRINTED, CONTRADICTED, NOT_EXECUTED, NOT_PRINTED, judge_on_printed
 from despur.reporting.printed_numbers import Printed
 
 INTRODUCTION = (
-    "After this page you know every claim that despur tests.\n\n"
+    "After this page you know every claim that despur tests, and the verdicts of the runs that are kept.\n\n"
     "A claim is a sentence of a paper that numbers can support or contradict. It has one contrast or several, each "
     "with a margin. Before any run, each claim is executed on the numbers that its paper prints: it holds there, or "
     "the paper's own numbers contradict it, or they are not printed. Each data set counts for itself. "
@@ -37,7 +38,7 @@ def build_pages() -> dict[str, str]:
 @cache
 def judge(paper: str) -> list[tuple[Claim, dict[str, list[str]]]]:
     """The claims of a paper, each with what the printed numbers say: data sets by outcome and note."""
-    file = PAPERS / paper / "claims.yaml"
+    file = find_paper(paper) / "claims.yaml"
     claims, names = read_claims(file)
     printed = {claim.artifact: Printed(file.parent / "reported", names, claim.artifact) for claim in claims}
     return [(claim, judge_claim(claim, printed[claim.artifact])) for claim in claims]
@@ -67,21 +68,22 @@ def count(paper: str) -> list[str]:
 
 def build_page(paper: str) -> str:
     """A row for each claim of a paper."""
-    file = f"workflow/papers/{paper}/claims.yaml"
+    file = find_paper(paper) / "claims.yaml"
     rows = [
         [
             f"{escape(claim.statement)} ({code(claim.name)})",
             f"{escape(claim.place)} ({code(claim.artifact)})",
             describe_contrasts(claim),
             describe_outcomes(outcomes),
+            *describe_verdicts(paper, claim.name),
         ]
         for claim, outcomes in judge(paper)
     ]
     parts = [
         escape(load_experiments(paper)["title"]),
-        f"File: [{code(file)}](/{file}); format and rule of margins: [{code(FORMAT)}](/{FORMAT}). "
+        f"File: {link_file(file)}; format and rule of margins: [{code(FORMAT)}](/{FORMAT}). "
         f"The paper: [{paper}](../papers/{paper}.md).",
-        table(["claim", "place, artifact", "contrasts, margin", "on the printed numbers"], rows),
+        table(["claim", "place, artifact", "contrasts, margin", "on the printed numbers", *TITLES], rows),
     ]
     return page(f"Claims of {paper}", *parts, "[All claims](index.md)")
 

@@ -5,11 +5,13 @@ import ast
 from functools import cache
 from typing import Any
 
+from catalog.claims import judge
 from catalog.docstrings import walk_docstrings
 from catalog.losses import describe_losses
-from catalog.markdown import code, contents, escape, find_places, page, table
+from catalog.markdown import code, contents, escape, find_places, link_file, page, table
+from catalog.verdicts import list_names, tabulate_claims
 from despur.orchestration.experiments import list_papers, list_specifications, load_experiments
-from despur.specs.declarations import PACKAGE, list_components, read_declarations, read_docstring, summarize
+from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
 from despur.specs.names import parse
 from despur.specs.settings import Setting, spell
 
@@ -37,15 +39,20 @@ def describe_use(kind: str, name: str) -> list[str]:
 
 def build_page(kind: str, name: str) -> str:
     """All that the file of a component says of it."""
-    file = f"workflow/despur/{kind}/{name}.py"
     parts = [
         escape(read_docstring(kind, name)),
-        f"File: [{code(file)}](/{file})",
+        f"File: {link_file(find_component(kind, name))}",
         list_stated_places(kind, name),
         f"## Settings\n\n{format_settings(read_declarations(kind, name)['SETTINGS'])}",
     ]
     if kind == "methods":
-        parts += [describe_inputs(name), describe_losses(name), describe_papers(name), describe_published(name)]
+        parts += [
+            describe_inputs(name),
+            describe_losses(name),
+            describe_papers(name),
+            describe_published(name),
+            describe_claims(name),
+        ]
     if kind == "inference":
         parts.append(f"## What it reads\n\n{describe_evidence(name)}")
     return page(name, *parts, f"[All {TITLES[kind].lower()}](index.md)")
@@ -53,7 +60,7 @@ def build_page(kind: str, name: str) -> str:
 
 def list_stated_places(kind: str, name: str) -> str:
     """Sections and equations that the docstrings of a file name; those of settings stand beside the settings."""
-    tree = ast.parse((PACKAGE / kind / f"{name}.py").read_text())
+    tree = ast.parse(find_component(kind, name).read_text())
     places = ((where, find_places(text)) for where, text in walk_docstrings(tree, name))
     rows = [[code(where), escape(", ".join(found))] for where, found in places if found]
     return f"## Sections and equations\n\n{table(['where in the file', 'of the paper'], rows)}" if rows else ""
@@ -143,3 +150,14 @@ def describe_published(name: str) -> str:
             shown = " ".join(code(f"{key}={spell(value)}") for key, value in values.items())
             rows.append([f"[{dataset}](../datasets/{dataset}.md)", role.rpartition("/")[0] or "–", shown])
     return f"## Settings by data set\n\n{table(['data set', 'stage', 'settings'], rows)}" if rows else ""
+
+
+def describe_claims(name: str) -> str:
+    """The claims that name a method, and their verdicts."""
+    found = [
+        (paper, claim)
+        for paper in list_papers()
+        for claim, _ in judge(paper)
+        if list_names(claim.contrasts) & {printed for each, printed in list_uses(name) if each == paper}
+    ]
+    return f"## Claims and verdicts\n\n{tabulate_claims(found)}" if found else ""

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from catalog.components import format_settings
-from catalog.markdown import code, contents, escape, page, table
+from catalog.markdown import code, contents, escape, link_file, page, table
 from despur.cli.check import LICENCE, SOURCE, find_statement
 from despur.cli.fetch import list_downloads
 from despur.orchestration.experiments import list_papers, load_experiments
-from despur.specs.declarations import list_components, read_declarations, read_docstring, summarize
+from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 from despur.storage.dataset_checks import build_dataset
@@ -57,7 +57,6 @@ def describe_access(name: str) -> str:
 
 def build_page(name: str) -> str:
     """All that the file of a data set says of it."""
-    file = f"workflow/despur/datasets/{name}.py"
     facts = [
         ["who can have it", describe_access(name)],
         ["license", escape(find_statement(name, LICENCE))],
@@ -66,7 +65,7 @@ def build_page(name: str) -> str:
     ]
     parts = [
         escape(read_docstring("datasets", name)),
-        f"File: [{code(file)}](/{file})",
+        f"File: {link_file(find_component('datasets', name))}",
         table(["question", "answer"], facts),
         f"## Raw files\n\n{describe_files(name)}",
         describe_downloads(name),

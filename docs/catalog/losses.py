@@ -8,6 +8,7 @@ from pathlib import Path
 from catalog.docstrings import walk_docstrings
 from catalog.markdown import code, escape, table
 from despur.specs.declarations import PACKAGE
+from despur.specs.extensions import list_extensions
 
 
 def describe_losses(name: str) -> str:
@@ -23,11 +24,17 @@ def describe_losses(name: str) -> str:
 
 def list_method_files(module: str) -> list[Path]:
     """The file of a module below ``methods``, and the files there that it imports, each once."""
-    file = PACKAGE / f"{module.replace('.', '/')}.py"
+    file = find_module(module)
     if not file.exists() or file.stem == "base":
         return []
     below = [other for name in list_imports(file) for other in list_method_files(name)]
     return list(dict.fromkeys([file, *below]))
+
+
+def find_module(module: str) -> Path:
+    """The file of a module of the package, or of an extension; one that may not be there, where none has it."""
+    files = [root / f"{module.replace('.', '/')}.py" for root in (PACKAGE, *list_extensions())]
+    return next((file for file in files if file.exists()), files[0])
 
 
 @cache
@@ -46,5 +53,5 @@ def list_imported_losses(file: Path) -> Iterator[tuple[str, str]]:
 
 def read_function(module: str, function: str) -> str:
     """The docstring of a loss."""
-    tree = ast.parse((PACKAGE / "losses" / f"{module}.py").read_text())
+    tree = ast.parse(find_module(f"losses.{module}").read_text())
     return dict(walk_docstrings(tree, module)).get(function, "")

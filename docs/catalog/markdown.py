@@ -2,7 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from despur.specs.declarations import PACKAGE
+
+ROOT = PACKAGE.parents[1]
 SPECIAL = re.compile(r"([*<|$\[\]])")
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 PLACE = re.compile(
@@ -30,6 +34,14 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     if not lines:
         return "None."
     return "\n".join(f"| {' | '.join(row)} |" for row in [titles, ["---"] * len(titles), *lines])
+
+
+def link_file(file: Path) -> str:
+    """A link to a file, from the project's folder; a file of an extension that lies elsewhere is only named."""
+    if not file.is_relative_to(ROOT):
+        return code(file)
+    own = file.relative_to(ROOT)
+    return f"[{code(own)}](/{own})"
 
 
 def find_places(text: str) -> list[str]:

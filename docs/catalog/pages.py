@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from catalog import claims, components, datasets, gallery, reference
-from catalog.markdown import code, contents, escape, page, table
-from despur.orchestration.experiments import list_papers, load_experiments
-from despur.specs.declarations import PACKAGE
+from catalog.markdown import ROOT, code, contents, escape, page, table
+from despur.orchestration.experiments import find_paper, list_papers, load_experiments
 
-ROOT = PACKAGE.parents[1]
 LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(?:```|~~~~).*?^(?:```|~~~~)$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".toml": "toml", ".sh": "bash"}
@@ -29,6 +27,7 @@ Made from the code when the site is built.
 | every inference of an attribute | [Inferences](inference/index.md) |
 | the functions behind metrics | [Functions of metrics](metric_functions.md) |
 | every claim of the papers | [Claims](claims/index.md) |
+| every command of `despur` with its options | [Options of despur](command_options.md) |
 | every key of a configuration | [Keys of a configuration](configuration_keys.md) |
 | what each paper folder decides where its paper is silent | [Papers](papers/index.md) |
 | tables and figures of full runs | [Gallery](gallery/index.md) |
@@ -38,7 +37,7 @@ Made from the code when the site is built.
 def collect_written() -> dict[str, Path]:
     """The hand-written pages: names in the site, and files."""
     docs = {file.name: file for file in sorted((ROOT / "docs").glob("*.md"))}
-    papers = {f"papers/{paper}.md": ROOT / f"workflow/papers/{paper}/README.md" for paper in list_papers()}
+    papers = {f"papers/{paper}.md": find_paper(paper) / "README.md" for paper in list_papers()}
     return {**docs, "contributing.md": ROOT / "CONTRIBUTING.md", **papers}
 
 
@@ -55,6 +54,7 @@ def collect_generated() -> dict[str, str]:
     return {
         **below,
         "metric_functions.md": reference.build_metrics_page(),
+        "command_options.md": reference.build_commands_page(),
         "configuration_keys.md": reference.build_configuration_page(),
     }
 
@@ -72,10 +72,11 @@ class Site:
 
     def __init__(self) -> None:
         written = collect_written()
+        self.copied = {file.name: file for file in (ROOT / "docs").glob("*.ipynb")}  # as they are
         self.page_of = {file: name for name, file in written.items()}  # of files of the repository
         self.page_of[ROOT / "results/reference"] = "gallery/index.md"
         self.page_of[ROOT / "README.md"] = "index.md"
-        self.copied: dict[str, Path] = {}
+        self.page_of |= {file: name for name, file in self.copied.items()}
         self.texts: dict[str, str] = {}
         for name, file in written.items():
             text = file.read_text()
@@ -107,7 +108,7 @@ class Site:
             return self.page_of[path]
         if not path.exists():
             raise FileNotFoundError(f"a page links to {path}, which is not there")
-        own = path.relative_to(ROOT)
+        own = Path(os.path.relpath(path, ROOT).replace("../", ""))
         if path.suffix in IMAGES:
             self.copied[name := f"figures/{own}"] = path
         else:
@@ -118,10 +119,10 @@ class Site:
 
     def show(self, name: str, path: Path) -> str:
         """A page that shows a file or folder, outside of all menus."""
-        own, hidden = path.relative_to(ROOT), "---\norphan: true\n---\n\n"
+        hidden = "---\norphan: true\n---\n\n"
         if path.suffix == ".md":
             return hidden + self.rewrite(name, path.read_text() + "\n[All pages](/README.md)\n", path.parent)
-        return hidden + self.rewrite(name, show_folder(own) if path.is_dir() else show_file(own), None)
+        return hidden + self.rewrite(name, show_folder(path) if path.is_dir() else show_file(path), None)
 
     def write(self, target: Path) -> None:
         """All files of the site's source, in a folder that is made anew."""
@@ -134,17 +135,17 @@ class Site:
             shutil.copy(path, target / name)
 
 
-def show_file(own: Path) -> str:
+def show_file(path: Path) -> str:
     """A page with the text of a file."""
-    text = (ROOT / own).read_text()
-    shown = f"~~~~{LANGUAGES.get(own.suffix, 'text')}\n{text.rstrip()}\n~~~~"
-    return page(code(own), shown, "[All pages](/README.md)")
+    shown = f"~~~~{LANGUAGES.get(path.suffix, 'text')}\n{path.read_text().rstrip()}\n~~~~"
+    return page(code(os.path.relpath(path, ROOT)), shown, "[All pages](/README.md)")
 
 
-def show_folder(own: Path) -> str:
+def show_folder(path: Path) -> str:
     """A page with the files of a folder."""
-    files = [file for file in sorted((ROOT / own).iterdir()) if file.suffix in (".py", ".md", ".yaml")]
-    rows = [[f"[{code(file.name)}](/{own / file.name})"] for file in files]
+    own = os.path.relpath(path, ROOT)
+    files = [file for file in sorted(path.iterdir()) if file.suffix in (".py", ".md", ".yaml")]
+    rows = [[f"[{code(file.name)}](/{own}/{file.name})"] for file in files]
     return page(code(f"{own}/"), table(["file"], rows), "[All pages](/README.md)")
 
 

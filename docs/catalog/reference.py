@@ -1,14 +1,16 @@
 """Pages from the code of metrics and from the schema of configurations."""
 
+import argparse
 import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
 
-from catalog.markdown import code, escape, page, table
+from catalog.markdown import code, escape, link_file, page, table
+from despur.__main__ import build_parser
 from despur.orchestration.configuration import SCHEMA
-from despur.specs.declarations import PACKAGE
+from despur.specs.declarations import list_files
 
 KINDS = {"string": "text", "array": "list", "object": "mapping", "integer": "whole number", "boolean": "true or false"}
 
@@ -16,20 +18,35 @@ KINDS = {"string": "text", "array": "list", "object": "mapping", "integer": "who
 def build_metrics_page() -> str:
     """The functions of despur.metrics, by file."""
     parts = []
-    for file in sorted((PACKAGE / "metrics").glob("[a-z]*.py")):
+    for file in list_files("metrics").values():
         tree = ast.parse(file.read_text())
         rows = [
             [code(node.name), escape((ast.get_docstring(node) or "").partition("\n\n")[0])]
             for node in tree.body
             if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) and not node.name.startswith("_")
         ]
-        path = f"workflow/despur/metrics/{file.name}"
-        parts.append(f"## {file.stem}\n\n{escape(ast.get_docstring(tree) or '')}\n\n[{code(path)}](/{path})")
+        parts.append(f"## {file.stem}\n\n{escape(ast.get_docstring(tree) or '')}\n\n{link_file(file)}")
         parts += [table(["function", "what it gives"], rows)] if rows else []
     introduction = (
         "After this page you know the functions behind each metric. [Metrics](metrics.md) lists the metrics themselves."
     )
     return page("Functions of metrics", introduction, *parts, "[All pages](index.md)")
+
+
+def build_commands_page() -> str:
+    """The help of every command of ``despur``, from its parser."""
+    introduction = (
+        "After this page you know every command of `despur` and its options.\n\n"
+        "`despur COMMAND --help` prints the same. [Commands](commands.md) shows them in use."
+    )
+    parts = [f"## despur {name}\n\n```text\n{text.rstrip()}\n```" for name, text in format_helps().items()]
+    return page("Options of despur", introduction, *parts, "[All pages](index.md)")
+
+
+def format_helps() -> dict[str, str]:
+    """The help of each command, by name."""
+    actions = (action.choices for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    return {name: command.format_help() for name, command in next(actions).items()}
 
 
 def build_configuration_page() -> str:
@@ -39,11 +56,10 @@ def build_configuration_page() -> str:
         [code(name), escape(describe_type(schema, stated)), code(stated.get("default", "")), escape(text)]
         for name, stated, text in walk_keys(schema["properties"])
     ]
-    file = f"workflow/{SCHEMA.relative_to(PACKAGE.parent)}"
     introduction = (
         "After this page you know every key of a configuration.\n\n"
         "[Configurations](configurations.md) shows them in use. "
-        f"From [{code(file)}](/{file}), against which every configuration is checked. "
+        f"From {link_file(SCHEMA)}, against which every configuration is checked. "
         f"Keys that are required: {', '.join(code(key) for key in schema['required'])}."
     )
     shown = table(["key", "value", "default", "what it says"], rows)

@@ -1,5 +1,6 @@
 """The site's pages (docs/catalog): complete, linked, with a way back; and the pieces that they are made of."""
 
+import json
 import posixpath
 import re
 import subprocess
@@ -9,12 +10,13 @@ import pandas as pd
 import pytest
 from project import SOURCE, Project
 
-from catalog import changes, components, gallery, markdown, reference, tutorial
+from catalog import changes, components, gallery, markdown, reference, tutorial, verdicts
 from catalog.losses import describe_losses
 from catalog.pages import FENCE, LINK, Site
+from despur.__main__ import COMMANDS
 from despur.orchestration import experiments
 from despur.reporting.claim_format import read_claims
-from despur.specs.declarations import list_components, read_declarations
+from despur.specs.declarations import PACKAGE, list_components, read_declarations
 from despur.specs.settings import spell
 
 
@@ -110,6 +112,42 @@ def test_changed_verdicts_are_listed_with_the_reason(tmp_path):
     assert why["few"] == "2 seeds: fewer than 3 decide nothing; the margin is 0.1, before 0 |"
 
 
+def test_a_method_has_the_verdicts_on_the_claims_that_name_it(monkeypatch):
+    rows = [
+        ("cnc_best", "cmnist", True, "holds"),
+        ("cnc_best", "cmnist", True, "fails"),
+        ("cnc_best", "celeba", False, "holds"),
+    ]
+    table = pd.DataFrame(rows, columns=["claim", "paper_dataset", "substitute", "verdict"])
+    monkeypatch.setattr(verdicts, "load_claims", lambda: table.assign(paper="cnc"))
+    assert verdicts.describe_verdicts("cnc", "cnc_best") == ["celeba: holds", "cmnist: fails"]
+    assert verdicts.describe_verdicts("cnc", "another") == ["–", "–"]
+    assert verdicts.list_names({"higher": "cnc", "than": [{"method": ["erm"]}]}) == {
+        "higher",
+        "cnc",
+        "than",
+        "method",
+        "erm",
+    }
+    page = components.describe_claims("jtt")
+    assert "`cnc_smallest_gap`" not in page and "JTT's worst-group accuracy is above ERM's" in page
+
+
+def test_every_command_is_on_its_page_and_in_the_guide():
+    guide, options = (SOURCE / "docs/commands.md").read_text(), reference.build_commands_page()
+    for name in COMMANDS:
+        assert f"`despur {name}" in guide and f"usage: despur {name} " in options, name
+
+
+def test_components_of_an_extension_are_in_the_catalog(tmp_path, monkeypatch):
+    (tmp_path / "methods").mkdir()
+    text = (PACKAGE / "methods/jtt.py").read_text()
+    (tmp_path / "methods/own_jtt.py").write_text(f'"""Mine, Eq. 3."""\n{text.partition(chr(10))[2]}')
+    monkeypatch.setenv("DESPUR_EXTENSIONS", str(tmp_path))
+    pages = components.build_pages("methods")
+    assert "own_jtt.py`" in pages["own_jtt"] and "Eq. 3" in pages["own_jtt"] and "(own_jtt.md)" in pages["index"]
+
+
 def test_the_gallery_shows_every_kept_figure_with_its_command():
     pages = gallery.build_pages()
     figures = [*gallery.REFERENCE.glob("*/*/*.png")]
@@ -147,6 +185,12 @@ def test_a_command_of_the_tutorial_gets_its_output():
     assert found == "```bash\necho new\n```\n\n```text\nnew\n```\n\n```bash\necho silent\n```\n"
     with pytest.raises(subprocess.CalledProcessError):
         tutorial.STEP.sub(tutorial.run_step, "```bash\nfalse\n```\n")
+
+
+def test_the_notebook_shows_outputs_and_leads_back():
+    cells = json.loads((SOURCE / "docs/finished_runs.ipynb").read_text())["cells"]
+    assert all(cell["outputs"] for cell in cells if cell["cell_type"] == "code")
+    assert "(index.md)" in "".join(cells[-1]["source"])
 
 
 def test_long_outputs_are_cut():

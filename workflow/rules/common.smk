@@ -103,21 +103,19 @@ def path_without_suffix(wildcards, output):
 
 
 def artifact_outputs(paper, artifact):
-    """The files that the rule of an artifact writes. The report shows each, unless it is not for people."""
+    """The files that the rule of an artifact writes. The report shows one of each, unless it is not for people."""
     files = artifact_files.list_outputs(config, paper, artifact)
-    if files[0].endswith(".parquet"):
-        return files
-    known = experiments.load_experiments(paper)
     caption = str(experiments.find_paper(paper) / "captions" / f"{artifact}.rst")
-    return report_files(files, caption, known["title"], list(known["artifacts"]).index(artifact) + 1)
+    order = artifact_files.sort_for_report(paper).index(artifact) + 1
+    return report_files(files, caption, experiments.load_experiments(paper)["title"], order)
 
 
 def report_files(files, caption, category, order, label=""):
-    """Files as the report shows them: by ``order`` within their category, each with its own name or ``label``."""
+    """Files of which the report shows pages and pictures: by ``order`` within their category, each with its own name
+    or ``label``."""
 
     def flag(file):
         name = label or artifact_files.format_label(Path(file).stem)
-        labels = {"no.": f"{order:02}", "artifact": name, "file": Path(file).suffix[1:]}
-        return report(file, caption=caption, category=category, labels=labels)
+        return report(file, caption=caption, category=category, labels={"artifact": f"{order:02} · {name}"})
 
-    return [flag(file) for file in files]
+    return [flag(file) if Path(file).suffix in (".html", ".png") else file for file in files]

@@ -39,7 +39,7 @@ rule scorecard:
         template=multiext("workflow/report/scorecard", ".html.jinja", ".macros.jinja", ".css", ".js"),
     output:
         report_files(
-            [f"{OUT}/scorecard.{kind}" for kind in ("html", "csv")],
+            [f"{OUT}/scorecard.{kind}" for kind in ("html", "csv", "rst")],
             "../report/scorecard.rst",
             SUMMARY,
             1,

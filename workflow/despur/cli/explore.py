@@ -39,7 +39,11 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
     choices = {"points": list_choices(points, "metric"), "curves": list_choices(curves, "name")}
     template = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template("explorer.html.jinja")
     text = template.render(
-        library=read_library(), charts=escape_json(charts), choices=escape_json(choices), runs=count_runs(points)
+        library=read_library(),
+        charts=escape_json(charts),
+        choices=escape_json(choices),
+        runs=count_runs(points),
+        scorecard=output.with_name("scorecard.html").exists(),
     )
     with atomic(output) as temporary:
         temporary.write_text(text, encoding="utf-8")

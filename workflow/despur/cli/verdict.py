@@ -27,8 +27,8 @@ def summarize_run(configfile: Path) -> Iterator[str]:
     if not scorecard.exists():
         raise SettingError(f"{scorecard} is not there: make it with snakemake --configfile {configfile}")
     table = pd.read_csv(scorecard, low_memory=False)
-    pages = [file for file in (outputs / "scorecard.html", outputs / "report.html") if file.exists()]
-    yield f"Tables and figures: {outputs / 'papers'}. All verdicts: {', '.join(map(str, pages))}"
+    pages = [file for name in ("scorecard", "report", "explorer") if (file := outputs / f"{name}.html").exists()]
+    yield f"Tables and figures: {outputs / 'papers'}. Pages: {', '.join(map(str, pages))}"
     counts = {
         title: {WORDS.get(word, word): found[word] for word in COUNTED if word in found}
         for title, found in zip(TITLES.values(), count_verdicts(table).values(), strict=True)

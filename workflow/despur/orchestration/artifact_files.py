@@ -93,6 +93,11 @@ def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
     ]
 
 
+def sort_for_report(paper: str) -> list[str]:
+    """All artifacts of a paper: pictures before tables, else in the order of its experiments.yaml."""
+    return sorted(load_experiments(paper)["artifacts"], key=lambda name: find_script(name) == TABLE)
+
+
 def find_script(artifact: str) -> tuple[str, tuple[str, ...]]:
     """The file of its paper's folder that makes an artifact, and the kinds of files that it writes."""
     return MADE.get(artifact.split("_")[0], TABLE)

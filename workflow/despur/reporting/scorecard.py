@@ -2,8 +2,8 @@
 
     python -m despur.reporting.scorecard --configfile config.yaml --output results/scorecard
 
-scorecard.csv has a row for each printed number and each claim. The page shows what is finished. All else is
-marked as not run here."""
+scorecard.csv has a row for each printed number and each claim, scorecard.rst a sentence for each paper. The page shows
+what is finished. All else is marked as not run here."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ import jinja2
 import pandas as pd
 
 from despur.orchestration import configuration
-from despur.reporting import verdicts
+from despur.reporting import summary, verdicts
 from despur.reporting.scorecard_counts import JUDGED
 from despur.reporting.scorecard_page import Page
 from despur.specs.declarations import PACKAGE
@@ -68,11 +68,12 @@ def render(page: Page) -> str:
 
 
 def write(config: Mapping[str, Any], prefix: Path) -> Page:
-    """``prefix``.html and .csv, each atomically; what they show."""
+    """``prefix``.html, .csv and .rst (the first page of the report), each atomically; what they show."""
     page = Page(config, prefix)
     write_csv(prefix.with_suffix(".csv"), page.rows)
-    with atomic(prefix.with_suffix(".html")) as temporary:
-        temporary.write_text(render(page), encoding="utf-8")
+    for kind, text in (("html", render(page)), ("rst", summary.format_first_page(page.rows))):
+        with atomic(prefix.with_suffix(f".{kind}")) as temporary:
+            temporary.write_text(text, encoding="utf-8")
     return page
 
 

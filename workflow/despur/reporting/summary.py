@@ -1,5 +1,5 @@
-"""The results in one table, for the README: of each paper how many printed numbers were compared and agree, and how
-many claims hold. From the scorecards that are kept in results/reference.
+"""The results in one table: of each paper how many printed numbers were compared and agree, and how many claims hold.
+For the README from the scorecards that are kept in results/reference, for the report from the run's own.
 
     python -m despur.reporting.summary README.md
 """
@@ -17,10 +17,7 @@ from despur.storage.store import atomic
 
 REFERENCE = experiments.PAPERS.parents[1] / "results/reference"
 START, END = "<!-- results: written by make reference -->", "<!-- end of results -->"
-TITLES = (
-    "| paper | printed numbers | compared | agree | claims on the paper's data | claims on substitutes |",
-    "| --- | --- | --- | --- | --- | --- |",
-)
+TITLES = ["paper", "printed numbers", "compared", "agree", "claims on the paper's data", "claims on substitutes"]
 
 
 def load_scorecards() -> pd.DataFrame:
@@ -40,16 +37,33 @@ def format_claims(found: dict[str, int]) -> str:
     return f"{holds} hold{'s' * (holds == 1)}, {fails} fail{'s' * (fails == 1)}, {found['undecided']} undecided"
 
 
+def summarize_paper(scorecard: pd.DataFrame, paper: str) -> list[str]:
+    """The cells of a paper, behind its title."""
+    found = count_verdicts(scorecard[scorecard["paper"] == paper])
+    numbers, printed = sum_numbers(found["numbers"]), len(tally.list_printed(paper))
+    claims = [format_claims(found[data]) for data in ("own", "substitute")]
+    return [str(printed), str(numbers["compared"]), str(numbers["agrees"]), *claims]
+
+
 def format_summary() -> str:
-    """The table, in Markdown."""
-    scorecards, lines = load_scorecards(), [*TITLES]
+    """The table of all papers and all kept scorecards, in Markdown."""
+    scorecards, rows = load_scorecards(), [TITLES, ["---"] * len(TITLES)]
     for paper in experiments.list_papers():
-        found = count_verdicts(scorecards[scorecards["paper"] == paper])
-        numbers, printed = sum_numbers(found["numbers"]), len(tally.list_printed(paper))
-        claims = [format_claims(found[data]) for data in ("own", "substitute")]
         link = f"[{experiments.load_experiments(paper)['title']}](workflow/papers/{paper}/README.md)"
-        lines.append(f"| {link} | {printed} | {numbers['compared']} | {numbers['agrees']} | {' | '.join(claims)} |")
-    return "\n".join(lines)
+        rows.append([link, *summarize_paper(scorecards, paper)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def format_first_page(scorecard: pd.DataFrame) -> str:
+    """A sentence for each paper of one run, in reStructuredText."""
+    parts = []
+    for paper in experiments.list_papers():
+        if (scorecard["paper"] == paper).any():
+            printed, compared, agree, own, substitute = summarize_paper(scorecard, paper)
+            numbers = f"{agree} of {compared} compared numbers agree; {printed} are printed."
+            claims = f"Claims on the paper's data: {own}; on substitutes: {substitute}.".replace("–", "none judged")
+            parts.append(f"{experiments.load_experiments(paper)['title']}\n   {numbers} {claims}\n")
+    return "\n".join(parts)
 
 
 def replace_summary(text: str) -> str:

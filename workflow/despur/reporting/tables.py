@@ -37,6 +37,15 @@ COLUMNS = [
     "note",
 ]
 
+PAGE = """<!doctype html>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>despur</title>
+<style>
+body { font: 14px/1.4 system-ui, sans-serif; margin: 1rem; color: #1c2430; }
+table { display: block; overflow-x: auto; border-collapse: collapse; }
+th, td { padding: .25rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #dde2e9; }
+</style>
+"""  # before each table: readable alone, also on a phone
+
 
 def compare(
     reported: pd.DataFrame,
@@ -147,7 +156,7 @@ def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None 
     texts = {
         ".md": (f"{line}\n\n" if line else "") + to_markdown(display),
         ".tex": display.to_latex(index=False, escape=True),
-        ".html": (f"<p>{line}</p>\n" if line else "") + display.to_html(index=False, border=0),
+        ".html": PAGE + (f"<p>{line}</p>\n" if line else "") + display.to_html(index=False, border=0),
     }
     for suffix, text in texts.items():
         with atomic(prefix.with_suffix(suffix)) as temporary:

@@ -1,0 +1,58 @@
+"""Verdicts on claims, from the scorecards of the runs that are kept in results/reference."""
+
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from catalog.markdown import code, escape, table
+from despur.reporting.claim_format import Claim
+from despur.reporting.scorecard_counts import FIRST, JUDGED
+from despur.reporting.summary import load_scorecards
+
+TITLES = ["on the paper's data", "on substitutes"]
+
+
+def describe_verdicts(paper: str, claim: str) -> list[str]:
+    """Two cells: the verdicts of a claim by data set, on the paper's own data and on substitutes."""
+    rows = load_claims()
+    own = rows[(rows["paper"] == paper) & (rows["claim"] == claim)]
+    return [format_verdicts(own[own["substitute"] == substitute]) for substitute in (False, True)]
+
+
+@cache
+def load_claims() -> pd.DataFrame:
+    """The rows of claims that were judged, of all kept scorecards."""
+    rows = load_scorecards()
+    judged = rows[(rows["kind_of_row"] == "claim") & rows["verdict"].isin(JUDGED)]
+    return judged.assign(substitute=judged["substitute"].astype(str).str.lower() == "true")
+
+
+def format_verdicts(rows: pd.DataFrame) -> str:
+    """``waterbirds: holds``; a dash where nothing was judged. Of several runs, the verdict that comes first in
+    FIRST."""
+    found = rows.groupby("paper_dataset")["verdict"].agg(lambda each: min(each, key=FIRST.index))
+    return ", ".join(f"{dataset}: {verdict}" for dataset, verdict in found.items()) or "–"
+
+
+def list_names(stated: Any) -> set[str]:
+    """All names in the contrasts of a claim: methods, settings, metrics, data sets."""
+    if isinstance(stated, dict):
+        return {str(key) for key in stated} | {name for each in stated.values() for name in list_names(each)}
+    if isinstance(stated, list):
+        return {name for each in stated for name in list_names(each)}
+    return {str(stated)}
+
+
+def tabulate_claims(claims: list[tuple[str, Claim]]) -> str:
+    """A row for each (paper, claim), with its verdicts."""
+    rows = [
+        [
+            f"[{paper}](../claims/{paper}.md)",
+            escape(claim.statement),
+            code(claim.name),
+            *describe_verdicts(paper, claim.name),
+        ]
+        for paper, claim in claims
+    ]
+    return table(["paper", "statement", "claim", *TITLES], rows)
