@@ -144,8 +144,8 @@ def test_components_of_an_extension_are_in_the_catalog(tmp_path, monkeypatch):
     text = (PACKAGE / "methods/jtt.py").read_text()
     (tmp_path / "methods/own_jtt.py").write_text(f'"""Mine, Eq. 3."""\n{text.partition(chr(10))[2]}')
     monkeypatch.setenv("DESPUR_EXTENSIONS", str(tmp_path))
-    pages = components.build_pages("methods")
-    assert "own_jtt.py`" in pages["own_jtt"] and "Eq. 3" in pages["own_jtt"] and "(own_jtt.md)" in pages["index"]
+    page = components.build_page("methods", "own_jtt")
+    assert "own_jtt" in list_components("methods") and f"`{tmp_path}/methods/own_jtt.py`" in page and "Eq. 3" in page
 
 
 def test_the_gallery_shows_every_kept_figure_with_its_command():
