@@ -1,8 +1,10 @@
 """What several test files share: tiny made-up data, tasks and methods. Deterministic, one thread."""
 
+import resource
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -145,3 +147,14 @@ def save_tiny(root: Path, **sizes: int) -> Dataset:
     dataset = tiny_dataset(**sizes)
     save_dataset(root / "data" / "colored_digits", {"colored_digits": dataset})
     return dataset
+
+
+@contextmanager
+def limited(size: int) -> Iterator[None]:
+    """No file may become larger than ``size`` bytes: as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

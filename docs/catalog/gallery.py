@@ -61,7 +61,7 @@ def describe_origin(folder: Path) -> str:
     """What made the run: commit, machine and versions."""
     made = json.loads((folder / "provenance.json").read_text())
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
-    return f"Made by commit `{made['commit'][:12]}` on {made['machine']}, with {versions}."
+    return f"Made by commit `{made['commit'][:12]}` on {escape(made['machine'])}, with {escape(versions)}."
 
 
 def show_artifact(folder: Path, file: Path) -> Iterator[str]:
@@ -86,7 +86,7 @@ def read_caption(paper: str, artifact: str) -> str:
 
 def escape_caption(text: str) -> str:
     """A caption as Markdown: its emphasis and code mean the same there."""
-    return text.replace("$", r"\$").replace("CMNIST*", r"CMNIST\*")
+    return text.replace("$", r"\$").replace("CMNIST*", r"CMNIST\*").replace("<", r"\<")
 
 
 def find_command(folder: Path, file: Path) -> str:

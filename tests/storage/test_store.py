@@ -2,6 +2,7 @@ import errno
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -88,7 +89,7 @@ def test_a_read_only_disk_is_one_clear_message(small):
         write_json(small / "s0" / "about.json", {})
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES])
 def test_what_the_operating_system_refuses_is_said(tmp_path, monkeypatch, code):
     def refuse(*_, **__):
         raise OSError(code, os.strerror(code))
@@ -106,6 +107,30 @@ def test_atomic_keeps_the_old_file_when_the_block_fails(tmp_path):
         raise RuntimeError("half way")
     assert path.read_text() == "old"
     assert files(tmp_path) == ["result.txt"]
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from despur.storage.store import atomic
+
+with atomic(Path(sys.argv[1])) as one, atomic(Path(sys.argv[2])) as other:
+    one.write_text("half")
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_a_killed_process_left_is_removed_when_the_file_is_written_again(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "a[1].csv", tmp_path / "a[1].csv.csv"])
+    assert len(files(tmp_path)) == 2
+    with atomic(tmp_path / "a[1].csv") as first:
+        first.write_text("first")
+        with atomic(tmp_path / "a[1].csv") as second:  # at the same time: what is in use stays
+            second.write_text("second")
+        assert (tmp_path / "a[1].csv").read_text() == "second"
+    assert (tmp_path / "a[1].csv").read_text() == "first"
+    (other,) = {*files(tmp_path)} - {"a[1].csv"}
+    assert other.startswith(".a[1].csv.csv.")
 
 
 def test_results_are_readable_by_others(tmp_path):

@@ -174,6 +174,7 @@ def main() -> None:
     except (SettingError, RuntimeError) as error:  # store.InputError is one, but imports pandas
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
         sys.exit(130)
 
 

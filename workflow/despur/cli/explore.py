@@ -150,4 +150,4 @@ def read_library() -> str:
 
 def escape_json(content: Any) -> str:
     """JSON that may stand in a script of a page."""
-    return json.dumps(content).replace("</", "<\\/")
+    return json.dumps(content).replace("<", "\\u003c")

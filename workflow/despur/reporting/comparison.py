@@ -16,6 +16,7 @@ rank: what it does not know, it does not leak.
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ from despur.reporting.ranking import find_ranks, is_at_chance, summarize
 from despur.reporting.run_files import describe_machine, find_run, load_abouts, load_upstream
 from despur.specs.declarations import read_declarations
 from despur.specs.paths import locate_result
-from despur.storage.store import Array, write_csv
+from despur.storage.store import Array, InputError, write_csv
 
 COLUMNS = [
     *(
@@ -179,7 +180,10 @@ def main() -> None:
     parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the matrix")
     parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
     arguments = parser.parse_args()
-    write(parse_artifact_runs(arguments.artifact_runs), arguments.output)
+    try:
+        write(parse_artifact_runs(arguments.artifact_runs), arguments.output)
+    except InputError as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ what is finished. All else is marked as not run here."""
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from despur.reporting.scorecard_counts import JUDGED
 from despur.reporting.scorecard_page import Page
 from despur.specs.declarations import PACKAGE
 from despur.specs.settings import SettingError
-from despur.storage.store import atomic, write_csv
+from despur.storage.store import InputError, atomic, write_csv
 
 TEMPLATE = PACKAGE.parent / "report"
 
@@ -92,7 +93,10 @@ def main() -> None:
         )
     except SettingError as error:
         parser.error(str(error))
-    write(config, arguments.output)
+    try:
+        write(config, arguments.output)
+    except InputError as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Printed numbers beside ours: the long table, and how it is shown (Markdown, LaTeX)."""
 
 import argparse
+import html
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +19,7 @@ from despur.reporting.printed import at_settings, explain_not_compared, list_cha
 from despur.reporting.sample_noise import sample_variance
 from despur.reporting.verdicts import NOT_RUN, UNDECIDED, judge_number, last_digit, smallest_visible, summarize_verdicts
 from despur.storage.group_warnings import describe_warnings
-from despur.storage.store import atomic, write_csv
+from despur.storage.store import InputError, atomic, write_csv
 
 COLUMNS = [
     "paper_dataset",
@@ -171,15 +173,19 @@ def main(artifacts: Mapping[str, Callable[[list[ArtifactRun], Path], None]]) -> 
     parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
     arguments = parser.parse_args()
     runs = parse_artifact_runs(arguments.artifact_runs)
-    artifacts[arguments.artifact](runs, arguments.output)
-    append_warnings(arguments.output, runs)
+    try:
+        artifacts[arguments.artifact](runs, arguments.output)
+        append_warnings(arguments.output, runs)
+    except InputError as error:
+        sys.exit(f"error: {error}")
 
 
 def append_warnings(prefix: Path, artifact_runs: Sequence[ArtifactRun]) -> None:
     """Say below a table (.md, .html) which inferred groups behind it leave a method nothing to work with."""
     warnings = describe_warnings(folder for each in artifact_runs for folder in each.folders)
     forms = {".md": "\n- warning: {}\n", ".html": "<p>Warning: {}</p>\n"}
+    shown = [html.escape(" ".join(warning.split())) for warning in warnings]  # names of classes may be any text
     for file, form in ((prefix.with_suffix(suffix), form) for suffix, form in forms.items()):
         if warnings and file.exists():
             with atomic(file) as temporary:
-                temporary.write_text(file.read_text() + "".join(map(form.format, warnings)))
+                temporary.write_text(file.read_text() + "".join(map(form.format, shown)))

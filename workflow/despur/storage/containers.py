@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from despur.storage.store import Array, InputError, atomic, require_file
@@ -23,7 +23,10 @@ class Container:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.file = safe_open(require_file(path), framework="np")
+        try:
+            self.file = safe_open(require_file(path), framework="np")
+        except SafetensorError as error:
+            raise InputError(f"{path} is broken ({error}); delete the file and let Snakemake make it again") from error
         self.keys = set(self.file.keys())
 
     def __getitem__(self, key: str) -> Array:

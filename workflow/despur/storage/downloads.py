@@ -12,11 +12,14 @@ file of a data set or encoder, a mapping for each file with the keys
 
 ``BY_HAND`` says what to do where an account or a form is needed."""
 
+import gzip
 import json
+import lzma
 import shutil
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +29,11 @@ from despur.storage.store import InputError, write_json
 
 RECORD = ".checksums.json"  # of files whose checksum is not published, below the folder of raw data or of weights
 PARTS = ".downloads"  # unfinished downloads and archives, there too
+# What is raised for an archive that is broken, encrypted or of an unknown kind, and for members that are refused.
+NO_ARCHIVE = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError),
+    *(ValueError, RuntimeError, NotImplementedError),
+)
 SECONDS = 30  # without an answer, before a download gives up
 Report = Callable[[int, int], None]  # called with the bytes that are there, and all bytes (0: not known)
 
@@ -106,7 +114,7 @@ def download_rest(url: str, part: Path, report: Report) -> None:
                     report(file.tell(), total)
         if total > part.stat().st_size:
             raise requests.ConnectionError(f"{part.stat().st_size:,} of {total:,} bytes came")
-    except requests.RequestException as error:
+    except OSError as error:  # of the connection (requests' errors are among them) or of the disk
         raise InputError(
             f"{url} could not be downloaded ({error}). The same command goes on where it was, from {part}"
         ) from error
@@ -139,13 +147,26 @@ def refuse_existing(target: Path) -> None:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack a zip or tar archive. Raises InputError for what is neither; members outside of the folder are refused."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as packed:
-            packed.extractall(folder)
-    elif tarfile.is_tarfile(archive):
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data")
-    else:
+    """Unpack a zip or tar archive. Raises InputError for what is neither or broken, and for members that are links or
+    lie outside of the folder; the archive is then not kept."""
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as packed:
+                packed.extractall(folder)  # what a name has of ".." or "/" at its beginning is left out
+        elif tarfile.is_tarfile(archive):
+            with tarfile.open(archive) as tar:
+                tar.extractall(folder, filter=refuse_links)
+        else:
+            raise ValueError("it is no archive; its address may have changed")
+    except NO_ARCHIVE as error:
         archive.unlink()
-        raise InputError(f"{archive} is no archive and is not kept; its address may have changed")
+        raise InputError(f"{archive} cannot be unpacked and is not kept ({error}). Fetch it again") from error
+    except OSError as error:
+        raise InputError(f"{archive} cannot be unpacked ({error}) and is kept. Make room, or delete it") from error
+
+
+def refuse_links(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+    """tarfile's filter for data, which is not enough: in some versions of Python, links lead out of the folder."""
+    if not (member.isfile() or member.isdir()):
+        raise ValueError(f"{member.name} is neither a file nor a folder")
+    return tarfile.data_filter(member, folder)

@@ -1,9 +1,7 @@
 """Results on disk: atomic writes, one form for every data set. No torch here."""
 
-import errno
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from despur.storage.disk import explain_refusal, is_held, remove_leftovers
 
 Array = npt.NDArray[Any]
 NO_MASKS = np.empty((0, 0, 0), dtype=bool)
@@ -31,12 +31,14 @@ def atomic(path: Path) -> Iterator[Path]:
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(path)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-        os.close(handle)
         temporary = Path(name)
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(path)
+        with os.fdopen(handle) as lock:
+            is_held(lock.fileno())
+            yield temporary
+            temporary.chmod(0o644)
+            temporary.replace(path)
     except Exception as error:
         if why := explain_refusal(error, path.parent):
             raise InputError(
@@ -46,15 +48,6 @@ def atomic(path: Path) -> Iterator[Path]:
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)
-
-
-def explain_refusal(error: Exception, folder: Path) -> str:
-    """Why a folder cannot be written, if this caused the error. Also looks at the free disk space, because some
-    libraries do not state it."""
-    reasons = {code: os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)}
-    full = folder.exists() and shutil.disk_usage(folder).free < 2**16
-    said = [why for code, why in reasons.items() if getattr(error, "errno", None) == code or why in str(error)]
-    return next(iter(said), reasons[errno.ENOSPC] if full else "")
 
 
 def require_file(path: Path) -> Path:

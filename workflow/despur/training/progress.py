@@ -53,8 +53,8 @@ class Progress:
 def save_checkpoint(path: Path, method: Method, progress: Progress) -> None:
     """Write a checkpoint atomically. Of several processes, which all have the same state, the first does."""
     if distributed.rank() == 0:
-        with atomic(path) as temporary:
-            torch.save({"method": method.state(), "progress": vars(progress)}, temporary)
+        with atomic(path) as temporary, temporary.open("wb") as file:  # given a path, torch does not say why it fails
+            torch.save({"method": method.state(), "progress": vars(progress)}, file)
 
 
 def load_checkpoint(path: Path, method: Method, device: torch.device, key: str) -> Progress:

@@ -52,7 +52,10 @@ def send_command(owner: int, command: list[str]) -> int:
 
 def main() -> None:
     if owner := os.environ.get("DESPUR_WARM"):
-        sys.exit(send_command(int(owner), sys.argv[1:]))
+        try:
+            sys.exit(send_command(int(owner), sys.argv[1:]))
+        except KeyboardInterrupt:  # the server then kills the child
+            sys.exit("stopped")
     os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 

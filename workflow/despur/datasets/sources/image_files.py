@@ -32,7 +32,7 @@ def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image], Im
         try:
             with Image.open(path) as image:
                 return np.asarray(prepare(image.convert("RGB")))
-        except (OSError, SyntaxError, ValueError) as error:  # Pillow raises all of them
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # Pillow raises all of them
             raise InputError(f"{path} cannot be used ({error}). {remedy}") from error
 
     def make(rows: slice) -> Array:
