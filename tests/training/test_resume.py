@@ -1,11 +1,11 @@
 """A run that is killed at any moment and run again is bit-identical to an uninterrupted run."""
 
 import json
+import os
+import select
 import shutil
 import signal
-import time
 
-import psutil
 import pytest
 from project import finish, kill, tiny_project
 
@@ -30,6 +30,35 @@ loop.save_checkpoint = save_and_count
 runpy.run_module("despur.stage2", run_name="__main__")
 """
 
+# Python runs it at its start: training stops as soon as it has written a checkpoint.
+HOOK = """
+import os, signal, sys
+from importlib.machinery import PathFinder
+
+class Hook:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name != "despur.training.loop":
+            return None
+        spec = PathFinder.find_spec(name, path)
+        load = spec.loader.exec_module
+        def exec_module(module):
+            load(module)
+            save = module.save_checkpoint
+            def save_and_stop(*of):
+                save(*of)
+                if os.environ.get("STOP") == "die":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                if os.environ.get("STOP") == "wait":
+                    open(os.environ["SAID"], "w").write("here")
+                    signal.pause()
+            module.save_checkpoint = save_and_stop
+        spec.loader.exec_module = exec_module
+        return spec
+
+sys.meta_path.insert(0, Hook)
+"""
+
 
 @pytest.fixture(scope="session")
 def uninterrupted(tmp_path_factory):
@@ -51,11 +80,23 @@ def checkpoints(project):
     return sorted(file.stat().st_mtime_ns for file in files)
 
 
-def wait_for(condition, process):
-    """Wait until the condition holds, which must be before the process ends."""
-    while not condition():
-        assert process.poll() is None, f"finished too early: {process.communicate()[0]}"
-        time.sleep(0.002)
+def stop_at_first_checkpoint(project, how):
+    """From now on, a training that has written its first checkpoint is killed (``die``) or waits for its end
+    (``wait``); what it says when it waits can be read from the file that is returned."""
+    (project.root / "hooks").mkdir(exist_ok=True)
+    (project.root / "hooks/sitecustomize.py").write_text(HOOK)
+    said = project.root / "hooks/said"
+    if not said.exists():
+        os.mkfifo(said)
+    paths = f"{project.root / 'hooks'}{os.pathsep}{project.root / 'workflow'}"
+    project.environment |= {"PYTHONPATH": paths, "STOP": how, "SAID": str(said)}
+    return os.open(said, os.O_RDWR)
+
+
+def wait_for_checkpoint(said):
+    """Wait for a training that stopped at its first checkpoint."""
+    assert select.select([said], [], [], 600)[0], "no training came to a checkpoint in ten minutes"
+    os.close(said)
 
 
 def facts(project):
@@ -91,16 +132,10 @@ def call(project):
     return project.start("-m", "snakemake", "-c1", f"{RUN}/metrics.csv")
 
 
-def jobs(process):
-    """What a call of Snakemake has started."""
-    return psutil.Process(process.pid).children(recursive=True)
-
-
 def test_while_snakemake_is_at_work_another_call_is_refused(project):
+    said = stop_at_first_checkpoint(project, "wait")
     process = call(project)
-    wait_for((project.root / LOG).exists, process)
-    for job in jobs(process):
-        job.suspend()
+    wait_for_checkpoint(said)
     code, text = finish(call(project))
     kill(process)
     assert code == 1 and "cannot be locked" in text
@@ -109,17 +144,17 @@ def test_while_snakemake_is_at_work_another_call_is_refused(project):
 @pytest.mark.long
 def test_snakemake_goes_on_after_its_job_or_itself_was_killed_and_ends_with_the_same_digits(project, uninterrupted):
     log = project.root / LOG
-    process = call(project)
-    wait_for(lambda: checkpoints(project), process)
-    for job in jobs(process):
-        job.kill()
-    code, text = finish(process)
+    os.close(stop_at_first_checkpoint(project, "die"))
+    code, text = finish(call(project))
     assert code == 1 and "FAILED  Training cnc" in text
     assert len(checkpoints(project)) == 1
 
+    said = stop_at_first_checkpoint(project, "wait")
     process = call(project)
-    wait_for(lambda: log.exists() and "/0: resumes at step" in log.read_text(), process)
+    wait_for_checkpoint(said)
+    assert "/0: resumes at step" in log.read_text()
     kill(process)
+    project.environment["STOP"] = ""
     (project.root / RUN).mkdir(parents=True, exist_ok=True)
     (project.root / RUN / "outputs.safetensors").write_bytes(b"half writ")
 
