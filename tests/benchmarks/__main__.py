@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
-from benchmarks import adapters, cnc, crowd, domain_temperature, fair_cl, gpu, icl_msr, pipeline, steps
+from benchmarks import adapters, cnc, crowd, domain_temperature, fair_cl, gpu, icl_msr, pipeline, reading, steps
 from benchmarks.common import Row
 
 from despur.storage.store import write_csv
@@ -27,6 +27,7 @@ MEASURES = {
         icl_msr.icl_msr,
         gpu.gpu,
         crowd.crowd,
+        reading.reading,
         pipeline.scorecard,
         pipeline.imports,
         pipeline.bundled_run,

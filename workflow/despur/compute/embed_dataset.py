@@ -31,8 +31,7 @@ def embed(encoder: nn.Module, batcher: InputBatcher, path: Path, rng: np.random.
     started = reported = time.perf_counter()
     path.parent.mkdir(parents=True, exist_ok=True)
     z = np.load(path, mmap_mode="r+") if first else None
-    for start in range(first, total, size):
-        rows = np.arange(start, min(start + size, total))
+    for rows in batcher.read_ahead([np.arange(start, min(start + size, total)) for start in range(first, total, size)]):
         embeddings = apply_network(encoder, batcher.batch(rows, rng)).to(torch.float16).cpu().numpy()
         z = allocate(path, (total, embeddings.shape[1])) if z is None else z
         z[rows[0] : rows[-1] + 1] = embeddings

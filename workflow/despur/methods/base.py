@@ -5,7 +5,7 @@
 - **losses**: :meth:`GradientMethod.losses`, named losses of a batch, of which "loss" is minimized;
 - **fit**: :meth:`FittedMethod.fit`, in the place of batches and losses where nothing is trained by gradients."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +157,10 @@ class GradientMethod(Method):
         """The batches of one epoch: rows of training samples, one array a step."""
         order = rng.permutation(len(self.task))
         yield from np.split(order, range(self.settings["batch_size"], len(order), self.settings["batch_size"]))
+
+    def read_ahead(self, batches: Sequence[Any]) -> Iterator[Any]:
+        """These batches of an epoch. While the step on one of them runs, the next are read."""
+        return self.task.batcher.read_ahead(batches)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Losses of a batch: "loss" is minimized; scalars go to history.csv; of arrays, an epoch's last are kept."""

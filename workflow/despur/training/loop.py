@@ -57,7 +57,8 @@ class Trainer:
             raise TrainingError(f"{self.key}: an epoch without a batch; settings {dict(settings)}")
         self.epochs_per_step = 1 / len(batches)
         self.started_epoch = min(self.started_epoch, self.epochs_done)
-        for batch in batches[p.step_in_epoch :]:
+        left = batches[p.step_in_epoch :]
+        for batch, _ in zip(left, self.method.read_ahead([distributed.shard(each) for each in left]), strict=True):
             self.step(batch)
             if self.is_evaluation_due(len(batches)):
                 self.evaluate()

@@ -1,0 +1,76 @@
+"""Reading of rows that no memory holds: while the device computes, a thread reads those of the next batches."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import Row
+
+IMAGES, SIDE, BATCH, STEPS = 10_240, 224, 256, 8  # 1.5 GB, of which 0.3 GB are read
+SLOWER = 1.5  # times a batch's reading that computing takes
+
+
+def open_cold(file: Path) -> Any:
+    """The file's images, memory-mapped, none of them in memory: as if the file were larger."""
+    import numpy as np
+    import torch
+
+    handle = os.open(file, os.O_RDONLY)
+    os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(handle)
+    return torch.from_numpy(np.load(file, mmap_mode="c"))
+
+
+def compute(device: Any, seconds: float) -> None:
+    """Keep the device busy with products of matrices for so long."""
+    import torch
+
+    matrix, end = torch.ones(512, 512, device=device), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        matrix = (matrix @ matrix).clamp_(max=1)
+        matrix[0, 0].item()  # waits for a GPU
+
+
+def time_steps(batches: Iterable[Any], device: Any, seconds: float) -> float:
+    """Seconds of a step that gets a batch, copies it to the device and computes for so long; without the first, which
+    nothing can hide."""
+    started = 0.0
+    for images in batches:
+        images.to(device, non_blocking=True)
+        compute(device, seconds)
+        started = started or time.perf_counter()
+    return (time.perf_counter() - started) / (STEPS - 1)
+
+
+def reading() -> list[Row]:
+    """Random rows of images of ImageNet's size."""
+    import numpy as np
+    import torch
+
+    from despur.compute.read_ahead import read_ahead, read_rows
+    from despur.storage.store import ROWS, Lazy, write_rows
+
+    def read_each(inputs: Any) -> Iterable[Any]:
+        return (read_rows(inputs, torch.from_numpy(rows)) for rows in batches)
+
+    torch.set_num_threads(1)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 256, (1, SIDE, SIDE, 3), dtype=np.uint8)
+    batches = np.split(rng.permutation(IMAGES)[: BATCH * STEPS], STEPS)
+    with tempfile.TemporaryDirectory(dir=".") as folder:  # not /tmp, which may lie in memory
+        file = Path(folder) / "inputs.npy"
+        write_rows(file, [Lazy((IMAGES, *image.shape[1:]), np.uint8, lambda rows: image.repeat(ROWS, 0))])
+        os.sync()
+        alone = time_steps(read_each(open_cold(file)), device, 0)
+        busy = SLOWER * alone
+        turns = time_steps(read_each(open_cold(file)), device, busy)
+        ahead = time_steps(read_ahead(open_cold(file), batches, None), device, busy)
+    note = f"{BATCH} images from disk {1000 * alone:.0f} ms, computing {1000 * busy:.0f} ms, {device.type}"
+    return [
+        ("reading, then computing: step against computing", turns / busy, "ratio", "", note),
+        ("reading ahead: step against computing", ahead / busy, "ratio", "1.1", note),
+    ]
