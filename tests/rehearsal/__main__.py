@@ -42,6 +42,8 @@ _published_hyperparameters = paper_hyperparameters
 def paper_hyperparameters(dataset: str, base: str, role: str) -> dict[str, Any]:
     """Those of the paper, shortened for the rehearsal."""
     found = _published_hyperparameters(dataset, base, role) | {SHORTER!r}
+    if base == "cnc":  # one epoch for the encoder, one for the classifier
+        found["epochs"] = 2
     encoder = found.get("encoder", "")
     return found | ({{"encoder": {ENCODERS!r}.get(encoder, encoder)}} if encoder else {{}})
 '''
