@@ -24,13 +24,13 @@ try:
     complete = configuration.complete_configuration(config)
     config.clear()
     config.update(complete)
-    # A workflow does not see its targets before it has been read. Values of these options look like targets, and may
-    # have old names.
+    # Targets are not known yet, only words. Values of these options look like targets, and may have old names.
     if not {"--report", "--archive", "--cleanup-metadata"} & set(sys.argv):
         for word in sys.argv[1:]:
             configuration.check_target(config, Path(word))
 except SettingError as error:
     refuse(error)
+
 
 def refuse_unknown_targets():
     """One message with the nearest name for a target that no rule makes. Called when all rules are known."""
@@ -104,15 +104,13 @@ def path_without_suffix(wildcards, output):
 
 def artifact_outputs(paper, artifact):
     """The files that the rule of an artifact writes. The report shows one of each, unless it is not for people."""
-    files = artifact_files.list_outputs(config, paper, artifact)
+    files, title = artifact_files.list_outputs(config, paper, artifact), experiments.load_experiments(paper)["title"]
     caption = str(experiments.find_paper(paper) / "captions" / f"{artifact}.rst")
-    order = artifact_files.sort_for_report(paper).index(artifact) + 1
-    return report_files(files, caption, experiments.load_experiments(paper)["title"], order)
+    return report_files(files, caption, title, artifact_files.sort_for_report(paper).index(artifact) + 1)
 
 
 def report_files(files, caption, category, order, label=""):
-    """Files of which the report shows pages and pictures: by ``order`` within their category, each with its own name
-    or ``label``."""
+    """Files; the report shows pages and pictures, by ``order`` within their category, with their name or ``label``."""
 
     def flag(file):
         name = label or artifact_files.format_label(Path(file).stem)
