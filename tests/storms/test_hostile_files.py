@@ -200,9 +200,10 @@ def test_an_archive_that_is_broken_or_leads_outside_is_refused(tmp_path, name):
 
 
 INSIDE = {name: zip_of(name, "text") for name in ("../trace", "/trace", "a/../../trace", "..\\trace")}
+INSIDE["tar"] = tar_of(("/trace", tarfile.REGTYPE, "", b"text"))
 
 
-@pytest.mark.parametrize("content", [*INSIDE.values(), tar_of(("/trace", tarfile.REGTYPE, "", b"text"))])
+@pytest.mark.parametrize("content", INSIDE.values(), ids=list(INSIDE))
 def test_an_archive_writes_into_its_folder_alone(tmp_path, content):
     folder = tmp_path / "folder"
     folder.mkdir()
