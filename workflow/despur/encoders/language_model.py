@@ -41,6 +41,20 @@ REPOSITORIES = {
     "bart-large-mnli": "facebook/bart-large-mnli",
 }
 
+DOWNLOADS = tuple(  # the two models that the README of the released code names; the first folder has the tokenizer
+    {
+        "url": f"https://huggingface.co/EleutherAI/{repository}/resolve/main/{name}",
+        "file": f"{folder}/{name}",
+        "license": "MIT (EleutherAI)",
+        "read_in": "released code of Zhang & Re 2022, the models' names; transformers, the address",
+    }
+    for repository, folder, names in (
+        ("gpt-neo-125m", "gpt-neo-125M", ("merges.txt", "vocab.json", "config.json", "model.safetensors")),
+        ("gpt-neo-1.3B", "gpt-neo-1.3B", ("config.json", "model.safetensors")),
+    )
+    for name in names
+)
+
 
 class LanguageModel(nn.Module):
     """Tokens (B,T), -1 after the end of a text -> embeddings (B,dim). A text without tokens has the embedding 0."""
