@@ -1,0 +1,141 @@
+"""Processes killed with -9 at random: Snakemake, a job, the server of jobs, everything at once. In the end all results
+are bit-identical to those of an undisturbed run, and no process and no temporary file is left."""
+
+import contextlib
+import json
+import random
+import re
+import shutil
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from project import FIGURE, TABLE, finish, tiny_project
+from storms.conftest import count_cases
+
+pytestmark = [pytest.mark.storm, pytest.mark.long]
+RUNS = "results/runs/colored_digits"
+TARGETS = [TABLE, FIGURE, *(f"{RUNS}/{method}/s0-1/metrics.csv" for method in ("jtt", "dfr", "leace"))]
+LONGEST = 30  # seconds until a kill
+# Differ from run to run: times, what the machine did, and the cache keys' order of nothing else.
+VOLATILE = {"seconds", "finished", "peak_memory_mb"}
+
+
+def forget_times(content):
+    """What about.json says, without times."""
+    if isinstance(content, dict):
+        return {key: forget_times(value) for key, value in content.items() if key not in VOLATILE}
+    return content
+
+
+def read_results(root):
+    """Every file of results but logs, by its path; of about.json what does not differ from run to run."""
+    found = {}
+    for path in sorted((root / "results").rglob("*")):
+        name = str(path.relative_to(root))
+        if path.is_file() and "/logs/" not in name:
+            found[name] = forget_times(json.loads(path.read_text())) if path.suffix == ".json" else path.read_bytes()
+    return found
+
+
+def find_processes(root):
+    """Processes that work in a project's folder: Snakemake, commands of jobs, their server and its children."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()).is_relative_to(root):
+                found.append(process)
+    return found
+
+
+def is_server(process):
+    return "despur.warm.server" in process.cmdline()
+
+
+VICTIMS = {
+    "Snakemake": lambda process: "snakemake" in " ".join(process.cmdline()),
+    "a job": lambda process: is_server(process) and is_server(process.parent()),
+    "the server": lambda process: is_server(process) and not is_server(process.parent()),
+    "everything": lambda process: True,
+}
+
+
+def strike(root, victim, rng):
+    """Kill one process of this kind, or all of them; whether there was any."""
+    found = []
+    for process in find_processes(root):
+        with contextlib.suppress(psutil.Error):
+            if VICTIMS[victim](process):
+                found.append(process)
+    for process in found if victim == "everything" else rng.sample(found, min(1, len(found))):
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    return bool(found)
+
+
+def wait_until_gone(root, seconds=60):
+    """The processes that still work in a project's folder after some time."""
+    end = time.monotonic() + seconds
+    while (left := find_processes(root)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return left
+
+
+@pytest.fixture
+def undisturbed(tmp_path_factory):
+    """A finished run, in which all of ERM, CNC, JTT (with retraining), DFR (fitted) and LEACE (erasure) are made."""
+    project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("undisturbed") / "project")
+    project.snakemake(*TARGETS)
+    return project
+
+
+def test_whatever_is_killed_the_results_are_bit_identical(undisturbed, tmp_path, record):
+    project = undisturbed.copy(tmp_path / "p")
+    project.environment["TMPDIR"] = str(tmp_path / "t")
+    (tmp_path / "t").mkdir()
+    shutil.rmtree(project.root / "results")
+    rng, kills, runs = random.Random(0), dict.fromkeys(VICTIMS, 0), 0
+    wanted = max(4, count_cases(40) // 10)
+    while sum(kills.values()) < wanted:
+        process, runs = project.start("-m", "snakemake", "-c2", *TARGETS), runs + 1
+        victim, until = min(kills, key=kills.get), time.monotonic() + rng.uniform(2, LONGEST)
+        while process.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        while process.poll() is None and not strike(project.root, victim, rng):
+            time.sleep(0.05)
+        kills[victim] += process.poll() is None or process.returncode != 0
+        if rng.random() < 0.5:  # else the next one starts while others are still ending
+            wait_until_gone(project.root)
+        code, text = finish(process)
+        assert "unlock" not in text, text
+        if code == 0:
+            shutil.rmtree(project.root / "results")
+    project.snakemake(*TARGETS)
+    assert read_results(project.root) == read_results(undisturbed.root)
+    assert wait_until_gone(project.root) == []
+    assert [*(tmp_path / "t").glob("despur-*")] == [] and not [*project.root.glob("results/.resume/*")]
+    told = ", ".join(f"{count} of {victim}" for victim, count in kills.items())
+    outcome = f"killed with -9: {told}; results bit-identical, no process, no temporary file and no lock left"
+    record("kills of a run of five kinds of methods", sum(kills.values()), outcome)
+
+
+def test_an_interrupt_is_no_traceback_and_the_same_command_goes_on(undisturbed, tmp_path):
+    """Ctrl-C reaches all processes of the terminal."""
+    project = undisturbed.copy(tmp_path / "project")
+    shutil.rmtree(project.root / RUNS)
+    process = project.start("-m", "snakemake", "-c1", *TARGETS)
+    log = project.root / "results/logs/runs/colored_digits"
+    before = {file: file.stat().st_mtime_ns for file in log.rglob("*.log")}
+    while process.poll() is None and all(file.stat().st_mtime_ns == before.get(file) for file in log.rglob("*.log")):
+        time.sleep(0.05)
+    for each in find_processes(project.root):
+        if not is_server(each):
+            each.send_signal(2)
+    _, text = finish(process)
+    logs = "".join(file.read_text() for file in log.rglob("*.log"))
+    assert "Traceback" not in text + logs, text + logs
+    assert not re.search("unlock|rerun-incomplete", text)
+    project.snakemake(*TARGETS)
+    assert read_results(project.root) == read_results(undisturbed.root)
+    assert wait_until_gone(project.root) == []
