@@ -2,8 +2,11 @@
 
 import os
 import pty
+import re
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from project import SOURCE
@@ -76,6 +79,22 @@ def test_a_failed_job_shows_its_log_and_how_to_run_it_again(call):
     assert code == 1 and "FAILED  Training b\n  the end of its log, b.log:\n    first words\n    last words" in text
     assert "by hand: snakemake b --verbose" in text and text.count("FAILED") == 1
     assert "Stopped after" in text and "1 of 2 jobs done, 1 failed" in text
+
+
+def test_an_interrupt_is_no_failure(tmp_path):
+    """Ctrl-C reaches all processes of a terminal."""
+    (tmp_path / "Snakefile").write_text(SNAKEFILE.replace("COMMAND", "touch started; sleep 60"))
+    environment = os.environ | {"PYTHONPATH": str(SOURCE / "workflow")}
+    words = [sys.executable, "-m", "snakemake", "--logger", "despur", "-c1"]
+    process = subprocess.Popen(
+        words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while process.poll() is None and not (tmp_path / "started").exists():
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    text = process.communicate(timeout=100)[1]
+    assert process.returncode and text.endswith("The same command goes on where this one was interrupted.\n")
+    assert not re.search("FAILED|Error|Exception|Traceback", text), text
 
 
 def test_snakemake_speaks_itself_where_it_is_asked_to(call):

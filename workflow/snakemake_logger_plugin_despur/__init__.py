@@ -27,6 +27,7 @@ UNSHOWN = (
         "Workflow defines that rule",
     ),
 )
+INTERRUPTED = "Terminating processes on user request"
 
 
 class LogHandler(LogHandlerBase):
@@ -69,7 +70,8 @@ class LogHandler(LogHandlerBase):
                 for warning in list_warnings(job):
                     self.view.show_message(warning, "yellow")
         elif event == LogEvent.JOB_ERROR:
-            if job := self.state.fail(told["jobid"]):
+            job = self.state.fail(told["jobid"])
+            if job and not self.state.interrupted:
                 self.view.show_message(describe_failure(job), "red")
         elif event in (None, LogEvent.ERROR):
             self.show_other(record)
@@ -77,6 +79,9 @@ class LogHandler(LogHandlerBase):
     def show_other(self, record: logging.LogRecord) -> None:
         """A message that is of no job."""
         text = self.state.name_restarted(record.getMessage()) if record.msg is not None else ""
+        self.state.interrupted |= text.startswith(INTERRUPTED)
+        if self.state.interrupted and record.levelno >= logging.ERROR:
+            return  # that jobs ended is no failure then
         if text and record.levelno >= logging.INFO and not text.strip().startswith(UNSHOWN):
             color = "red" if record.levelno >= logging.ERROR else "yellow" if record.levelno >= logging.WARNING else ""
             self.view.show_message(text, color)

@@ -46,10 +46,10 @@ def list_warnings(job: Job) -> list[str]:
 
 
 class RunState:
-    """Jobs of a run, by stage. ``clock`` tells seconds."""
+    """Jobs of a run, by stage. ``clock`` tells seconds; ``interrupted``: a person has stopped the run."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self.clock, self.began = clock, clock()
+        self.clock, self.began, self.interrupted = clock, clock(), False
         self.planned: Counter[str] = Counter()
         self.running: dict[int, Job] = {}
         self.finished: list[Job] = []

@@ -36,7 +36,7 @@ def summarize(state: RunState) -> str:
     left = state.estimate_left()
     running = f", {len(state.running)} running" if state.running else ""
     counted = f"{state.count_done()} of {format_jobs(sum(state.planned.values()))} done{running}"
-    failed = f", {len(state.failed)} failed" if state.failed else ""
+    failed = f", {len(state.failed)} {'interrupted' if state.interrupted else 'failed'}" if state.failed else ""
     return f"{counted}{failed}" + (f", about {format_seconds(left)} left" if left else "")
 
 
@@ -74,6 +74,8 @@ class PlainView:
         whole = format_seconds(state.clock() - state.began)
         done = state.count_done() == sum(state.planned.values()) and not state.failed
         self.show_message(f"{'Finished' if done else 'Stopped'} after {whole}: {summarize(state)}.")
+        if state.interrupted:
+            self.show_message("The same command goes on where this one was interrupted.")
         if state.finished and done:
             last = state.finished[-1]
             self.show_message(f"Made {last.output}" if last.command else last.words)
