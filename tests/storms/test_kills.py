@@ -14,7 +14,7 @@ import pytest
 from project import FIGURE, TABLE, finish, tiny_project
 from storms.conftest import count_cases
 
-pytestmark = [pytest.mark.storm, pytest.mark.long]
+pytestmark = pytest.mark.storm
 RUNS = "results/runs/colored_digits"
 TARGETS = [TABLE, FIGURE, *(f"{RUNS}/{method}/s0-1/metrics.csv" for method in ("jtt", "dfr", "leace"))]
 LONGEST = 30  # seconds until a kill
