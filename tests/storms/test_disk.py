@@ -98,7 +98,7 @@ def project(tmp_path, tmp_path_factory):
 
 
 def run_stages(project, size):
-    """What every stage and a table say where no file may be larger than ``size`` bytes."""
+    """What every stage says where no file may be larger than ``size`` bytes."""
     text = project.python("-c", SCRIPT, json.dumps(STAGES), json.dumps(size))
     return json.loads(text.partition("SAID ")[2].splitlines()[0])
 

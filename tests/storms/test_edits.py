@@ -107,9 +107,7 @@ def test_a_changed_value_changes_the_digest_of_its_file_and_a_comment_does_not(t
         for number in rng.sample(values, min(len(values), 5)):
             tree = ast.parse(text)
             value = list_values(tree)[number]
-            value.value = (
-                not value.value if isinstance(value.value, bool) else value.value * 2 or type(value.value)("1")
-            )
+            value.value = change(value.value)
             copy.write_text(ast.unparse(tree))
             assert read_digest(copy) != before, (file, value.lineno)
             tried += 1
