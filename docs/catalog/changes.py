@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 
 from catalog.markdown import code, escape, page, table
-from despur.orchestration.experiments import PAPERS
-from despur.reporting.scorecard_counts import JUDGED
+from despur.reporting.scorecard_counts import FIRST, JUDGED
+from despur.reporting.summary import REFERENCE
 
-RUN = PAPERS.parents[1] / "results/reference/config"
+RUN = REFERENCE / "config"
 KEY = ["paper", "claim", "dataset"]
 INTRODUCTION = (
     "After this page you know which verdicts of the bundled run changed when they got known error rates, and why.\n\n"
@@ -42,7 +42,8 @@ def build_changes(run: Path = RUN) -> str:
     parts = [
         table(["run", *JUDGED], counts),
         f"{len(both)} claims were judged in both runs; {len(changed)} of their verdicts changed. "
-        f"{len(now) - len(both)} claims were judged now only: most of them were not written down before.",
+        f"{len(now) - len(both)} claims were judged now only, {len(before) - len(both)} before only: "
+        "claims differ, and so does what is run.",
         table(["claim", "paper, data set", "before", "now", "why"], rows),
     ]
     return page("Changed verdicts", INTRODUCTION, *parts, "[All claims](index.md)")
@@ -54,10 +55,12 @@ def load_before(run: Path) -> pd.DataFrame:
 
 
 def load_now(run: Path) -> pd.DataFrame:
-    """The verdicts of the run that is kept now, each claim and data set of its paper once."""
+    """The verdicts of the run that is kept now, each claim and data set of its paper once: where several runs judge it,
+    the verdict that comes first in FIRST."""
     tables = [pd.read_csv(file).assign(paper=file.parent.name) for file in sorted(run.glob("*/claims.csv"))]
     judged = pd.concat(tables, ignore_index=True)
-    return judged[judged["verdict"].isin(JUDGED)].drop_duplicates(KEY)
+    judged = judged[judged["verdict"].isin(JUDGED)]
+    return judged.sort_values("verdict", key=lambda each: each.map(FIRST.index), kind="stable").drop_duplicates(KEY)
 
 
 def count(rows: pd.DataFrame) -> list[str]:
@@ -80,7 +83,7 @@ def explain_change(row: Any) -> str:
         reasons.append(f"before: {row.reason_before}")
     if row.margin != row.margin_before:
         reasons.append(f"the margin is {row.margin:g}, before {row.margin_before:g}")
-    if not reasons and row.verdict == "undecided":
+    if not reasons and row.verdict == "undecided" and row.high - row.low > row.high_before - row.low_before:
         bounds = f"each of {row.k:.0f} contrasts has bounds of its own" if row.k > 1 else "the bounds are wider"
         reasons.append(f"{bounds}: Student's over {row.seeds:.0f} seeds, and the test data's noise")
     if not reasons:

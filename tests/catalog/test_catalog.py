@@ -98,17 +98,21 @@ def test_changed_verdicts_are_listed_with_the_reason(tmp_path):
         verdict("cnc", "wider", "holds", "undecided"),
         verdict("cnc", "several", "fails", "undecided", k=4),
         verdict("cnc", "few", "holds", "undecided", reason="2 seeds: fewer than 3 decide nothing"),
+        verdict("cnc", "narrow", "holds", "undecided"),
     ]
     old, new = (pd.DataFrame(rows) for rows in zip(*pairs, strict=True))
     old["reason"] = ""
     old.drop(columns=["statement", "k"]).to_csv(tmp_path / "verdicts_before.csv", index=False)
     (tmp_path / "cnc").mkdir()
-    new.assign(margin=[0, 0, 0, 0.1]).to_csv(tmp_path / "cnc/claims.csv", index=False)
+    new.assign(margin=[0, 0, 0, 0.1, 0], high=[0.5] * 4 + [0.3]).to_csv(tmp_path / "cnc/claims.csv", index=False)
     text = changes.build_changes(tmp_path)
-    assert "| before | 3 | 1 | 0 |" in text and "| now | 1 | 0 | 3 |" in text and "(`same`)" not in text
-    why = {name: text.split(f"(`{name}`)")[1].split("\n")[0].split(" | ")[-1] for name in ("wider", "several", "few")}
+    assert "| before | 4 | 1 | 0 |" in text and "| now | 1 | 0 | 4 |" in text and "(`same`)" not in text
+    assert "5 claims were judged in both runs; 4 of their verdicts changed. 0 claims were judged now only" in text
+    names = ("wider", "several", "few", "narrow")
+    why = {name: text.split(f"(`{name}`)")[1].split("\n")[0].split(" | ")[-1] for name in names}
     assert why["wider"].startswith("the bounds are wider: Student's over 3 seeds")
     assert why["several"].startswith("each of 4 contrasts has bounds of its own")
+    assert why["narrow"].startswith("the runs are new ones")
     assert why["few"] == "2 seeds: fewer than 3 decide nothing; the margin is 0.1, before 0 |"
 
 
