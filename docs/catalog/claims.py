@@ -13,6 +13,7 @@ from despur.orchestration.experiments import find_paper, list_papers, load_exper
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.claims import AS_PRINTED, CONTRADICTED, NOT_EXECUTED, NOT_PRINTED, judge_on_printed
 from despur.reporting.printed_numbers import Printed
+from despur.specs.declarations import PACKAGE
 
 INTRODUCTION = (
     "After this page you know every claim that despur tests, and the verdicts of the runs that are kept.\n\n"
@@ -22,7 +23,7 @@ INTRODUCTION = (
     "[Reading the results](../reading_results.md) explains the verdicts, [How often verdicts are wrong]"
     "(../error_rates.md) their error rates, and [Changed verdicts](changed_verdicts.md) what those rules changed."
 )
-FORMAT = "workflow/despur/reporting/claim_format.py"
+FORMAT = PACKAGE / "reporting/claim_format.py"
 OUTCOMES = (AS_PRINTED, CONTRADICTED, NOT_PRINTED, NOT_EXECUTED)
 
 
@@ -81,7 +82,7 @@ def build_page(paper: str) -> str:
     ]
     parts = [
         escape(load_experiments(paper)["title"]),
-        f"File: {link_file(file)}; format and rule of margins: [{code(FORMAT)}](/{FORMAT}). "
+        f"File: {link_file(file)}; format and rule of margins: {link_file(FORMAT)}. "
         f"The paper: [{paper}](../papers/{paper}.md).",
         table(["claim", "place, artifact", "contrasts, margin", "on the printed numbers", *TITLES], rows),
     ]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from catalog.markdown import code, escape, table
 from despur.reporting.claim_format import Claim
-from despur.reporting.scorecard_counts import FIRST, JUDGED
+from despur.reporting.scorecard_counts import find_verdicts
 from despur.reporting.summary import load_scorecards
 
 TITLES = ["on the paper's data", "on substitutes"]
@@ -17,22 +17,19 @@ def describe_verdicts(paper: str, claim: str) -> list[str]:
     """Two cells: the verdicts of a claim by data set, on the paper's own data and on substitutes."""
     rows = load_claims()
     own = rows[(rows["paper"] == paper) & (rows["claim"] == claim)]
-    return [format_verdicts(own[own["substitute"] == substitute]) for substitute in (False, True)]
+    return [format_verdicts(find_verdicts(own, substitute)) for substitute in (False, True)]
 
 
 @cache
 def load_claims() -> pd.DataFrame:
-    """The rows of claims that were judged, of all kept scorecards."""
+    """The rows of claims, of all kept scorecards."""
     rows = load_scorecards()
-    judged = rows[(rows["kind_of_row"] == "claim") & rows["verdict"].isin(JUDGED)]
-    return judged.assign(substitute=judged["substitute"].astype(str).str.lower() == "true")
+    return rows[rows["kind_of_row"] == "claim"]
 
 
-def format_verdicts(rows: pd.DataFrame) -> str:
-    """``waterbirds: holds``; a dash where nothing was judged. Of several runs, the verdict that comes first in
-    FIRST."""
-    found = rows.groupby("paper_dataset")["verdict"].agg(lambda each: min(each, key=FIRST.index))
-    return ", ".join(f"{dataset}: {verdict}" for dataset, verdict in found.items()) or "–"
+def format_verdicts(found: "pd.Series[str]") -> str:
+    """``waterbirds: holds``, by data set; a dash where nothing was judged."""
+    return ", ".join(f"{dataset}: {verdict}" for (*_, dataset), verdict in found.items()) or "–"
 
 
 def list_names(stated: Any) -> set[str]:

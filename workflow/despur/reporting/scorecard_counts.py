@@ -72,11 +72,16 @@ def split_claims(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def count_claims(claims: pd.DataFrame, substitute: bool) -> dict[str, int]:
-    """How many claims hold, fail or are undecided; on the papers' own data or on substitutes."""
+def find_verdicts(claims: pd.DataFrame, substitute: bool) -> "pd.Series[str]":
+    """The verdict of each claim that was judged, by CLAIM; on the papers' own data or on substitutes."""
     judged = claims[claims["verdict"].isin(JUDGED)]
     own = judged[judged["substitute"].astype(str).str.lower().eq("true") == substitute]
-    each = own.groupby(CLAIM, dropna=False)["verdict"].agg(lambda found: min(found, key=FIRST.index))
+    return own.groupby(CLAIM, dropna=False)["verdict"].agg(lambda found: min(found, key=FIRST.index))
+
+
+def count_claims(claims: pd.DataFrame, substitute: bool) -> dict[str, int]:
+    """How many claims hold, fail or are undecided; on the papers' own data or on substitutes."""
+    each = find_verdicts(claims, substitute)
     return {verdict: int((each == verdict).sum()) for verdict in JUDGED}
 
 

@@ -15,15 +15,8 @@ VISIBLE = 5.0  # points: runs that would not show a difference of so many do not
 # How a number counts that is measured on several data sets: the first kind that any of them has.
 KINDS = ("differs", TOO_NOISY, "agrees", "undecided", "substitute data", "not compared", NOT_RUN)
 COMPARED = ("agrees", "differs", TOO_NOISY)
-NUMBER = (
-    "paper",
-    "place",
-    "artifact",
-    "paper_dataset",
-    "method",
-    "setting",
-    "metric",
-)  # what tells printed numbers apart
+# What tells printed numbers apart.
+NUMBER = ("paper", "place", "artifact", "paper_dataset", "method", "setting", "metric")
 
 
 def smallest_visible(
