@@ -187,3 +187,4 @@ def test_another_workflow_uses_despur_as_a_module_with_an_extension(folder):
     for rule in ("despur_build_data", "despur_train_stage2", "despur_evaluate", "mine"):
         assert f"{rule} " in text
     assert "Training my_method+strength=0.25 on colored_digits, seeds 0" in text
+    assert "mine " in project.snakemake("-n", "mine.csv", "--configfile", "own.yaml")  # a target of the other workflow

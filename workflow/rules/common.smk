@@ -1,6 +1,7 @@
 # What the rules share: the checked configuration, and what they fill in for a job. No rules here, no maths.
 
 import json
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -33,12 +34,15 @@ except SettingError as error:
 
 
 def refuse_unknown_targets():
-    """One message with the nearest name for a target that no rule makes. Called when all rules are known."""
-    if not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
+    """One message with the nearest name for a target that no rule makes. Called when all rules are known: not where
+    another workflow includes this one or uses it as a module, which has rules of its own."""
+    is_part = len(workflow.included_stack) > 1
+    if is_part or not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
         return
     from snakemake.cli import get_argument_parser
 
-    wanted = [target for target in get_argument_parser().parse_args(sys.argv[1:]).targets if not Path(target).exists()]
+    named = [each for each in get_argument_parser().parse_args(sys.argv[1:]).targets if not Path(each).exists()]
+    wanted = [each if os.path.isabs(each) else os.path.relpath(each) for each in named]  # as Snakemake does
     outputs = [str(file) for rule in workflow.rules for file in rule.output]
     is_made = lambda path: any(rule.is_producer(path) for rule in workflow.rules)
     try:
