@@ -82,6 +82,13 @@ def test_with_fewer_samples_only_the_other_splits_are_compared(monkeypatch):
     assert names == {"waterbirds": ["train", "test"], "waterbirds+samples=30": ["test"]}
 
 
+@pytest.mark.parametrize("text", ["bios+professions=nurse_surgeon", "imagenet100+synsets=own.txt"])
+def test_published_sizes_are_not_those_of_other_classes(text):
+    other, published = (resolve("datasets", name).points[0] for name in (text, text.partition("+")[0]))
+    assert [*data_checks.compare_sizes(other, tiny_dataset())] == []
+    assert [*data_checks.compare_sizes(published, tiny_dataset())] != []
+
+
 def test_what_a_split_lacks_is_said():
     dataset = tiny_dataset()
     assert [*data_checks.list_gaps(dataset)] == []
