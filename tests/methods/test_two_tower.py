@@ -92,6 +92,13 @@ def test_it_learns_of_digits_on_land_and_water_only():
         monkey.setup()
 
 
+def test_its_batches_are_scenes_of_which_there_are_more_than_samples():
+    method = TwoTower.__new__(TwoTower)
+    elsewhere = InputBatcher(torch.zeros(4, 8), device=torch.device("meta"))  # samples that do not fit the device
+    method.task, method.scenes = Task(elsewhere, np.zeros(4, int), 2, CPU), InputBatcher(torch.zeros(9, 8))
+    assert [rows.tolist() for rows in method.read_ahead([np.array([8, 5])])] == [[8, 5]]
+
+
 # Subclasses
 
 

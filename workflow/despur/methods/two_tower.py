@@ -5,7 +5,7 @@ Its scenes are made of the training originals; it uses no label, background or s
 below five are mostly on land and the others mostly on water. So, like CLIP's, its zero-shot predictions depend on
 backgrounds. Its capacity is that of the encoder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -98,6 +98,9 @@ class TwoTower(GradientMethod):
         """Shuffled scenes in whole batches. A different remainder is left out in each epoch."""
         order, size = rng.permutation(len(self.captions)), min(self.settings["batch_size"], len(self.captions))
         yield from order[: len(order) // size * size].reshape(-1, size)
+
+    def read_ahead(self, batches: Sequence[Array]) -> Iterator[Array]:
+        return self.scenes.read_ahead(batches)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         images = self.networks["encoder"](self.scenes.batch(batch, rng))
