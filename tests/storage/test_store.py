@@ -109,6 +109,12 @@ def test_atomic_keeps_the_old_file_when_the_block_fails(tmp_path):
     assert files(tmp_path) == ["result.txt"]
 
 
+def test_an_input_that_cannot_be_read_is_not_said_to_be_a_disk_that_cannot_be_written(tmp_path):
+    with pytest.raises(InputError, match=r"^a\.jpg cannot be used"), atomic(tmp_path / "inputs.npy"):
+        raise InputError("a.jpg cannot be used") from PermissionError(errno.EACCES, os.strerror(errno.EACCES), "a.jpg")
+    assert files(tmp_path) == []
+
+
 KILLED = """
 import os, sys
 from pathlib import Path

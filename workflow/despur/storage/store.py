@@ -39,6 +39,8 @@ def atomic(path: Path) -> Iterator[Path]:
             yield temporary
             temporary.chmod(0o644)
             temporary.replace(path)
+    except InputError:
+        raise  # it names its own file, which is another one
     except Exception as error:
         if why := explain_refusal(error, path.parent):
             raise InputError(
