@@ -30,8 +30,8 @@ def summarize_run(configfile: Path) -> Iterator[str]:
     pages = [file for name in ("scorecard", "report", "explorer") if (file := outputs / f"{name}.html").exists()]
     yield f"Tables and figures: {outputs / 'papers'}. Pages: {', '.join(map(str, pages))}"
     counts = {
-        title: {WORDS.get(word, word): found[word] for word in COUNTED if word in found}
-        for title, found in zip(TITLES.values(), count_verdicts(table).values(), strict=True)
+        TITLES[data]: {WORDS.get(word, word): found[word] for word in COUNTED if word in found}
+        for data, found in count_verdicts(table).items()
     }
     said = "; ".join(f"{what}: {format_counts(own)}" for what, own in counts.items())
     yield Row(f"Verdict: {said}", "verdicts", **counts)
