@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.datasets.sources import metadata_tables
 from despur.storage import raw_files
 from despur.storage.dataset_checks import validate
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
-CODES = {0: "train", 1: "val", 2: "test"}  # WILDS's
 
 
 def found(folder: Path, *names: str, remedy: str) -> Path:
@@ -105,13 +105,13 @@ def coded(values: Sequence[Any] | Array, names: Sequence[str], what: str, source
 def name_splits(source: Path, splits: pd.Series) -> pd.Series:
     """Names of splits, in small letters. Numbers are WILDS's codes. Raises InputError for another number."""
     if pd.api.types.is_numeric_dtype(splits) and not splits.isna().any():
-        unknown = splits[~splits.isin(list(CODES))]
+        unknown = splits[~splits.isin(list(metadata_tables.SPLITS))]
         if len(unknown):
             raise InputError(
                 f"{source}: split of sample {unknown.index[0]} is {unknown.iloc[0]}; it must be a name (train, val, "
                 "test) or one of WILDS's codes: 0 train, 1 val, 2 test"
             )
-        return splits.map(CODES)
+        return splits.map(metadata_tables.SPLITS)
     names = splits.astype(object)
     return names.map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
 

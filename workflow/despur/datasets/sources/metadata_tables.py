@@ -10,7 +10,7 @@ import pandas as pd
 
 from despur.storage.store import Array, InputError
 
-SPLITS = {0: "train", 1: "val", 2: "test"}  # of Waterbirds and CelebA
+SPLITS = {0: "train", 1: "val", 2: "test"}  # WILDS's codes
 
 
 def find(root: Path, names: Sequence[str], remedy: str) -> Path:
