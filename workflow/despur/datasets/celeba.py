@@ -27,29 +27,19 @@ PAPER_HYPERPARAMETERS = {
     "zero_shot": {"encoder": "clip"},
     "stage1/erm": {"weight_decay": 0.1},  # App. E.2.2: high
     # App. E.2.4; anchor_fraction: released code, not in the paper. As on CMNIST*, that code keeps the head's gradient
-    # over an epoch.
-    "cnc": {
-        "num_positives": 64,
-        "num_negatives": 64,
-        "temperature": 0.05,
-        "learning_rate": 1e-5,
-        "weight_decay": 0.1,
-        "epochs": 15,
-        "anchor_fraction": 0.1,
-        "head_gradient": "accumulate",
-        "at_once": 1,
-    },
-    "supcon": {  # App. A.3: as cnc
-        "num_positives": 64,
-        "num_negatives": 64,
-        "temperature": 0.05,
-        "learning_rate": 1e-5,
-        "weight_decay": 0.1,
-        "epochs": 15,
-        "anchor_fraction": 0.1,
-        "head_gradient": "accumulate",
-        "at_once": 1,
-    },
+    # over an epoch. SupCon: as CNC (App. A.3).
+    **for_each(
+        "cnc supcon",
+        num_positives=64,
+        num_negatives=64,
+        temperature=0.05,
+        learning_rate=1e-5,
+        weight_decay=0.1,
+        epochs=15,
+        anchor_fraction=0.1,
+        head_gradient="accumulate",
+        at_once=1,
+    ),
     # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 1 epoch (Table A.8: of
     # 1, 2). The factor as their text has it: a wrong sample occurs 50 times (in the released code 1 + 50).
     "jtt": {
