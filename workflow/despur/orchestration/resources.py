@@ -36,8 +36,7 @@ def find_estimate(kind: str, name: str) -> Mapping[str, float]:
 
 
 def find_encoder(spec: Spec) -> str:
-    """The encoder whose representations a method writes: its own, or that of its stage-1 model; ``mlp`` if neither has
-    one."""
+    """The encoder whose representations a method writes: its own, else that of its stage-1 model, else ``mlp``."""
     while "encoder" not in spec.components:
         if "stage1" not in spec.components:
             return "mlp"
@@ -52,8 +51,7 @@ def find_network(spec: Spec) -> str:
 
 
 def uses_gpu(spec: Spec) -> bool:
-    """Whether a method takes gradient steps or applies an encoder; one that is fitted in closed form has no use for a
-    GPU."""
+    """Whether a method takes gradient steps or applies an encoder: what is fitted in closed form needs no GPU."""
     return "learning_rate" in spec.settings or "encoder" in spec.components
 
 
@@ -110,9 +108,8 @@ def estimate_training_seconds(spec: Spec, dataset: str, device: str) -> tuple[fl
     measured = load_measured_speeds().get((device, find_network(spec), spec.base_name))
     if measured:
         return images / measured, True
-    return max(
-        images / find_estimate("encoders", find_network(spec))[device], steps * load_estimates()["step"][device]
-    ), False
+    speed = find_estimate("encoders", find_network(spec))[device]
+    return max(images / speed, steps * load_estimates()["step"][device]), False
 
 
 @cache
@@ -123,10 +120,8 @@ def estimate_seconds(result: ResultPath, device: str = "gpu") -> tuple[float, bo
     if result.stage not in TRAINED:
         return stage["start"] + count_runs(result) * each, True
     found = [estimate_training_seconds(point, name, device) for point in result.sweep.points]
-    repeats = count_runs(result) / len(found)
-    return stage["start"] + count_runs(result) * each + repeats * sum(s for s, _ in found), all(
-        known for _, known in found
-    )
+    repeats, measured = count_runs(result) / len(found), all(known for _, known in found)
+    return stage["start"] + count_runs(result) * each + repeats * sum(s for s, _ in found), measured
 
 
 @cache
@@ -168,9 +163,8 @@ def count_processes(result: ResultPath) -> int:
         return 1
     known, points = load_estimates()["processes"], result.sweep.points
     count = min(known["gpus"].get(parse(result.dataset)[0], {}).get(find_encoder(p), 1) for p in points)
-    return (
-        count if all(p.base_name in known["methods"] and p.settings["batch_size"] % count == 0 for p in points) else 1
-    )
+    can = all(p.base_name in known["methods"] and p.settings["batch_size"] % count == 0 for p in points)
+    return count if can else 1
 
 
 def estimate_elapsed_seconds(result: ResultPath, device: str = "gpu") -> float:
@@ -191,17 +185,12 @@ def estimate_resources(result: ResultPath, attempt: int = 1, gpus: float = math.
     shared = count_processes(result) if count_processes(result) <= gpus else 1
     has_encoder = result.stage in (*TRAINED, "saliency")
     own = find_estimate("encoders", find_encoder(result.sweep.points[0])) if has_encoder else {}
-    arrays = estimate_memory_of_arrays(result)
+    memory = (load_estimates()["memory_mb"] + own.get("mb", 0)) * shared + estimate_memory_of_arrays(result)
     expected = estimate_seconds(result, "gpu" if gpus else "cpu")[0] / shared
     minutes = math.ceil(max(10.0, expected * load_estimates()["margin"] / 60)) * attempt
     return {
         "gpu": int(gpu) * shared,
-        "mem_mb": math.ceil(
-            ((load_estimates()["memory_mb"] + own.get("mb", 0)) * shared + arrays)
-            * min(attempt, load_estimates()["grows"])
-            / 100
-        )
-        * 100,
+        "mem_mb": math.ceil(memory * min(attempt, load_estimates()["grows"]) / 100) * 100,
         "runtime": min(minutes, load_estimates()["longest"]),
         "cpus_per_task": int(own.get("cpus", 1)) * shared if gpu else 1,
     }
