@@ -3,7 +3,7 @@
 - **settings**: ``SETTINGS`` of the method's file, each with a default and its source; read as ``self.settings``;
 - **batches**: :meth:`GradientMethod.epoch_batches`, the training samples of each step of an epoch;
 - **losses**: :meth:`GradientMethod.losses`, named losses of a batch, of which "loss" is minimized;
-- **fit**: :meth:`FittedMethod.fit`, in the place of batches and losses where nothing is trained by gradients."""
+- **fit**: ``fit`` of :class:`families.fitted.FittedMethod`, where nothing is trained by gradients."""
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -78,28 +78,6 @@ class Method:
 
     def load(self, state: dict[str, Any]) -> None:
         self.networks.load_state_dict(state["networks"])
-
-
-class FittedMethod(Method):
-    """A method that is fitted at once, without gradients: one step, one epoch, one evaluation."""
-
-    def __init__(self, task: Task, spec: Spec) -> None:
-        super().__init__(task, spec)
-        self.found: dict[str, Any] = {}
-
-    def fit(self, rng: np.random.Generator) -> None:
-        """Set the weights of ``self.networks`` from all training samples, and ``self.found``, its metadata."""
-        raise NotImplementedError
-
-    def metadata(self) -> dict[str, Any]:
-        return self.found
-
-    def state(self) -> dict[str, Any]:
-        return {**super().state(), "found": self.found}
-
-    def load(self, state: dict[str, Any]) -> None:
-        super().load(state)
-        self.found = state["found"]
 
 
 class GradientMethod(Method):

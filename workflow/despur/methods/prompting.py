@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.methods.base import FittedMethod
 from despur.methods.families.embeddings import Unchanged, stage1_outputs
+from despur.methods.families.fitted import FittedMethod
 from despur.specs.hyperparameters import on_stage1
 from despur.specs.settings import SettingError, choice, float_
 from despur.specs.spec import Spec

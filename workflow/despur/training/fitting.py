@@ -11,7 +11,7 @@ from torch import nn
 
 from despur.compute.machine import Machine
 from despur.compute.randomness import generator, number, seed_torch
-from despur.methods.base import FittedMethod
+from despur.methods.families.fitted import FittedMethod
 from despur.training.progress import Progress, Score, TrainingError, load_checkpoint, save_checkpoint
 
 

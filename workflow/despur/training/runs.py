@@ -17,7 +17,8 @@ from despur.compute import compiling, distributed
 from despur.compute.machine import Machine, device_name, set_up_machine
 from despur.compute.randomness import generator, number
 from despur.compute.task import present
-from despur.methods.base import FittedMethod, GradientMethod, Method
+from despur.methods.base import GradientMethod, Method
+from despur.methods.families.fitted import FittedMethod
 from despur.specs.paths import ResultPath, Run
 from despur.specs.settings import SettingError
 from despur.storage.containers import save_arrays

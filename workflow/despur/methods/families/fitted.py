@@ -1,14 +1,39 @@
-"""Methods that are fitted to given representations (``stage1``) as affine maps."""
+"""Methods that are fitted, not trained by gradients; among them affine maps of given representations (``stage1``)."""
+
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from despur.methods.base import FittedMethod
+from despur.compute.task import Task
+from despur.methods.base import Method
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 Affine = tuple[Array, Array]  # weight, bias
+
+
+class FittedMethod(Method):
+    """A method that is fitted at once, without gradients: one step, one epoch, one evaluation."""
+
+    def __init__(self, task: Task, spec: Spec) -> None:
+        super().__init__(task, spec)
+        self.found: dict[str, Any] = {}
+
+    def fit(self, rng: np.random.Generator) -> None:
+        """Set the weights of ``self.networks`` from all training samples, and ``self.found``, its metadata."""
+        raise NotImplementedError
+
+    def metadata(self) -> dict[str, Any]:
+        return self.found
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "found": self.found}
+
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        self.found = state["found"]
 
 
 class AffineMethod(FittedMethod):
