@@ -13,7 +13,8 @@ import pandas as pd
 import torch
 from hypothesis import settings
 
-from despur.compute.task import InputBatcher, Task
+from despur.compute.input_batcher import InputBatcher
+from despur.compute.task import Task
 from despur.methods.base import Method
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.resolution import resolve

@@ -5,7 +5,7 @@ import torch
 from helpers import build, task
 from torch import nn
 
-from despur.compute.task import InputBatcher
+from despur.compute.input_batcher import InputBatcher
 
 
 class Lookup(nn.Module):

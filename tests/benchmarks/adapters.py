@@ -12,7 +12,8 @@ def adapters(anchors: int = 480) -> list[Row]:
     import torch
     from torch.nn.functional import normalize
 
-    from despur.compute.task import InputBatcher, Stage1Outputs, Task
+    from despur.compute.input_batcher import InputBatcher
+    from despur.compute.task import Stage1Outputs, Task
     from despur.numerics.neighbors import nearest
     from despur.specs.resolution import resolve
     from despur.storage.provenance import peak_memory_mb

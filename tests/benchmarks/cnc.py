@@ -13,9 +13,10 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     import numpy as np
     import torch
 
+    from despur.compute.input_batcher import present
     from despur.compute.machine import Machine
     from despur.compute.randomness import generator
-    from despur.compute.task import Task, present
+    from despur.compute.task import Task
     from despur.methods.cnc import CNC
     from despur.specs.resolution import resolve
     from despur.storage.provenance import peak_memory_mb

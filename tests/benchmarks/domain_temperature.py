@@ -12,8 +12,9 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
     import numpy as np
     import torch
 
+    from despur.compute.input_batcher import InputBatcher
     from despur.compute.randomness import generator
-    from despur.compute.task import InputBatcher, Task
+    from despur.compute.task import Task
     from despur.specs.resolution import resolve
     from despur.training.inputs import load_method_class
 

@@ -10,7 +10,8 @@ def _embeddings(count: int, dim: int) -> Any:
     import numpy as np
     import torch
 
-    from despur.compute.task import InputBatcher, Task
+    from despur.compute.input_batcher import InputBatcher
+    from despur.compute.task import Task
 
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, count)

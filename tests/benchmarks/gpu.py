@@ -16,9 +16,10 @@ from benchmarks.common import Row, random_dataset
 from torch.utils.flop_counter import FlopCounterMode
 
 from despur.compute.compiling import MODES
+from despur.compute.input_batcher import InputBatcher, present
 from despur.compute.machine import Machine, device_name, set_arithmetic
 from despur.compute.randomness import generator
-from despur.compute.task import InputBatcher, Task, present
+from despur.compute.task import Task
 from despur.specs.resolution import resolve
 from despur.storage.provenance import gpu_memory_mb
 from despur.storage.store import Dataset

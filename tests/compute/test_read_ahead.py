@@ -8,9 +8,9 @@ import torch
 from helpers import build, task
 
 from despur.compute import read_ahead as module
+from despur.compute.input_batcher import InputBatcher
 from despur.compute.machine import Machine
 from despur.compute.read_ahead import DEPTH, read_ahead
-from despur.compute.task import InputBatcher
 from despur.training.loop import Trainer
 
 INPUTS = torch.arange(60).reshape(20, 3)

@@ -6,7 +6,8 @@ import torch
 from helpers import CPU, tiny_dataset
 from torch import nn
 
-from despur.compute.task import InputBatcher, Task, encode, present
+from despur.compute.input_batcher import InputBatcher, present
+from despur.compute.task import Task, encode
 
 RNG = np.random.default_rng
 

@@ -13,7 +13,8 @@ from tests.datasets.test_loaders import civilcomments, waterbirds
 
 import despur
 from despur import data, evaluate
-from despur.compute.task import InputBatcher, Task
+from despur.compute.input_batcher import InputBatcher
+from despur.compute.task import Task
 from despur.encoders import bert, identity, lenet, resnet50
 from despur.methods.cnc import CNC
 from despur.specs.resolution import resolve

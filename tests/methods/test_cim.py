@@ -9,7 +9,8 @@ from helpers import CPU, build, images, task
 from torch.distributions import Normal, kl_divergence
 from torch.nn.functional import cross_entropy
 
-from despur.compute.task import InputBatcher, Task, encode
+from despur.compute.input_batcher import InputBatcher
+from despur.compute.task import Task, encode
 from despur.losses import similarity
 from despur.methods import cim
 from despur.specs.declarations import list_components

@@ -8,7 +8,8 @@ import pytest
 import torch
 from helpers import CPU, spec
 
-from despur.compute.task import InputBatcher, Stage1Outputs, Task
+from despur.compute.input_batcher import InputBatcher
+from despur.compute.task import Stage1Outputs, Task
 from despur.losses.contrastive_adapter import literal_contrast, one_positive_contrast
 from despur.methods.families.embeddings import Bottleneck
 from despur.numerics.neighbors import nearest

@@ -7,7 +7,8 @@ import torch
 from helpers import CPU, OPTIONS, result, save_tiny, spec
 
 from despur import groups
-from despur.compute.task import InputBatcher, Stage1Outputs, Task
+from despur.compute.input_batcher import InputBatcher
+from despur.compute.task import Stage1Outputs, Task
 from despur.evaluate import evaluate
 from despur.inference import ssa
 from despur.inference.base import Evidence, LabeledSamples

@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 from torch import nn
 
 from despur import evaluate
-from despur.compute.task import InputBatcher
+from despur.compute.input_batcher import InputBatcher
 from despur.losses.discrepancy import mmd
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.model import load

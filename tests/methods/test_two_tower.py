@@ -7,7 +7,8 @@ from helpers import CPU, OPTIONS, result
 from sklearn.datasets import load_digits
 
 from despur import stage1
-from despur.compute.task import InputBatcher, Task
+from despur.compute.input_batcher import InputBatcher
+from despur.compute.task import Task
 from despur.datasets import scene_digits, scene_subclasses
 from despur.datasets.sources import captions, prompts, text
 from despur.losses.image_text import image_text_contrast

@@ -17,7 +17,7 @@ from transformers import BertConfig, BertModel
 
 from despur import groups, model, stage1
 from despur.compute.embed_dataset import allocate, embed
-from despur.compute.task import InputBatcher
+from despur.compute.input_batcher import InputBatcher
 from despur.datasets.sources import prompts
 from despur.encoders import clip, sentence
 from despur.methods.families import prompted

@@ -12,8 +12,9 @@ from helpers import OPTIONS, result, save_tiny
 from safetensors.numpy import save_file
 
 from despur import evaluate, stage1
+from despur.compute.input_batcher import present
 from despur.compute.machine import Machine, set_up_machine
-from despur.compute.task import encode, present
+from despur.compute.task import encode
 from despur.methods import con_ft
 from despur.methods.cnc import CNC
 from despur.methods.erm import ERM

@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from despur.compute.input_batcher import InputBatcher
 from despur.compute.randomness import generator
-from despur.compute.task import InputBatcher, encode, head_of
+from despur.compute.task import encode, head_of
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec

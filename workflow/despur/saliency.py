@@ -21,8 +21,8 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
+from despur.compute.input_batcher import InputBatcher
 from despur.compute.randomness import generator
-from despur.compute.task import InputBatcher
 from despur.metrics.saliency import share_inside
 from despur.model import Model, model_of
 from despur.specs.paths import ResultPath, identify_run

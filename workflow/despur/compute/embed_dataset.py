@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from despur.compute.chunks import apply_network
-from despur.compute.task import InputBatcher
+from despur.compute.input_batcher import InputBatcher
 from despur.storage.store import Array, atomic
 
 GPU_BATCH = 1024

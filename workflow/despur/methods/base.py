@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from despur.compute import distributed
 from despur.compute.chunks import apply_network
 from despur.compute.compiling import eager
+from despur.compute.input_batcher import InputBatcher
 from despur.compute.optimizers import Plateau, build_optimizer, load_optimizer
-from despur.compute.task import InputBatcher, Task, encode, head_of
+from despur.compute.task import Task, encode, head_of
 from despur.encoders.base import build_encoder, check_vocabulary
 from despur.specs.spec import Spec
 from despur.storage.store import Array, InputError

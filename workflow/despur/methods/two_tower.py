@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from despur.compute.task import InputBatcher, PerSample
+from despur.compute.input_batcher import InputBatcher
+from despur.compute.task import PerSample
 from despur.datasets.sources import text
 from despur.datasets.sources.captions import LONGEST, VOCABULARY, captioned_scenes
 from despur.encoders.base import build_encoder

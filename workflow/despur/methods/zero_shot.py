@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from despur.compute.embed_dataset import embed
-from despur.compute.task import InputBatcher, Task, encode
+from despur.compute.input_batcher import InputBatcher
+from despur.compute.task import Task, encode
 from despur.encoders.base import build_encoder
 from despur.methods.base import Method
 from despur.methods.families.prompted import Unit, cosine_head, hold_prompts, set_head

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from despur.compute.task import Stage1Outputs, Task, present
+from despur.compute.input_batcher import present
+from despur.compute.task import Stage1Outputs, Task
 from despur.methods.base import Method
 from despur.specs.paths import ResultPath, Run
 from despur.storage.containers import Container

@@ -14,9 +14,9 @@ import pandas as pd
 import torch
 
 from despur.compute import compiling, distributed
+from despur.compute.input_batcher import present
 from despur.compute.machine import Machine, device_name, set_up_machine
 from despur.compute.randomness import generator, number
-from despur.compute.task import present
 from despur.methods.base import GradientMethod, Method
 from despur.methods.families.fitted import FittedMethod
 from despur.specs.paths import ResultPath, Run

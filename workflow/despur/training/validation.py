@@ -6,9 +6,10 @@ import numpy as np
 import torch
 from scipy.special import log_softmax
 
+from despur.compute.input_batcher import present
 from despur.compute.machine import Machine
 from despur.compute.randomness import generator
-from despur.compute.task import encode, head_of, present
+from despur.compute.task import encode, head_of
 from despur.methods.base import GradientMethod, Method
 from despur.metrics.groups import worst_group_accuracy
 from despur.specs.settings import SettingError
