@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from catalog import claims, components, datasets, gallery, reference
+from catalog import claims, components, datasets, gallery, reference, times
 from catalog.markdown import ROOT, code, contents, escape, page, table
 from despur.orchestration.experiments import find_paper, list_papers, load_experiments
 
@@ -31,6 +31,7 @@ Made from the code when the site is built.
 | every key of a configuration | [Keys of a configuration](configuration_keys.md) |
 | what each paper folder decides where its paper is silent | [Papers](papers/index.md) |
 | tables and figures of full runs | [Gallery](gallery/index.md) |
+| how long the stages of the bundled run take | [Where the time goes](times.md) |
 """
 
 
@@ -56,6 +57,7 @@ def collect_generated() -> dict[str, str]:
         "metric_functions.md": reference.build_metrics_page(),
         "command_options.md": reference.build_commands_page(),
         "configuration_keys.md": reference.build_configuration_page(),
+        "times.md": times.build_times(),
     }
 
 

@@ -127,3 +127,24 @@ def test_results_older_than_their_job_are_taken_from_the_cache_others_are_put_th
         "data": 0,
         "stage 1": taken,
     }
+
+
+def test_times_of_a_run_are_listed_by_stage_paper_and_critical_path(jobs, monkeypatch):
+    monkeypatch.setattr(cost.artifact_files, "list_outputs", lambda config, paper, artifact: [TABLE])
+    monkeypatch.setattr(cost.matrix, "list_outputs", lambda config: [METRICS])
+    times = cost.list_times({"papers": ["cnc"]}).set_index(["kind", "name"])
+    assert times.loc[("stage", "stage 2"), "seconds"] == 20
+    assert times.loc[("paper", "cnc"), "jobs"] == 5 and times.loc[("paper", "matrix"), "jobs"] == 4
+    assert times.loc[("all", ""), "seconds"] == 38
+    assert [*times.loc["critical path"].index] == [
+        "data: d",
+        "stage 1: s",
+        "stage 2: r",
+        "evaluate: r",
+        "tables and figures: t",
+    ]
+
+
+def test_without_records_no_times_are_listed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cost.list_times({"papers": ["cnc"]}).empty

@@ -7,10 +7,15 @@ record."""
 import json
 import os
 from base64 import urlsafe_b64encode
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
+
+from despur.orchestration import artifact_files, experiments, matrix
 
 RECORDS = Path(".snakemake/metadata")
 STAGES = {
@@ -131,3 +136,42 @@ def sum_jobs(jobs: Collection[Job]) -> dict[str, Any]:
         "devices": ", ".join(sorted({found["device"] for found in known if "device" in found})),
         "cached": sum(job.cached for job in jobs),
     }
+
+
+def measure_run(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Jobs and seconds behind all artifacts of a configuration: by stage and by paper, what papers share, the critical
+    path, and in all."""
+    jobs = Jobs()
+    behind = {
+        paper: jobs.behind(
+            file
+            for artifact in experiments.load_experiments(paper)["artifacts"]
+            for file in artifact_files.list_outputs(config, paper, artifact)
+        )
+        for paper in config["papers"]
+    }
+    behind["matrix"] = jobs.behind(matrix.list_outputs(config))
+    every = {log: job for each in behind.values() for log, job in each.items()}
+    used = Counter(log for each in behind.values() for log in each)
+    papers = [
+        {"name": name, **sum_jobs(each.values()), "shared": sum(used[log] > 1 for log in each)}
+        for name, each in behind.items()
+        if each
+    ]
+    return {
+        "stages": sum_by_stage(every.values()),
+        "papers": papers,
+        "path": jobs.critical_path(every),
+        **sum_jobs(every.values()),
+    }
+
+
+def list_times(config: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each stage, each paper and each job of the critical path of a finished run, and one for all: jobs,
+    seconds from start to end, and seconds of training and inference themselves. Empty without Snakemake's records."""
+    if not (found := measure_run(config))["jobs"]:
+        return pd.DataFrame()
+    path = [{"name": f"{job.stage}: {job.folder}", "jobs": 1, "seconds": job.seconds} for job in found["path"]]
+    kinds = {"stage": found["stages"], "paper": found["papers"], "critical path": path, "all": [{"name": "", **found}]}
+    rows = [{"kind": kind, **row} for kind, each in kinds.items() for row in each]
+    return pd.DataFrame(rows, columns=["kind", "name", "jobs", "seconds", "own_seconds"])

@@ -14,6 +14,7 @@ import pandas as pd
 
 from despur.orchestration import configuration, experiments
 from despur.reporting import origin
+from despur.reporting.cost import list_times
 from despur.reporting.digits import keep_digits
 from despur.specs.settings import SettingError
 from despur.storage.store import write_csv, write_json
@@ -47,6 +48,8 @@ def keep_reference(configfile: Path) -> None:
     config = configuration.load_configuration(configfile)
     made_by = {**origin.describe_code(), "config": config}  # before this writes into the tree
     keep_scorecard(Path(config["outputs"]), Path("results/reference") / configfile.stem)
+    if len(times := list_times(config)):
+        write_csv(Path("results/reference") / configfile.stem / "times.csv", times)
     for paper in config["papers"]:
         source, target = Path(config["outputs"]) / "papers" / paper, Path("results/reference") / configfile.stem / paper
         for file in (files := list_kept_files(source)):

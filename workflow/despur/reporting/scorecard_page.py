@@ -3,7 +3,6 @@ provenance."""
 
 import base64
 import os
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -122,29 +121,7 @@ class Page:
 
     def cost(self) -> dict[str, Any]:
         """Jobs and seconds by stage and by paper, what papers share, the critical path."""
-        jobs = cost.Jobs()
-        behind = {
-            paper: jobs.behind(
-                file
-                for artifact in experiments.load_experiments(paper)["artifacts"]
-                for file in artifact_files.list_outputs(self.config, paper, artifact)
-            )
-            for paper in self.config["papers"]
-        }
-        behind["matrix"] = jobs.behind(matrix.list_outputs(self.config))
-        every = {log: job for each in behind.values() for log, job in each.items()}
-        used = Counter(log for each in behind.values() for log in each)
-        papers = [
-            {"name": name, **cost.sum_jobs(each.values()), "shared": sum(used[log] > 1 for log in each)}
-            for name, each in behind.items()
-            if each
-        ]
-        return {
-            "stages": cost.sum_by_stage(every.values()),
-            "papers": papers,
-            "path": jobs.critical_path(every),
-            **cost.sum_jobs(every.values()),
-        }
+        return cost.measure_run(self.config)
 
     def provenance(self) -> dict[str, Any]:
         """What made the page, and how to make it again."""
