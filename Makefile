@@ -56,7 +56,7 @@ $(VENV)/docs: $(VENV)/ready envs/docs.lock
 	$(RUN) uv pip install -q --require-hashes -r envs/docs.lock
 	touch $@
 
-tutorial: $(VENV)/docs ## run the commands of docs/tutorial.md and the notebook, and keep their outputs in them
+tutorial: $(VENV)/docs ## run the commands of docs/tutorial.md, docs/your_own_data.md and the notebook, and keep their outputs in them
 	$(RUN) PYTHONPATH=docs python -m catalog.tutorial
 	$(RUN) jupyter execute --inplace docs/finished_runs.ipynb
 

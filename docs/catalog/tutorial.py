@@ -1,25 +1,32 @@
-"""Run the commands of docs/tutorial.md and write what they print below them: ``python -m catalog.tutorial``."""
+"""Run the commands of the pages that show outputs, and write what they print below them: ``python -m
+catalog.tutorial``."""
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "tutorial.md"
-STEP = re.compile(r"```bash\n(?P<command>[^\n]+)\n```\n(?:\n```text\n(?P<output>.*?)```\n)?", re.DOTALL)
+PAGES = [Path(__file__).parents[1] / name for name in ("tutorial.md", "your_own_data.md")]
+STEP = re.compile(
+    r"```(?P<language>bash|python)\n(?P<command>.*?)\n```\n(?:\n```text\n(?P<output>.*?)```\n)?", re.DOTALL
+)
 LONGEST = 8  # lines of a paragraph that are shown
 
 
-def list_steps(text: str) -> list[tuple[str, str | None]]:
-    """(command, output) of the page; no output where the page shows none."""
-    return [(match["command"], match["output"]) for match in STEP.finditer(text)]
+def list_steps(text: str) -> list[tuple[str, str, str | None]]:
+    """(language, command, output) of a page; no output where the page shows none."""
+    return [(match["language"], match["command"], match["output"]) for match in STEP.finditer(text)]
 
 
 def run_step(match: re.Match[str]) -> str:
     """A step with the output that its command has now. Raises CalledProcessError where the command fails."""
     shown = match["output"] is not None
-    found = subprocess.run(match["command"], shell=True, check=True, text=True, capture_output=shown)
+    words = (
+        ["bash", "-ec", match["command"]] if match["language"] == "bash" else [sys.executable, "-c", match["command"]]
+    )
+    found = subprocess.run(words, check=True, text=True, capture_output=shown)
     output = f"\n```text\n{clean(found.stdout)}\n```\n" if shown else ""
-    return f"```bash\n{match['command']}\n```\n{output}"
+    return f"```{match['language']}\n{match['command']}\n```\n{output}"
 
 
 def clean(output: str) -> str:
@@ -34,4 +41,5 @@ def cut_lines(lines: list[str]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(STEP.sub(run_step, PAGE.read_text()))
+    for page in PAGES:
+        page.write_text(STEP.sub(run_step, page.read_text()))

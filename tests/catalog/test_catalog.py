@@ -187,6 +187,9 @@ def test_a_command_of_the_tutorial_gets_its_output():
     text = "```bash\necho new\n```\n\n```text\nold\n```\n\n```bash\necho silent\n```\n"
     found = tutorial.STEP.sub(tutorial.run_step, text)
     assert found == "```bash\necho new\n```\n\n```text\nnew\n```\n\n```bash\necho silent\n```\n"
+    assert tutorial.STEP.sub(tutorial.run_step, "```python\nprint(1 + 1)\n```\n\n```text\n```\n").endswith(
+        "```text\n2\n```\n"
+    )
     with pytest.raises(subprocess.CalledProcessError):
         tutorial.STEP.sub(tutorial.run_step, "```bash\nfalse\n```\n")
 
@@ -202,17 +205,22 @@ def test_long_outputs_are_cut():
     assert tutorial.clean("a\n" * 50 + "\nb").splitlines() == ["a"] * tutorial.LONGEST + ["...", "", "b"]
 
 
-def test_the_tutorial_shows_outputs():
-    steps = tutorial.list_steps(tutorial.PAGE.read_text())
-    assert sum(bool(output) for _, output in steps) >= 4
+def test_pages_show_outputs():
+    shown = [sum(bool(output) for *_, output in tutorial.list_steps(page.read_text())) for page in tutorial.PAGES]
+    assert shown[0] >= 4 and shown[1] >= 1
 
 
 @pytest.mark.long
-def test_the_tutorial_shows_what_its_commands_print(tmp_path):
+@pytest.mark.parametrize("page", tutorial.PAGES, ids=lambda page: page.stem)
+def test_pages_show_what_their_commands_print(page, tmp_path):
     project = Project.fresh(tmp_path / "project")
-    for command, output in tutorial.list_steps(tutorial.PAGE.read_text()):
-        program, *words = command.removeprefix("python -m ").split()
-        found = tutorial.clean(project.python("-m", program, *(["-c1"] if program == "snakemake" else []), *words))
+    for language, command, output in tutorial.list_steps(page.read_text()):
+        if language == "python":
+            project.python("-c", command)
+            continue
+        for line in command.splitlines():
+            program, *words = line.removeprefix("python -m ").split()
+            found = tutorial.clean(project.python("-m", program, *(["-c1"] if program == "snakemake" else []), *words))
         if output is not None:
             assert simplify(found) == simplify(output), f"make tutorial writes it anew: {command}"
 
