@@ -14,12 +14,16 @@ INTRODUCTION = (
     "The seconds of a job are those from its start to its end, as Snakemake recorded them; other work on the machine "
     "makes them longer. *Own seconds* are those of training and inference themselves, without the start of a process, "
     "reading and writing. `make reference` writes them to "
-    "[`times.csv`](/results/reference/config/times.csv)."
+    "`results/reference/config/times.csv`."
 )
 
 
 def build_times(run: Path = RUN) -> str:
     """The page: shares of stages and papers, and the critical path."""
+    if not (run / "times.csv").exists():
+        return page(
+            "Where the time goes", "No times are kept yet: `make reference` writes them.", "[All pages](index.md)"
+        )
     times = pd.read_csv(run / "times.csv", keep_default_na=False, na_values=[""])
     total = times[times["kind"] == "all"].iloc[0]
     training = times[(times["kind"] == "stage") & times["name"].isin(["stage 1", "stage 2"])]["seconds"].sum()

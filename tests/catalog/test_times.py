@@ -13,3 +13,7 @@ def test_shares_are_of_all_seconds(tmp_path):
     assert "12 jobs took 100 seconds in all. Training (stages 1 and 2) was 80% of them." in text
     assert "| stage 2 | 5 | 50 | 50% | 40 |" in text and "| evaluate | 5 | 20 | 20% |  |" in text
     assert "| `stage 2: results/runs/x` | 1 | 15 | 15% |  |" in text
+
+
+def test_without_kept_times_the_page_says_so(tmp_path):
+    assert "No times are kept yet" in build_times(tmp_path)
