@@ -4,7 +4,6 @@ are bit-identical to those of an undisturbed run, and no process and no temporar
 import contextlib
 import json
 import random
-import re
 import shutil
 import time
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from project import FIGURE, TABLE, finish, tiny_project
 from storms.conftest import count_cases
 
-pytestmark = pytest.mark.storm
+pytestmark = [pytest.mark.storm, pytest.mark.long]
 RUNS = "results/runs/colored_digits"
 TARGETS = [TABLE, FIGURE, *(f"{RUNS}/{method}/s0-1/metrics.csv" for method in ("jtt", "dfr", "leace"))]
 LONGEST = 30  # seconds until a kill
@@ -118,23 +117,3 @@ def test_whatever_is_killed_the_results_are_bit_identical(undisturbed, tmp_path,
     told = ", ".join(f"{count} of {victim}" for victim, count in kills.items())
     outcome = f"killed with -9: {told}; results bit-identical, no process, no temporary file and no lock left"
     record("kills of a run of five kinds of methods", sum(kills.values()), outcome)
-
-
-def test_an_interrupt_is_no_traceback_and_the_same_command_goes_on(undisturbed, tmp_path):
-    """Ctrl-C reaches all processes of the terminal."""
-    project = undisturbed.copy(tmp_path / "project")
-    shutil.rmtree(project.root / RUNS)
-    process = project.start("-m", "snakemake", "-c1", *TARGETS)
-    log = project.root / "results/logs/runs/colored_digits"
-    before = {file: file.stat().st_mtime_ns for file in log.rglob("*.log")}
-    while process.poll() is None and all(file.stat().st_mtime_ns == before.get(file) for file in log.rglob("*.log")):
-        time.sleep(0.05)
-    for each in find_processes(project.root):
-        if not is_server(each):
-            each.send_signal(2)
-    _, text = finish(process)
-    assert "The same command goes on where this one was interrupted." in text
-    assert not re.search("Traceback|FAILED|Error|unlock|rerun-incomplete", text), text
-    project.snakemake(*TARGETS)
-    assert read_results(project.root) == read_results(undisturbed.root)
-    assert wait_until_gone(project.root) == []

@@ -27,7 +27,7 @@ UNSHOWN = (
         "Workflow defines that rule",
     ),
 )
-INTERRUPTED = "Terminating processes on user request"
+INTERRUPTED = "Terminating processes on user request", "died with <Signals.SIGINT"
 
 
 class LogHandler(LogHandlerBase):
@@ -79,7 +79,7 @@ class LogHandler(LogHandlerBase):
     def show_other(self, record: logging.LogRecord) -> None:
         """A message that is of no job."""
         text = self.state.name_restarted(record.getMessage()) if record.msg is not None else ""
-        self.state.interrupted |= text.startswith(INTERRUPTED)
+        self.state.interrupted |= any(sign in text for sign in INTERRUPTED)
         if self.state.interrupted and record.levelno >= logging.ERROR:
             return  # that jobs ended is no failure then
         if text and record.levelno >= logging.INFO and not text.strip().startswith(UNSHOWN):
