@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from catalog.markdown import code, escape, page, table
-from despur.orchestration.experiments import PAPERS
+from despur.reporting.summary import REFERENCE
 
-RUN = PAPERS.parents[1] / "results/reference/config"
+RUN = REFERENCE / "config"
 INTRODUCTION = (
     "After this page you know how long the stages, papers and slowest jobs of the bundled run (`make`) took when its "
     "results were last kept.\n\n"

@@ -7,7 +7,6 @@ import pytest
 import yaml
 from project import SOURCE
 
-from despur import evaluate
 from despur.orchestration import resources
 from despur.orchestration.jobs import find_result
 from despur.specs.declarations import list_components
@@ -102,7 +101,6 @@ def test_an_evaluation_asks_for_the_memory_of_a_runs_representations():
     )
     assert celeba["mem_mb"] == pytest.approx(2_500 + 202_599 * (14 * 2_048 + 1_600) / 1e6, abs=100)
     assert cmnist["mem_mb"] < 3_000
-    assert resources.RESAMPLES == evaluate.RESAMPLES
 
 
 def test_each_attempt_asks_for_more_memory_and_minutes():

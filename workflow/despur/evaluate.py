@@ -22,7 +22,7 @@ import pandas as pd
 from despur.metrics import probes
 from despur.metrics.codes import encode_logits
 from despur.metrics.groups import mean
-from despur.metrics.resampling import counts
+from despur.metrics.resampling import RESAMPLES, counts
 from despur.metrics.rows import Row, accuracies, leakage, predict_neighbors, representations, sizes, theorem
 from despur.specs.declarations import list_measures
 from despur.specs.paths import ResultPath, Run, identify_run
@@ -30,7 +30,6 @@ from despur.storage.containers import Container
 from despur.storage.provenance import run_from_command_line
 from despur.storage.store import Array, Dataset, atomic, load_dataset, write_csv
 
-RESAMPLES = 200
 Known = dict[tuple[Any, ...], list[Row]]
 
 

@@ -34,7 +34,7 @@ except SettingError as error:
 
 
 def refuse_unknown_targets():
-    """One message with the nearest name for a target that no rule makes. Called when all rules are known: not where
+    """One message with the nearest name for a target that nothing makes. Called when all rules are known, but not where
     another workflow includes this one or uses it as a module, which has rules of its own."""
     is_part = len(workflow.included_stack) > 1
     if is_part or not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:

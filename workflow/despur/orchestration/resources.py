@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from despur.metrics.resampling import RESAMPLES
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
@@ -22,7 +23,6 @@ FACTS = Path(__file__).parents[2] / "resources.yaml"
 PROFILE = FACTS.parent.parent / "profiles/slurm/profile.yaml"
 REFERENCE = Path("results/reference")
 TRAINED = ("stage1", "runs")
-RESAMPLES = 200  # bootstrap samples of an evaluation
 
 
 @cache

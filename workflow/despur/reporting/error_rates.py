@@ -20,13 +20,13 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import generator
+from despur.metrics.resampling import RESAMPLES
 from despur.reporting.contrasts import FAILS, HOLDS, Contrast, Group, decide
 from despur.storage.store import Array, atomic
 
 SEEDS, CONTRASTS, TEST_NOISE = (3, 5, 10), (1, 4, 10), (0.0, 0.5)
 FAR = 5.0
 POWER = (1.0, 2.0, 3.0)
-DRAWS = 200  # bootstrap samples, as evaluations draw them
 RUNS = 10_000  # simulated claims in each cell
 AT_ONCE = 250
 
@@ -52,7 +52,7 @@ def simulate(rng: np.random.Generator, runs: int, k: int, seeds: int, test_noise
     by_seed = rng.normal(size=(runs, k, seeds))
     if not test_noise:
         return Noise(by_seed, np.empty((runs, k, seeds, 0)))
-    shared, alone = (rng.normal(0, test_noise, (runs, k, size, DRAWS)) for size in (1, seeds))
+    shared, alone = (rng.normal(0, test_noise, (runs, k, size, RESAMPLES)) for size in (1, seeds))
     by_seed = by_seed + rng.normal(0, test_noise, (runs, k, 1))
     return Noise(by_seed, by_seed[..., None] + shared + alone / np.sqrt(2))
 

@@ -7,13 +7,11 @@ import numpy as np
 import pandas as pd
 
 from despur.metrics.predictions import Prediction, score
-from despur.metrics.resampling import counts, plan_checksum
+from despur.metrics.resampling import RESAMPLES, counts, plan_checksum
 from despur.specs.names import parse
 from despur.storage.cards import read_card
 from despur.storage.ledger import Key, Record, load_record
 from despur.storage.store import Array, InputError
-
-RESAMPLES = 200  # as despur/evaluate.py draws
 
 COLUMNS = ["split", "selection", "metric", "group"]
 load_card = cache(read_card)
