@@ -85,21 +85,47 @@ def test_a_failed_job_shows_its_log_and_how_to_run_it_again(call):
     assert "Stopped after" in text and "1 of 2 jobs done, 1 failed" in text
 
 
-@pytest.mark.parametrize("sign", ["Terminating processes on user request, ...", "'x' died with <Signals.SIGINT: 2>."])
-def test_an_interrupt_is_no_failure(sign, capsys):
-    handler = LogHandler.__new__(LogHandler)
-    handler.handler, handler.state = None, RunState(time.monotonic)
-    handler.view = PlainView(handler.state)
-    handler.state.plan({"build_data": 1})
-    told = {"rule_name": "build_data", "rule_msg": "Building a", "log": [], "output": [], "shellcmd": "c"}
-    handler.state.start({"jobid": 1, **told})
-    handler.show_other(logging.makeLogRecord({"msg": sign, "levelno": logging.ERROR}))
-    handler.follow(logging.makeLogRecord({"event": LogEvent.JOB_ERROR, "jobid": 1}))
-    handler.show_other(logging.makeLogRecord({"msg": "WorkflowError: x", "levelno": logging.ERROR}))
+@pytest.fixture
+def handler():
+    """The plugin in a run of two jobs, both of which have started."""
+    made = LogHandler.__new__(LogHandler)
+    made.handler, made.state = None, RunState(time.monotonic)
+    made.view = PlainView(made.state)
+    made.state.plan({"build_data": 2})
+    for number, word in enumerate("ab"):
+        told = {"rule_name": "build_data", "rule_msg": f"Building {word}", "log": [], "output": [word]}
+        made.state.start({"jobid": number, "shellcmd": f"build {word}", **told})
+    return made
+
+
+def tell_end(handler, number, end):
+    """What Snakemake says of a job that ends badly."""
+    text = f"RuleException:\nCommand 'set -euo pipefail;  build {'ab'[number]}' {end}."
+    handler.follow(logging.makeLogRecord({"event": LogEvent.ERROR, "msg": text, "levelno": logging.ERROR}))
+    handler.follow(logging.makeLogRecord({"event": LogEvent.JOB_ERROR, "jobid": number}))
+
+
+@pytest.mark.parametrize("end", ["died with <Signals.SIGINT: 2>", "returned non-zero exit status 130"])
+def test_an_interrupt_is_no_failure(handler, end, capsys):
+    stop = "Terminating processes on user request, this might take some time."
+    handler.follow(logging.makeLogRecord({"msg": stop, "levelno": logging.INFO}))
+    tell_end(handler, 0, end)
+    tell_end(handler, 1, end)
     handler.view.end()
-    stopped, goes_on = capsys.readouterr().err.splitlines()
-    assert "0 of 1 job done, 1 interrupted" in stopped
+    said, stopped, goes_on = capsys.readouterr().err.splitlines()
+    assert said == stop and "0 of 2 jobs done, 2 interrupted" in stopped
     assert goes_on == "The same command goes on where this one was interrupted."
+
+
+def test_an_interrupt_of_one_job_hides_no_failure_of_another(handler, capsys):
+    tell_end(handler, 0, "died with <Signals.SIGINT: 2>")
+    tell_end(handler, 1, "returned non-zero exit status 1")
+    handler.follow(logging.makeLogRecord({"msg": "OSError: no space", "levelno": logging.ERROR}))
+    handler.view.end()
+    text = capsys.readouterr().err
+    assert "build b" in text and "FAILED  Building b" in text and "OSError: no space" in text
+    assert "build a" not in text and "Building a" not in text
+    assert "0 of 2 jobs done, 1 interrupted, 1 failed" in text
 
 
 def test_snakemake_speaks_itself_where_it_is_asked_to(call):

@@ -19,15 +19,9 @@ from snakemake_logger_plugin_despur.views import LiveView, PlainView, has_termin
 UNSHOWN = (
     *("Assuming unrestricted shared", "Building DAG", "Complete log", "Conda environments", "Elapsed time", "Execute "),
     *("Group jobs", "host: ", "Provided ", "Rules claiming", "Select jobs", "Singularity containers", "Using shell"),
-    *(
-        "Shutting down",
-        "Exiting because a job",
-        "At least one job did not",
-        "Will exit after",
-        "Workflow defines that rule",
-    ),
+    *("Shutting down", "Exiting because a job", "Will exit after", "Workflow defines that rule"),
+    "WorkflowError:\nAt least one job did not complete",  # the last line of the view says it
 )
-INTERRUPTED = "Terminating processes on user request", "died with <Signals.SIGINT"
 
 
 class LogHandler(LogHandlerBase):
@@ -71,7 +65,7 @@ class LogHandler(LogHandlerBase):
                     self.view.show_message(warning, "yellow")
         elif event == LogEvent.JOB_ERROR:
             job = self.state.fail(told["jobid"])
-            if job and not self.state.interrupted:
+            if job and not job.interrupted:
                 self.view.show_message(describe_failure(job), "red")
         elif event in (None, LogEvent.ERROR):
             self.show_other(record)
@@ -79,9 +73,8 @@ class LogHandler(LogHandlerBase):
     def show_other(self, record: logging.LogRecord) -> None:
         """A message that is of no job."""
         text = self.state.name_restarted(record.getMessage()) if record.msg is not None else ""
-        self.state.interrupted |= any(sign in text for sign in INTERRUPTED)
-        if self.state.interrupted and record.levelno >= logging.ERROR:
-            return  # that jobs ended is no failure then
+        if self.state.note_interrupt(text):
+            return
         if text and record.levelno >= logging.INFO and not text.strip().startswith(UNSHOWN):
             color = "red" if record.levelno >= logging.ERROR else "yellow" if record.levelno >= logging.WARNING else ""
             self.view.show_message(text, color)

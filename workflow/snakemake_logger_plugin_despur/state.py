@@ -18,6 +18,8 @@ STAGES = {  # by rule, in the order of data; any other rule makes tables and fig
 REST = "tables and figures"
 TYPICAL = {"data": 3.0, "groups": 5.0, "evaluation": 10.0, "saliency maps": 10.0, REST: 3.0}  # seconds, until measured
 LINES = 15  # of a failed job's log
+STOPPED = "Terminating processes on user request", "Cancelling snakemake on user request"  # Snakemake on Ctrl-C
+INTERRUPTED = "died with <Signals.SIGINT", "returned non-zero exit status 130"  # Snakemake on a job's end by Ctrl-C
 LONGEST = 300  # characters of a command to type
 
 
@@ -32,6 +34,7 @@ class Job:
     output: str = ""
     command: str = ""
     seconds: float = 0.0
+    interrupted: bool = False
 
     def read_progress(self) -> str:
         """The newest line of progress in the log of a training job."""
@@ -46,10 +49,10 @@ def list_warnings(job: Job) -> list[str]:
 
 
 class RunState:
-    """Jobs of a run, by stage. ``clock`` tells seconds; ``interrupted``: a person has stopped the run."""
+    """Jobs of a run, by stage. ``clock`` tells seconds; ``stopped``: a person has stopped the run."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self.clock, self.began, self.interrupted = clock, clock(), False
+        self.clock, self.began, self.stopped = clock, clock(), False
         self.planned: Counter[str] = Counter()
         self.running: dict[int, Job] = {}
         self.finished: list[Job] = []
@@ -89,6 +92,15 @@ class RunState:
             self.failed[number] = job
         return job
 
+    def note_interrupt(self, text: str) -> bool:
+        """Whether a message of Snakemake says that a job has ended by an interrupt; that job is marked. Notes, too,
+        where it says that a person has stopped the run."""
+        self.stopped |= any(sign in text for sign in STOPPED)
+        ended = any(sign in text for sign in INTERRUPTED)
+        for job in list(self.running.values()):
+            job.interrupted |= ended and bool(job.command) and job.command in text
+        return ended
+
     def name_restarted(self, text: str) -> str:
         """Snakemake's message that a job starts again, with the job's words in the place of its number; any other
         message as it is."""
@@ -105,6 +117,10 @@ class RunState:
     def list_stages(self) -> list[str]:
         """The stages that have jobs, in the order of data."""
         return [stage for stage in (*STAGES.values(), REST) if self.planned[stage]]
+
+    def count_interrupted(self) -> int:
+        """How many jobs have ended by an interrupt."""
+        return sum(job.interrupted for job in self.failed.values())
 
     def count_done(self) -> int:
         return sum(self.count(stage)[0] for stage in self.list_stages())

@@ -36,8 +36,10 @@ def summarize(state: RunState) -> str:
     left = state.estimate_left()
     running = f", {len(state.running)} running" if state.running else ""
     counted = f"{state.count_done()} of {format_jobs(sum(state.planned.values()))} done{running}"
-    failed = f", {len(state.failed)} {'interrupted' if state.interrupted else 'failed'}" if state.failed else ""
-    return f"{counted}{failed}" + (f", about {format_seconds(left)} left" if left else "")
+    interrupted = state.count_interrupted()
+    ended = {"interrupted": interrupted, "failed": len(state.failed) - interrupted}
+    unfinished = "".join(f", {count} {word}" for word, count in ended.items() if count)
+    return f"{counted}{unfinished}" + (f", about {format_seconds(left)} left" if left else "")
 
 
 class PlainView:
@@ -74,7 +76,7 @@ class PlainView:
         whole = format_seconds(state.clock() - state.began)
         done = state.count_done() == sum(state.planned.values()) and not state.failed
         self.show_message(f"{'Finished' if done else 'Stopped'} after {whole}: {summarize(state)}.")
-        if state.interrupted:
+        if state.stopped or state.count_interrupted():
             self.show_message("The same command goes on where this one was interrupted.")
         if state.finished and done:
             last = state.finished[-1]

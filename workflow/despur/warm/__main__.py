@@ -55,7 +55,8 @@ def main() -> None:
         try:
             sys.exit(send_command(int(owner), sys.argv[1:]))
         except KeyboardInterrupt:  # the server then kills the child
-            sys.exit("stopped")
+            print("stopped", file=sys.stderr)
+            sys.exit(130)
     os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 
