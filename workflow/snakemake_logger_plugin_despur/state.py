@@ -19,7 +19,7 @@ REST = "tables and figures"
 TYPICAL = {"data": 3.0, "groups": 5.0, "evaluation": 10.0, "saliency maps": 10.0, REST: 3.0}  # seconds, until measured
 LINES = 15  # of a failed job's log
 STOPPED = "Terminating processes on user request", "Cancelling snakemake on user request"  # Snakemake on Ctrl-C
-INTERRUPTED = "died with <Signals.SIGINT", "returned non-zero exit status 130"  # Snakemake on a job's end by Ctrl-C
+INTERRUPTED = "died with <Signals.SIGINT"  # Snakemake on a job that Ctrl-C ended
 LONGEST = 300  # characters of a command to type
 
 
@@ -40,6 +40,10 @@ class Job:
         """The newest line of progress in the log of a training job."""
         lines = [line for line in read_lines(self.log) if " min left" in line]
         return lines[-1].rpartition(": ")[2] if lines else ""
+
+    def says_stopped(self) -> bool:
+        """Whether the last line of the log is what a stage of despur says when it is interrupted."""
+        return "".join(read_lines(self.log)[-1:]).startswith("stopped")
 
 
 def list_warnings(job: Job) -> list[str]:
@@ -93,13 +97,13 @@ class RunState:
         return job
 
     def note_interrupt(self, text: str) -> bool:
-        """Whether a message of Snakemake says that a job has ended by an interrupt; that job is marked. Notes, too,
-        where it says that a person has stopped the run."""
+        """Whether a message of Snakemake says that a job has ended, and an interrupt is why; that job is marked.
+        Notes, too, where it says that a person has stopped the run."""
         self.stopped |= any(sign in text for sign in STOPPED)
-        ended = any(sign in text for sign in INTERRUPTED)
-        for job in list(self.running.values()):
-            job.interrupted |= ended and bool(job.command) and job.command in text
-        return ended
+        ended = [job for job in list(self.running.values()) if job.command and job.command in text]
+        for job in ended:
+            job.interrupted = INTERRUPTED in text or job.says_stopped()
+        return any(job.interrupted for job in ended)
 
     def name_restarted(self, text: str) -> str:
         """Snakemake's message that a job starts again, with the job's words in the place of its number; any other

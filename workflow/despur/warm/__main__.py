@@ -55,8 +55,7 @@ def main() -> None:
         try:
             sys.exit(send_command(int(owner), sys.argv[1:]))
         except KeyboardInterrupt:  # the server then kills the child
-            print("stopped", file=sys.stderr)
-            sys.exit(130)
+            sys.exit("stopped")
     os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 
