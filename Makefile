@@ -13,7 +13,8 @@ help: ## this list
 reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	$(RUN) snakemake --configfile $(CONFIG)
 	$(RUN) snakemake --configfile $(CONFIG) --report $(OUTPUTS)/report.html > /dev/null
-	-@$(RUN) despur explore --output $(OUTPUTS)/explorer.html
+	@$(RUN) despur explore --output $(OUTPUTS)/explorer.html || \
+		echo "There is no new $(OUTPUTS)/explorer.html, for the reason above. It shows all runs that are here, not only those of $(CONFIG): the run goes on."
 	@$(RUN) despur verdict --configfile $(CONFIG)
 	@$(RUN) python -m despur.reporting.digits --configfile $(CONFIG)
 

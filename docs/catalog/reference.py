@@ -2,8 +2,10 @@
 
 import argparse
 import ast
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
+from unittest.mock import patch
 
 import yaml
 
@@ -12,6 +14,7 @@ from despur.__main__ import build_parser
 from despur.orchestration.configuration import SCHEMA
 from despur.specs.declarations import list_files
 
+WIDTH = 80  # of a help text
 KINDS = {"string": "text", "array": "list", "object": "mapping", "integer": "whole number", "boolean": "true or false"}
 
 
@@ -44,9 +47,10 @@ def build_commands_page() -> str:
 
 
 def format_helps() -> dict[str, str]:
-    """The help of each command, by name."""
+    """The help of each command, by name, in lines of WIDTH characters on every terminal."""
     actions = (action.choices for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
-    return {name: command.format_help() for name, command in next(actions).items()}
+    with patch.dict(os.environ, COLUMNS=str(WIDTH)):  # argparse reads it
+        return {name: command.format_help() for name, command in next(actions).items()}
 
 
 def build_configuration_page() -> str:

@@ -143,6 +143,13 @@ def test_every_command_is_on_its_page_and_in_the_guide():
         assert f"`despur {name}" in guide and f"usage: despur {name} " in options, name
 
 
+def test_helps_are_the_same_on_every_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = reference.build_commands_page()
+    monkeypatch.setenv("COLUMNS", "200")
+    assert narrow == reference.build_commands_page()
+
+
 def test_components_of_an_extension_are_in_the_catalog(tmp_path, monkeypatch):
     (tmp_path / "methods").mkdir()
     text = (PACKAGE / "methods/jtt.py").read_text()

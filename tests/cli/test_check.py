@@ -39,7 +39,9 @@ def few_birds(tmp_path, monkeypatch):
 
 def test_a_whole_copy_is_right(few_birds, tmp_path):
     write_birds(tmp_path, few_birds)
-    assert "right; 10 train, 4 val, 6 test" in [*check.check_dataset("waterbirds+size=32")][-1]
+    line = [*check.check_dataset("waterbirds+size=32")][-1]
+    assert "right; 10 train, 4 val, 6 test" in line
+    assert line.values["samples"] == {"train": 10, "val": 4, "test": 6} and line.values["gaps"] == []
 
 
 def test_a_table_that_was_cut_off_is_not_right_and_the_message_says_what_was_published(few_birds, tmp_path):

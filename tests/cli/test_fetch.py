@@ -82,3 +82,5 @@ def test_facts_of_a_download_are_shown():
     known = Download("http://a/b.zip", "there", size=2_500_000, checksum="md5:1", license="MIT", tried=True)
     assert "2.5 MB; license: MIT; checksum: md5:1" in fetch.describe(known, "other")
     assert "read in there; tried" in fetch.describe(known, "other")
+    facts = fetch.describe(known, "other").values
+    assert (facts["url"], facts["size"], facts["license"]) == ("http://a/b.zip", 2_500_000, "MIT")

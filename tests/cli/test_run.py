@@ -84,6 +84,15 @@ def test_tables_are_json_where_it_is_asked_for():
     assert settings["temperature"] == expected
 
 
+def test_tables_are_json_where_a_command_ends_with_an_error_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results/ledger/cmnist").mkdir(parents=True)
+    (tmp_path / "results/ledger/cmnist/strange.txt").touch()
+    ended = despur("ledger", "check", "--json")
+    (fault,) = json.loads(ended.stdout)["faults"]
+    assert "strange.txt" in fault["fault"] and ended.returncode == 1 and "1 faults" in ended.stderr
+
+
 def test_the_shell_is_offered_commands_and_names_that_exist(monkeypatch):
     pytest.importorskip("argcomplete")
     from argcomplete.finders import CompletionFinder

@@ -80,9 +80,11 @@ def test_without_a_terminal_each_job_is_a_line_at_its_start_and_at_its_end(call)
 
 def test_a_failed_job_shows_its_log_and_how_to_run_it_again(call):
     code, text = call("false")
-    assert code == 1 and "FAILED  Training b\n  the end of its log, b.log:\n    first words\n    last words" in text
+    log = "  the end of its log, b.log:\n    first words\n    last words"
+    assert code == 1 and f"FAILED  Training b (exit status 1)\n{log}" in text
     assert "by hand: snakemake b --verbose" in text and text.count("FAILED") == 1
     assert "Stopped after" in text and "1 of 2 jobs done, 1 failed" in text
+    assert "Exception" not in text and "WorkflowError" not in text
 
 
 @pytest.fixture
@@ -125,8 +127,8 @@ def test_an_interrupt_of_one_job_hides_no_failure_of_another(handler, capsys):
     handler.follow(logging.makeLogRecord({"msg": "OSError: no space", "levelno": logging.ERROR}))
     handler.view.end()
     text = capsys.readouterr().err
-    assert "build b" in text and "FAILED  Building b" in text and "OSError: no space" in text
-    assert "build a" not in text and "Building a" not in text
+    assert "FAILED  Building b (exit status 1)" in text and "OSError: no space" in text
+    assert "Building a" not in text and "RuleException" not in text
     assert "0 of 2 jobs done, 1 interrupted, 1 failed" in text
 
 

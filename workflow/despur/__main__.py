@@ -19,7 +19,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         },
     ),
 }
-TABLES = ("run", "list", "explain", "show", "diff", "check", "unused", "plan", "verdict")  # commands that print tables
+TABLELESS = ("explore", "new")  # commands that print no table
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -136,7 +136,7 @@ def build_parser() -> argparse.ArgumentParser:
             )
             if kind:
                 argument.completer = partial(complete_name, kind)  # type: ignore[attr-defined]
-        if name in TABLES:
+        if name not in TABLELESS:
             command.add_argument("--json", action="store_true", help="print tables as JSON")
     return parser
 
@@ -154,6 +154,20 @@ def parse_arguments(parser: argparse.ArgumentParser, words: Sequence[str]) -> di
     return vars(parser.parse_args(words[:end])) | {"options": words[end + 1 :]}
 
 
+def print_lines(lines: Iterable[str], as_json: bool) -> None:
+    """Print each line as soon as it is known; or all tables as JSON at the end, also where that is an error."""
+    rows = []
+    try:
+        for line in lines:
+            if as_json:
+                rows.append(line)
+            else:
+                print(line)
+    finally:
+        if as_json:
+            print(format_json(rows))
+
+
 def main() -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it, as any other command
     parser = build_parser()
@@ -165,12 +179,7 @@ def main() -> None:
     work, _ = COMMANDS[arguments.pop("command")]
     as_json = arguments.pop("json", False)
     try:
-        lines = work(**arguments)
-        if as_json:
-            print(format_json(lines))
-            return
-        for line in lines:
-            print(line)
+        print_lines(work(**arguments), as_json)
     except (SettingError, RuntimeError) as error:  # store.InputError is one, but imports pandas
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:

@@ -65,7 +65,7 @@ class LogHandler(LogHandlerBase):
                     self.view.show_message(warning, "yellow")
         elif event == LogEvent.JOB_ERROR:
             job = self.state.fail(told["jobid"])
-            if job and not job.interrupted:
+            if job and not job.was_interrupted():
                 self.view.show_message(describe_failure(job), "red")
         elif event in (None, LogEvent.ERROR):
             self.show_other(record)
@@ -73,7 +73,7 @@ class LogHandler(LogHandlerBase):
     def show_other(self, record: logging.LogRecord) -> None:
         """A message that is of no job."""
         text = self.state.name_restarted(record.getMessage()) if record.msg is not None else ""
-        if self.state.note_interrupt(text):
+        if self.state.note_end(text):
             return
         if text and record.levelno >= logging.INFO and not text.strip().startswith(UNSHOWN):
             color = "red" if record.levelno >= logging.ERROR else "yellow" if record.levelno >= logging.WARNING else ""

@@ -19,7 +19,7 @@ REST = "tables and figures"
 TYPICAL = {"data": 3.0, "groups": 5.0, "evaluation": 10.0, "saliency maps": 10.0, REST: 3.0}  # seconds, until measured
 LINES = 15  # of a failed job's log
 STOPPED = "Terminating processes on user request", "Cancelling snakemake on user request"  # Snakemake on Ctrl-C
-INTERRUPTED = "died with <Signals.SIGINT"  # Snakemake on a job that Ctrl-C ended
+END = re.compile(r"returned non-zero (exit status \d+)|died with <Signals\.(\w+)")  # Snakemake on a job's command
 LONGEST = 300  # characters of a command to type
 
 
@@ -34,16 +34,16 @@ class Job:
     output: str = ""
     command: str = ""
     seconds: float = 0.0
-    interrupted: bool = False
+    end: str = ""  # of a job that did not finish: exit status 1, SIGKILL
 
     def read_progress(self) -> str:
         """The newest line of progress in the log of a training job."""
         lines = [line for line in read_lines(self.log) if " min left" in line]
         return lines[-1].rpartition(": ")[2] if lines else ""
 
-    def says_stopped(self) -> bool:
-        """Whether the last line of the log is what a stage of despur says when it is interrupted."""
-        return "".join(read_lines(self.log)[-1:]).startswith("stopped")
+    def was_interrupted(self) -> bool:
+        """Whether Ctrl-C ended it: it died of that, or its log ends with what a stage of despur says then."""
+        return self.end == "SIGINT" or "".join(read_lines(self.log)[-1:]).startswith("stopped")
 
 
 def list_warnings(job: Job) -> list[str]:
@@ -96,14 +96,15 @@ class RunState:
             self.failed[number] = job
         return job
 
-    def note_interrupt(self, text: str) -> bool:
-        """Whether a message of Snakemake says that a job has ended, and an interrupt is why; that job is marked.
+    def note_end(self, text: str) -> bool:
+        """Whether a message of Snakemake says how the command of a job that runs has ended; then the job keeps it.
         Notes, too, where it says that a person has stopped the run."""
         self.stopped |= any(sign in text for sign in STOPPED)
         ended = [job for job in list(self.running.values()) if job.command and job.command in text]
-        for job in ended:
-            job.interrupted = INTERRUPTED in text or job.says_stopped()
-        return any(job.interrupted for job in ended)
+        if match := END.search(text):
+            for job in ended:
+                job.end = match[1] or match[2]
+        return bool(match and ended)
 
     def name_restarted(self, text: str) -> str:
         """Snakemake's message that a job starts again, with the job's words in the place of its number; any other
@@ -124,7 +125,7 @@ class RunState:
 
     def count_interrupted(self) -> int:
         """How many jobs have ended by an interrupt."""
-        return sum(job.interrupted for job in self.failed.values())
+        return sum(job.was_interrupted() for job in self.failed.values())
 
     def count_done(self) -> int:
         return sum(self.count(stage)[0] for stage in self.list_stages())
@@ -166,7 +167,8 @@ def describe_failure(job: Job) -> str:
     lines = read_lines(job.log)[-LINES:]
     log = [f"  the end of its log, {job.log}:", *(f"    {line}" for line in lines)] if lines else []
     missing = [f"  its log, {job.log}, is empty"] if job.log and not lines else []
-    return "\n".join([f"FAILED  {job.words}", *log, *missing, f"  by hand: {spell_command(job)}"])
+    end = f" ({job.end})" if job.end else ""
+    return "\n".join([f"FAILED  {job.words}{end}", *log, *missing, f"  by hand: {spell_command(job)}"])
 
 
 def spell_command(job: Job) -> str:

@@ -33,7 +33,7 @@ def format_jobs(count: int) -> str:
 
 def summarize(state: RunState) -> str:
     """The whole run in a line."""
-    left = state.estimate_left()
+    left = state.estimate_left() if state.running else None
     running = f", {len(state.running)} running" if state.running else ""
     counted = f"{state.count_done()} of {format_jobs(sum(state.planned.values()))} done{running}"
     interrupted = state.count_interrupted()

@@ -107,13 +107,16 @@ def check_dataset(name: str) -> Iterator[str]:
     for point in sweep.points:
         with patch("pooch.retrieve", side_effect=RuntimeError("this check downloads nothing; the run will")):
             dataset = build_dataset(point.source or point, root)
-        sizes = ", ".join(f"{len(dataset.rows(split)):,} {split}" for split in dataset.splits)
         if other := [*data_checks.compare_sizes(point.source or point, dataset)]:
             source = find_statement(sweep.base_name, SOURCE)
             raise InputError(f"{point.name}: {'; '.join(other)}. Parts are missing, or it is another version: {source}")
         data_checks.read_inputs(dataset)
-        yield f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"
-        yield from (f"  but {gap}" for gap in data_checks.list_gaps(dataset))
+        gaps = [*data_checks.list_gaps(dataset)]
+        samples = {split: len(dataset.rows(split)) for split in dataset.splits}
+        sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
+        text = f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"
+        yield Row(text, "datasets", name=point.name, state="right", samples=samples, gaps=gaps)
+        yield from (f"  but {gap}" for gap in gaps)
 
 
 def find_statement(dataset: str, pattern: str) -> str:

@@ -41,8 +41,10 @@ def list_differences(first: dict[str, Any], second: dict[str, Any]) -> Iterator[
     yield asked[0] if asked[0] == asked[1] else f"{' | '.join(asked)}: a change may be the seeds'"
     for key in ("device", "precision", "versions"):
         if first.get(key) != second.get(key):
-            yield f"{key}: {first.get(key)} | {second.get(key)}"
-    yield f"code: {'the same' if first['specification']['code'] == second['specification']['code'] else 'differs'}"
+            text = f"{key}: {first.get(key)} | {second.get(key)}"
+            yield Row(text, "made_by", key=key, first=first.get(key), second=second.get(key))
+    left, right = (about["specification"]["code"] for about in (first, second))
+    yield Row(f"code: {'the same' if left == right else 'differs'}", "made_by", key="code", first=left, second=right)
 
 
 def list_changes(

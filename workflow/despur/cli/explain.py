@@ -130,4 +130,13 @@ def explain_artifact(path: Path) -> Iterator[str]:
                 yield f"  this configuration sets {changed}"
             for own in experiments.list_artifact_runs(config, paper, artifact):
                 instead = f" instead of {own.paper_dataset}" if own.substitute else ""
-                yield f"  {own.paper_method} on {own.dataset}{instead}: {', '.join(own.folders)}"
+                text = f"  {own.paper_method} on {own.dataset}{instead}: {', '.join(own.folders)}"
+                yield Row(
+                    text,
+                    "runs",
+                    configuration=str(file),
+                    paper_method=own.paper_method,
+                    paper_dataset=own.paper_dataset,
+                    used_dataset=own.dataset,
+                    folders=own.folders,
+                )

@@ -3,9 +3,11 @@ the files of data sets and encoders (despur/storage/downloads.py)."""
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from despur.cli.check import LICENCE, SOURCE, check_dataset, find_statement, list_needed_data
+from despur.cli.rows import Row
 from despur.specs.declarations import list_components, read_declarations, read_docstring
 from despur.specs.names import parse, unknown
 from despur.specs.paths import data_root
@@ -83,17 +85,17 @@ def find_license(kind: str, name: str) -> str:
     return find_statement(name, LICENCE) if kind == "datasets" else "not stated"
 
 
-def describe(download: Download, license: str) -> str:
+def describe(download: Download, license: str) -> Row:
     """Address, size, license and checksum of a file, and how certain they are."""
+    license = download.license or license
     size = f"{download.size / 1e6:,.1f} MB" if download.size else "size not published"
     tried = "tried" if download.tried else "not tried: nobody has downloaded it with this command"
-    return "\n".join(
-        [
-            f"{download.url}",
-            f"  {size}; license: {download.license or license}; checksum: {download.checksum or 'not published'}",
-            f"  read in {download.read_in}; {tried}",
-        ]
+    text = (
+        f"{download.url}\n"
+        f"  {size}; license: {license}; checksum: {download.checksum or 'not published'}\n"
+        f"  read in {download.read_in}; {tried}"
     )
+    return Row(text, "files", **{**asdict(download), "license": license})
 
 
 def confirm(question: str, yes: bool) -> None:
@@ -102,7 +104,8 @@ def confirm(question: str, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise SettingError("nobody can be asked here: say --yes to download")
-    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    if input().strip().lower() not in ("y", "yes"):
         raise SettingError("nothing was downloaded")
 
 

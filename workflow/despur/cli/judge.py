@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from despur.cli.verdict import count_scorecard
+
 
 def judge_measured(configfile: Path, output: Path, no_ledger: bool) -> Iterator[str]:
     """tables, claims and scorecard from the ledger and the runs that are here; nothing is trained"""
     from despur.reporting.without_training import give_verdicts as give
 
     yield from give(configfile, output, not no_ledger)
+    yield count_scorecard(output / "scorecard.csv")

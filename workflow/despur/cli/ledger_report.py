@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from despur.cli.rows import Row
 from despur.orchestration.experiments import find_papers, load_experiments
 from despur.specs.names import parse
 from despur.storage import ledger
@@ -25,7 +26,7 @@ def write_reports(folder: Path = ledger.LEDGER) -> Iterator[str]:
         if new != text:
             with atomic(file) as temporary:
                 temporary.write_text(new)
-            yield f"written  {file}"
+            yield Row(f"written  {file}", "written", paper=paper, file=str(file))
 
 
 def insert_report(text: str, report: str) -> str:

@@ -136,7 +136,7 @@ def plan_configuration(configfile: Path, device: str, only_open: bool = False) -
     )
     yield "Times are at most: nothing is known of early stopping. The longest chain:"
     for result in find_longest_chain(every, device)[1]:
-        yield (
-            f"  {resources.estimate_elapsed_seconds(result, device) / 3600:>10,.2f} h  {result.stage:<9} "
-            f"{result.folder.relative_to(result.root)}"
-        )
+        hours = resources.estimate_elapsed_seconds(result, device) / 3600
+        folder = result.folder.relative_to(result.root)
+        text = f"  {hours:>10,.2f} h  {result.stage:<9} {folder}"
+        yield Row(text, "longest_chain", stage=result.stage, folder=str(folder), hours=hours)

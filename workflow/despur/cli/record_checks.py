@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from despur.cli.measurements import differences, follow
+from despur.cli.rows import Row
 from despur.metrics.predictions import Prediction
 from despur.specs.settings import SettingError
 from despur.storage import ledger
@@ -28,10 +29,11 @@ def check_ledger(folder: Path = ledger.LEDGER) -> Iterator[str]:
             faults += [f"{record.path}: {fault}" for fault in find_faults(record, folder, cards)]
         except (SettingError, InputError) as error:
             faults.append(f"{record.path}: {error}")
-    yield from sorted(faults)
+    yield from (Row(fault, "faults", fault=fault) for fault in sorted(faults))
     if faults:
         raise SettingError(f"{folder}: {len(faults)} faults")
-    yield f"{folder}: {len(records)} records, {len(cards)} cards, no fault"
+    text = f"{folder}: {len(records)} records, {len(cards)} cards, no fault"
+    yield Row(text, "checked", folder=str(folder), records=len(records), cards=len(cards))
 
 
 def load_cards(folder: Path) -> tuple[dict[Path, Dataset], list[str]]:

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from despur.cli.measurements import measure
+from despur.cli.rows import Row
 from despur.specs.declarations import read_declarations
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
@@ -37,10 +38,11 @@ def record(paths: Iterable[str | Path], commit: str | None = None, folder: Path 
     for path in paths:
         try:
             for file in record_folder(locate_result(path), commit, folder):
-                yield f"recorded  {file} ({file.stat().st_size / 1000:.1f} kB)"
+                size = file.stat().st_size
+                yield Row(f"recorded  {file} ({size / 1000:.1f} kB)", "records", file=str(file), bytes=size)
         except (SettingError, InputError) as error:
             refused += 1
-            yield f"refused   {error}"
+            yield Row(f"refused   {error}", "refused", folder=str(path), reason=str(error))
     if refused:
         raise SettingError(f"{refused} of {len(paths)} folders were refused")
 

@@ -18,23 +18,28 @@ COUNTED = ("agrees", "differs", "too noisy", "holds", "fails", "undecided")
 
 def summarize_run(configfile: Path) -> Iterator[str]:
     """what the run of a configuration made, where it is, and the verdict in one line"""
-    import pandas as pd
-
-    from despur.reporting.scorecard_counts import count_verdicts
-
     outputs = Path(configuration.load_configuration(configfile)["outputs"])
     scorecard = outputs / "scorecard.csv"
     if not scorecard.exists():
         raise SettingError(f"{scorecard} is not there: make it with snakemake --configfile {configfile}")
-    table = pd.read_csv(scorecard, low_memory=False)
     pages = [file for name in ("scorecard", "report", "explorer") if (file := outputs / f"{name}.html").exists()]
     yield f"Tables and figures: {outputs / 'papers'}. Pages: {', '.join(map(str, pages))}"
+    yield count_scorecard(scorecard)
+
+
+def count_scorecard(scorecard: Path) -> Row:
+    """The verdicts of scorecard.csv in one line."""
+    import pandas as pd
+
+    from despur.reporting.scorecard_counts import count_verdicts
+
+    table = pd.read_csv(scorecard, low_memory=False)
     counts = {
         TITLES[data]: {WORDS.get(word, word): found[word] for word in COUNTED if word in found}
         for data, found in count_verdicts(table).items()
     }
     said = "; ".join(f"{what}: {format_counts(own)}" for what, own in counts.items())
-    yield Row(f"Verdict: {said}", "verdicts", **counts)
+    return Row(f"Verdict: {said}", "verdicts", **counts)
 
 
 def format_counts(counts: dict[str, int]) -> str:

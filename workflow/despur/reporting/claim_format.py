@@ -52,9 +52,10 @@ decided (an encoder that has collapsed has no gap). ``together: true``: one verd
 gives its contrasts (``each: {dataset: [...]}`` counts them); or for their mean (``mean: {dataset: every}``).
 
 **Margins** come from the paper's words and numbers. Better, lower, much or drastically: 0, unless the sentence has a
-number, since no paper says how much is much. Near, comparable, about as high: the largest distance that the paper
-prints for what it calls so, or the largest standard deviation that it prints for it, if that is larger. Where it
-prints neither, the claim is put as an order that the sentence implies, or is listed as not executed.
+number, since no paper says how much is much. Near, comparable, about as high: the larger of two numbers that the
+paper prints: the largest difference between two results that it calls near, and the largest standard deviation of
+the results that the claim compares. Where it prints neither, the claim is put as an order that the sentence implies,
+or is listed as not executed.
 
 Every claim is also executed on the numbers that the paper prints, by its own contrasts and margins (or those of
 ``printed: {contrasts: ...}``, where the printed numbers go by other names). Where they contradict it, ``slip`` says

@@ -26,7 +26,7 @@ Runs = dict[str, list[ArtifactRun]]
 
 
 def give_verdicts(configfile: Path, output: Path, use_ledger: bool) -> Iterator[str]:
-    """Make them in ``output``; a line for each thing to know, the last on how many numbers agree.
+    """Make them in ``output``; a line for each thing to know.
     Records of the ledger count unless ``use_ledger`` or the configuration's ``ledger`` is false."""
     config = {**configuration.load_configuration(configfile), "outputs": str(output)}
     sources = find_sources(use_ledger and config["ledger"])
@@ -40,10 +40,8 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool) -> Iterator[
         comparison.write(compared, Path(matrix.list_outputs(config)[0]).with_suffix(""))
     every = [*compared, *(run for own in shown.values() for runs in own.values() for run in runs)]
     yield from write_evidence(sources, every, output / "evidence.csv")
-    page = scorecard.write(config, output / "scorecard")
+    scorecard.write(config, output / "scorecard")
     yield f"{output / 'scorecard.html'}: the scorecard; {output / 'papers'}: the tables"
-    numbers = page.headline["numbers"]
-    yield f"{numbers['agrees']} of {numbers['compared']} compared numbers agree"
 
 
 def list_measured_runs(config: Mapping[str, Any], paper: str, sources: Sources) -> Runs:
