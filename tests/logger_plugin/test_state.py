@@ -1,9 +1,12 @@
 """What the view of a run counts and says, from the events that Snakemake sends."""
 
+from io import StringIO
+
 import pytest
+from rich.console import Console
 
 from snakemake_logger_plugin_despur.state import RunState, describe_failure, spell_command
-from snakemake_logger_plugin_despur.views import PlainView, format_seconds, summarize
+from snakemake_logger_plugin_despur.views import LiveView, PlainView, format_seconds, summarize
 
 COMMAND = "python -m despur.orchestration.gpu_slots --gpus 0 --jobs-per-gpu 0 python -m despur.warm"
 STAGE2 = f"{COMMAND} -m despur.stage2 results/runs/d/erm/s0/models.safetensors --threads 1 > results/logs/erm.log 2>&1"
@@ -61,6 +64,21 @@ def test_the_time_that_is_left_follows_from_the_jobs_so_far(clock):
     clock.now = 90  # one alone for 30 seconds: 30 + 120 seconds of work, 150 seconds of work done in 90
     assert state.estimate_left() == pytest.approx(150 / (150 / 90))
     assert summarize(state) == "2 of 5 jobs done, 1 running, about 2 min left"
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_the_view_fits_the_terminal_and_names_each_stage_in_a_line(clock, width):
+    state = RunState(clock)
+    state.plan({"train_stage1": 7, "cnc_table_1": 1000})
+    view = LiveView(state)
+    view.console = Console(width=width, file=StringIO())
+    state.start(job(1, "cnc_table_1", words="Making Table A.7 A.11 of cnc+temperature=0.05 " * 3))
+    view.console.print(view.render())
+    first, models, tables, running = view.console.file.getvalue().rstrip().splitlines()
+    assert max(map(len, (first, models, tables, running))) <= width
+    assert "stage-1 models" in models and ("7 left" in models if width >= 60 else "0 of 7 done" in models)
+    assert "tables and figures" in tables and ("999 left" in tables if width >= 60 else "0 of 1000 done" in tables)
+    assert "     0 s  Making Table A.7" in running
 
 
 def test_a_failure_says_where_the_log_is_how_it_ends_and_how_to_run_the_job_by_hand(clock, tmp_path):

@@ -12,6 +12,7 @@ from rich.text import Text
 from snakemake_logger_plugin_despur.state import Job, RunState
 
 SHOWN = 8  # running jobs that the live view lists
+NARROW = 60  # characters a line, below which there is no room for bars
 
 
 def has_terminal() -> bool:
@@ -109,28 +110,36 @@ class LiveView(PlainView):
         """The view at this moment."""
         return Group(Text(summarize(self.state), style="bold"), self.render_stages(), self.render_jobs())
 
-    def render_stages(self) -> Table:
-        """A bar for each stage."""
+    def render_stages(self) -> RenderableType:
+        """A bar for each stage; on a narrow terminal, how many of its jobs are done."""
+        counts = {stage: self.state.count(stage) for stage in self.state.list_stages()}
+        if self.console.width < NARROW:
+            words = [
+                f"  {stage:<18}  {done} of {done + running + left} done"
+                for stage, (done, running, left) in counts.items()
+            ]
+            return Text("\n".join(words), no_wrap=True, overflow="ellipsis")
         table = Table.grid(padding=(0, 2))
-        for stage in self.state.list_stages():
-            done, running, left = self.state.count(stage)
-            bar = ProgressBar(total=max(1, done + running + left), completed=done, width=30)
+        table.add_column(no_wrap=True)
+        table.add_column(max_width=30)  # the only one that may be narrower
+        for _ in range(3):
+            table.add_column(no_wrap=True)
+        for stage, (done, running, left) in counts.items():
+            bar = ProgressBar(total=max(1, done + running + left), completed=done)
             table.add_row(f"  {stage}", bar, f"{done} done", f"{running} running" if running else "", f"{left} left")
         return table
 
-    def render_jobs(self) -> Table:
+    def render_jobs(self) -> RenderableType:
         """What runs now, the longest first, with the newest progress of training."""
-        table, now = Table.grid(padding=(0, 2)), self.state.clock()
-        table.add_column(justify="right", width=8)
-        table.add_column(no_wrap=True, overflow="ellipsis")
+        now, lines = self.state.clock(), []
         jobs = sorted(self.state.running.values(), key=lambda job: job.started)
         for job in jobs[:SHOWN]:
-            table.add_row(format_seconds(now - job.started), job.words)
+            lines.append(Text(f"{format_seconds(now - job.started):>8}  {job.words}"))
             if progress := job.read_progress():
-                table.add_row("", Text(progress, style="dim"))
+                lines.append(Text(f"{'':>8}  {progress}", style="dim"))
         if len(jobs) > SHOWN:
-            table.add_row("", f"and {len(jobs) - SHOWN} more")
-        return table
+            lines.append(Text(f"{'':>8}  and {len(jobs) - SHOWN} more"))
+        return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
 
     def end(self) -> None:
         if self.live is not None:
