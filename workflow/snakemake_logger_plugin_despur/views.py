@@ -114,10 +114,7 @@ class LiveView(PlainView):
         """A bar for each stage; on a narrow terminal, how many of its jobs are done."""
         counts = {stage: self.state.count(stage) for stage in self.state.list_stages()}
         if self.console.width < NARROW:
-            words = [
-                f"  {stage:<18}  {done} of {done + running + left} done"
-                for stage, (done, running, left) in counts.items()
-            ]
+            words = [f"  {stage:<18}  {count[0]} of {sum(count)} done" for stage, count in counts.items()]
             return Text("\n".join(words), no_wrap=True, overflow="ellipsis")
         table = Table.grid(padding=(0, 2))
         table.add_column(no_wrap=True)
