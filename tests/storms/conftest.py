@@ -3,6 +3,7 @@
 Each storm is a test marked ``storm``. ``make test`` runs a short form of it; ``make storm`` sets DESPUR_STORM, the
 number of cases, and writes docs/storms.md. Rows of storms that did not run stay."""
 
+import json
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from project import SOURCE
@@ -30,6 +32,8 @@ TAIL = "\n[All pages](index.md)\n"
 STARTS = ("subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "socket.connect", "shutil.")
 CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+# Of about.json, what differs from run to run: times, and what the machine did.
+VOLATILE = {"seconds", "finished", "peak_memory_mb"}
 SECONDS = 120  # a case that takes longer hangs
 
 Record = Callable[[str, int, str], None]
@@ -75,6 +79,23 @@ def guarded(allowed: Path) -> Iterator[None]:
 def count_cases(short: int) -> int:
     """How many cases a storm tries: ``short`` in ``make test``, DESPUR_STORM in ``make storm``."""
     return CASES or short
+
+
+def forget_times(content: Any) -> Any:
+    """What about.json says, without times."""
+    if isinstance(content, dict):
+        return {key: forget_times(value) for key, value in content.items() if key not in VOLATILE}
+    return content
+
+
+def read_results(root: Path) -> dict[str, Any]:
+    """Every file of results but logs, by its path; of about.json what does not differ from run to run."""
+    found: dict[str, Any] = {}
+    for path in sorted((root / "results").rglob("*")):
+        name = str(path.relative_to(root))
+        if path.is_file() and "/logs/" not in name:
+            found[name] = forget_times(json.loads(path.read_text())) if path.suffix == ".json" else path.read_bytes()
+    return found
 
 
 @pytest.fixture

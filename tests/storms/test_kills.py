@@ -2,7 +2,6 @@
 are bit-identical to those of an undisturbed run, and no process and no temporary file is left."""
 
 import contextlib
-import json
 import random
 import shutil
 import time
@@ -11,31 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 from project import FIGURE, TABLE, finish, tiny_project
-from storms.conftest import count_cases
+from storms.conftest import count_cases, read_results
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
 RUNS = "results/runs/colored_digits"
 TARGETS = [TABLE, FIGURE, *(f"{RUNS}/{method}/s0-1/metrics.csv" for method in ("jtt", "dfr", "leace"))]
 LONGEST = 30  # seconds until a kill
-# Differ from run to run: times, what the machine did, and the cache keys' order of nothing else.
-VOLATILE = {"seconds", "finished", "peak_memory_mb"}
-
-
-def forget_times(content):
-    """What about.json says, without times."""
-    if isinstance(content, dict):
-        return {key: forget_times(value) for key, value in content.items() if key not in VOLATILE}
-    return content
-
-
-def read_results(root):
-    """Every file of results but logs, by its path; of about.json what does not differ from run to run."""
-    found = {}
-    for path in sorted((root / "results").rglob("*")):
-        name = str(path.relative_to(root))
-        if path.is_file() and "/logs/" not in name:
-            found[name] = forget_times(json.loads(path.read_text())) if path.suffix == ".json" else path.read_bytes()
-    return found
 
 
 def find_processes(root):

@@ -9,11 +9,15 @@ from despur.specs.settings import SettingError
 
 SIGNS = "Config file", "load_configfile"  # of Snakemake's message, of its traceback
 OPTIONS = "--configfile", "--configfiles"
+FUTURE = """The clock was set back, or another machine's clock is ahead. Set the times of such files to now, and repeat:
+  find results -newermt now -exec touch {} +"""
 
 
 def explain_error(text: str, words: Sequence[str]) -> str:
-    """What is wrong with a configuration that the ``words`` of the command line name, if the error is about one; else
-    the error's text."""
+    """What is wrong with a configuration that the ``words`` of the command line name, if the error is about one; what
+    to do about files from the future; else the error's text."""
+    if "has older modification time" in text:
+        return f"{text}\n{FUTURE}"
     if any(sign in text for sign in SIGNS):
         for file in list_files(words):
             try:
