@@ -1,9 +1,10 @@
-"""On a real SLURM: the tiny configuration as SLURM jobs; a training job that is canceled continues from its
-checkpoint, and its result is bit-identical.
+"""On a real SLURM: the tiny configuration as SLURM jobs. A training job that is canceled, is pre-empted or loses its
+node continues from its checkpoint, and its result is bit-identical.
 
 make test-slurm   (needs Debian's slurm-wlm and munge, and root; not among the tests that `make test` collects)
 """
 
+import contextlib
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from project import finish, kill, tiny_project
 
@@ -53,20 +55,24 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def project(uninterrupted, cluster, tmp_path):
-    """Nothing is made yet; every step is a checkpoint (by default every 30 seconds), so that a canceled job is in the
-    middle of it."""
+    """The finished runs, with this SLURM at hand."""
     project = uninterrupted.copy(tmp_path / "project")
+    project.environment |= {
+        "SLURM_CONF": str(cluster / "slurm.conf"),
+        "PATH": f"{cluster / 'bin'}:{project.environment['PATH']}",
+    }
+    return project
+
+
+def start_anew(project):
+    """Nothing is made yet; every step is a checkpoint (by default every 30 seconds), so that a job is stopped in the
+    middle of it."""
     for folder in ("results", ".snakemake"):
         shutil.rmtree(project.root / folder)
     project.edit(
         "workflow/despur/compute/machine.py",
         lambda text: re.sub(r'("--checkpoint-seconds".*?"default": )30\.0', r"\g<1>0.0", text),
     )
-    project.environment |= {
-        "SLURM_CONF": str(cluster / "slurm.conf"),
-        "PATH": f"{cluster / 'bin'}:{project.environment['PATH']}",
-    }
-    return project
 
 
 def slurm(project, *command):
@@ -86,8 +92,8 @@ def saved(project):
     return max(found, default=0)
 
 
-def cancel_in_the_middle(project, process, checkpoints=20):
-    """Wait until CNC has saved some checkpoints, then cancel its job."""
+def stop_in_the_middle(project, process, stop, checkpoints=20):
+    """Wait until CNC has saved some checkpoints, then stop its job."""
     times = set()
     while len(times - {0}) < checkpoints:
         assert process.poll() is None, process.communicate()[0]
@@ -98,7 +104,31 @@ def cancel_in_the_middle(project, process, checkpoints=20):
         while running and time.monotonic() < deadline and len(times) <= checkpoints:
             times.add(saved(project))
             time.sleep(0.002)
-    slurm(project, "scancel", running[0])
+    stop(project, running[0])
+
+
+def cancel(project, job):
+    """As a user does, or SLURM where a job takes too many minutes: Snakemake submits it again."""
+    slurm(project, "scancel", job)
+
+
+def preempt(project, job):
+    """As SLURM does where a more urgent job needs the place: the job goes back into the queue by itself."""
+    slurm(project, "scontrol", "requeue", job)
+
+
+def lose_node(project, job):
+    """The node's daemon and all that it started die at once. SLURM sees it, and the node comes back."""
+    cluster = Path(project.environment["SLURM_CONF"]).parent
+    node = slurm(project, "sinfo", "--noheader", "--format=%n").strip()
+    daemon = psutil.Process(int((cluster / "slurmd.pid").read_text()))
+    steps = [each for each in psutil.process_iter() if each.name().startswith("slurmstepd")]
+    started = [child for step in steps for child in step.children(recursive=True)]
+    for process in (daemon, *steps, *started):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    slurm(project, "scontrol", "update", f"nodename={node}", "state=down", "reason=lost")
+    slurm(project, "slurmd")  # ReturnToService in start.sh: jobs are sent to it again
 
 
 def snakemake(project):
@@ -116,23 +146,30 @@ def assert_same(project, uninterrupted):
             )
 
 
-def test_a_cancelled_job_goes_on_where_it_was_and_ends_with_the_digits_of_an_uninterrupted_run(project, uninterrupted):
+@pytest.mark.parametrize("stop", [cancel, preempt, lose_node])
+def test_a_stopped_job_goes_on_where_it_was_and_ends_with_the_digits_of_an_uninterrupted_run(
+    stop, project, uninterrupted
+):
+    start_anew(project)
     process = snakemake(project)
     try:
-        cancel_in_the_middle(project, process)
+        stop_in_the_middle(project, process, stop)
         code, text = finish(process, seconds=400)
     finally:
         if process.poll() is None:
             kill(process)
     assert code == 0, text
-    assert re.search("^again +Training cnc on colored_digits", text, re.MULTILINE), text
+    if stop is cancel:  # else SLURM starts it again by itself
+        assert re.search("^again +Training cnc on colored_digits", text, re.MULTILINE), text
     resumed = re.search(r"/0: resumes at step (\d+)", (project.root / LOG).read_text())
     steps = json.loads((project.root / RUNS[0] / "about.json").read_text())["runs"]["colored_digits/cnc/s0"]["steps"]
     assert resumed and 0 < int(resumed[1]) < steps
     assert_same(project, uninterrupted)
     assert not list(project.root.glob("results/.resume/*/*.pt"))
 
-    for run in RUNS:  # what is ready at the same time travels as an array
+
+def test_what_is_ready_at_the_same_time_travels_as_an_array(project, uninterrupted):
+    for run in RUNS:
         (project.root / run / "metrics.csv").unlink()
     code, text = finish(snakemake(project), seconds=200)
     assert code == 0 and "Submitted array job" in text, text

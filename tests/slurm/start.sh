@@ -25,7 +25,7 @@ SlurmUser=root
 SlurmctldPort=$port
 SlurmdPort=$((port < 65000 ? port + 1 : port - 1))
 AuthType=auth/munge
-AuthInfo=socket=$folder/munge/socket
+AuthInfo=socket=$folder/munge/socket,cred_expire=10
 CredType=cred/munge
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
