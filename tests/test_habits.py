@@ -34,8 +34,9 @@ def test_public_checks_call_the_targets_of_ci():
 
 def test_versions_are_one():
     version = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]["version"]
-    assert yaml.safe_load((SOURCE / "CITATION.cff").read_text())["version"] == version
-    assert re.findall(r"^## \[(\d.*)\]", (SOURCE / "CHANGELOG.md").read_text(), re.MULTILINE)[0] == version
+    cited = yaml.safe_load((SOURCE / "CITATION.cff").read_text())
+    newest = re.search(r"^## \[(\d.*)\] - (\S+)$", (SOURCE / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest.groups() == (cited["version"], str(cited["date-released"])) and newest[1] == version
 
 
 def test_hooks_run_programs_of_the_environment():
