@@ -105,11 +105,15 @@ def test_a_long_command_is_typed_as_its_output(clock):
 
 def test_the_newest_progress_of_training_is_read_from_its_log(clock, tmp_path):
     log = tmp_path / "log"
-    log.write_text(
-        "d/erm/0: epoch 1.0/9 step 5, at most 3.0 min left\nd/erm/0: epoch 2.0/9, at most 1.5 min left\nend\n"
-    )
+    losses = "step 54 loss 0.3017 val_average_accuracy 0.454"
+    lines = [f"d/erm/0: epoch {epoch}.0/9 {losses} 1,278 images/s, at most {3 / epoch} min left" for epoch in (1, 2)]
+    log.write_text("\n".join([*lines, "end\n"]))
     state = RunState(clock)
-    assert state.start(job(1, "train_stage2", log=str(log))).read_progress() == "epoch 2.0/9, at most 1.5 min left"
+    shown = state.start(job(1, "train_stage2", log=str(log))).read_progress()
+    assert shown == "at most 1.5 min left, epoch 2.0/9, 1,278 images/s"
+    log.write_text("embedded 10 of 90, 5 samples/s, about 0.3 min left\n")
+    shown = state.start(job(3, "train_stage1", log=str(log))).read_progress()
+    assert shown == "about 0.3 min left, embedded 10 of 90, 5 samples/s"
     assert state.start(job(2, "train_stage2", log=str(tmp_path / "none"))).read_progress() == ""
 
 

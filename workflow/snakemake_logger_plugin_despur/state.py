@@ -37,9 +37,10 @@ class Job:
     end: str = ""  # of a job that did not finish: exit status 1, SIGKILL
 
     def read_progress(self) -> str:
-        """The newest line of progress in the log of a training job."""
+        """The newest progress in the log of a training job: time left, epoch and speed; not losses, which are long."""
         lines = [line for line in read_lines(self.log) if " min left" in line]
-        return lines[-1].rpartition(": ")[2] if lines else ""
+        done, _, left = (lines or [""])[-1].rpartition(": ")[2].rpartition(", ")
+        return ", ".join(filter(None, [left, re.sub(r" step \d+ .* (?=\S+ images/s)", ", ", done)]))
 
     def was_interrupted(self) -> bool:
         """Whether Ctrl-C ended it: it died of that, or its log ends with what a stage of despur says then."""
