@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
+from project import CONFIGS, FIGURE, TABLE, Project, tiny_project
 
 from despur.orchestration import artifact_files, configuration, matrix
 from despur.specs.paths import locate_result
@@ -122,7 +122,7 @@ def refusal(project, *arguments):
     kept.parent.mkdir(parents=True)
     kept.write_text("precious\n")
     before = project.results()
-    code, text = finish(project.start("-m", "snakemake", "-c1", *arguments), seconds=60)
+    code, text = project.call_snakemake("-c1", *arguments, seconds=100)
     assert code != 0, text
     assert project.results() == before
     assert not JOB_STARTED.search(text), text

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import forked
 import pytest
 from project import SOURCE
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -44,12 +45,11 @@ def call(tmp_path):
         (tmp_path / "Snakefile").write_text(SNAKEFILE.replace("COMMAND", command))
         paths = os.pathsep.join([str(SOURCE / "workflow"), os.environ.get("PYTHONPATH", "")])
         environment = os.environ | {"PYTHONPATH": paths, "TERM": "xterm", "COLUMNS": "100"}
-        words = [sys.executable, "-m", "snakemake", "--logger", "despur", "-c1", *options]
+        words = ["-m", "snakemake", "--logger", "despur", "-c1", *options]
         if not terminal:
-            done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100)
-            return done.returncode, done.stdout + done.stderr
+            return forked.run(words, tmp_path, environment, seconds=100)
         main, other = pty.openpty()
-        process = subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=other, stderr=other)
+        process = subprocess.Popen([sys.executable, *words], cwd=tmp_path, env=environment, stdout=other, stderr=other)
         os.close(other)
         return read_all(main, tmp_path / "seen"), process.wait(timeout=100)
 

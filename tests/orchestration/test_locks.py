@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from project import Project, finish
+from project import Project
 
 from despur.orchestration.locks import clear_stale_locks
 
@@ -107,7 +107,5 @@ def test_locks_of_another_host_stay_where_those_of_the_operating_system_do_not_r
 def test_the_jobs_of_a_cluster_leave_the_locks_of_their_snakemake_alone(tmp_path, mode, stays):
     project = Project.fresh(tmp_path / "project")
     lock = held(project.root / ".snakemake")
-    code, text = finish(
-        project.start("-m", "snakemake", "-n", "--mode", mode, "results/data/colored_digits/table.parquet")
-    )
+    code, text = project.call_snakemake("-n", "--mode", mode, "results/data/colored_digits/table.parquet")
     assert (code, lock.exists()) == (0, stays), text

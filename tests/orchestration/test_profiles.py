@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from project import Project, finish, pretend, tiny_project
+from project import Project, pretend, tiny_project
 from snakemake_executor_plugin_slurm.submit_string import get_submit_command
 from snakemake_executor_plugin_slurm.utils import set_gres_string
 
@@ -37,9 +37,7 @@ def job_resources(project, job, *arguments):
 def gpus(project, visible, *arguments):
     """A dry-run with the profile for GPUs on a machine that shows these."""
     project.environment["CUDA_VISIBLE_DEVICES"] = visible
-    return finish(
-        project.start("-m", "snakemake", "-n", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv", *arguments)
-    )
+    return project.call_snakemake("-n", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +156,7 @@ def test_a_job_that_failed_is_tried_again_with_more(project, rules, made, expect
         "--latency-wait",
         "0",
     )
-    code, text = finish(project.start("-m", "snakemake", *here, "--", f"{RUN}/{made}"))
+    code, text = project.call_snakemake(*here, "--", f"{RUN}/{made}")
     given = [tuple(map(int, line.split())) for line in asked.read_text().splitlines()]
     assert code == 1 and given == [expected(attempt) for attempt in (1, 2, 3)] == sorted(set(given)), text
 
@@ -175,7 +173,7 @@ def test_without_slurm_nothing_is_started_on_it(project):
         "workflow/despur/orchestration/slurm.py",
         lambda text: text.replace('which("sbatch")', 'which("sbatch-of-nobody")'),
     )
-    code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv"))
+    code, text = project.call_snakemake("--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv")
     assert code == 1 and "this machine has no sbatch" in text and "FAILED" not in text
 
 
@@ -185,9 +183,7 @@ def test_without_slurm_nothing_is_started_on_it(project):
 def test_nothing_is_sent_to_a_partition_that_is_not_there(project, asked, missing):
     for program in ("sbatch", "sinfo", "squeue"):  # without squeue or sacct, the plugin refuses to be imported
         pretend(project.root.parent, program, "batch")
-    code, text = finish(
-        project.start("-m", "snakemake", "--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv", *asked)
-    )
+    code, text = project.call_snakemake("--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv", *asked)
     assert code == 1 and f"no partition {missing} (sinfo lists: batch)" in text and "FAILED" not in text, text
 
 
@@ -197,6 +193,6 @@ def test_a_device_that_has_disappeared_is_an_error_and_leaves_nothing_half_writt
     project = tiny_project(tmp_path_factory).copy(tmp_path / "project")
     shutil.rmtree(project.root / RUN)
     project.environment["CUDA_VISIBLE_DEVICES"] = "0"
-    code, text = finish(project.start("-m", "snakemake", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv"))
+    code, text = project.call_snakemake("--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv")
     assert code == 1 and "error: --device cuda: this machine has no usable GPU" in text
     assert not list((project.root / RUN).glob("*"))

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from project import Project, finish
+from project import Project
 
 TOY = """
 import threading
@@ -33,8 +33,8 @@ def count_timers(folder, jobs, *arguments):
     """How many timers Snakemake starts in a run of so many jobs, one at a time."""
     project = Project.fresh(folder)
     (project.root / "Toy").write_text(TOY)
-    command = ("-m", "snakemake", "-c1", "-s", "Toy", "--config", f"jobs={jobs}", *arguments)
-    code, text = finish(project.start(*command), seconds=120)
+    command = ("-c1", "-s", "Toy", "--config", f"jobs={jobs}", *arguments)
+    code, text = project.call_snakemake(*command, seconds=120)
     assert code == 0 and len(list(project.root.glob("[0-9]*"))) == jobs, text
     return int(re.search(r"timers (\d+)", text)[1])
 
