@@ -65,7 +65,7 @@ lint: $(VENV)/ready ## formats, types and imports
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports
 
 test: lint ## lint and all tests
-	$(RUN) pytest -n 2
+	$(RUN) pytest -n 2 --dist loadfile
 
 test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands
 	$(RUN) pytest -m long

@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import re
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -43,14 +44,23 @@ def again(finished):
 # what is made
 
 
-def asked(project, config="config.yaml"):
+def load(project, config):
     with contextlib.chdir(project.root):
         return configuration.load_configuration(Path(config))
 
 
-@pytest.mark.parametrize("config", CONFIGS)
-def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(project, config):
-    plan, config = project.plan("--configfile", config), asked(project, config)
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    """A configuration of the project, and its plan: made once for all tests."""
+    project = Project.fresh(tmp_path_factory.mktemp("planned") / "project")
+    return cache(lambda config: (load(project, config), project.plan("--configfile", config)))
+
+
+@pytest.mark.parametrize(
+    "config", [pytest.param(each, marks=[pytest.mark.long] if "published" in each else []) for each in CONFIGS]
+)
+def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(planned, config):
+    config, plan = planned(config)
     drawn = {
         f"{paper}_{artifact}" for paper in config["papers"] for artifact in artifact_files.list_artifacts(config, paper)
     }
@@ -66,8 +76,8 @@ def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(projec
     assert {f"build_data {locate_result(folder).data.dataset}" for folder in wanted} <= set(plan)
 
 
-def test_the_bundled_configuration_shares_stage_1_and_stays_within_its_processes(project):
-    plan = project.plan()
+def test_the_bundled_configuration_shares_stage_1_and_stays_within_its_processes(planned):
+    _, plan = planned("config.yaml")
     assert len(plan) <= 345
     bases = [name for name in plan if name.startswith("train_stage1 colored_digits/erm/")]
     assert "train_stage1 colored_digits/erm/s0-2" in bases

@@ -128,6 +128,7 @@ def test_two_processes_do_what_one_does(shared, name):
             )
 
 
+@pytest.mark.long
 def test_views_are_gathered_first_ones_first(shared):
     for found in shared[0]:
         first, second = torch.arange(4.0).view(2, 2), torch.arange(4.0, 8).view(2, 2)
@@ -138,6 +139,7 @@ def test_views_are_gathered_first_ones_first(shared):
         )
 
 
+@pytest.mark.long
 def test_a_shared_run_is_written_once_and_says_that_it_was_shared(shared):
     where = result(shared[1], STAGE1)
     (run,) = where.runs()
@@ -147,6 +149,7 @@ def test_a_shared_run_is_written_once_and_says_that_it_was_shared(shared):
     assert outputs[f"{run.key}/last/z"].shape[0] == 120
 
 
+@pytest.mark.long
 def test_processes_wait_for_the_one_that_writes_and_part_when_it_has(shared):
     for found in shared[0]:
         assert found["patient"] and found["written"]

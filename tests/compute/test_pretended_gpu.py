@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from helpers import build, labels, task, walk
-from tests.training.test_state import METHODS, SMALL
+from tests.training.test_state import METHODS, SMALL, spare
 from torch import nn
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
@@ -30,15 +30,15 @@ WAITING = (
     "adv+batch_size=8+discriminator_epochs",  # once an epoch: whether the discriminators still learn
 )
 STEPS = [
-    *METHODS,
+    *spare(METHODS),
     "erm+batch_size=8",
     "jtt+batch_size=8",
     "gdro+batch_size=8",
-    "gdro+batch_size=8+sampler=balanced",
+    pytest.param("gdro+batch_size=8+sampler=balanced", marks=pytest.mark.long),
     f"cnc{SMALL}",
 ]
 STEPS += [
-    f"{name}+encoder={encoder}"
+    pytest.param(f"{name}+encoder={encoder}", marks=pytest.mark.long)
     for name in ("erm+batch_size=20", "simclr+batch_size=20")
     for encoder in ("resnet18", "resnet50+encoder.weights=random")
 ]

@@ -62,7 +62,7 @@ def test_what_differs_from_the_room_is_named(where, data, method, found):
     assert of(*where, data, method) == found
 
 
-@pytest.mark.parametrize("sweep", [False, True])
+@pytest.mark.parametrize("sweep", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_the_published_configuration_changes_nothing(sweep, monkeypatch):
     monkeypatch.chdir(SOURCE)
     config = configuration.load_configuration(Path("config/published.yaml")) | {"sweep": sweep}

@@ -132,6 +132,7 @@ def call(project):
     return project.start("-m", "snakemake", "-c1", f"{RUN}/metrics.csv")
 
 
+@pytest.mark.long
 def test_while_snakemake_is_at_work_another_call_is_refused(project):
     said = stop_at_first_checkpoint(project, "wait")
     process = call(project)
