@@ -67,7 +67,7 @@ lint: $(VENV)/ready ## formats, types and imports
 test: lint ## lint and all tests
 	$(RUN) pytest -n 2 --dist loadfile
 
-test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands
+test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands, variants of methods
 	$(RUN) pytest -m long
 
 test-oracles: $(VENV)/oracles/ready ## the tests that compare with other libraries, which are installed beside the environment

@@ -58,6 +58,7 @@ def test_a_compiled_run_has_the_losses_of_an_eager_one(name, precision, toleranc
     assert graphs() > before and compiled == pytest.approx(eager, rel=tolerance) and state.keys() == other.keys()
 
 
+@pytest.mark.long
 @compiler
 @pytest.mark.parametrize("modes", [("off", "default"), ("default", "off")])
 def test_an_interrupted_run_goes_on_either_way(modes, tmp_path):
@@ -78,7 +79,7 @@ def test_an_interrupted_run_goes_on_either_way(modes, tmp_path):
 
 
 @compiler
-@pytest.mark.parametrize("name", [ERM, *WHOLE])
+@pytest.mark.parametrize("name", [ERM, *(pytest.param(name, marks=pytest.mark.long) for name in WHOLE)])
 def test_only_steps_are_compiled(name, tmp_path):
     """Evaluations and passes over all samples have another size and mode: a graph of their own if they were."""
     one, before = method(name), graphs()

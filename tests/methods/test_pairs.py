@@ -378,7 +378,8 @@ def test_prototypes_have_length_1_and_stay_in_the_first_epoch():
 
 RESUMED = [
     *("byol", "cmc", "moco+queue=9", "wmse+epsilon=0.1+projector_dim=2+slice=3+slicings=2"),
-    *("simclr_msr", "ressl_msr+queue=9", "swav_msr+prototypes=5"),
+    "simclr_msr",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("ressl_msr+queue=9", "swav_msr+prototypes=5")),
 ]
 
 
