@@ -1,5 +1,6 @@
 """Fixtures that several test files share."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,9 @@ from despur.specs import declarations, resolution
 from despur.storage import digest, standing
 
 SOURCE = declarations.PACKAGE
+# Arrays are small here and processes many: more threads of one process only wait for each other. Torch and SciPy, which
+# nothing above imports, read this when they are imported; so do processes that tests start.
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def forget() -> None:
