@@ -12,6 +12,7 @@ from despur.storage import ledger
 @pytest.mark.parametrize("paper", experiments.list_papers())
 def test_what_readmes_say_is_of_the_ledger_of_today(paper):
     text = (experiments.PAPERS / paper / "README.md").read_text()
+    assert all(text.count(mark) == 1 for mark in MARKS), "the README has no place for what was measured"
     report = report_paper(paper, PACKAGE.parents[1] / ledger.LEDGER)
     assert insert_report(text, report) == text, "bring it up to date: despur ledger report"
 

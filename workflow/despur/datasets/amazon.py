@@ -31,7 +31,7 @@ SETTINGS = {
 
 PAPER_HYPERPARAMETERS = {
     "*": {"encoder": "bert"},
-    "zero_shot": {"encoder": "sentence"},
+    "zero_shot": {"encoder": "sentence"},  # ours: a small model. The paper's are GPT-Neo, RoBERTa and BART
     "contrastive_adapter": {"anchor_fraction": 0.1},  # not stated here; released code: on all its data but Waterbirds
 }
 

@@ -44,8 +44,8 @@ PAPER_HYPERPARAMETERS = {
         "decay": "linear",
         "clip": 1.0,
     },
+    "zero_shot": {"encoder": "sentence"},  # ours: a small model. The paper's are GPT-Neo, RoBERTa and BART
     # App. E.2.2. Its ReduceLROnPlateau does nothing within two epochs; no clipping is stated.
-    "zero_shot": {"encoder": "sentence"},
     "stage1/erm": {"optimizer": "sgd", "momentum": 0.9, "epochs": 2, "decay": "none", "clip": 0},
     # App. E.2.4; anchor_fraction, decay and clip: released code. The head's gradient is cleared at each step: kept
     # over an epoch, as the released code does, it would be most of the norm that is clipped, and the encoder would not

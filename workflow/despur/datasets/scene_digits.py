@@ -56,7 +56,7 @@ PAPER_HYPERPARAMETERS = {
     # replacement and slices are not cut: else a class with few minority samples would decide M, N and the number of
     # anchors. The paper's lambda of .75 and temperature of .05 are for tens of times as many steps: in a few hundred
     # steps, they teach little. Of 32 settings (these, rate, accumulation, clusters or predictions: App. E.2.3 chooses
-    # likewise), this one has the best worst group on validation data, five seeds: .91; JTT .86. SupCon as CNC.
+    # likewise), this one has the best worst group on validation data, over five seeds. SupCon as CNC.
     **for_each(
         {"cnc": {"groups": "predictions", "shrink": False, "epochs": 4}, "supcon": {"epochs": 3}},
         **{"num_positives": 8, "num_negatives": 8, "truncate": False, "anchor_fraction": 0.1},
@@ -101,8 +101,8 @@ PAPER_HYPERPARAMETERS = {
     "images": {"crop_scale": 0.4, "blur": 0.0, "grayscale": 0.8},  # color jitter would take two thirds of the time
     "linear_classifier": {"epochs": 100, "batch_size": 500},
     "fine_tuning": {"epochs": 20, "batch_size": 32, "learning_rate": 0.05},
-    # By the worst group on validation data of CNC with M = N = 17, lambda = .75, temperature = .05 (App. E.2.3): .86,
-    # .57, .83 in three seeds; GMM on euclidean distances .65, .48, .80.
+    # By the worst group on validation data of CNC with M = N = 17, lambda = .75, temperature = .05 (App. E.2.3), over
+    # three seeds; the other was GMM on euclidean distances.
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
 
