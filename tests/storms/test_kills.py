@@ -74,10 +74,10 @@ def test_whatever_is_killed_the_results_are_bit_identical(undisturbed, tmp_path,
     project.environment["TMPDIR"] = str(tmp_path / "t")
     (tmp_path / "t").mkdir()
     shutil.rmtree(project.root / "results")
-    rng, kills, runs = random.Random(0), dict.fromkeys(VICTIMS, 0), 0
+    rng, kills = random.Random(0), dict.fromkeys(VICTIMS, 0)
     wanted = max(4, count_cases(40) // 10)
     while sum(kills.values()) < wanted:
-        process, runs = project.start("-m", "snakemake", "-c2", *TARGETS), runs + 1
+        process = project.start("-m", "snakemake", "-c2", *TARGETS)
         victim, until = min(kills, key=kills.get), time.monotonic() + rng.uniform(2, LONGEST)
         while process.poll() is None and time.monotonic() < until:
             time.sleep(0.05)

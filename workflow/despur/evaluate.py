@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.metrics import probes
+from despur.metrics import RESAMPLES, probes
 from despur.metrics.codes import encode_logits
 from despur.metrics.groups import mean
-from despur.metrics.resampling import RESAMPLES, counts
+from despur.metrics.resampling import counts
 from despur.metrics.rows import Row, accuracies, leakage, predict_neighbors, representations, sizes, theorem
 from despur.specs.declarations import list_measures
 from despur.specs.paths import ResultPath, Run, identify_run

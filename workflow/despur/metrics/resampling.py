@@ -13,7 +13,6 @@ import numpy as np
 from despur.compute.randomness import number
 from despur.storage.store import Array
 
-RESAMPLES = 200  # bootstrap samples of an evaluation
 CHUNK = 20_000  # originals at a time
 POISSON = np.cumsum([exp(-1) / factorial(count) for count in range(20)])  # P(count or less)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from despur.metrics.resampling import RESAMPLES
+from despur.metrics import RESAMPLES
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError

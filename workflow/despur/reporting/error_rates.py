@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import generator
-from despur.metrics.resampling import RESAMPLES
+from despur.metrics import RESAMPLES
 from despur.reporting.contrasts import FAILS, HOLDS, Contrast, Group, decide
 from despur.storage.store import Array, atomic
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from despur.metrics import RESAMPLES
 from despur.metrics.predictions import Prediction, score
-from despur.metrics.resampling import RESAMPLES, counts, plan_checksum
+from despur.metrics.resampling import counts, plan_checksum
 from despur.specs.names import parse
 from despur.storage.cards import read_card
 from despur.storage.ledger import Key, Record, load_record
