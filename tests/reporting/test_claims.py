@@ -17,6 +17,7 @@ from despur.reporting.claims import format_claims, judge_claim, judge_claims, ju
 from despur.reporting.evidence import Several, Source
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed, load_printed_numbers
+from despur.reporting.rank_correlations import fisher, least_half_width
 
 WORST = "worst_group_accuracy"
 NOISE = np.linspace(-0.1, 0.1, 200)
@@ -119,9 +120,11 @@ def test_the_row_shows_the_contrast_nearest_to_its_margin_and_lists_all():
 
 
 def test_logarithms_are_taken_of_each_seed():
-    metrics = runs({"con": [1.0, 2.0, 4.0], "ce": [0.5, 1.0, 2.0]}, "seconds")
+    metrics = runs({"con": [1.0, 2.0, 4.0], "ce": [0.5, 1.0, 1.9]}, "seconds")
     found = judged({"higher": "con", "than": "ce", "metric": "seconds", "scale": "log"}, metrics, margin=math.log(1.5))
-    assert (found["estimate"], found["low"], found["verdict"]) == pytest.approx((math.log(2), math.log(2), "holds"))
+    ratios = np.log([2, 2, 4 / 1.9])
+    low = stats.ttest_1samp(ratios, 0).confidence_interval(0.95).low
+    assert (found["estimate"], found["low"], found["verdict"]) == pytest.approx((ratios.mean(), low, "holds"))
     zero = judged(
         {"higher": "con", "than": "ce", "metric": "seconds", "scale": "log"},
         runs({"con": [0, 1, 1], "ce": [1, 1, 1]}, "seconds"),
@@ -153,17 +156,47 @@ def points(errors, losses):
     return pd.concat(rows, ignore_index=True)
 
 
+CORRELATION = {"rank_correlation": [WORST, "loss"], "over": ["method"]}
+ERRORS, LOSSES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [1, 3, 2, 4, 5, 6]
+
+
 def test_a_rank_correlation_is_one_for_each_seed():
-    errors, losses = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [1, 3, 2, 4, 5, 6]
-    stated = {"rank_correlation": [WORST, "loss"], "over": ["method"]}
-    found = judged(stated, points(errors, losses))
-    assert (
-        found["estimate"] == pytest.approx(math.atanh(stats.spearmanr(errors, losses).statistic))
-        and found["verdict"] == "holds"
-    )
-    assert judged({**stated, "sign": -1}, points(errors, losses))["verdict"] == "fails"
-    few = judged(stated, points(errors[:4], losses[:4]))
-    assert few["verdict"] == "not run here" and "4 points in common, 5 are needed" in few["reason"]
+    found = judged(CORRELATION, points(ERRORS, LOSSES))
+    assert found["estimate"] == pytest.approx(fisher(stats.spearmanr(ERRORS, LOSSES).statistic, 6))
+    assert found["verdict"] == "holds" and found["seeds"] == 3
+    assert judged({**CORRELATION, "sign": -1}, points(ERRORS, LOSSES))["verdict"] == "fails"
+    few = judged(CORRELATION, points(ERRORS[:4], LOSSES[:4]))
+    assert few["verdict"] == "not run here" and "4 different runs in common, 5 are needed" in few["reason"]
+
+
+def test_the_same_rank_correlation_in_all_seeds_is_no_certainty():
+    """Over six points, chance alone makes correlations of up to .81; of .77 nothing is known, however many seeds."""
+    found = judged(CORRELATION, points(ERRORS, [1, 4, 2, 3, 6, 5]))
+    assert found["estimate"] == pytest.approx(fisher(1 - 6 * 8 / 210, 6)) and found["verdict"] == "undecided"
+    assert found["low"] < 0 and "6 points are too few" in found["advice"]
+
+
+def test_test_data_that_change_the_order_of_points_widen_a_rank_correlation():
+    metrics = points(ERRORS, LOSSES)
+    reverses = {f"m{i}": np.tile([0, -2 * error], 100) for i, error in enumerate(ERRORS)}  # every other sample
+    found = judged(CORRELATION, metrics, resampled(metrics, reverses))
+    z = fisher(stats.spearmanr(ERRORS, LOSSES).statistic, 6)  # or -z, the same for all seeds
+    assert found["high"] - found["low"] == pytest.approx(2 * stats.norm.isf(0.025) * np.std([z, -z] * 100, ddof=1))
+    alike = {f"m{i}": NOISE for i in range(6)}  # moves all points: their order stays
+    assert judged(CORRELATION, metrics, resampled(metrics, alike)) == judged(CORRELATION, metrics)
+    some = resampled(metrics, reverses)[lambda table: table["paper_method"] != "m0"]
+    assert judged(CORRELATION, metrics, some) == judged(CORRELATION, metrics)
+
+
+def test_snapshots_of_a_run_are_one_point():
+    """Two epochs of each of six runs: the bounds are those of six points."""
+    alone = points(ERRORS, LOSSES)
+    table = pd.concat([alone.assign(selection=f"epoch={i}", value=alone["value"] + i) for i in range(2)])
+    asked = {**CORRELATION, "over": ["method", "selection"], "selection": ["epoch=0", "epoch=1"]}
+    found = judged(asked, table.reset_index(drop=True))
+    assert found["high"] - found["low"] == pytest.approx(2 * least_half_width(6, 0.025))
+    few = judged(asked, table[~table["paper_method"].isin(["m0", "m1"])].reset_index(drop=True))
+    assert "4 different runs in common" in few["reason"]
 
 
 def test_a_count_is_exact():
@@ -235,7 +268,7 @@ def test_several_runs_are_not_taken_for_one():
     metrics = pd.concat([runs({"erm": [x, x]}, **{"data.p_corr": x}) for x in (0.5, 0.9)], ignore_index=True)
     with pytest.raises(Several, match=r"several values have .*method=erm"):
         judged({"higher": "erm", "than": 0}, metrics)
-    shown_twice = pd.concat([runs({"erm": [0.5, 0.5, 0.5]}, artifact=name) for name in ("table_1", "figure_2")])
+    shown_twice = pd.concat([runs({"erm": [0.5, 0.5, 0.6]}, artifact=name) for name in ("table_1", "figure_2")])
     assert judged({"higher": "erm", "than": 0}, shown_twice)["verdict"] == "holds"
 
 
@@ -332,7 +365,7 @@ def test_a_row_for_each_claim_and_data_set(written, tmp_path):
 
 def test_own_data_and_substitutes_are_never_joined_in_one_verdict():
     tables = [
-        runs({"cnc": [0.7, 0.7, 0.7]}).assign(
+        runs({"cnc": [0.7, 0.7, 0.8]}).assign(
             paper_dataset=paper_dataset, used_dataset=used_dataset, substitute=paper_dataset != used_dataset
         )
         for paper_dataset, used_dataset in (

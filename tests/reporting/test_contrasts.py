@@ -1,4 +1,4 @@
-"""Contrasts: half-widths by hand, the rules of decision against slow loops, advice."""
+"""Contrasts: half-widths by hand, the rules of decision against slow loops."""
 
 import itertools
 import math
@@ -18,9 +18,7 @@ from despur.reporting.contrasts import (
     Contrast,
     Group,
     decide,
-    fisher,
     is_met,
-    what_would_settle,
 )
 
 T2 = 4.302652729749464  # Student's 97.5 % quantile with 2 degrees of freedom
@@ -103,7 +101,22 @@ def test_a_count_decides_by_its_value_from_one_seed(margin, verdict):
 
 
 def test_an_estimate_at_its_margin_decides_nothing():
-    assert decide(contrast([0.5, 0.5, 0.5], 0.5)) == UNDECIDED
+    assert decide(contrast([0.5, 0.5, 0.5], 0.5, test_sd=0.1)) == UNDECIDED
+
+
+def test_equal_values_from_all_seeds_decide_nothing_unless_the_noise_of_test_data_is_known():
+    values = [0.1 + 0.2, 0.3, 0.3]
+    assert decide(contrast(values, 0.1)) == UNDECIDED
+    assert decide(contrast(values, 0.1, test_sd=0.05)) == decide(contrast(values, 0.1, counted=True)) == HOLDS
+
+
+def test_a_rank_correlation_has_at_least_the_half_width_of_its_points():
+    t = stats.t.isf(0.025, 6)
+    least = math.atanh(t / math.sqrt(t**2 + 6))  # the critical correlation of 8 points
+    assert contrast([1.0, 1.0, 1.0], points=8).half_width() == pytest.approx(least)
+    assert decide(contrast([least + 0.01] * 3, points=8)) == HOLDS
+    assert decide(contrast([least - 0.01] * 3, points=8)) == UNDECIDED
+    assert contrast([0.0, 1.0, 2.0], points=8).half_width() == pytest.approx(T2 / math.sqrt(3))
 
 
 # several contrasts
@@ -146,51 +159,3 @@ def test_estimates_alone_meet_a_statement_at_their_margins():
     high, level, low = contrast([0.2], 0.1), contrast([0.1], 0.1), contrast([0.0], 0.1)
     assert is_met(Group([high, level])) and not is_met(Group([high, level, low]))
     assert is_met(Group([high, low, low], 1)) and not is_met(Group([high, low, low], 2))
-
-
-# advice
-
-
-def seeds_for(gap, sd, test_sd=0.0, level=LEVEL):
-    """By trial: the fewest seeds whose half-width is below a gap."""
-    return next(
-        n
-        for n in range(3, 2000)
-        if math.hypot(stats.t.isf(level, n - 1) * sd / math.sqrt(n), stats.norm.isf(level) * test_sd) < gap
-    )
-
-
-@pytest.mark.parametrize(("sd", "test_sd"), [(0.05, 0.0), (0.1, 0.0), (0.1, 0.03)])
-def test_how_many_seeds_settle_a_contrast(sd, test_sd):
-    by_seed = 0.1 + sd * np.array([-1, 0, 1])
-    found = contrast(by_seed, test_sd=test_sd)
-    assert what_would_settle(found) == f"about {seeds_for(0.1, sd, test_sd)} seeds"
-    assert what_would_settle(contrast(-by_seed, test_sd=test_sd)) == f"about {seeds_for(0.1, sd, test_sd)} seeds"
-
-
-def test_the_slowest_of_all_contrasts_and_the_fastest_refutation_count():
-    fast, slow = contrast([0.05, 0.1, 0.15]), contrast([0.0, 0.1, 0.2])
-    assert what_would_settle(Group([fast, slow])) == f"about {seeds_for(0.1, 0.1)} seeds"
-    refuted = contrast([-0.2, -0.1, 0.0])
-    assert what_would_settle(Group([fast, refuted])) == f"about {seeds_for(0.1, 0.1, level=0.0125)} seeds"
-
-
-def test_advice_makes_sense_where_no_number_of_seeds_helps():
-    assert what_would_settle(contrast([0.1, 0.2])) == "at least 3 seeds"
-    noisy = contrast([0.01, 0.02, 0.03], test_sd=0.05)
-    assert (
-        what_would_settle(noisy, 900)
-        == "more seeds cannot settle it: 900 test samples are too few for an estimate so close to its margin"
-    )
-    assert "the test data are too few" in what_would_settle(noisy)
-    assert what_would_settle(contrast([0.0, 0.0, 0.0])) == "more seeds cannot settle it: the estimate is at its margin"
-    assert what_would_settle(contrast([-1.0, 0.001, 1.0])) == "more than 100 seeds: the estimate is close to its margin"
-
-
-# rank correlations
-
-
-def test_fisher_s_z_of_rank_correlations():
-    assert fisher(np.array([0.0, 0.5]), 10) == pytest.approx([0, math.log(3) / 2])
-    perfect = fisher(np.array([1.0, -1.0]), 5)  # halfway between 1 and the next value, 1 - 12 / 120
-    assert perfect == pytest.approx([math.atanh(0.95), -math.atanh(0.95)])

@@ -42,6 +42,13 @@ def test_simulated_test_noise_is_found_and_each_seed_s_own_is_not():
     assert contrast.by_seed.mean(axis=1).var() == pytest.approx(1 / 5 + 0.25, rel=0.25)
 
 
+@pytest.mark.parametrize(("seeds", "points", "seed_noise"), [(3, 5, 0.0), (10, 8, 0.3)])
+def test_rank_correlations_are_shown_by_chance_at_most_as_often_as_they_may_be(seeds, points, seed_noise):
+    """Also where all seeds agree, as the points differ by much more than the seeds."""
+    found = error_rates.simulate_correlations(points, seeds, seed_noise, runs=2000)
+    assert max(found["false holds"], found["false fails"]) <= allowed(2000) and found["power"] > 0.1, found
+
+
 @pytest.fixture(scope="module")
 def table():
     return error_rates.simulate_table()
@@ -56,6 +63,20 @@ def test_error_rates_and_power_in_all_cases(table):
     assert one["power at 2"].item() >= 85
 
 
+@pytest.fixture(scope="module")
+def correlations():
+    return error_rates.simulate_table_of_correlations()
+
+
 @pytest.mark.long
-def test_the_page_of_the_documentation_has_these_rates(table):
-    assert (SOURCE / "docs/error_rates.md").read_text() == error_rates.to_text(table)
+def test_error_rates_and_power_of_rank_correlations_in_all_cases(correlations):
+    cases = [*itertools.product(error_rates.SEEDS, error_rates.POINTS, error_rates.SEED_NOISE)]
+    assert correlations[["seeds", "points", "seed noise"]].to_numpy().tolist() == [list(map(float, c)) for c in cases]
+    assert correlations[["false holds", "false fails"]].max(axis=None) <= 100 * allowed(error_rates.RUNS)
+    known = correlations[(correlations["points"] == 16) & (correlations["seed noise"] == 0)]
+    assert known["power"].min() >= 95
+
+
+@pytest.mark.long
+def test_the_page_of_the_documentation_has_these_rates(table, correlations):
+    assert (SOURCE / "docs/error_rates.md").read_text() == error_rates.to_text(table, correlations)

@@ -14,14 +14,15 @@ import numpy as np
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.advice import what_would_settle
 from despur.reporting.artifact_metrics import load_metrics, load_resamples
 from despur.reporting.claim_evidence import summarize
 from despur.reporting.claim_format import Claim, read_claims
-from despur.reporting.contrasts import WORDS, contrasts_of, decide, is_met, what_would_settle
+from despur.reporting.contrasts import WORDS, contrasts_of, decide, is_met
 from despur.reporting.evidence import Several, Source, collect_values, common_seeds, evaluate
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed
-from despur.reporting.refusals import explain_refusal
+from despur.reporting.refusals import explain_no_interval, explain_refusal
 from despur.reporting.tables import name_sources
 from despur.reporting.verdicts import NOT_RUN
 
@@ -73,6 +74,8 @@ def judge_claim(claim: Claim, datasets: Sequence[str], source: Source) -> dict[s
     if reason := explain_refusal(found, given, source):
         return summary | {"verdict": "undecided", "reason": reason}
     verdict = WORDS[int(decide(found))]
+    if verdict == "undecided" and (reason := explain_no_interval(found)):
+        return summary | {"verdict": verdict, "reason": reason}
     advice = what_would_settle(found, count_test_samples(source)) if verdict == "undecided" else ""
     return summary | {"verdict": verdict, "advice": advice}
 

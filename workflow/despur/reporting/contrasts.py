@@ -4,7 +4,9 @@ A contrast is an estimate that is paired by seed: a difference of methods, a cha
 a one-sided level is sqrt(t^2 V_seeds + z^2 V_test): t of Student with n - 1 degrees of freedom, V_seeds the variance
 of the mean of the n differences by seed, V_test the mean covariance of bootstrap values (of test originals) between
 different seeds, at least 0. So what varies by seed counts once, and what all seeds share, the test data, counts too.
-Fewer than three seeds decide nothing.
+A rank correlation's is at least what its points alone allow (despur/reporting/rank_correlations.py). Fewer than three
+seeds decide nothing. Nor do equal values from all seeds where the noise of test data is not known: there is no
+interval.
 
 A statement is a contrast or a group of statements. All of k: it holds if every lower bound at LEVEL exceeds its
 margin, and fails if some upper bound at LEVEL / k lies below its margin. At least m of k: it holds if m lower bounds
@@ -16,18 +18,19 @@ All arrays may have leading dimensions ``...``, which are decided one by one (si
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
+from despur.reporting.rank_correlations import least_half_width
 from despur.storage.store import Array
 
 LEVEL = 0.025  # one-sided
 SEEDS = 3  # fewer decide nothing
 HOLDS, FAILS, UNDECIDED = 1, -1, 0
+ROUNDING = 1e-18  # squared: what rounding alone may make of equal values
 WORDS = {HOLDS: "holds", FAILS: "fails", UNDECIDED: "undecided"}
 
 
@@ -37,7 +40,8 @@ class Contrast:
 
     ``by_seed`` (...,n): its value from each seed. ``resampled`` (...,n,B): the same on B bootstrap samples of the
     test originals; (...,n,0) where no test data enters. ``counted``: the same from every seed because it is counted
-    (parameters), so that its value is exact.
+    (parameters), so that its value is exact. ``points``: of a rank correlation, given as Fisher's z, how many
+    independent points it is over; else 0.
     """
 
     by_seed: Array
@@ -45,6 +49,7 @@ class Contrast:
     margin: float = 0.0
     counted: bool = False
     label: str = ""
+    points: int = 0
 
     @property
     def seeds(self) -> int:
@@ -79,19 +84,26 @@ class Contrast:
     def half_width(self, level: float = LEVEL) -> Array:
         """What a one-sided bound at a level is away from the estimate, (...); NaN from one seed."""
         t, z = stats.t.isf(level, max(self.seeds - 1, 1)), stats.norm.isf(level)
-        return np.sqrt(t**2 * self.seed_variance + z**2 * self.test_variance)
+        found = np.sqrt(t**2 * self.seed_variance + z**2 * self.test_variance)
+        return np.maximum(found, least_half_width(self.points, level)) if self.points else found
 
     def holds(self, level: float = LEVEL) -> Array:
         """Whether the lower bound exceeds the margin, (...)."""
-        return self.decides & (self.estimate - self.half_width(level) > self.margin)
+        return self.decides & self.has_interval & (self.estimate - self.half_width(level) > self.margin)
 
     def fails(self, level: float = LEVEL) -> Array:
         """Whether the upper bound lies below the margin, (...)."""
-        return self.decides & (self.estimate + self.half_width(level) < self.margin)
+        return self.decides & self.has_interval & (self.estimate + self.half_width(level) < self.margin)
 
     @property
     def decides(self) -> bool:
         return self.counted or self.seeds >= SEEDS
+
+    @property
+    def has_interval(self) -> Array:
+        """Whether seeds, test data or points say how much the estimate may vary, (...)."""
+        known = self.counted or self.has_test_data or self.points > 0
+        return np.asarray(known | (self.seed_variance > ROUNDING))
 
 
 @dataclass(frozen=True)
@@ -101,7 +113,7 @@ class Group:
     parts: Sequence[Contrast | Group]
     at_least: int | None = None
 
-    def _needed(self, level: float) -> tuple[int, float, int, float]:
+    def needed(self, level: float) -> tuple[int, float, int, float]:
         """How many statements must hold for the group to hold, and at which level; how many must fail for it to fail,
         and at which level."""
         k = len(self.parts)
@@ -113,12 +125,12 @@ class Group:
 
     def holds(self, level: float = LEVEL) -> Array:
         """Whether the group is shown to be true at a one-sided level, (...)."""
-        count, own, _, _ = self._needed(level)
+        count, own, _, _ = self.needed(level)
         return np.sum([part.holds(own) for part in self.parts], axis=0) >= count
 
     def fails(self, level: float = LEVEL) -> Array:
         """Whether the group is shown to be false at a one-sided level, (...)."""
-        _, _, count, own = self._needed(level)
+        _, _, count, own = self.needed(level)
         return np.sum([part.fails(own) for part in self.parts], axis=0) >= count
 
 
@@ -146,52 +158,3 @@ def is_met(statement: Statement) -> bool:
         return bool(statement.estimate >= statement.margin - 1e-9)
     met = sum(map(is_met, statement.parts))
     return met >= (len(statement.parts) if statement.at_least is None else statement.at_least)
-
-
-MANY = 100  # more seeds than this are no advice
-
-
-def seeds_needed(statement: Statement, true: bool, level: float = LEVEL) -> float:
-    """About how many seeds show a statement to be true (or false), if estimates and variances stay as they are; inf for
-    no number."""
-    if isinstance(statement, Contrast):
-        gap = float(statement.estimate - statement.margin) * (1 if true else -1)
-        return _seeds_for(gap, statement, level)
-    count, own, against, other = statement._needed(level)
-    each = sorted(seeds_needed(part, true, own if true else other) for part in statement.parts)
-    return each[(count if true else against) - 1]
-
-
-def _seeds_for(gap: float, contrast: Contrast, level: float) -> float:
-    """How many seeds bring the half-width below a gap; inf where no number does."""
-    of_one, of_test = float(contrast.seed_variance) * contrast.seeds, float(contrast.test_variance)
-    left = gap**2 - float(stats.norm.isf(level)) ** 2 * of_test
-    if gap <= 0 or left <= 0 or not math.isfinite(of_one):
-        return math.inf
-    numbers = np.arange(SEEDS, 10 * MANY)
-    enough = stats.t.isf(level, numbers - 1) ** 2 * of_one / numbers < left
-    return float(numbers[enough.argmax()]) if enough.any() else 10.0 * MANY
-
-
-def what_would_settle(statement: Statement, test_samples: int | None = None) -> str:
-    """Advice on an undecided statement, from its variances. ``test_samples``: how many test samples there are, where
-    that is known."""
-    contrasts = list(contrasts_of(statement))
-    now = min(contrast.seeds for contrast in contrasts)
-    if now < SEEDS:
-        return f"at least {SEEDS} seeds"
-    needed = min(seeds_needed(statement, true) for true in (True, False))
-    if needed <= MANY:
-        return f"about {max(int(needed), now + 1)} seeds"
-    if math.isfinite(needed):
-        return f"more than {MANY} seeds: the estimate is close to its margin"
-    if any(contrast.has_test_data for contrast in contrasts):
-        tests = "the test data are" if test_samples is None else f"{test_samples:,} test samples are"
-        return f"more seeds cannot settle it: {tests} too few for an estimate so close to its margin"
-    return "more seeds cannot settle it: the estimate is at its margin"
-
-
-def fisher(correlations: Array, points: int) -> Array:
-    """Fisher's z of rank correlations over some points; a perfect one counts as the half step before it."""
-    most = 1 - 6 / (points**3 - points)  # swapping two neighbors of N changes Spearman's correlation by 12 / (N^3 - N)
-    return np.arctanh(np.clip(correlations, -most, most))

@@ -8,6 +8,9 @@ its margin, the others lie 5 standard deviations above. False *fails*: all contr
 k (more than half, m): false *holds*, m - 1 lie 5 above and the others are at their margins; false *fails*, m are at
 their margins and the others lie 5 below. Power: all contrasts lie 1, 2 or 3 standard deviations above their margins,
 how often the claim of all holds.
+
+Rank correlations: two metrics of some points, with noise of each seed. False verdicts: the metrics are independent.
+Power: their values without noise are correlated by 0.9 over all points, how often the claim holds.
 """
 
 import argparse
@@ -22,6 +25,7 @@ import pandas as pd
 from despur.compute.randomness import generator
 from despur.metrics import RESAMPLES
 from despur.reporting.contrasts import FAILS, HOLDS, Contrast, Group, decide
+from despur.reporting.rank_correlations import correlate_ranks, fisher
 from despur.storage.store import Array, atomic
 
 SEEDS, CONTRASTS, TEST_NOISE = (3, 5, 10), (1, 4, 10), (0.0, 0.5)
@@ -29,6 +33,8 @@ FAR = 5.0
 POWER = (1.0, 2.0, 3.0)
 RUNS = 10_000  # simulated claims in each cell
 AT_ONCE = 250
+POINTS, SEED_NOISE = (5, 8, 16), (0.0, 0.3, 1.0)
+ASSOCIATED = 0.9
 
 
 @dataclass(frozen=True)
@@ -89,13 +95,48 @@ def simulate_table(runs: int = RUNS) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def to_text(found: pd.DataFrame, runs: int = RUNS) -> str:
-    """The page of the documentation."""
+def simulate_correlations(points: int, seeds: int, seed_noise: float, runs: int = RUNS) -> dict[str, float]:
+    """How often claims about a rank correlation are decided, as shares. Points are new ones in each simulated claim;
+    ``seed_noise``: in standard deviations between points."""
+    rng = generator(f"error_rates/correlations/{seed_noise:g}", points, seeds)
+    first, other = rng.normal(size=(2, runs, 1, points))
+    associated = ASSOCIATED * first + np.sqrt(1 - ASSOCIATED**2) * other
+    noise = rng.normal(0, seed_noise, (2, runs, seeds, points))
+    nothing, something = (
+        decide(
+            Contrast(
+                fisher(correlate_ranks(first + noise[0], second + noise[1]), points),
+                np.empty((runs, seeds, 0)),
+                points=points,
+            )
+        )
+        for second in (other, associated)
+    )
+    found = {"false holds": nothing == HOLDS, "false fails": nothing == FAILS, "power": something == HOLDS}
+    return {name: float(decided.mean()) for name, decided in found.items()}
+
+
+def simulate_table_of_correlations(runs: int = RUNS) -> pd.DataFrame:
+    """A row for each number of seeds and points, and noise of each seed; percentages."""
+    rows = []
+    for seeds, points, noise in itertools.product(SEEDS, POINTS, SEED_NOISE):
+        found = {name: 100 * rate for name, rate in simulate_correlations(points, seeds, noise, runs).items()}
+        rows.append({"seeds": seeds, "points": points, "seed noise": noise, **found})
+    return pd.DataFrame(rows)
+
+
+def format_rates(found: pd.DataFrame) -> str:
+    """A table as Markdown, percentages with one decimal."""
     from despur.reporting.tables import to_markdown
 
     shown = found.astype(object)
     for name in found.columns[3:]:
         shown[name] = [f"{value:.1f}" for value in found[name]]
+    return to_markdown(shown)
+
+
+def to_text(found: pd.DataFrame, correlations: pd.DataFrame, runs: int = RUNS) -> str:
+    """The page of the documentation."""
     error = 100 * np.sqrt(0.025 * 0.975 / runs)
     return f"""# How often verdicts are wrong
 
@@ -111,7 +152,15 @@ claims about most of the contrasts (m, more than half), m - 1 lie {FAR:g} above 
 or m are at their margins and the others lie {FAR:g} below. The rules allow 2.5 %. Power is how often a claim about
 all contrasts holds when all lie so many standard deviations above their margins.
 
-{to_markdown(shown)}
+{format_rates(found)}
+## Rank correlations
+
+A claim about a rank correlation has a value for each seed, over some points such as methods. Seeds may agree on an
+order of few points that is chance; so its interval is at least as wide as the number of points requires. In each
+simulated claim the points are new ones. Seed noise is in standard deviations between points; without it, all seeds
+agree. False verdicts: the two metrics are independent. Power: they are correlated by {ASSOCIATED}, but for the noise.
+
+{format_rates(correlations)}
 [All pages](index.md)
 """
 
@@ -120,7 +169,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="where to write the page")
     with atomic(parser.parse_args().file) as temporary:
-        temporary.write_text(to_text(simulate_table()))
+        temporary.write_text(to_text(simulate_table(), simulate_table_of_correlations()))
 
 
 if __name__ == "__main__":

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr
 
-from despur.reporting.contrasts import Contrast, Group, fisher
-from despur.reporting.formulas import Correlation, Formula, Formulas
+from despur.reporting.contrasts import Contrast, Group
+from despur.reporting.formulas import DEFAULTS, Correlation, Formula, Formulas
 from despur.reporting.levels import Measurement, Missing
 from despur.reporting.printed import is_same
+from despur.reporting.rank_correlations import correlate_ranks, fisher
 from despur.specs.settings import SettingError
 from despur.storage.finished_runs import list_bootstrap_columns
 from despur.storage.store import Array
 
 COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # key of a measurement -> column, where they differ
-POINTS = 5  # of fewer, rank correlations take so few values that seeds agree by chance: more than 2.5 % false verdicts
+POINTS = 5  # of four, even a perfect rank correlation is chance in 1 of 24 cases, more than 2.5 %
 
 
 class Several(SettingError):
@@ -80,23 +80,42 @@ class Source:
         drawn = require_one_row(drawn, measurement)
         return found[["value"]].join(drawn[list_bootstrap_columns(drawn)], how="inner")
 
-    def correlation(self, asked: Correlation) -> pd.DataFrame:
-        """Fisher's z of a rank correlation by seed, over the points that all seeds have."""
-        first, second = (self._points(asked, metric) for metric in asked.metrics)
-        both = first.columns.intersection(second.columns)
-        seeds = first.index.intersection(second.index)
-        if len(both) < POINTS or not len(seeds):
-            raise Missing(f"{asked.label}: {len(both)} points in common, {POINTS} are needed")
-        values = [spearmanr(first.loc[seed, both], second.loc[seed, both]).statistic for seed in seeds]
-        return pd.DataFrame({"value": asked.sign * fisher(np.array(values), len(both))}, index=seeds)
+    def correlation(self, asked: Correlation) -> tuple[pd.DataFrame, int]:
+        """Fisher's z of a rank correlation by seed, over the points that all seeds have, and on bootstrap samples where
+        all points have them; and how many independent points these are."""
+        points, found = self._correlate(self.metrics, asked, ["value"])
+        number = count_runs(points)
+        if number < POINTS or not len(found):
+            raise Missing(f"{asked.label}: {number} different runs in common, {POINTS} are needed")
+        if len(self.resamples):
+            resampled, drawn = self._correlate(self.resamples, asked, list_bootstrap_columns(self.resamples))
+            if set(resampled) == set(points):
+                # where a metric is the same at all points, a bootstrap sample shows no association
+                found = found.join(drawn.fillna(0), how="inner")
+        return asked.sign * fisher(found, number), number
 
-    def _points(self, asked: Correlation, metric: str) -> pd.DataFrame:
-        rows = self.rows(self.metrics, {**asked.of, "metric": metric})
+    def _correlate(self, table: pd.DataFrame, asked: Correlation, columns: list[str]) -> tuple[pd.Index, pd.DataFrame]:
+        """The points that all seeds have, and the correlation over them: a row for each seed, the columns of the
+        table."""
+        first, second = (self._points(table, asked, metric, columns) for metric in asked.metrics)
+        points, both = first.index.intersection(second.index), first.columns.intersection(second.columns)
+        if not len(points):
+            return points, pd.DataFrame()
+        values = [own.loc[points, both].to_numpy(float).T for own in (first, second)]
+        return points, pd.Series(correlate_ranks(*values), both).unstack(level=0)
+
+    def _points(self, table: pd.DataFrame, asked: Correlation, metric: str, columns: list[str]) -> pd.DataFrame:
+        """Values with a row for each point that all seeds have, columns (column of the table, seed)."""
+        rows = self.rows(table, {**asked.of, "metric": metric})
         over = [COLUMNS.get(key, key) for key in asked.over]
         if missing := [key for key in over if key not in rows]:
             raise Missing(f"{asked.label}: no run varies {', '.join(missing)}")
-        table = rows.drop_duplicates([*over, "seed"]).pivot(index="seed", columns=over, values="value")
-        return table.dropna(axis=1)
+        return rows.drop_duplicates([*over, "seed"]).set_index([*over, "seed"])[columns].unstack("seed").dropna()
+
+
+def count_runs(points: pd.Index) -> int:
+    """Of points, how many are of different runs: snapshots of a run are not independent."""
+    return len(set(points.to_frame().drop(columns=list(DEFAULTS), errors="ignore").itertuples(index=False, name=None)))
 
 
 def group_by_method(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -134,7 +153,7 @@ def collect_values(formulas: Formulas, source: Source) -> list[pd.DataFrame]:
         if isinstance(part, Formulas):
             found += collect_values(part, source)
         elif isinstance(part, Correlation):
-            found.append(source.correlation(part))
+            found.append(source.correlation(part)[0])
         else:
             found += [source.value(term) for _, term in part.terms]
     return found
@@ -155,8 +174,9 @@ def evaluate(formulas: Formulas, source: Source, seeds: Sequence[int]) -> Group:
         if isinstance(part, Formulas):
             parts.append(evaluate(part, source, seeds))
         elif isinstance(part, Correlation):
-            by_seed = source.correlation(part).loc[list(seeds)].to_numpy()
-            parts.append(Contrast(by_seed[:, 0], by_seed[:, 1:], part.margin, label=part.label))
+            found, points = source.correlation(part)
+            values = found.loc[list(seeds)].to_numpy(float)
+            parts.append(Contrast(values[:, 0], values[:, 1:], part.margin, label=part.label, points=points))
         else:
             parts.append(_contrast(part, source, seeds))
     return Group(parts, formulas.at_least)

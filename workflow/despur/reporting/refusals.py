@@ -18,6 +18,12 @@ def explain_refusal(found: Group, given: Group, source: Source) -> str:
     return find_shortened_training(source.metrics)
 
 
+def explain_no_interval(found: Group) -> str:
+    """Which contrast decides nothing as nothing varies; empty where all have intervals."""
+    exact = [each.label for each in contrasts_of(found) if not each.has_interval and each.estimate != each.margin]
+    return f"the same from all seeds, and the noise of test data is not known: {exact[0]}" if exact else ""
+
+
 def find_shortened_training(metrics: pd.DataFrame) -> str:
     """Which training of the paper's own data is shorter than its own; empty for none."""
     if "changed" not in metrics or metrics["substitute"].eq(True).any():
