@@ -44,6 +44,7 @@ def rows(worst, seed, base="cnc", **settings):
             ("worst_group_accuracy", "", worst),
             ("average_accuracy", "", worst + 0.2),
             ("samples", "0,1, red", 50.0),
+            ("accuracy", "0,1, red", worst),
         ]
         values += [
             (f"class_{kind}_accuracy", name, worst + extra)

@@ -92,12 +92,14 @@ def test_a_share_of_none_or_all_is_not_exact():
 SIZES = {"0": 300.0, "1": 100.0}
 
 
-def rows(metrics, sizes=SIZES):
+def rows(metrics, sizes=SIZES, worst="1"):
+    """Rows of three seeds, and of groups, one of which is the worst."""
     own = {"paper_dataset": "cmnist", "paper_method": "cnc", "data": "cmnist", "selection": "best"}
     found = [own | {"seed": s, "metric": m, "group": "", "value": v} for s in range(3) for m, v in metrics.items()]
     return pd.DataFrame(
         found
         + [own | {"seed": s, "metric": "samples", "group": g, "value": n} for s in range(3) for g, n in sizes.items()]
+        + [own | {"seed": s, "metric": "accuracy", "group": g, "value": g != worst} for s in range(3) for g in sizes]
     )
 
 
@@ -118,6 +120,20 @@ def test_each_measure_has_the_variance_of_the_samples_behind_it():
         assert sample_variance(number(metric), runs, "cmnist", None) == pytest.approx(expected)
     no_samples = rows({"worst_group_accuracy": 0.6}, SIZES | {"2": 0.0})
     assert sample_variance(number("worst_group_accuracy"), no_samples, "cmnist", None) == pytest.approx(worst)
+
+
+def test_the_noise_of_the_worst_group_is_of_its_own_samples_however_few_others_have():
+    runs = rows({"worst_group_accuracy": 0.6}, worst="0")  # 300 samples; the other group has 100
+    assert sample_variance(number("worst_group_accuracy"), runs, "cmnist", None) == pytest.approx(2e4 * 0.24 / 300)
+    unknown = runs[runs["metric"] != "accuracy"]
+    assert math.isnan(sample_variance(number("worst_group_accuracy"), unknown, "cmnist", None))
+
+
+def test_test_splits_that_differ_by_seed_are_in_the_deviation_over_seeds_and_do_not_count_twice():
+    runs = rows({"worst_group_accuracy": 0.6, "tpr_gap": 0.3})
+    for metric in ("worst_group_accuracy", "tpr_gap"):
+        assert sample_variance(number(metric), runs.assign(used_dataset="cmnist+draw=seed"), "cmnist", None) == 0
+        assert sample_variance(number(metric), runs.assign(used_dataset="cmnist+draw=1"), "cmnist", None) != 0
 
 
 def test_what_is_no_share_has_the_variance_of_its_bootstrap_values():

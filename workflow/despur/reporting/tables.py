@@ -77,8 +77,8 @@ def compare(
             )
             row = _ours(number, part["value"], str(data), refused) | {"measured": name_sources(part)}
             if "verdict" not in row:
-                overall = at_settings(here[here["group"] == ""], number.setting)
-                runs = pd.concat([overall, here[here["metric"] == "samples"]])
+                shares = at_settings(here[(here["group"] == "") | (here["metric"] == "accuracy")], number.setting)
+                runs = pd.concat([shares, here[here["metric"] == "samples"]])
                 noise = sample_variance(number, runs[runs["data"] == data], str(data), resamples)
                 std = None if pd.isna(number.std) else float(number.std)
                 visible = smallest_visible(
