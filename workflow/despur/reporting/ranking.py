@@ -15,8 +15,8 @@ BASELINE = "erm"
 
 def is_at_chance(source: Source, method: str, seeds: Sequence[int]) -> bool:
     """Whether the mean over classes of a method's accuracy is not above 1 / classes, that of any constant prediction:
-    by the lower bound of a contrast; by the estimate from fewer seeds than decide. A method without a classifier is
-    not at chance."""
+    by the lower bound of a contrast; by the estimate where there is no bound, or from fewer seeds than decide. A
+    method without a classifier is not at chance."""
     asked = {**DEFAULTS, "method": method, "metric": "class_average_accuracy"}
     classes = source.levels("group", {key: value for key, value in asked.items() if key != "group"})
     if not classes:
@@ -24,7 +24,7 @@ def is_at_chance(source: Source, method: str, seeds: Sequence[int]) -> bool:
     each = [source.value({**asked, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
     above = np.nanmean(each, axis=0) - 1 / len(classes)  # a bootstrap sample may lack a class
     contrast = Contrast(above[:, 0], above[:, 1:])
-    return not (contrast.holds() if contrast.decides else contrast.estimate > 0)
+    return not (contrast.holds() if contrast.decides and contrast.has_interval else contrast.estimate > 0)
 
 
 def summarize(by_seed: Array) -> dict[str, float | str]:
