@@ -89,7 +89,7 @@ def runs(artifact_run):
     variants = {
         f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2),
         f"contrastive_adapter+contrastive=false+{FULL}": (0.7, 0.9, 0.8, 0.3),
-        f"contrastive_adapter+sampling=random+{FULL}": (0.75, 0.9, 0.8, 0.3),
+        f"contrastive_adapter+sampling=random+{FULL}": (0.72, 0.9, 0.8, 0.3),
         f"contrastive_adapter+contrastive=false+sampling=random+{FULL}": (0.6, 0.95, 0.7, 0.4),
     }
     ensembles = {
@@ -257,7 +257,7 @@ def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(scripts, arti
     row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
     assert row["ours"] == pytest.approx(1.03, abs=0.005) and row["seeds"] == 3
     claims = made(scripts, "claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
-    assert claims.loc[("few_parameters_are_trained", "waterbirds"), "verdict"] == "holds"
+    assert claims.loc[("few_parameters_are_trained", "waterbirds"), "verdict"] == "fails"  # more than 1 %
 
 
 def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
@@ -366,7 +366,7 @@ def test_claims_are_judged_on_what_was_run(scripts, runs, artifact_run, tmp_path
         )
         for name, method, worst in (
             ("contrastive_adapter", f"contrastive_adapter+{FULL}", 0.7),
-            ("ssa", "gdro+groups=ssa", 0.3),
+            ("ssa", "gdro+groups=ssa", 0.2),
         )
     ]
     both = {f"prompting+{model}": (worst, 0.8, 0.5, 0.6) for model, worst in ((FULL, 0.4), (FEW, 0.35))}

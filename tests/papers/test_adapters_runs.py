@@ -12,7 +12,7 @@ from paper_scripts import import_scripts
 from despur.orchestration import configuration, experiments
 from despur.reporting.artifact_metrics import load_metrics
 from despur.reporting.claim_format import read_claims
-from despur.reporting.formulas import Correlation
+from despur.reporting.formulas import Correlation, Formulas
 from despur.reporting.printed import describe_changes
 from despur.reporting.tables import compare
 from despur.specs.names import parse
@@ -126,9 +126,15 @@ class Anything:
         return [1.0, 2.0]
 
 
+def list_parts(formulas):
+    """Formulas and correlations of a group, and of the groups in it."""
+    for part in formulas.parts:
+        yield from list_parts(part) if isinstance(part, Formulas) else [part]
+
+
 def asked(claim):
     """Methods, foundation models (None: any) and numbers of training samples (0: all) that a claim uses."""
-    for part in claim.formulas(claim.datasets[:1], Anything()).parts:
+    for part in list_parts(claim.formulas(claim.datasets[:1], Anything())):
         if isinstance(part, Correlation):
             yield from (
                 (method, model, 0) for method in part.of["method"] for model in named_in_table_3(part.of["backbone"])
