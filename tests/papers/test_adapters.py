@@ -89,7 +89,7 @@ def runs(artifact_run):
     variants = {
         f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2),
         f"contrastive_adapter+contrastive=false+{FULL}": (0.7, 0.9, 0.8, 0.3),
-        f"contrastive_adapter+sampling=random+{FULL}": (0.72, 0.9, 0.8, 0.3),
+        f"contrastive_adapter+sampling=random+{FULL}": (0.75, 0.9, 0.8, 0.3),
         f"contrastive_adapter+contrastive=false+sampling=random+{FULL}": (0.6, 0.95, 0.7, 0.4),
     }
     ensembles = {
@@ -373,7 +373,8 @@ def test_claims_are_judged_on_what_was_run(scripts, runs, artifact_run, tmp_path
     table = made(scripts, "claims", [artifact_run("zero_shot", both), *runs[1:], *few], tmp_path)
     assert (table["claim"] == "with_100_samples_better_than_zero_shot").sum() == 1
     verdicts = table[table["dataset"] == "waterbirds"].set_index("claim")["verdict"].to_dict()
-    assert verdicts["contrastive_adapter_beats_zero_shot"] == verdicts["both_parts_are_needed"] == "holds"
+    assert verdicts["contrastive_adapter_beats_zero_shot"] == "holds"
+    assert verdicts["both_parts_are_needed"] == "fails"  # by 5 points, not by 5.5
     assert verdicts["training_can_hurt_when_imbalanced"] == "holds"
     assert (
         verdicts["with_100_samples_better_than_zero_shot"]
