@@ -123,7 +123,7 @@ class Anything:
     """As if every level had been run."""
 
     def levels(self, key, measurement):
-        return [1.0, 2.0]
+        return [100, 250] if key == "data.samples" else [1.0, 2.0]
 
 
 def list_parts(formulas):
