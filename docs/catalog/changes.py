@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from catalog.markdown import code, escape, page, table
-from despur.reporting.scorecard_counts import FIRST, JUDGED
+from despur.reporting.scorecard_counts import JUDGED
 from despur.reporting.summary import REFERENCE
 
 RUN = REFERENCE / "config"
@@ -24,48 +24,54 @@ INTRODUCTION = (
 
 
 def build_changes(run: Path = RUN) -> str:
-    """The page: counts before and now, and a row for each verdict that changed."""
-    before, now = load_before(run), load_now(run)
+    """The page: counts before and now, a row for each verdict that changed, and for each that is not given now."""
+    before, every = load_before(run), load_now(run)
+    now = every[every["verdict"].isin(JUDGED)]
     both = before.merge(now, on=KEY, suffixes=("_before", ""))
+    gone = before.merge(every, on=KEY, how="left", suffixes=("_before", ""))
+    gone = gone[~gone["verdict"].isin(JUDGED)]
     changed = both[both["verdict_before"] != both["verdict"]]
     counts = [[title, *count(rows)] for title, rows in (("before", before), ("now", now))]
-    rows = [
-        [
-            f"{escape(row.statement)} ({code(row.claim)})",
-            f"{row.paper}, {row.dataset}",
-            describe_verdict(row, "_before"),
-            describe_verdict(row),
-            escape(explain_change(row)),
-        ]
-        for row in changed.itertuples()
-    ]
+    rows = [[*name_claim(row), describe_verdict(row), escape(explain_change(row))] for row in changed.itertuples()]
+    lost = [[*name_claim(row), escape(explain_absence(row))] for row in gone.itertuples()]
     parts = [
         table(["run", *JUDGED], counts),
         f"{len(both)} claims were judged in both runs; {len(changed)} of their verdicts changed. "
-        f"{len(now) - len(both)} claims were judged now only, {len(before) - len(both)} before only: "
-        "claims differ, and so does what is run.",
+        f"{len(now) - len(both)} claims were judged now only: claims differ, and so does what is run.",
         table(["claim", "paper, data set", "before", "now", "why"], rows),
     ]
+    if lost:
+        parts += [
+            f"{len(lost)} claims were judged before only:",
+            table(["claim", "paper, data set", "before", "why"], lost),
+        ]
     return page("Changed verdicts", INTRODUCTION, *parts, "[All claims](index.md)")
 
 
 def load_before(run: Path) -> pd.DataFrame:
-    """The verdicts of the run before."""
+    """The verdicts of the run before, with the statements of that time."""
     return pd.read_csv(run / "verdicts_before.csv")
 
 
 def load_now(run: Path) -> pd.DataFrame:
-    """The verdicts of the run that is kept now, each claim and data set of its paper once: where several runs judge it,
-    the verdict that comes first in FIRST."""
+    """The claims of the run that is kept now, each with a row for each data set of its paper and data that are used."""
     tables = [pd.read_csv(file).assign(paper=file.parent.name) for file in sorted(run.glob("*/claims.csv"))]
-    judged = pd.concat(tables, ignore_index=True)
-    judged = judged[judged["verdict"].isin(JUDGED)]
-    return judged.sort_values("verdict", key=lambda each: each.map(FIRST.index), kind="stable").drop_duplicates(KEY)
+    return pd.concat(tables, ignore_index=True)
 
 
 def count(rows: pd.DataFrame) -> list[str]:
     """How many verdicts are of each kind."""
     return [str((rows["verdict"] == verdict).sum()) for verdict in JUDGED]
+
+
+def name_claim(row: Any) -> list[str]:
+    """Cells: the claim, where it is from, and its verdict before."""
+    statement = row.statement_before if pd.isna(row.statement) else row.statement
+    return [
+        f"{escape(statement)} ({code(row.claim)})",
+        f"{row.paper}, {row.dataset}",
+        describe_verdict(row, "_before"),
+    ]
 
 
 def describe_verdict(row: Any, when: str = "") -> str:
@@ -81,7 +87,9 @@ def explain_change(row: Any) -> str:
     reasons = [] if pd.isna(row.reason) else [row.reason]
     if not pd.isna(row.reason_before):
         reasons.append(f"before: {row.reason_before}")
-    if row.margin != row.margin_before:
+    if row.statement != row.statement_before:
+        reasons.append(f"the claim is put otherwise; before: {row.statement_before}")
+    elif row.margin != row.margin_before and judge_bounds(row, row.margin_before) == row.verdict_before:
         reasons.append(f"the margin is {row.margin:g}, before {row.margin_before:g}")
     if not reasons and row.verdict == "undecided" and row.high - row.low > row.high_before - row.low_before:
         bounds = f"each of {row.k:.0f} contrasts has bounds of its own" if row.k > 1 else "the bounds are wider"
@@ -89,3 +97,15 @@ def explain_change(row: Any) -> str:
     if not reasons:
         reasons.append("the runs are new ones: the estimate differs")
     return "; ".join(reasons)
+
+
+def judge_bounds(row: Any, margin: float) -> str:
+    """What the bounds of today would say with another margin."""
+    return "holds" if row.low > margin else "fails" if row.high < margin else "undecided"
+
+
+def explain_absence(row: Any) -> str:
+    """Why a claim has no verdict now."""
+    if pd.isna(row.verdict):
+        return "no longer among the claims, or not on this data set"
+    return f"{row.verdict}: {row.reason}"

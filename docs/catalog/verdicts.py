@@ -27,9 +27,12 @@ def load_claims() -> pd.DataFrame:
     return rows[rows["kind_of_row"] == "claim"]
 
 
-def format_verdicts(found: "pd.Series[str]") -> str:
-    """``waterbirds: holds``, by data set; a dash where nothing was judged."""
-    return ", ".join(f"{dataset}: {verdict}" for (*_, dataset), verdict in found.items()) or "–"
+def format_verdicts(found: pd.DataFrame) -> str:
+    """``waterbirds: holds``, by data set, with the data that are used for it where these are several; a dash where
+    nothing was judged."""
+    several = found.duplicated("paper_dataset", keep=False)
+    names = found["paper_dataset"].mask(several, found["paper_dataset"] + " by " + found["data"])
+    return ", ".join(f"{name}: {verdict}" for name, verdict in sorted(zip(names, found["verdict"], strict=True))) or "–"
 
 
 def list_names(stated: Any) -> set[str]:

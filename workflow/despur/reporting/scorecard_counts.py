@@ -1,7 +1,8 @@
 """The rows of a scorecard and what is counted of them. The page, the README and ``despur verdict`` show these counts:
 numbers and claims on the papers' own data; apart from them, claims on substitute data; and the papers' slips.
 
-A claim counts once for each data set of its paper, whichever data are used for it."""
+A claim has a verdict of its own on each data that are used for a data set of its paper. Each counts, and none is
+chosen: the best or the worst of several verdicts would be wrong more often than the level says."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -44,7 +45,6 @@ COLUMNS = [
 ]
 CLAIM = ["paper", "claim", "paper_dataset"]  # what tells claims apart
 JUDGED = ("holds", "fails", "undecided")
-FIRST = ("fails", "holds", "undecided")  # of a claim that several runs judge: the first that any of them gives
 
 
 def join_tables(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
@@ -72,17 +72,16 @@ def split_claims(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def find_verdicts(claims: pd.DataFrame, substitute: bool) -> "pd.Series[str]":
-    """The verdict of each claim that was judged, by CLAIM; on the papers' own data or on substitutes."""
+def find_verdicts(claims: pd.DataFrame, substitute: bool) -> pd.DataFrame:
+    """The claims that were judged, on the papers' own data or on substitutes: a row for each verdict."""
     judged = claims[claims["verdict"].isin(JUDGED)]
-    own = judged[judged["substitute"].astype(str).str.lower().eq("true") == substitute]
-    return own.groupby(CLAIM, dropna=False)["verdict"].agg(lambda found: min(found, key=FIRST.index))
+    return judged[judged["substitute"].astype(str).str.lower().eq("true") == substitute]
 
 
 def count_claims(claims: pd.DataFrame, substitute: bool) -> dict[str, int]:
-    """How many claims hold, fail or are undecided; on the papers' own data or on substitutes."""
-    each = find_verdicts(claims, substitute)
-    return {verdict: int((each == verdict).sum()) for verdict in JUDGED}
+    """How many verdicts on claims are of each kind; on the papers' own data or on substitutes."""
+    found = find_verdicts(claims, substitute)["verdict"]
+    return {verdict: int((found == verdict).sum()) for verdict in JUDGED}
 
 
 def count_verdicts(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
