@@ -7,12 +7,13 @@ from project import SOURCE
 
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.printed import describe_changes
+from despur.reporting import printed
+from despur.reporting.printed import describe_changes, describe_shortening
 from despur.specs.paths import locate_result
 
 
-def of(paper, artifact, paper_dataset, printed, data, method):
-    return describe_changes(
+def of(paper, artifact, paper_dataset, printed, data, method, describe=describe_changes):
+    return describe(
         ArtifactRun(paper_dataset, data, printed, (f"results/runs/{data}/{method}/s0",), artifact, paper), data, method
     )
 
@@ -76,3 +77,31 @@ def test_the_published_configuration_changes_nothing(sweep, monkeypatch):
     ]
     assert not any(artifact_run.substitute for artifact_run in artifact_runs)
     assert {describe_changes(artifact_run, run.data.name, run.spec.name) for artifact_run, run in runs} == {""}
+
+
+@pytest.mark.parametrize(
+    ("where", "data", "method", "found"),
+    [
+        (("cnc", "table_1", "waterbirds", "erm"), "waterbirds", "erm", ""),
+        (("cnc", "table_1", "waterbirds", "erm"), "waterbirds", "erm+epochs=1", "epochs=1 instead of 300"),
+        (("cnc", "table_1", "waterbirds", "erm"), "waterbirds", "erm+epochs=400", ""),  # longer
+        (("cnc", "table_1", "waterbirds", "erm"), "waterbirds", "erm+learning_rate=0.1", ""),
+        (
+            ("cnc", "table_1", "waterbirds", "cnc"),
+            "waterbirds",
+            "cnc+epochs=1+stage1.epochs=1",
+            "epochs=1 instead of 5, groups.stage1.epochs=1 instead of 300",
+        ),
+        (("cnc", "table_1", "cmnist", "eiil"), "cmnist", "eiil+groups.steps=10", "groups.steps=10 instead of 10000"),
+        (("cnc", "table_1", "cmnist", "erm"), "colored_digits", "erm+epochs=1", ""),  # substitute data
+    ],
+)
+def test_training_is_shorter_where_any_setting_counts_fewer_epochs_or_steps(where, data, method, found):
+    assert of(*where, data, method, describe_shortening) == found
+
+
+def test_phases_of_training_count_too(monkeypatch):
+    differing = [("finetune_epochs", "1", "3"), ("head_epochs", "9", "3"), ("decay_every", "1", "3")]
+    monkeypatch.setattr(printed, "list_changed_settings", lambda *_: [*differing, ("discriminator_epochs", "1", None)])
+    where = ("cnc", "table_1", "waterbirds", "erm")
+    assert of(*where, "waterbirds", "erm", describe_shortening) == "finetune_epochs=1 instead of 3"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import run_files
-from despur.reporting.printed import describe_changes
+from despur.reporting.printed import describe_changes, describe_shortening
 
 RUN_COLUMNS = [
     "paper_dataset",
@@ -44,7 +44,8 @@ def parse_artifact_runs(text: str) -> list[ArtifactRun]:
 def load_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """What was measured of an artifact's runs in long form, with the paper's data set (``paper_dataset``), the one
     that was used (``used_dataset``), the paper's method (``paper_method``), whether the data is a ``substitute``,
-    which settings are ``changed`` from the paper's, and where it was ``measured``.
+    which settings are ``changed`` from the paper's, which of these make training shorter (``shortened``), and where
+    it was ``measured``.
 
     Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
     """
@@ -72,9 +73,9 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
             if "draw=seed" in artifact_run.dataset:  # every seed has data of its own, which are one to a reader
                 part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
             pairs = list(zip(part["data"], part["method"], strict=True))
-            own["changed"] = pd.Series(pairs, part.index).map(
-                {pair: describe_changes(artifact_run, *pair) for pair in set(pairs)}
-            )
+            for column, describe in (("changed", describe_changes), ("shortened", describe_shortening)):
+                told = {pair: describe(artifact_run, *pair) for pair in set(pairs)}
+                own[column] = pd.Series(pairs, part.index).map(told)
             parts.append(part.assign(**own))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
 

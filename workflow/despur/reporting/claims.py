@@ -70,14 +70,14 @@ def judge_claim(claim: Claim, datasets: Sequence[str], source: Source) -> dict[s
         return {"verdict": NOT_RUN, "reason": str(missing)}
     if not all(np.isfinite(contrast.by_seed).all() for contrast in contrasts_of(found)):
         return {"verdict": "undecided", "reason": "a contrast is infinite here"}
-    summary = summarize(found)
-    if reason := explain_refusal(found, given, source):
-        return summary | {"verdict": "undecided", "reason": reason}
     verdict = WORDS[int(decide(found))]
-    if verdict == "undecided" and (reason := explain_no_interval(found)):
-        return summary | {"verdict": verdict, "reason": reason}
-    advice = what_would_settle(found, count_test_samples(source)) if verdict == "undecided" else ""
-    return summary | {"verdict": verdict, "advice": advice}
+    reason = explain_refusal(found, given, source)
+    if not reason and verdict == "undecided":
+        reason = explain_no_interval(found)
+    few = not all(contrast.decides for contrast in contrasts_of(found))
+    wants_advice = few or (not reason and verdict == "undecided")
+    advice = what_would_settle(found, count_test_samples(source)) if wants_advice else ""
+    return summarize(found) | {"verdict": "undecided" if reason else verdict, "advice": advice, "reason": reason}
 
 
 def count_test_samples(source: Source) -> int | None:

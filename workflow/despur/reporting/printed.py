@@ -91,18 +91,43 @@ def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
     paper's ``accepted_variants`` may differ."""
     if not artifact_run.paper or artifact_run.substitute:
         return ""
+    items = [*_changed_data(artifact_run, data)]
+    items += [f"{key}={own}" for key, own, _ in list_changed_settings(artifact_run, data, method)]
+    return ";".join(item for item in items if not is_accepted(artifact_run, item))
+
+
+def describe_shortening(artifact_run: ArtifactRun, data: str, method: str) -> str:
+    """The settings that count epochs or steps, ``epochs=1 instead of 300``, of which a run has fewer than its paper
+    folder states."""
+    if not artifact_run.paper or artifact_run.substitute:
+        return ""
+    fewer = [
+        f"{key}={own} instead of {stated}"
+        for key, own, stated in list_changed_settings(artifact_run, data, method)
+        if key.rpartition(".")[2].rpartition("_")[2] in ("epochs", "steps")
+        and stated is not None
+        and float(own) < float(stated)
+        and not is_accepted(artifact_run, f"{key}={own}")
+    ]
+    return ", ".join(fewer)
+
+
+def is_accepted(artifact_run: ArtifactRun, item: str) -> bool:
+    """Whether a changed setting, ``colors=released``, is a variant that the paper folder accepts."""
+    return item in load_experiments(artifact_run.paper).get("accepted_variants", [])
+
+
+def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> list[tuple[str, str, str | None]]:
+    """(key, value, the paper folder's value) of the settings in which a method differs from the nearest of the points
+    that the paper folder states; None where that point lacks the setting."""
     own, *others = [
         point for text in (method, *list_stated(artifact_run)) for point in _points(artifact_run, text, data)
     ]
-    nearest = min(
-        ([key for key in own if own[key] != other.get(key) and key != "snapshots"] for other in others),
-        key=len,
-        default=[],
-    )
-    items = [*_changed_data(artifact_run, data), *(f"{key}={own[key]}" for key in nearest)]
-    return ";".join(
-        item for item in items if item not in load_experiments(artifact_run.paper).get("accepted_variants", [])
-    )
+    differing = [
+        [(key, own[key], other.get(key)) for key in own if own[key] != other.get(key) and key != "snapshots"]
+        for other in others
+    ]
+    return min(differing, key=len, default=[])
 
 
 def _changed_data(artifact_run: ArtifactRun, data: str) -> list[str]:

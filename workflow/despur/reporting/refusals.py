@@ -4,7 +4,6 @@ import pandas as pd
 
 from despur.reporting.contrasts import SEEDS, Group, contrasts_of
 from despur.reporting.evidence import Source
-from despur.reporting.printed import parse_settings
 
 
 def explain_refusal(found: Group, given: Group, source: Source) -> str:
@@ -25,9 +24,9 @@ def explain_no_interval(found: Group) -> str:
 
 
 def find_shortened_training(metrics: pd.DataFrame) -> str:
-    """Which training of the paper's own data is shorter than its own; empty for none."""
-    if "changed" not in metrics or metrics["substitute"].eq(True).any():
+    """Which training on the paper's own data is shorter than the paper's; empty for none. Longer training is no reason
+    to refuse a verdict."""
+    if "shortened" not in metrics or metrics["substitute"].eq(True).any():
         return ""
-    changed = {item for text in metrics["changed"].dropna().unique() for item in parse_settings(text).items()}
-    lengths = [f"{key}={value}" for key, value in sorted(changed) if key.rpartition(".")[2] in ("epochs", "steps")]
-    return f"not trained as long as in the paper ({', '.join(lengths)}): decides nothing about it" if lengths else ""
+    found = sorted(filter(None, metrics["shortened"].dropna().unique()))
+    return f"not trained as long as in the paper ({'; '.join(found)}): decides nothing about it" if found else ""
