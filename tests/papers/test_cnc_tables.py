@@ -83,7 +83,10 @@ def world(tmp_path, monkeypatch):
         if stage == "groups":
             agreement = {"dataset": dataset, "inference": name, "seed": [0, 1], "best_match": values or [0.90, 0.94]}
             pd.DataFrame(agreement).to_csv(folder / "agreement.csv", index=False)
-        seconds = {f"s{seed}": {"seconds": 36.0 * (seed + 1), "largest_factor": 900.0 + 200 * seed} for seed in (0, 1)}
+        seconds = {
+            f"{dataset}/{name or printed}/s{seed}": {"seconds": 36.0 * (seed + 1), "largest_factor": 900.0 + 200 * seed}
+            for seed in (0, 1)
+        }
         about = {"runs": seconds, "peak_memory_mb": 512.0, "device": "cpu", "machine": "Linux x86_64", "seconds": 100.0}
         (folder / "about.json").write_text(json.dumps(about))
         return ArtifactRun(paper_dataset, dataset, printed, (str(folder),), artifact)
@@ -324,6 +327,9 @@ def test_times_are_those_of_the_runs(scripts, world, tmp_path):
         assert (row["seconds"], row["ours"], row["seeds"]) == pytest.approx((54.0, 0.015, 2))  # 36 and 72 seconds
         assert (row["peak_memory_mb"], row["device"]) == (512.0, "cpu (Linux x86_64)")
     assert "| 54 | 512 | cpu (Linux x86_64) |" in text
+    claim = {"claim": "most_of_the_time_is_of_the_contrastive_stage", "dataset": "cmnist"}
+    row = row_of(make_table(scripts, "claims", artifact_runs, tmp_path)[0], **claim)
+    assert (row["estimate"], row["seeds"], row["verdict"]) == (0, 2, "undecided")  # both stages take as long
 
 
 def test_pgi_of_shuffled_batches_is_not_that_of_table_1(scripts, world, tmp_path):

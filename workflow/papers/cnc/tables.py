@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 from clustering import write_table_clustering
+from hours import load_with_hours
 from hyperparameters import write_table_a7_a11
 from printed_rows import SUBSTITUTE, compare_statistic, format_number, printed_row
 from prose import write_prose
@@ -100,7 +101,7 @@ def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs)
+    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs, load_with_hours)
     write_table(output, table, claims.format_claims(table))
 
 

@@ -1,0 +1,50 @@
+"""Hours of training as measurements (Table A.12), which claims compare."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.claims import load_measurements
+from despur.reporting.printed import describe_changes
+from despur.reporting.run_files import HERE, describe_machine, is_record, load_abouts
+
+STAGES = {"erm": 1, "cnc": 2}
+
+
+def load_with_hours(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Metrics and resamples of an artifact's runs; of Table A.12 the hours of each stage instead."""
+    if {artifact_run.artifact for artifact_run in artifact_runs} == {"table_a12"}:
+        return measure_hours(artifact_runs), pd.DataFrame()
+    return load_measurements(artifact_runs)
+
+
+def measure_hours(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """A row for each training of a stage: its hours, on the machine with most of them on its data."""
+    rows = []
+    for artifact_run in artifact_runs:
+        sources = dict(artifact_run.sources)
+        for key, about in load_abouts([artifact_run]).items():
+            data, method, seed = key.split("/")
+            rows.append(
+                {
+                    "paper_dataset": artifact_run.paper_dataset,
+                    "used_dataset": artifact_run.dataset,
+                    "substitute": artifact_run.substitute,
+                    "artifact": artifact_run.artifact,
+                    "changed": describe_changes(artifact_run, data, method),
+                    "paper_method": artifact_run.paper_method,
+                    "stage": STAGES[artifact_run.paper_method],
+                    "seed": int(seed.removeprefix("s")),
+                    "split": "test",
+                    "selection": "best",
+                    "metric": "train_hours",
+                    "group": "",
+                    "value": about["seconds"] / 3600,
+                    "machine": describe_machine(about),
+                    "measured": describe_machine(about) if is_record(sources.get(key, "")) else HERE,
+                }
+            )
+    table = pd.DataFrame(rows)
+    most = table.groupby("used_dataset")["machine"].transform(lambda names: names.mode().iloc[0])
+    return table[table["machine"] == most]
