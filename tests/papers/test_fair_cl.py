@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from paper_scripts import import_scripts
+from scipy import stats
 
 from despur.metrics.fairness import tradeoff
 from despur.orchestration import experiments
@@ -136,7 +137,7 @@ def test_times_are_relative_to_ce(scripts, moji, tmp_path):
     assert times == pytest.approx({"ce": 1.0, "con_ft": 0.5, "con": 1.5})
 
 
-def test_on_the_paper_s_own_data_numbers_are_judged_but_not_ratios(scripts, artifact_run, tmp_path):
+def test_on_the_paper_s_own_data_numbers_are_judged(scripts, artifact_run, tmp_path):
     artifact_runs = [artifact_run("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", dataset="moji")]
     table = made(scripts, "table_1", artifact_runs, tmp_path)
     assert (
@@ -147,8 +148,53 @@ def test_on_the_paper_s_own_data_numbers_are_judged_but_not_ratios(scripts, arti
     )
     assert (
         row_of(table, paper_dataset="moji", method="ce", metric="relative_time")["verdict"]
-        == "no printed deviation: not judged"
+        == "1 by definition: not compared"
     )
+
+
+def ratios(metric, **values):
+    """Ratios of methods on Moji, by seed."""
+    fixed = {"paper_dataset": "moji", "data": "moji", "split": "test", "selection": "best", "group": ""}
+    return pd.DataFrame(
+        [
+            fixed | {"metric": metric, "paper_method": method, "seed": seed, "value": value}
+            for method, each in values.items()
+            for seed, value in enumerate(each)
+        ]
+    )
+
+
+def judged_ratio(scripts, metrics, resamples, reported, ours):
+    """The row of Con in a table of one printed ratio, judged."""
+    metric = metrics["metric"].iloc[0]
+    row = {"metric": metric, "paper_dataset": "moji", "data": "moji", "method": "con", "seeds": 3, "verdict": ""}
+    numbers = {"reported": reported, "ours": ours, "difference": ours - reported, "smallest_visible": np.nan}
+    table = pd.DataFrame([row | numbers])
+    scripts["ratios"].judge_ratios(table, metrics, resamples, 10)
+    return table.iloc[0]
+
+
+@pytest.mark.parametrize(("reported", "verdict"), [(2.0, "too noisy"), (1.9, "too noisy"), (3.0, "differs")])
+def test_times_are_compared_by_logarithms_of_each_seed_s_ratio(scripts, reported, verdict):
+    """CE's seeds differ by a factor of two; the ratios of the same seed hardly do."""
+    metrics = ratios("relative_time", ce=(1.0, 2.0, 4.0), con=(2.0, 4.4, 8.0))
+    found = judged_ratio(scripts, metrics, pd.DataFrame(), reported, 2.07)
+    spread = np.log([2.0, 2.2, 2.0]).std(ddof=1)
+    visible = stats.t.isf(0.025, 2) * spread * np.sqrt(1 / 3 + 1 / 10) + np.log1p(
+        (0.5 if reported % 1 == 0 else 0.05) / reported
+    )
+    assert found["smallest_visible"] == pytest.approx(reported * np.expm1(visible)) and found["verdict"] == verdict
+
+
+def test_a_trade_off_has_the_noise_of_test_data_too(scripts):
+    metrics = ratios("tradeoff", con=(0.98, 1.0, 0.99))
+    columns = pd.DataFrame(np.exp(np.tile([-0.1, 0.1], (3, 50))), columns=[str(i) for i in range(100)])
+    drawn = metrics.drop(columns="value").join(columns)
+    found = judged_ratio(scripts, metrics, drawn, 0.99, 0.99)
+    of_seeds = stats.t.isf(0.025, 2) ** 2 * np.log([0.98, 1.0, 0.99]).var(ddof=1) * (1 / 3 + 1 / 10)
+    visible = np.sqrt(of_seeds + stats.norm.isf(0.025) ** 2 * 2 * 0.01 * 100 / 99) + np.log1p(0.005 / 0.99)
+    assert found["smallest_visible"] == pytest.approx(0.99 * np.expm1(visible)) and found["verdict"] == "too noisy"
+    assert "not known" in judged_ratio(scripts, metrics, pd.DataFrame(), 0.99, 0.99)["verdict"]
 
 
 def test_claims_read_the_selected_settings(scripts, moji, tmp_path):

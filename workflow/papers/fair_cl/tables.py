@@ -10,6 +10,7 @@ from beyond import compare_baselines, format_baselines
 from measurements import load_measurements
 from pair import load_pair, load_with_multiclass
 from prose import compare_prose
+from ratios import judge_ratios
 from selections import compare_rules, format_rules
 from tradeoffs import compare_means
 
@@ -43,8 +44,6 @@ def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd
     renamed["value"] = renamed["value"] / np.where(renamed["metric"].isin(ratios), 100, 1)
     drawn = resamples.assign(metric=resamples["metric"].replace(METRICS)) if len(resamples) else resamples
     table = compare(reported, renamed, SEEDS, resamples=drawn)
-    judged = table["metric"].isin(ratios) & table["difference"].notna()
-    table.loc[judged, "verdict"] = "no printed deviation: not judged"
     chosen_for = (
         metrics.get("method", pd.Series(dtype=str)).groupby([metrics["paper_method"], metrics["data"]]).first()
         if len(metrics)
@@ -80,9 +79,9 @@ def write_numbers(output: Path, table: pd.DataFrame) -> None:
 def write_table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy, GAP, leakages, trade-off and relative training time of five methods."""
     metrics, resamples = load_measurements(artifact_runs)
-    write_numbers(
-        output, replace_tradeoffs(compare_printed(pd.read_csv(REPORTED / "table_1.csv"), metrics, resamples), metrics)
-    )
+    table = replace_tradeoffs(compare_printed(pd.read_csv(REPORTED / "table_1.csv"), metrics, resamples), metrics)
+    judge_ratios(table, metrics, resamples, SEEDS)
+    write_numbers(output, table)
 
 
 def write_table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
