@@ -368,7 +368,12 @@ def guess(rng, dataset, metric, shares):
         (CELEBA, True, {}),
         (CIVILCOMMENTS, False, {OWN: [0.9, 0.1]}),
         (CIVILCOMMENTS, False, {OWN: [0.5, 0.5]}),  # no array of two codes is larger
-        (IMAGENET, False, {OWN: [0.5, 0.12, 0.08, 0.05, 0.05, 0.2], "knn200_accuracy": [0.5, 0.5]}),
+        pytest.param(
+            IMAGENET,
+            False,
+            {OWN: [0.5, 0.12, 0.08, 0.05, 0.05, 0.2], "knn200_accuracy": [0.5, 0.5]},
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_record_weighs_at_most_60_kb(dataset, withheld, shares, tmp_path, monkeypatch):

@@ -78,8 +78,9 @@ def test_an_interrupted_run_goes_on_either_way(modes, tmp_path):
     assert len(found) == 2 and found == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.long
 @compiler
-@pytest.mark.parametrize("name", [ERM, *(pytest.param(name, marks=pytest.mark.long) for name in WHOLE)])
+@pytest.mark.parametrize("name", [ERM, *WHOLE])
 def test_only_steps_are_compiled(name, tmp_path):
     """Evaluations and passes over all samples have another size and mode: a graph of their own if they were."""
     one, before = method(name), graphs()

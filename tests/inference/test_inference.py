@@ -86,6 +86,7 @@ def test_separated_blobs_are_named_after_the_classes(algorithm, monkeypatch):
     assert (clusters.infer(evidence(y, z=points), settings) == blob).all()
 
 
+@pytest.mark.long
 def test_neighbours_found_beforehand_give_the_graph_that_umap_makes_itself(monkeypatch):
     z = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)
     made = []
