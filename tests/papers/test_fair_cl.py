@@ -54,7 +54,8 @@ def artifact_run(tmp_path, monkeypatch):
         table = pd.DataFrame(rows)
         table.to_csv(folder / "metrics.csv", index=False)
         clouds = table[(table["split"] == "test") & (table["group"] == "")].drop(columns="value")
-        spread = np.linspace(-0.02, 0.02, 5) + table.loc[clouds.index, "value"].to_numpy()[:, None]
+        noise = np.linspace(-0.02, 0.02, 5) * (1 + 1e-4 * len(printed) * len(dataset))  # hardly differs
+        spread = noise + table.loc[clouds.index, "value"].to_numpy()[:, None]
         pd.concat([clouds, pd.DataFrame(spread, clouds.index, columns)], axis=1).to_parquet(
             folder / "resamples.parquet"
         )
@@ -184,6 +185,12 @@ def test_times_are_compared_by_logarithms_of_each_seed_s_ratio(scripts, reported
         (0.5 if reported % 1 == 0 else 0.05) / reported
     )
     assert found["smallest_visible"] == pytest.approx(reported * np.expm1(visible)) and found["verdict"] == verdict
+
+
+@pytest.mark.parametrize("ce", [(1.0, 2.0), None])
+def test_times_need_three_seeds_in_common_with_ce(scripts, ce):
+    metrics = ratios("relative_time", con=(2.0, 4.4, 8.0), **({} if ce is None else {"ce": ce}))
+    assert judged_ratio(scripts, metrics, pd.DataFrame(), 3.0, 2.07)["verdict"] == "fewer than 3 seeds: undecided"
 
 
 def test_a_trade_off_has_the_noise_of_test_data_too(scripts):

@@ -104,9 +104,10 @@ def test_an_estimate_at_its_margin_decides_nothing():
     assert decide(contrast([0.5, 0.5, 0.5], 0.5, test_sd=0.1)) == UNDECIDED
 
 
-def test_equal_values_from_all_seeds_decide_nothing_unless_the_noise_of_test_data_is_known():
+def test_equal_values_from_all_seeds_decide_nothing_unless_test_data_make_them_vary():
     values = [0.1 + 0.2, 0.3, 0.3]
     assert decide(contrast(values, 0.1)) == UNDECIDED
+    assert decide(Contrast(np.full(3, 0.3), np.full((3, 400), 0.3), 0.1)) == UNDECIDED  # as two groups without a hit
     assert decide(contrast(values, 0.1, test_sd=0.05)) == decide(contrast(values, 0.1, counted=True)) == HOLDS
 
 

@@ -2,8 +2,8 @@
 despur/reporting/claim_format.py.)
 
 A claim holds, fails or is undecided by the rules of despur/reporting/contrasts.py. On the paper's own data, runs that
-were trained shorter than the paper's decide nothing about it; on substitute data, verdicts are about the settings of
-this run, not about the paper.
+were trained shorter than the paper's, or at other settings, decide nothing about it; on substitute data, verdicts are
+about the settings of this run, not about the paper.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from despur.reporting.artifact_metrics import load_metrics, load_resamples
 from despur.reporting.claim_evidence import summarize
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.contrasts import WORDS, contrasts_of, decide, is_met
-from despur.reporting.evidence import Several, Source, collect_values, common_seeds, evaluate
+from despur.reporting.evidence import Several, Source, collect_rows, collect_values, common_seeds, evaluate
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed
 from despur.reporting.refusals import explain_no_interval, explain_refusal
@@ -68,10 +68,11 @@ def judge_claim(claim: Claim, datasets: Sequence[str], source: Source) -> dict[s
         found, given = evaluate(formulas, source, seeds), evaluate(conditions, source, seeds)
     except Missing as missing:
         return {"verdict": NOT_RUN, "reason": str(missing)}
-    if not all(np.isfinite(contrast.by_seed).all() for contrast in contrasts_of(found)):
-        return {"verdict": "undecided", "reason": "a contrast is infinite here"}
+    for values, where in (("by_seed", "here"), ("resampled", "on some bootstrap samples of the test data")):
+        if not all(np.isfinite(getattr(contrast, values)).all() for contrast in contrasts_of(found)):
+            return {"verdict": "undecided", "reason": f"a contrast is infinite {where}"}
     verdict = WORDS[int(decide(found))]
-    reason = explain_refusal(found, given, source)
+    reason = explain_refusal(found, given, collect_rows(formulas, source))
     if not reason and verdict == "undecided":
         reason = explain_no_interval(found)
     few = not all(contrast.decides for contrast in contrasts_of(found))

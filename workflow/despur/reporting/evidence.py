@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.reporting.contrasts import Contrast, Group
-from despur.reporting.formulas import DEFAULTS, Correlation, Formula, Formulas
+from despur.reporting.contrasts import SEEDS, Contrast, Group
+from despur.reporting.formulas import Correlation, Formula, Formulas
 from despur.reporting.levels import Measurement, Missing
 from despur.reporting.printed import is_same
-from despur.reporting.rank_correlations import correlate_ranks, fisher
+from despur.reporting.rank_correlations import complete, correlate_ranks, count_runs, fisher
 from despur.specs.settings import SettingError
 from despur.storage.finished_runs import list_bootstrap_columns
 from despur.storage.store import Array
@@ -95,8 +95,8 @@ class Source:
         return asked.sign * fisher(found, number), number
 
     def _correlate(self, table: pd.DataFrame, asked: Correlation, columns: list[str]) -> tuple[pd.Index, pd.DataFrame]:
-        """The points that all seeds have, and the correlation over them: a row for each seed, the columns of the
-        table."""
+        """The points that can be compared (:func:`complete`), and the correlation over them: a row for each seed, the
+        columns of the table."""
         first, second = (self._points(table, asked, metric, columns) for metric in asked.metrics)
         points, both = first.index.intersection(second.index), first.columns.intersection(second.columns)
         if not len(points):
@@ -105,17 +105,13 @@ class Source:
         return points, pd.Series(correlate_ranks(*values), both).unstack(level=0)
 
     def _points(self, table: pd.DataFrame, asked: Correlation, metric: str, columns: list[str]) -> pd.DataFrame:
-        """Values with a row for each point that all seeds have, columns (column of the table, seed)."""
+        """Values with a row for each point, columns (column of the table, seed); complete."""
         rows = self.rows(table, {**asked.of, "metric": metric})
         over = [COLUMNS.get(key, key) for key in asked.over]
         if missing := [key for key in over if key not in rows]:
             raise Missing(f"{asked.label}: no run varies {', '.join(missing)}")
-        return rows.drop_duplicates([*over, "seed"]).set_index([*over, "seed"])[columns].unstack("seed").dropna()
-
-
-def count_runs(points: pd.Index) -> int:
-    """Of points, how many are of different runs: snapshots of a run are not independent."""
-    return len(set(points.to_frame().drop(columns=list(DEFAULTS), errors="ignore").itertuples(index=False, name=None)))
+        values = rows.drop_duplicates([*over, "seed"]).set_index([*over, "seed"])[columns].unstack("seed")
+        return complete(values, SEEDS)
 
 
 def group_by_method(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -157,6 +153,19 @@ def collect_values(formulas: Formulas, source: Source) -> list[pd.DataFrame]:
         else:
             found += [source.value(term) for _, term in part.terms]
     return found
+
+
+def collect_rows(formulas: Formulas, source: Source) -> pd.DataFrame:
+    """The rows of the metrics that formulas are made of."""
+    found = [source.metrics[:0]]
+    for part in formulas.parts:
+        if isinstance(part, Formulas):
+            found.append(collect_rows(part, source))
+        elif isinstance(part, Correlation):
+            found += [source.rows(source.metrics, {**part.of, "metric": metric}) for metric in part.metrics]
+        else:
+            found += [source.rows(source.metrics, term) for _, term in part.terms]
+    return pd.concat(found)
 
 
 def common_seeds(frames: Sequence[pd.DataFrame]) -> list[int]:

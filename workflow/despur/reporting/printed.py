@@ -91,9 +91,8 @@ def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
     paper's ``accepted_variants`` may differ."""
     if not artifact_run.paper or artifact_run.substitute:
         return ""
-    items = [*_changed_data(artifact_run, data)]
-    items += [f"{key}={own}" for key, own, _ in list_changed_settings(artifact_run, data, method)]
-    return ";".join(item for item in items if not is_accepted(artifact_run, item))
+    own = [f"{key}={value}" for key, value, _ in list_changed_settings(artifact_run, data, method)]
+    return ";".join(item for item in [*_changed_data(artifact_run, data), *own] if not is_accepted(artifact_run, item))
 
 
 def describe_shortening(artifact_run: ArtifactRun, data: str, method: str) -> str:
@@ -104,12 +103,17 @@ def describe_shortening(artifact_run: ArtifactRun, data: str, method: str) -> st
     fewer = [
         f"{key}={own} instead of {stated}"
         for key, own, stated in list_changed_settings(artifact_run, data, method)
-        if key.rpartition(".")[2].rpartition("_")[2] in ("epochs", "steps")
+        if counts_training(key)
         and stated is not None
         and float(own) < float(stated)
         and not is_accepted(artifact_run, f"{key}={own}")
     ]
     return ", ".join(fewer)
+
+
+def counts_training(key: str) -> bool:
+    """Whether a setting counts epochs or steps: ``epochs``, ``stage1.epochs``, ``finetune_epochs``."""
+    return key.rpartition(".")[2].rpartition("_")[2] in ("epochs", "steps")
 
 
 def is_accepted(artifact_run: ArtifactRun, item: str) -> bool:

@@ -5,8 +5,10 @@ depends on which points were measured: all seeds may agree on an order of five m
 half-width (despur/reporting/contrasts.py) is at least that of the points."""
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
+from despur.reporting.formulas import DEFAULTS
 from despur.storage.store import Array
 
 
@@ -31,3 +33,15 @@ def least_half_width(points: int, level: float) -> float:
     correlation over so many points."""
     t = stats.t.isf(level, points - 2)
     return float(np.arctanh(t / np.sqrt(t**2 + points - 2)))
+
+
+def complete(values: pd.DataFrame, least: int) -> pd.DataFrame:
+    """Of values by point and (column, seed), the points that ``least`` seeds have, or else as many as any point has;
+    then the seeds that all of these points have. So a seed that is not finished does not undo the others."""
+    seeds = values.notna().T.groupby(level="seed").all().sum()
+    return values[seeds >= min(least, seeds.max())].dropna(axis=1)
+
+
+def count_runs(points: pd.Index) -> int:
+    """Of points, how many are of different runs: snapshots of a run are not independent."""
+    return len(set(points.to_frame().drop(columns=list(DEFAULTS), errors="ignore").itertuples(index=False, name=None)))

@@ -6,7 +6,7 @@ import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.claims import load_measurements
-from despur.reporting.printed import describe_changes
+from despur.reporting.printed import describe_changes, describe_shortening
 from despur.reporting.run_files import HERE, describe_machine, is_record, load_abouts
 
 STAGES = {"erm": 1, "cnc": 2}
@@ -33,6 +33,7 @@ def measure_hours(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
                     "substitute": artifact_run.substitute,
                     "artifact": artifact_run.artifact,
                     "changed": describe_changes(artifact_run, data, method),
+                    "shortened": describe_shortening(artifact_run, data, method),
                     "paper_method": artifact_run.paper_method,
                     "stage": STAGES[artifact_run.paper_method],
                     "seed": int(seed.removeprefix("s")),
@@ -45,6 +46,8 @@ def measure_hours(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
                     "measured": describe_machine(about) if is_record(sources.get(key, "")) else HERE,
                 }
             )
+    if not rows:
+        return pd.DataFrame()
     table = pd.DataFrame(rows)
     most = table.groupby("used_dataset")["machine"].transform(lambda names: names.mode().iloc[0])
     return table[table["machine"] == most]

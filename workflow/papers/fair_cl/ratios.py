@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.reporting.contrasts import SEEDS, Contrast
 from despur.reporting.sample_noise import is_drawn_by_seed, is_official
-from despur.reporting.verdicts import judge_number, last_digit, smallest_visible
+from despur.reporting.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
 from despur.storage.finished_runs import list_bootstrap_columns
 
 RATIOS = ("tradeoff", "relative_time")
@@ -25,6 +25,9 @@ def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataF
             table.loc[i, "verdict"] = "1 by definition: not compared"
             continue
         logs = load_logarithms(metrics, row, ["value"])["value"]
+        if len(logs) < SEEDS:  # in common with CE, on one machine
+            table.loc[i, "verdict"] = UNDECIDED
+            continue
         mean = logs.mean() if row["metric"] == "relative_time" else math.log(row["ours"])  # a trade-off is of means
         noise = find_test_variance(metrics, resamples, row, len(logs))
         rounding = math.log1p(half[row["metric"]] / row["reported"])
@@ -39,7 +42,9 @@ def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> 
     test = test[np.logical_and.reduce([test[key] == row[key] for key in KEYS])]
     logs = {name: np.log(own.set_index("seed")[columns].astype(float)) for name, own in test.groupby("paper_method")}
     own = logs[row["method"]]
-    return (own - logs["ce"]).dropna() if row["metric"] == "relative_time" else own
+    if row["metric"] != "relative_time":
+        return own
+    return (own - logs["ce"]).dropna() if "ce" in logs else own[:0]
 
 
 def find_test_variance(metrics: pd.DataFrame, resamples: pd.DataFrame, row: pd.Series, seeds: int) -> float:
