@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -327,7 +328,17 @@ def test_numbers_of_the_text_are_judged_as_others(scripts, metric, printed, ours
     assert scripts["prose"].judge(number, found)["verdict"] == verdict
 
 
+@pytest.mark.parametrize(
+    ("spec", "verdict"), [("con+epochs=2", "other settings (epochs=2): not compared"), ("con", "too noisy")]
+)
+def test_leakage_at_other_settings_is_not_compared(scripts, artifact_run, spec, verdict):
+    run = artifact_run("con", [(spec, {"parts": "both", "ratio": 1}, CON, (0.7, 0.1))], spec, dataset="moji")
+    number = SimpleNamespace(metric="leakage_approx", mean=55, setting=np.nan)
+    found = scripts["prose"].measure(number, [replace(run, paper="fair_cl")])
+    assert found["verdict"] == verdict and ("difference" in found) == (spec == "con")
+
+
 def test_prose_reads_con_s_leakage(scripts, moji):
-    metrics, _ = scripts["chosen"].load_selected(moji)
+    metrics = scripts["prose"].load_con(moji)
     expected = 100 * np.mean([CON[2], CON[3], FT[2], FT[3]])
     assert scripts["prose"].average_leakage(metrics) == pytest.approx([expected - 2, expected, expected + 2])

@@ -232,6 +232,18 @@ def test_equal_time_is_interpolated_between_numbers_of_epochs(scripts, artifact_
     assert np.isnan(row_of(table, paper_method="simclr_equal_time", metric="linear_top1")["ours"])
 
 
+def test_times_of_two_machines_are_not_mixed(scripts, artifact_run, tmp_path):
+    artifact_runs = [
+        artifact_run("linear_classifier+stage1.epochs=4~16", "table_time"),
+        artifact_run("linear_classifier+stage1=simclr_msr", "table_time"),
+    ]
+    for file in tmp_path.glob("results/stage1/*/simclr_msr/*/about.json"):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"device": "cuda"}))
+    table, _ = made(scripts, "table_time", artifact_runs, tmp_path)
+    assert set(table["machine"]) == {"None, None, cpu", "None, None, cuda"}
+    assert set(table["paper_method"]) == {"simclr", "simclr_msr"}  # no SimCLR at equal time
+
+
 def test_the_numbers_of_the_text(scripts, artifact_run, tmp_path):
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=0.01~1~1000+stage1.lambda=0.001~1~1000"
     table, _ = made(scripts, "prose", [artifact_run(ALL), artifact_run(levels, "figure_5")], tmp_path)
@@ -266,10 +278,21 @@ def on_own_data(rows):
 def test_the_best_level_is_judged_with_the_noise_of_seeds(scripts, other, verdict):
     rest = {"artifact": "figure_5", "paper_method": "simclr_msr", "uniformity": 1.0, "vectors": 6}
     runs = on_own_data([({**rest, "weight": 1.0}, (0.81, 0.82, 0.83)), ({**rest, "weight": 10.0}, other)])
-    number = SimpleNamespace(metric="best_lambda", mean=1.0, dataset="cifar10")
+    number = SimpleNamespace(metric="best_lambda", mean=1.0, dataset="cifar10", setting="gamma=1;n=6")
     found = scripts["statements"].measure(number, scripts["statements"].Source(runs))
     assert found["verdict"] == verdict and found["seeds"] == len(other) and found["data"] == "cifar10"
     assert found["ours"] == (10 if verdict == "differs" else 1)
+
+
+def test_a_printed_level_is_not_compared_with_runs_at_other_settings(scripts):
+    rest = {"artifact": "figure_5", "paper_method": "simclr_msr", "uniformity": 1.0, "vectors": 6}
+    levels = [
+        ({**rest, "weight": weight, "changed": changed}, (0.8 - weight / 100,) * 3)
+        for weight, changed in ((1.0, ""), (10.0, "stage1.epochs=2"))
+    ]
+    number = SimpleNamespace(metric="best_lambda", mean=1.0, dataset="cifar10", setting="gamma=1;n=6")
+    found = scripts["statements"].measure(number, scripts["statements"].Source(on_own_data(levels)))
+    assert found["verdict"] == "other settings (stage1.epochs=2): not compared" and "difference" not in found
 
 
 @pytest.mark.parametrize(
@@ -283,7 +306,7 @@ def test_a_loss_is_no_gain_below_one_percent(scripts, gain, verdict):
             ({**table, "paper_method": "byol_msr"}, (0.80 + gain, 0.811 + gain, 0.819 + gain)),
         ]
     )
-    number = SimpleNamespace(metric="improvement_upper_bound_in_most_cases", mean=1.0, dataset="all")
+    number = SimpleNamespace(metric="improvement_upper_bound_in_most_cases", mean=1.0, dataset="all", setting="")
     found = scripts["statements"].measure(number, scripts["statements"].Source(runs))
     assert found["verdict"] == verdict and found["ours"] == pytest.approx(100 * gain)
 

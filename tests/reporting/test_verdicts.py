@@ -103,8 +103,8 @@ def rows(metrics, sizes=SIZES, worst="1"):
     )
 
 
-def number(metric):
-    return SimpleNamespace(metric=metric, dataset="cmnist", method="cnc")
+def number(metric, setting=""):
+    return SimpleNamespace(metric=metric, dataset="cmnist", method="cnc", setting=setting)
 
 
 def test_the_paper_s_official_test_split_has_no_noise_of_its_own():
@@ -136,14 +136,29 @@ def test_test_splits_that_differ_by_seed_are_in_the_deviation_over_seeds_and_do_
         assert sample_variance(number(metric), runs.assign(used_dataset="cmnist+draw=1"), "cmnist", None) != 0
 
 
-def test_what_is_no_share_has_the_variance_of_its_bootstrap_values():
-    noise = np.random.default_rng(0).normal(0, 0.02, 5000)
+def draw_noise(deviation):
+    """Bootstrap values of three seeds, which vary together."""
+    noise = np.random.default_rng(0).normal(0, deviation, 5000)
     drawn = rows({"tpr_gap": 0.3}, {}).drop(columns="value")
-    drawn = drawn.join(pd.DataFrame(np.tile(noise, (3, 1)), columns=[str(i) for i in range(5000)]))
+    return drawn.join(pd.DataFrame(np.tile(noise, (3, 1)), columns=[str(i) for i in range(5000)]))
+
+
+def test_what_is_no_share_has_the_variance_of_its_bootstrap_values():
+    drawn = draw_noise(0.02)
     assert sample_variance(number("tpr_gap"), rows({"tpr_gap": 0.3}), "cmnist", drawn) == pytest.approx(
         2e4 * 0.02**2, rel=0.05
     )
     assert math.isnan(sample_variance(number("tpr_gap"), rows({"tpr_gap": 0.3}), "cmnist", None))
+
+
+def test_bootstrap_values_are_those_of_the_printed_settings_and_each_seed_counts_once():
+    own, other = draw_noise(0.02).assign(ratio="1", method="con"), draw_noise(0.2).assign(ratio="10", method="con")
+    asked, runs = number("tpr_gap", "ratio=1"), rows({"tpr_gap": 0.3})
+    expected = sample_variance(asked, runs, "cmnist", own)
+    for more in (other, own.assign(artifact="figure_2")):
+        assert sample_variance(asked, runs, "cmnist", pd.concat([own, more])) == pytest.approx(expected)
+    shared = draw_noise(0.02).loc[lambda drawn: drawn["seed"] == 0]
+    assert math.isnan(sample_variance(number("tpr_gap"), runs, "cmnist", pd.concat([shared] * 3)))
 
 
 # counts

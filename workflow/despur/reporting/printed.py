@@ -1,7 +1,7 @@
 """Compares the settings of a printed number, ``p_corr=0.995;lambda=0.2``, with those of the run and of the paper
 folder."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -72,6 +72,14 @@ def explain_not_compared(printed: Any, data: str, substitute: bool, changes: Map
     if others:
         return f"other settings ({others}): not compared"
     return "" if has_same_settings(printed, data) else "other settings: not compared"
+
+
+def find_refusal(printed: Any, used: Iterable[tuple[str, bool]], metrics: pd.DataFrame) -> str:
+    """Why a number of several runs is not compared; empty where all have the paper's data and settings. ``used``: each
+    data set, and whether it is a substitute; ``metrics``: of these runs."""
+    changed = {key: value for own in list_changes(metrics).values() for key, value in own.items()}
+    refusals = (explain_not_compared(printed, data, bool(substitute), changed) for data, substitute in used)
+    return next(filter(None, refusals), "")
 
 
 def list_changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:

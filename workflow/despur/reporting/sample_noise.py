@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from despur.reporting.contrasts import Contrast
+from despur.reporting.printed import at_settings
 from despur.reporting.verdicts import share_variance
 from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
@@ -60,7 +61,8 @@ def count_worst_group(runs: pd.DataFrame) -> float:
 
 
 def bootstrap_variance(number: Any, data: str, resamples: pd.DataFrame | None) -> float:
-    """V_test of the bootstrap values of what is no share (despur/reporting/contrasts.py); NaN where there are none."""
+    """V_test of the bootstrap values of what is no share (despur/reporting/contrasts.py), at the number's settings; NaN
+    where there are none. A seed counts once, however many artifacts show its run."""
     if resamples is None or not len(resamples):
         return float("nan")
     fits = (
@@ -71,5 +73,6 @@ def bootstrap_variance(number: Any, data: str, resamples: pd.DataFrame | None) -
     rows = resamples[
         fits & (resamples["metric"] == number.metric) & (resamples["selection"] == "best") & (resamples["group"] == "")
     ]
+    rows = at_settings(rows, number.setting).drop_duplicates("seed")
     values = rows[list_bootstrap_columns(rows)].to_numpy(float)
     return float(Contrast(values[:, 0], values).test_variance) if len(values) > 1 else float("nan")

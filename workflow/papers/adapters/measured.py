@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import named
 import pandas as pd
 
-from despur.reporting.printed import explain_not_compared, list_changes
+from despur.reporting.printed import find_refusal
 from despur.reporting.run_files import NotRun
 
 
@@ -14,7 +14,7 @@ class Measured:
 
     def __init__(self, metrics: pd.DataFrame) -> None:
         test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["group"] == "")]
-        self.test, self.changes = test, list_changes(metrics)
+        self.test, self.metrics = test, metrics
 
     def list_datasets(self, known: Sequence[str], methods: Sequence[str]) -> list[str]:
         """The data sets that some of these methods were run on."""
@@ -53,13 +53,5 @@ class Measured:
     def refuse(self, rows: pd.DataFrame, setting: str) -> str:
         """Why these rows are not compared with a printed number; nothing for the paper's data and settings."""
         runs = rows[["paper_dataset", "paper_method", "data", "substitute"]].drop_duplicates()
-        found = [
-            explain_not_compared(
-                setting,
-                run.data,
-                bool(run.substitute),
-                self.changes.get((run.paper_dataset, run.paper_method, run.data), {}),
-            )
-            for run in runs.itertuples()
-        ]
-        return next(filter(None, found), "")
+        used = runs[["data", "substitute"]].itertuples(index=False, name=None)
+        return find_refusal(setting, used, self.metrics.merge(runs))

@@ -11,7 +11,7 @@ from printed_rows import compare_statistic, format_number, printed_row
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS as NEEDED
-from despur.reporting.printed import explain_not_compared, list_changes
+from despur.reporting.printed import find_refusal
 from despur.reporting.run_files import NotRun
 from despur.reporting.tables import compare, format_table, write_table
 from despur.reporting.verdicts import UNDECIDED, judge_number, smallest_visible
@@ -82,25 +82,12 @@ def measure_row(printed: Any, number: Any, runs: PaperRuns) -> dict[str, Any]:
     return row | {"data": runs.data} | judge(number, row, measure, runs)
 
 
-def find_refusal(number: Any, runs: PaperRuns) -> str:
-    """Why a number is not compared with runs on other data or at other settings; empty where it is."""
-    used = (number.method, find_baseline(number))
-    changed = {
-        key: value
-        for (_, method, _), own in list_changes(runs.metrics).items()
-        for key, value in own.items()
-        if method in used
-    }
-    refusals = (
-        explain_not_compared(number.setting, run.dataset, run.substitute, changed) for run in runs.artifact_runs
-    )
-    return next(filter(None, refusals), "")
-
-
 def judge(number: Any, row: dict[str, Any], measure: Measure, runs: PaperRuns) -> dict[str, Any]:
     """Difference and verdict, by the rule of the tables (despur/reporting/verdicts.py). A count is judged in percent
     of the printed one."""
-    if refused := find_refusal(number, runs) or measure.refused:
+    used = [(run.dataset, run.substitute) for run in runs.artifact_runs]
+    behind = runs.metrics[runs.metrics["paper_method"].isin([number.method, find_baseline(number)])]
+    if refused := find_refusal(number.setting, used, behind) or measure.refused:
         return {"verdict": refused}
     decimals = len(f"{number.mean:g}".partition(".")[2])
     if measure.of_data:

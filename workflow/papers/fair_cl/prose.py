@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS
-from despur.reporting.printed import parse_settings
+from despur.reporting.printed import find_refusal, parse_settings
 from despur.reporting.run_files import NotRun, load_labels
 from despur.reporting.tables import COLUMNS
 from despur.reporting.verdicts import UNDECIDED, judge_number, smallest_visible
@@ -66,13 +66,15 @@ MEASURES = {
 }
 
 
+def load_con(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+    """Metrics of Con and Con-ft at the selected settings."""
+    metrics, _ = chosen.load_selected(artifact_runs)
+    return metrics[metrics["paper_method"].isin(["con", "con_ft"])]
+
+
 def average_leakage(metrics: pd.DataFrame) -> np.ndarray:
     """Both leakages of Con and Con-ft, in percent, by seed: the mean of the four."""
-    test = metrics[
-        (metrics["split"] == "test")
-        & (metrics["selection"] == "best")
-        & metrics["paper_method"].isin(["con", "con_ft"])
-    ]
+    test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best")]
     rows = test[test["metric"].isin(["leakage_representations", "leakage_logits"])]
     if not len(rows):
         raise NotRun("neither Con nor Con-ft was run")
@@ -81,15 +83,16 @@ def average_leakage(metrics: pd.DataFrame) -> np.ndarray:
 
 def measure(number: Any, artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     """Our number from the runs on one data set."""
-    substitute = artifact_runs[0].substitute
+    used, metrics = artifact_runs[0], pd.DataFrame()  # counts in the data are of no method
     if number.metric == "leakage_approx":
-        values = average_leakage(chosen.load_selected(artifact_runs)[0])
+        metrics = load_con(artifact_runs)
+        values = average_leakage(metrics)
     else:
-        values = np.array([MEASURES[number.metric](number, load_labels(artifact_runs[0]))])
+        values = np.array([MEASURES[number.metric](number, load_labels(used))])
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-    found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": artifact_runs[0].dataset}
-    if substitute:
-        return found | {"verdict": "substitute data: not compared"}
+    found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": used.dataset}
+    if refused := find_refusal(number.setting, [(used.dataset, used.substitute)], metrics):
+        return found | {"verdict": refused}
     return found | judge(number, found)
 
 

@@ -12,7 +12,8 @@ from despur.storage.store import Array
 
 RUN = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", "seed"]
 OF_TIME = ["data", "method", "seed"]
-TIMED = [*RUN[:-1], "epochs", "second_order", "device", "metric"]  # a row of compare_times for each
+SAME = ["paper_dataset", "used_dataset", "data", "seed", "machine", "metric"]  # what an interpolated curve shares
+TIMED = [*RUN[:-1], "epochs", "second_order", "machine", "metric"]  # a row of compare_times for each
 
 
 def read_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
@@ -59,7 +60,7 @@ def interpolation_weights(times: Array, wanted: float) -> Array:
 
 def interpolate_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
     """SimCLR's rows at the time that SimCLR + MSR took, called ``simclr_equal_time``: interpolated between numbers of
-    epochs, seed by seed.
+    epochs, seed by seed, of the same machine.
 
     ``values``: the columns that are interpolated.
     """
@@ -67,10 +68,10 @@ def interpolate_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Seq
     timed = timed[
         (timed["split"] == "test") & (timed["group"] == "") & timed["metric"].isin(["linear_top1", "knn5_top1"])
     ]
-    regularised = timed[(timed["paper_method"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
+    with_msr = timed[(timed["paper_method"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
     rows = []
-    for row in regularised.to_dict("records"):
-        same = [timed[key] == row[key] for key in ("paper_dataset", "used_dataset", "data", "seed", "metric")]
+    for row in with_msr.to_dict("records"):
+        same = [timed[key] == row[key] for key in SAME]
         curve = timed[np.logical_and.reduce([*same, timed["paper_method"] == "simclr"])]
         if len(curve) > 1:
             weights = interpolation_weights(curve["seconds"].to_numpy(float), row["seconds"])
@@ -83,7 +84,7 @@ def interpolate_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Seq
 
 
 def compare_times(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """Mean accuracy (percent) and seconds by method and epochs, and SimCLR at the time of SimCLR + MSR."""
+    """Mean accuracy (percent) and seconds by method, epochs and machine, and SimCLR at the time of SimCLR + MSR."""
     table = load_runs(artifact_runs)
     if not len(table):
         return pd.DataFrame(columns=[*TIMED, "seconds", "ours", "ours_std", "seeds"])

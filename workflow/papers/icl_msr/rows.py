@@ -9,7 +9,7 @@ import pandas as pd
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import load_metrics
-from despur.reporting.run_files import find_run, load_upstream
+from despur.reporting.run_files import describe_machine, find_run, load_upstream
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
 
@@ -88,11 +88,12 @@ def load_accuracies(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 
 
 def load_seconds(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """Seconds that each stage-1 model was trained: ``data``, ``method``, ``seed``, ``seconds``, ``device``."""
+    """Seconds that each stage-1 model was trained: ``data``, ``method``, ``seed``, ``seconds``, and on which
+    ``machine``."""
     rows = []
     for key, upstream in load_upstream(artifact_runs).items():
         run = find_run(key)
         if about := upstream.get(f"stage1/{run.of('stage1')}"):
             own = {"data": run.data.name, "method": run.spec.name, "seed": run.seed}
-            rows.append(own | {name: about[name] for name in ("seconds", "device")})
-    return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "device"])
+            rows.append(own | {"seconds": about["seconds"], "machine": describe_machine(about)})
+    return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "machine"])

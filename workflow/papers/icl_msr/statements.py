@@ -14,6 +14,7 @@ from despur.reporting.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, dec
 from despur.reporting.evidence import Source, common_seeds
 from despur.reporting.formulas import DEFAULTS
 from despur.reporting.levels import Missing
+from despur.reporting.printed import find_refusal
 from despur.reporting.tables import COLUMNS
 
 REPORTED = Path(__file__).parent / "reported"
@@ -28,9 +29,9 @@ def compare(first: pd.DataFrame, second: pd.DataFrame, sign: int = 1, margin: fl
     return Contrast(difference[:, 0], difference[:, 1:], margin)
 
 
-def find_level(metric: str, printed: float, source: Source, dataset: str) -> tuple[float, Group, str]:
+def find_level(metric: str, printed: float, source: Source, dataset: str) -> tuple[float, Group, pd.DataFrame]:
     """The level of a setting with the best (or worst) mean accuracy of a linear classifier in Figure 5; the statement
-    that the printed level is so; and the data."""
+    that the printed level is so; and the rows behind them."""
     key, sign = SWEPT[metric]
     fixed = {name: value for name, value in REST.items() if name != key}
     at = {**DEFAULTS, **fixed, "artifact": "figure_5", "dataset": dataset, "metric": "linear_top1"}
@@ -40,7 +41,7 @@ def find_level(metric: str, printed: float, source: Source, dataset: str) -> tup
     means = {level: sign * frame["value"].mean() for level, frame in levels.items()}
     others = [frame for level, frame in levels.items() if level != printed]
     parts = [compare(levels[printed], other, sign) for other in others] if printed in levels else []
-    return max(means, key=means.__getitem__), Group(parts), ", ".join(source.rows(source.metrics, at)["data"].unique())
+    return max(means, key=means.__getitem__), Group(parts), source.rows(source.metrics, at)
 
 
 def list_gains() -> Iterator[dict[str, str]]:
@@ -53,22 +54,22 @@ def list_gains() -> Iterator[dict[str, str]]:
                     yield {"artifact": artifact, "dataset": dataset, "metric": metric, "method": base}
 
 
-def find_gain(bound: float, source: Source) -> tuple[float, Group, str]:
+def find_gain(bound: float, source: Source) -> tuple[float, Group, pd.DataFrame]:
     """The median gain in points of methods with MSR over those without; the statement that most gains are above 0 and
-    below the bound; and the data."""
-    gains = []
+    below the bound; and the rows behind them."""
+    gains, used = [], []
     for case in list_gains():
         try:
-            with_msr, without = ({**DEFAULTS, **case, "method": case["method"] + end} for end in ("_msr", ""))
-            gains.append((source.value(with_msr), source.value(without)))
+            pair = [{**DEFAULTS, **case, "method": case["method"] + end} for end in ("_msr", "")]
+            gains.append(tuple(map(source.value, pair)))
+            used += [source.rows(source.metrics, measurement) for measurement in pair]
         except Missing:
             continue
     if not gains:
         raise Missing("no method was run with and without MSR")
     parts = [Group([compare(*pair), compare(*pair, sign=-1, margin=-bound / 100)]) for pair in gains]
     median = pd.Series([100 * float(part.parts[0].estimate) for part in parts]).median()
-    data = source.metrics.loc[source.metrics["artifact"].isin(TABLES), "data"].unique()
-    return float(median), Group(parts, len(parts) // 2 + 1), ", ".join(data)
+    return float(median), Group(parts, len(parts) // 2 + 1), pd.concat(used)
 
 
 def count_seeds(statement: Group) -> int:
@@ -84,21 +85,22 @@ def judge(statement: Group) -> str:
 
 
 def measure(number: Any, source: Source) -> dict[str, Any]:
-    """Our number, and its verdict where the data are the paper's. Raises Missing for what was not run."""
+    """Our number, and its verdict where data and settings are the paper's. Raises Missing for what was not run."""
     if number.metric == "n_classes":
         from despur.datasets.coco30 import CATEGORIES
 
         loaded = {"ours": float(len(CATEGORIES)), "data": "coco30", "seeds": 0}
         return loaded | {"verdict": "of the loader alone: not compared"}
     if number.metric in SWEPT:
-        value, statement, data = find_level(number.metric, number.mean, source, number.dataset)
+        value, statement, rows = find_level(number.metric, number.mean, source, number.dataset)
     else:
-        value, statement, data = find_gain(number.mean, source)
+        value, statement, rows = find_gain(number.mean, source)
     if not statement.parts:
         raise Missing(f"the printed level, {number.mean:g}, was not run")
-    found = {"ours": value, "data": data, "seeds": count_seeds(statement)}
-    if source.metrics.loc[source.metrics["data"].isin(data.split(", ")), "substitute"].any():
-        return found | {"verdict": "substitute data: not compared"}
+    found = {"ours": value, "data": ", ".join(rows["data"].unique()), "seeds": count_seeds(statement)}
+    used = rows[["data", "substitute"]].drop_duplicates().itertuples(index=False, name=None)
+    if refused := find_refusal(number.setting, used, rows):
+        return found | {"verdict": refused}
     return found | {"difference": value - number.mean, "verdict": judge(statement)}
 
 

@@ -82,7 +82,7 @@ def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 
 def write_times(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """Accuracy and training time by epochs; SimCLR at the time of SimCLR + MSR."""
+    """Accuracy and training time by epochs and machine; SimCLR at the time of SimCLR + MSR."""
     table = compare_times(artifact_runs).assign(verdict="not in the paper")
     if table.empty:
         table = pd.DataFrame([{"paper_dataset": "cifar10", "verdict": "not run here"}], columns=table.columns)
@@ -99,7 +99,7 @@ def write_times(artifact_runs: list[ArtifactRun], output: Path) -> None:
             "metric": table["metric"].fillna("–"),
             "accuracy": [format_accuracy(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
             "seconds": [f"{s:.1f}" if not pd.isna(s) else "–" for s in table["seconds"]],
-            "device": table["device"].fillna("–"),
+            "machine": table["machine"].fillna("–"),
             "seeds": table["seeds"].fillna(0).astype(int),
             "data used": table["data"].fillna("–"),
             "verdict": table["verdict"],
