@@ -19,7 +19,8 @@ INTRODUCTION = (
     "After this page you know every claim that despur tests, and the verdicts of the runs that are kept.\n\n"
     "A claim is a sentence of a paper that numbers can support or contradict. It has one contrast or several, each "
     "with a margin. Before any run, each claim is executed on the numbers that its paper prints: it holds there, or "
-    "the paper's own numbers contradict it, or they are not printed. Each data set counts for itself. "
+    "the paper's own numbers contradict it, or they are not printed. Each data set counts for itself; "
+    "comparisons that no sentence of the paper states are not counted. "
     "[Reading the results](../reading_results.md) explains the verdicts, [How often verdicts are wrong]"
     "(../error_rates.md) their error rates, and [Changed verdicts](changed_verdicts.md) what those rules changed."
 )
@@ -60,7 +61,8 @@ def count(paper: str) -> list[str]:
     """How many claims a paper has, on all data sets, and how many of each outcome."""
     found = Counter(
         next(outcome for outcome in OUTCOMES if said.startswith(outcome))
-        for _, outcomes in judge(paper)
+        for claim, outcomes in judge(paper)
+        if not claim.ours
         for said, datasets in outcomes.items()
         for _ in datasets
     )
@@ -68,8 +70,22 @@ def count(paper: str) -> list[str]:
 
 
 def build_page(paper: str) -> str:
-    """A row for each claim of a paper."""
-    file = find_paper(paper) / "claims.yaml"
+    """A row for each claim of a paper; comparisons that it does not state are listed apart."""
+    file, every = find_paper(paper) / "claims.yaml", judge(paper)
+    ours = [each for each in every if each[0].ours]
+    parts = [
+        escape(load_experiments(paper)["title"]),
+        f"File: {link_file(file)}; format and rule of margins: {link_file(FORMAT)}. "
+        f"The paper: [{paper}](../papers/{paper}.md).",
+        tabulate(paper, [each for each in every if not each[0].ours]),
+    ]
+    if ours:
+        parts += ["## Comparisons that no sentence of the paper states", tabulate(paper, ours)]
+    return page(f"Claims of {paper}", *parts, "[All claims](index.md)")
+
+
+def tabulate(paper: str, claims: list[tuple[Claim, dict[str, list[str]]]]) -> str:
+    """A row for each claim."""
     rows = [
         [
             f"{escape(claim.statement)} ({code(claim.name)})",
@@ -78,15 +94,9 @@ def build_page(paper: str) -> str:
             describe_outcomes(outcomes),
             *describe_verdicts(paper, claim.name),
         ]
-        for claim, outcomes in judge(paper)
+        for claim, outcomes in claims
     ]
-    parts = [
-        escape(load_experiments(paper)["title"]),
-        f"File: {link_file(file)}; format and rule of margins: {link_file(FORMAT)}. "
-        f"The paper: [{paper}](../papers/{paper}.md).",
-        table(["claim", "place, artifact", "contrasts, margin", "on the printed numbers", *TITLES], rows),
-    ]
-    return page(f"Claims of {paper}", *parts, "[All claims](index.md)")
+    return table(["claim", "place, artifact", "contrasts, margin", "on the printed numbers", *TITLES], rows)
 
 
 def describe_contrasts(claim: Claim) -> str:

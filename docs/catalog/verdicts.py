@@ -9,6 +9,7 @@ from catalog.markdown import code, escape, table
 from despur.reporting.claim_format import Claim
 from despur.reporting.scorecard_counts import find_verdicts
 from despur.reporting.summary import load_scorecards
+from despur.reporting.tally import CLAIM, COMPARISON
 
 TITLES = ["on the paper's data", "on substitutes"]
 
@@ -22,9 +23,9 @@ def describe_verdicts(paper: str, claim: str) -> list[str]:
 
 @cache
 def load_claims() -> pd.DataFrame:
-    """The rows of claims, of all kept scorecards."""
+    """The rows of claims and comparisons, of all kept scorecards."""
     rows = load_scorecards()
-    return rows[rows["kind_of_row"] == "claim"]
+    return rows[rows["kind_of_row"].isin([CLAIM, COMPARISON])]
 
 
 def format_verdicts(found: pd.DataFrame) -> str:

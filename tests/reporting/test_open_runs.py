@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from records import add
 
 from despur.orchestration.configuration import complete_configuration
-from despur.reporting.open_runs import list_open_runs
+from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.claim_format import Claim
+from despur.reporting.open_runs import find_claims, list_open_runs
 from despur.reporting.sources import Sources, find_sources
 from despur.storage import ledger
 
@@ -53,6 +56,14 @@ def test_numbers_and_claims_wait_only_for_runs_that_make_three_seeds():
     assert (len(found.runs), found.numbers, found.claims) == (2, set(), set())
     found = find_open(measured(0, 1, 2, method="cnc"), seeds=5)["cnc"]
     assert (len(found.runs), found.numbers, found.claims) == (2, set(), set()), "they have three"
+
+
+def test_what_no_paper_states_waits_for_nothing():
+    artifact_run = ArtifactRun("moji", "moji", "con", (), "table_1", "fair_cl")
+    stated = {"name": "a", "statement": "a", "place": "a", "artifact": "table_1", "datasets": ["moji"]}
+    asked = [Claim(**stated, contrasts={"higher": "con", "than": "ce"}, ours=ours) for ours in (False, True)]
+    found = [list(find_claims([claim], artifact_run, pd.DataFrame({"settled": [True]}))) for claim in asked]
+    assert found == [[("a", "moji")], []]
 
 
 def test_claims_wait_for_the_methods_that_they_name():

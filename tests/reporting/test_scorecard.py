@@ -96,6 +96,15 @@ def test_substitute_data_have_a_count_and_a_badge_of_their_own(text):
     assert text.count("holds on-substitute") == 1
 
 
+def test_comparisons_that_no_paper_states_stand_apart(made, text):
+    fair = text.split("<h3>Contrastive Learning for Fair Representations</h3>")[2].split("</section>")[0]
+    claims, comparisons = fair.split("Comparisons that no sentence of the paper states")
+    assert "tuned single adversary" in comparisons and "tuned single adversary" not in claims
+    table = pd.read_csv(made / "scorecard.csv")
+    names = {kind: set(table.loc[table["kind_of_row"] == kind, "claim"]) for kind in ("claim", "comparison")}
+    assert "con_beats_tuned_baselines" in names["comparison"] and not names["comparison"] & names["claim"]
+
+
 def test_the_papers_slips_are_listed_with_what_is_printed(text):
     part = text.split('id="slips"')[1].split('id="matrix"')[0]
     assert re.search(r"CNC&#39;s average accuracy is above that of DANN.*\s.*celeba.*Table A.2: DANN", part)

@@ -5,7 +5,9 @@ import pytest
 from project import SOURCE
 
 from despur.reporting import summary
-from despur.reporting.scorecard_counts import COLUMNS, count_verdicts
+from despur.reporting.claims import CONTRADICTED
+from despur.reporting.scorecard_counts import COLUMNS, count_headline, count_verdicts
+from despur.reporting.tally import CLAIM, COMPARISON
 
 
 def rows(kind, **columns):
@@ -41,6 +43,14 @@ def test_claims_on_substitutes_are_counted_apart():
     assert summary.format_claims(found["substitute"]) == "2 hold, 0 fail, 1 undecided"
     assert summary.format_claims(found["own"]) == "0 hold, 1 fails, 0 undecided"
     assert summary.format_claims(count_verdicts(table[:0])["own"]) == "–"
+
+
+def test_comparisons_are_not_counted_among_claims():
+    table = rows([COMPARISON, CLAIM], claim=["a", "b"], paper_dataset="cmnist", substitute=False, verdict="holds")
+    table["printed"] = CONTRADICTED
+    assert count_verdicts(table)["own"] == {"holds": 1, "fails": 0, "undecided": 0}
+    found = count_headline(table)
+    assert (found["own"]["holds"], found["slips"], found["claims"]) == (1, 1, 1)
 
 
 def test_a_claim_has_a_verdict_on_each_data_and_none_is_chosen():

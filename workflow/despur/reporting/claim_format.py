@@ -62,6 +62,9 @@ Every claim is also executed on the numbers that the paper prints, by its own co
 where; where they are not printed, ``not_printed`` says why; both may be a mapping by data set. A test compares them
 with what is found. A claim that cannot be executed has ``not_executed: why`` in the place of contrasts, and is
 listed.
+
+``ours: true`` marks a comparison that no sentence of the paper states. It is judged as claims are, shown apart from
+them, and not counted among them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,6 +95,7 @@ KEYS = (
     "slip",
     "not_printed",
     "not_executed",
+    "ours",
 )
 
 
@@ -115,6 +119,7 @@ class Claim:
     slip: str | Mapping[str, str] = ""
     not_printed: str | Mapping[str, str] = ""
     not_executed: str = ""
+    ours: bool = False
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property

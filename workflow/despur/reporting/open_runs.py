@@ -132,7 +132,8 @@ def find_claims(claims: Iterable[Claim], artifact_run: ArtifactRun, points: pd.D
     methods = list_method_names(artifact_run.paper)
     for claim in claims:
         named = methods & {*list_words([claim.contrasts, claim.given, claim.defaults])}
-        reads = not claim.not_executed and artifact_run.artifact in claim.behind
+        counts = not (claim.not_executed or claim.ours)
+        reads = counts and artifact_run.artifact in claim.behind
         if reads and (not named or artifact_run.paper_method in named):
             yield from ((claim.name, ", ".join(each)) for each in claim.rows if artifact_run.paper_dataset in each)
 

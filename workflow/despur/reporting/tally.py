@@ -13,6 +13,7 @@ from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
 from despur.reporting.claims import judge_claims
 from despur.reporting.verdicts import NOT_RUN, classify_verdict
 
+CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
 OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "measured", "verdict"]
 
@@ -109,7 +110,7 @@ def gather_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
 
 def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """A row for each claim, data set of the paper and data set that is used for it; what no finished table judges is
-    not run here."""
+    not run here. ``kind_of_row``: CLAIM, or COMPARISON where no sentence of the paper states it."""
     file = experiments.find_paper(paper) / "claims.yaml"
     asked = read_claims(file)[0]
     rows = [(claim.name, ", ".join(datasets)) for claim in asked for datasets in claim.rows]
@@ -134,4 +135,6 @@ def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     counts = {name: table[name].fillna(0).astype(int) for name in ("seeds", "k")}
     table = table.assign(paper=paper, substitute=table["substitute"].eq(True), **words, **counts)
     artifacts = {claim.name: claim.artifact for claim in asked}
-    return table.assign(artifact=table["claim"].map(artifacts)).drop(columns="order").reset_index(drop=True)
+    kinds = {claim.name: COMPARISON if claim.ours else CLAIM for claim in asked}
+    table = table.assign(artifact=table["claim"].map(artifacts), kind_of_row=table["claim"].map(kinds))
+    return table.drop(columns="order").reset_index(drop=True)
