@@ -83,7 +83,7 @@ def test_claims_show_verdict_bounds_and_what_would_settle_them(text):
     for verdict in ("holds", "fails", "undecided"):
         assert f"badge {verdict}" in part
     assert re.search(r"<summary>\d+ not run here</summary>", part)
-    assert re.search(r"0\.5\s+\[0\.3, 0\.7\]", part) and "about 12 seeds" in part
+    assert re.search(r"0\.5\s+<span>\[0\.3, 0\.7\]", part) and "about 12 seeds" in part
 
 
 def test_substitute_data_have_a_count_and_a_badge_of_their_own(text):
@@ -184,6 +184,10 @@ def test_a_configuration_that_cannot_be_is_refused(tmp_path, monkeypatch, capsys
 )
 def test_how_a_number_is_shown(value, text):
     assert scorecard.format_number(value) == text
+
+
+def test_a_long_name_goes_on_in_the_next_line_between_its_parts():
+    assert scorecard.break_name("a_b+c=1;d").split("\u200b") == ["a_", "b+", "c=1;", "d"]
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(45.2, "45 s"), (600, "10 min"), (9000, "2.5 h")])

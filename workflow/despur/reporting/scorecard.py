@@ -7,6 +7,7 @@ what is finished. All else is marked as not run here."""
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,8 +35,8 @@ def format_number(value: Any, digits: int = 3) -> str:
 
 
 def break_name(name: Any) -> str:
-    """A name that may go on in the next line after each ``+``; a dash for none."""
-    return "–" if pd.isna(name) else str(name).replace("+", "+\u200b")
+    """A name that may go on in the next line after each ``+``, ``;`` and ``_``; a dash for none."""
+    return "–" if pd.isna(name) else re.sub("[+;_]", "\\g<0>\u200b", str(name))
 
 
 def format_duration(seconds: float) -> str:
