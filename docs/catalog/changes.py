@@ -11,7 +11,8 @@ from despur.reporting.scorecard_counts import JUDGED
 from despur.reporting.summary import REFERENCE
 
 RUN = REFERENCE / "config"
-KEY = ["paper", "claim", "dataset"]
+CLAIM = ["paper", "claim", "dataset"]
+KEY = [*CLAIM, "data"]  # a claim has a verdict on each data that are used
 INTRODUCTION = (
     "After this page you know which verdicts of the bundled run changed when they got known error rates, and why.\n\n"
     "Before: intervals were percentiles of a bootstrap, two seeds decided, and a claim about several contrasts was "
@@ -28,8 +29,9 @@ def build_changes(run: Path = RUN) -> str:
     before, every = load_before(run), load_now(run)
     now = every[every["verdict"].isin(JUDGED)]
     both = before.merge(now, on=KEY, suffixes=("_before", ""))
-    gone = before.merge(every, on=KEY, how="left", suffixes=("_before", ""))
-    gone = gone[~gone["verdict"].isin(JUDGED)]
+    left = before[~pd.MultiIndex.from_frame(before[KEY]).isin(pd.MultiIndex.from_frame(now[KEY]))]
+    others = every[~every["verdict"].isin(JUDGED)].drop(columns="data").drop_duplicates(CLAIM)
+    gone = left.merge(others, on=CLAIM, how="left", suffixes=("_before", ""))
     changed = both[both["verdict_before"] != both["verdict"]]
     counts = [[title, *count(rows)] for title, rows in (("before", before), ("now", now))]
     rows = [[*name_claim(row), describe_verdict(row), escape(explain_change(row))] for row in changed.itertuples()]
@@ -107,5 +109,5 @@ def judge_bounds(row: Any, margin: float) -> str:
 def explain_absence(row: Any) -> str:
     """Why a claim has no verdict now."""
     if pd.isna(row.verdict):
-        return "no longer among the claims, or not on this data set"
+        return "no longer among the claims, or not on these data"
     return f"{row.verdict}: {row.reason}"

@@ -89,7 +89,8 @@ def test_every_claim_stands_on_its_page_with_contrasts_margin_and_outcome_on_pri
 
 def verdict(paper, claim, before, now, **more):
     """A row of a verdict that is known before and now."""
-    own = {"paper": paper, "claim": claim, "dataset": "cmnist", "estimate": 0.2, "low": 0.1, "high": 0.3, "seeds": 3}
+    own = {"paper": paper, "claim": claim, "dataset": "cmnist", "data": "colored_digits", "estimate": 0.2}
+    own |= {"low": 0.1, "high": 0.3, "seeds": 3}
     told = {"margin": 0.0, "reason": "", "statement": f"statement of {claim}", "k": 1, **more}
     return own | told | {"verdict": before}, own | told | {"verdict": now}
 
@@ -143,7 +144,13 @@ def test_claims_that_are_judged_before_only_are_listed_with_the_reason(changed):
     pairs = [verdict("cnc", name, "fails", "not run here", reason="no run of erm") for name in ("open", "gone")]
     text, why = changed(pairs, {})
     assert "2 claims were judged before only:" in text and "0 claims were judged in both runs" in text
-    assert why == {"open": "not run here: no run of erm", "gone": "no longer among the claims, or not on this data set"}
+    assert why == {"open": "not run here: no run of erm", "gone": "no longer among the claims, or not on these data"}
+
+
+def test_a_claim_that_is_judged_on_several_data_is_compared_on_the_same_ones(changed):
+    pairs = [verdict("cnc", "wide", "holds", "undecided"), verdict("cnc", "wide", "fails", "fails", data="cmnist")]
+    text, why = changed(pairs, {})
+    assert "2 claims were judged in both runs; 1 of their verdicts changed. 0 claims" in text and set(why) == {"wide"}
 
 
 def test_a_method_has_the_verdicts_on_the_claims_that_name_it(monkeypatch):
