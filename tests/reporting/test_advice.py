@@ -46,7 +46,7 @@ def test_advice_makes_sense_where_no_number_of_seeds_helps():
     noisy = contrast([0.01, 0.02, 0.03], test_sd=0.05)
     assert (
         what_would_settle(noisy, 900)
-        == "more seeds cannot settle it: 900 test samples are too few for an estimate so close to its margin"
+        == "more seeds cannot settle it: 900 test originals are too few for an estimate so close to its margin"
     )
     assert "the test data are too few" in what_would_settle(noisy)
     assert what_would_settle(contrast([0.0, 0.0, 0.0])) == "more seeds cannot settle it: the estimate is at its margin"

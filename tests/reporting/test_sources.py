@@ -10,7 +10,7 @@ from records import add, labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import recorded
 from despur.reporting.artifact_metrics import load_metrics, load_resamples
-from despur.reporting.run_files import load_abouts, load_labels, load_upstream
+from despur.reporting.run_files import count_test_originals, load_abouts, load_labels, load_upstream
 from despur.reporting.sources import attach_sources, explain_records, find_sources
 from despur.specs.paths import locate_result
 from despur.storage import ledger
@@ -167,6 +167,8 @@ def test_labels_of_data_that_is_not_here_are_those_of_a_card():
         assert (found.class_attribute_groups[found.rows(split)].sum(0) == known.groups[known.rows(split)].sum(0)).all()
     with pytest.raises(InputError, match="no record has its labels"):
         load_labels(ERM)
+    used, known = {"cmnist": "colored_digits"}, set(known.table["original"].iloc[known.rows("test")])
+    assert count_test_originals([measured], used) == len(known) and count_test_originals([ERM], used) is None
 
 
 def test_training_groups_that_a_card_does_not_tell_are_no_zeros():

@@ -38,9 +38,9 @@ def is_too_weak(gap: float, contrast: Contrast, level: float = LEVEL) -> bool:
     return bool(contrast.points) and abs(gap) <= least_half_width(contrast.points, level)
 
 
-def what_would_settle(statement: Statement, test_samples: int | None = None) -> str:
-    """Advice on an undecided statement, from its variances. ``test_samples``: how many test samples there are, where
-    that is known."""
+def what_would_settle(statement: Statement, test_originals: int | None = None) -> str:
+    """Advice on an undecided statement, from its variances. ``test_originals``: how many there are, where that is
+    known."""
     contrasts = list(contrasts_of(statement))
     now = min(contrast.seeds for contrast in contrasts)
     if now < SEEDS:
@@ -54,6 +54,6 @@ def what_would_settle(statement: Statement, test_samples: int | None = None) -> 
     if weak:
         return f"more seeds cannot settle it: {weak[0].points} points are too few for a correlation so weak"
     if any(contrast.has_test_data for contrast in contrasts):
-        tests = "the test data are" if test_samples is None else f"{test_samples:,} test samples are"
+        tests = "the test data are" if test_originals is None else f"{test_originals:,} test originals are"
         return f"more seeds cannot settle it: {tests} too few for an estimate so close to its margin"
     return "more seeds cannot settle it: the estimate is at its margin"

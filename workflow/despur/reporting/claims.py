@@ -7,6 +7,7 @@ about the settings of this run, not about the paper.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from despur.reporting.evidence import Several, Source, collect_rows, collect_val
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed
 from despur.reporting.refusals import explain_no_interval, explain_refusal
+from despur.reporting.run_files import count_test_originals
 from despur.reporting.tables import name_sources
 from despur.reporting.verdicts import NOT_RUN
 
@@ -59,8 +61,10 @@ def load_measurements(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFram
     return load_metrics(artifact_runs), load_resamples(artifact_runs)
 
 
-def judge_claim(claim: Claim, datasets: Sequence[str], source: Source) -> dict[str, Any]:
-    """Verdict and evidence of a claim on the runs of its data sets."""
+def judge_claim(
+    claim: Claim, datasets: Sequence[str], source: Source, count_originals: Callable[[], int | None] = lambda: None
+) -> dict[str, Any]:
+    """Verdict and evidence of a claim on the runs of its data sets. ``count_originals``: of their tests, for advice."""
     try:
         formulas, conditions = claim.formulas(datasets, source), claim.conditions(datasets, source)
         frames = [*collect_values(formulas, source), *collect_values(conditions, source)]
@@ -77,17 +81,8 @@ def judge_claim(claim: Claim, datasets: Sequence[str], source: Source) -> dict[s
         reason = explain_no_interval(found)
     few = not all(contrast.decides for contrast in contrasts_of(found))
     wants_advice = few or (not reason and verdict == "undecided")
-    advice = what_would_settle(found, count_test_samples(source)) if wants_advice else ""
+    advice = what_would_settle(found, count_originals()) if wants_advice else ""
     return summarize(found) | {"verdict": "undecided" if reason else verdict, "advice": advice, "reason": reason}
-
-
-def count_test_samples(source: Source) -> int | None:
-    """The number of test samples, if it was measured."""
-    rows = source.metrics
-    own = rows[(rows["metric"] == "samples") & (rows["split"] == "test")] if "metric" in rows else rows
-    if not len(own):
-        return None
-    return int(own.drop_duplicates(["paper_dataset", "group"])["value"].sum())
 
 
 def judge_on_printed(claim: Claim, datasets: Sequence[str], printed: Source) -> dict[str, Any]:
@@ -132,12 +127,17 @@ def judge_claims(
                 rows.append(head | {"verdict": NOT_EXECUTED, "reason": claim.not_executed})
                 continue
             head |= judge_on_printed(claim, datasets, printed[claim.artifact])
-            rows += [head | found for found in judge_on_each(claim, datasets, *tables[claim.behind])]
+            behind = [run for run in artifact_runs if run.artifact in claim.behind]
+            rows += [head | found for found in judge_on_each(claim, datasets, *tables[claim.behind], behind)]
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
 
 def judge_on_each(
-    claim: Claim, datasets: Sequence[str], metrics: pd.DataFrame, resamples: pd.DataFrame
+    claim: Claim,
+    datasets: Sequence[str],
+    metrics: pd.DataFrame,
+    resamples: pd.DataFrame,
+    artifact_runs: Sequence[ArtifactRun],
 ) -> list[dict[str, Any]]:
     """A verdict for each choice of the data sets that are used for those of the paper."""
     rows = []
@@ -147,7 +147,7 @@ def judge_on_each(
         substitute = bool(mine[0]["substitute"].eq(True).any())
         head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": substitute}
         head["measured"] = name_sources(mine[0])
-        rows.append(head | judge_claim(claim, datasets, source))
+        rows.append(head | judge_claim(claim, datasets, source, partial(count_test_originals, artifact_runs, used)))
     nothing = {"data": "", "verdict": NOT_RUN, "reason": f"nothing was run of {claim.artifact}"}
     return rows or [nothing]
 

@@ -1,7 +1,7 @@
 """Reads the tables of an artifact's runs, wherever they were measured: from run folders, and from records of the
 ledger."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -94,6 +94,19 @@ def load_labels(artifact_run: ArtifactRun) -> Dataset:
     if not np.array_equal(np.asarray(dataset.groups), dataset.class_attribute_groups):
         raise NotRun(f"{artifact_run.dataset} is not on this machine, and records do not have its training groups")
     return dataset
+
+
+def count_test_originals(artifact_runs: Sequence[ArtifactRun], used: Mapping[str, str]) -> int | None:
+    """Each once, in however many groups it is, of the data set that is used for each of the paper's; None where labels
+    are not known, or where runs on several data sets count as runs on one."""
+    runs = {(run.paper_dataset, run.dataset): run for run in artifact_runs}
+    if not runs.keys() >= set(used.items()):
+        return None
+    try:
+        known = [load_labels(runs[pair]) for pair in used.items()]
+    except NotRun:
+        return None
+    return sum(dataset.table["original"].iloc[dataset.rows("test")].nunique() for dataset in known)
 
 
 def is_record(source: str) -> bool:
