@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from despur.orchestration import artifact_files, configuration, experiments
+from despur.orchestration import artifact_files, configuration, experiments, targets
 from despur.orchestration.artifact_files import format_label, list_artifacts, list_inputs, list_outputs
 from despur.orchestration.configuration import check_configuration
 from despur.orchestration.experiments import (
@@ -336,7 +336,7 @@ def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypat
 )
 def test_a_path_that_nothing_makes_is_refused_with_a_reason(path, message):
     with pytest.raises(SettingError, match=message):
-        configuration.check_target({"outputs": "results"}, Path(path))
+        targets.check_target({"outputs": "results"}, Path(path))
 
 
 @pytest.mark.parametrize(
@@ -351,4 +351,4 @@ def test_a_path_that_nothing_makes_is_refused_with_a_reason(path, message):
     ],
 )
 def test_other_words_of_a_command_line_are_not_looked_at(path):
-    configuration.check_target({"outputs": "results"}, Path(path))
+    targets.check_target({"outputs": "results"}, Path(path))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from despur.orchestration.targets import check_targets
+from despur.orchestration.targets import check_targets, check_words
 from despur.specs.settings import SettingError
 
 NAMES = ["all", "cnc", "scorecard"]
@@ -36,3 +36,10 @@ def test_where_nothing_is_near_the_message_says_where_names_are():
 
 def test_what_a_rule_makes_is_not_refused():
     check_targets(["cnc", "results/scorecard.html", "results/runs/erm/s0/metrics.csv"], NAMES, OUTPUTS, is_made)
+
+
+def test_values_of_options_of_a_report_may_have_old_names():
+    words = ["results/papers/cnc/table_9.md"]
+    with pytest.raises(SettingError, match="unknown artifact"):
+        check_words({"outputs": "results"}, words)
+    check_words({"outputs": "results"}, ["--report", *words])

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from project import SOURCE
 from storms.conftest import count_cases, guarded
 
-from despur.orchestration.configuration import check_target, complete_configuration, load_configuration
+from despur.orchestration.configuration import complete_configuration, load_configuration
+from despur.orchestration.targets import check_target
 from despur.specs.declarations import list_components, read_declarations
 from despur.specs.extensions import VARIABLE
 from despur.specs.paths import locate_result

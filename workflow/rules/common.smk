@@ -25,10 +25,7 @@ try:
     complete = configuration.complete_configuration(config)
     config.clear()
     config.update(complete)
-    # Targets are not known yet, only words. Values of these options look like targets, and may have old names.
-    if not {"--report", "--archive", "--cleanup-metadata"} & set(sys.argv):
-        for word in sys.argv[1:]:
-            configuration.check_target(config, Path(word))
+    targets.check_words(config, sys.argv[1:])
 except SettingError as error:
     refuse(error)
 
@@ -36,8 +33,7 @@ except SettingError as error:
 def refuse_unknown_targets():
     """One message with the nearest name for a target that nothing makes. Called when all rules are known, but not where
     another workflow includes this one or uses it as a module, which has rules of its own."""
-    is_part = len(workflow.included_stack) > 1
-    if is_part or not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
+    if len(workflow.included_stack) > 1 or not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
         return
     from snakemake.cli import get_argument_parser
 

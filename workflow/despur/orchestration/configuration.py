@@ -7,7 +7,7 @@ from typing import Any
 from jsonschema import Draft4Validator, Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
-from despur.orchestration import artifact_files, experiments, matrix
+from despur.orchestration import experiments, matrix
 from despur.orchestration.configuration_files import (
     expand,
     list_files,
@@ -21,7 +21,7 @@ from despur.orchestration.experiments import load_experiments
 from despur.specs.declarations import PACKAGE, read_declarations
 from despur.specs.extensions import use_extensions
 from despur.specs.names import parse, shorten, unknown
-from despur.specs.paths import KINDS, chunk_seeds, locate_result, split_stage
+from despur.specs.paths import KINDS, chunk_seeds, split_stage
 from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
 
@@ -91,25 +91,6 @@ def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError
         return SettingError(f"{where}{unknown('key' if path else 'config key', wrong, allowed)}")
     purpose = known.get(path[0], {}).get("description", "").strip() if path else ""
     return SettingError(f"{where}{shorten(error.message)}" + (f" ({path[0]}: {purpose})" if purpose else ""))
-
-
-def check_target(config: Mapping[str, Any], path: Path) -> None:
-    """Refuse a path of a paper or of a stage with a wrong name, artifact or seeds. The error says why; Snakemake's
-    error would not."""
-    paper = path.parent.name
-    if path.parent.parent == Path(config["outputs"]) / "papers":
-        known = {
-            Path(file).stem
-            for name in load_experiments(paper)["artifacts"]
-            for file in artifact_files.list_outputs(config, paper, name)
-        }
-        if path.stem not in known:
-            raise unknown(f"artifact of {paper}", path.stem, known)
-    elif path.parts[:2] in [("results", stage) for stage in ("data", "stage1", "groups", "runs")]:
-        result = locate_result(path)
-        if not (result.datasets if result.stage == "data" else result.runs()) or path == result.folder:
-            made = "metrics.csv" if result.stage == "runs" else "about.json"
-            raise SettingError(f"{path} is a folder: name a file in it, {path / made}")
 
 
 def check_configuration(config: Mapping[str, Any]) -> None:
