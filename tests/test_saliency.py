@@ -106,7 +106,7 @@ def test_the_maps_of_lenet_follow_the_definition():
 
 
 @pytest.mark.parametrize("x", [6, 14, 22])
-def test_a_cell_of_lenet_lies_where_its_filters_are_centred(x):
+def test_a_cell_of_lenet_lies_where_its_filters_are_centered(x):
     """The pixels that a cell sees have their center in the 4x4 pixels on which it is drawn."""
     cell = (x - LeNet.saliency_margin) // 4
     images = torch.zeros(1, 3, 32, 32, requires_grad=True)

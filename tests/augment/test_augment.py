@@ -57,7 +57,7 @@ def test_blurs_are_those_of_torchvision(radius):
     torch.testing.assert_close(base.resample(x, still, still), x)
 
 
-def test_colours_change_as_in_torchvision():
+def test_colors_change_as_in_torchvision():
     x, share = pictures(), torch.from_numpy(RNG(0).uniform(0, 2, COUNT)).float()
     gray = base.grayscale(x)
     torch.testing.assert_close(base.blend(x, 0.0, share), one_by_one(functional.adjust_brightness, x, share))
@@ -70,7 +70,7 @@ def test_colours_change_as_in_torchvision():
     )
 
 
-def test_grey_images_have_no_hue_to_turn():
+def test_gray_images_have_no_hue_to_turn():
     gray = torch.rand(4, 1, 5, 5, generator=torch.Generator().manual_seed(0)).expand(4, 3, 5, 5)
     assert torch.equal(base.turn_hue(gray, torch.tensor([0.1, 0.3, -0.5, 0.0])), gray)
 
@@ -114,7 +114,7 @@ def test_probabilities_are_shares_of_images(what, share, low, high):
     assert low <= changed.sum() <= high
 
 
-def test_flips_mirror_and_grayscale_leaves_one_colour():
+def test_flips_mirror_and_grayscale_leaves_one_color():
     x = 2 * pictures() - 1
     torch.testing.assert_close(views(flip=1), x.flip(3))
     gray = views(grayscale=1)

@@ -43,7 +43,7 @@ def adapters(anchors: int = 480) -> list[Row]:
     nearest(unit, torch.arange(512), 4096)
     rows.append(
         (
-            "contrastive adapter, neighbours",
+            "contrastive adapter, neighbors",
             time.process_time() - used,
             "core s",
             "",

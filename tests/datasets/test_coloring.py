@@ -24,7 +24,7 @@ def within(share, expected, count):
     [("paper", [0.0, 0.25, 0.5, 0.75, 1.0]), ("released", [0.0, 0.2, 0.4, 0.6, 0.8])],
     ids=["paper", "released"],
 )
-def test_palettes_are_the_hsv_colour_map_to_one_of_its_256_steps(palette, places):
+def test_palettes_are_the_hsv_color_map_to_one_of_its_256_steps(palette, places):
     expected = np.array([to_rgb(matplotlib.colormaps["hsv"](result)) for result in places]) * 255
     step = 6 * 255 / 256
     assert np.abs(rgb(palette) - expected).max() <= step
@@ -41,14 +41,14 @@ def test_the_papers_palette_has_two_reds_and_the_released_one_has_not():
     assert closest("released") > 100
 
 
-def test_palettes_have_a_colour_for_each_pair_of_digits():
+def test_palettes_have_a_color_for_each_pair_of_digits():
     assert PAIRS == ["0,1", "2,3", "4,5", "6,7", "8,9"]
     assert all(len(set(colors)) == len(PAIRS) for colors in PALETTES.values())
 
 
 @quick
 @given(LABELS, st.floats(0, 1), MINORITY, st.integers(0, 100))
-def test_every_sample_gets_one_of_the_colours(y, p_corr, minority, seed):
+def test_every_sample_gets_one_of_the_colors(y, p_corr, minority, seed):
     a = correlated(np.random.default_rng(seed), y, p_corr, minority)
     assert a.shape == y.shape
     assert set(a) <= set(range(5))
@@ -56,13 +56,13 @@ def test_every_sample_gets_one_of_the_colours(y, p_corr, minority, seed):
 
 @quick
 @given(LABELS, MINORITY, st.integers(0, 100))
-def test_full_correlation_gives_each_class_its_colour(y, minority, seed):
+def test_full_correlation_gives_each_class_its_color(y, minority, seed):
     assert np.array_equal(correlated(np.random.default_rng(seed), y, 1.0, minority), y)
 
 
 @quick
 @given(LABELS, st.integers(0, 100))
-def test_other_never_draws_the_colour_of_the_class(y, seed):
+def test_other_never_draws_the_color_of_the_class(y, seed):
     assert (correlated(np.random.default_rng(seed), y, 0.0, "other") != y).all()
 
 
@@ -75,14 +75,14 @@ def test_the_share_of_aligned_samples(minority, aligned):
         assert within((a == (y + shift) % 5).mean(), (1 - aligned) / 4, len(y))
 
 
-def test_the_same_generator_gives_the_same_colours():
+def test_the_same_generator_gives_the_same_colors():
     y = np.arange(100) % 5
     first, second, other = (correlated(np.random.default_rng(seed), y, 0.5, "other") for seed in (0, 0, 1))
     assert np.array_equal(first, second)
     assert not np.array_equal(first, other)
 
 
-def test_ink_becomes_the_flat_colour_and_the_rest_stays_grey():
+def test_ink_becomes_the_flat_color_and_the_rest_stays_gray():
     gray = np.array([[[0, 119], [120, 255]]], dtype=np.uint8)
     expected = [[[[0, 0, 0], [119, 119, 119]], [[10, 200, 30], [10, 200, 30]]]]
     colored = colorize(gray, np.array([[10, 200, 30]], dtype=np.uint8))
@@ -91,7 +91,7 @@ def test_ink_becomes_the_flat_colour_and_the_rest_stays_grey():
     assert colorize(gray, np.array([[10, 200, 30]]), threshold=119)[0, 0].tolist() == [[0, 0, 0], [10, 200, 30]]
 
 
-def test_each_image_has_its_own_colour():
+def test_each_image_has_its_own_color():
     gray = np.full((2, 1, 1), 255, dtype=np.uint8)
     assert colorize(gray, np.array([[1, 2, 3], [4, 5, 6]], dtype=np.uint8))[:, 0, 0].tolist() == [[1, 2, 3], [4, 5, 6]]
 

@@ -80,7 +80,7 @@ def test_colored_digits_use_every_scan_in_one_split_only():
     assert set(digits().table["original"]) == set(range(1797))
 
 
-def test_colored_digits_render_held_out_originals_once_in_each_colour():
+def test_colored_digits_render_held_out_originals_once_in_each_color():
     for split in ("val", "test"):
         table = digits().table.iloc[digits().rows(split)]
         assert len(table) == 5 * len(originals(digits(), split))
@@ -108,12 +108,12 @@ def test_colored_digits_hold_out_the_shares_asked_for():
         ("colored_digits+minority=any+p_corr=0", 0.2),
     ],
 )
-def test_colored_digits_have_the_share_of_aligned_colours_asked_for(name, share):
+def test_colored_digits_have_the_share_of_aligned_colors_asked_for(name, share):
     found, count = aligned(digits(name))
     assert within(found, share, count)
 
 
-def test_colored_digits_draw_a_split_and_colours_of_their_own():
+def test_colored_digits_draw_a_split_and_colors_of_their_own():
     first, second = digits("colored_digits+p_corr=0.9"), digits("colored_digits+draw=1+p_corr=0.9")
     overlap = originals(first, "test") & originals(second, "test")
     assert len(overlap) < 0.5 * len(originals(first, "test"))
@@ -124,7 +124,7 @@ def test_colored_digits_draw_a_split_and_colours_of_their_own():
     "other",
     ["colored_digits+p_corr=0", "colored_digits+colors=paper+p_corr=0.9", "colored_digits+minority=any+p_corr=0"],
 )
-def test_colored_digits_keep_the_split_when_only_colours_differ(other):
+def test_colored_digits_keep_the_split_when_only_colors_differ(other):
     for split in ("train", "val", "test"):
         assert originals(digits(other), split) == originals(digits("colored_digits+p_corr=0.9"), split)
 
@@ -144,7 +144,7 @@ def test_colored_digits_are_painted_in_their_palette(palette, name):
     assert (nearest_colors(images, palette) == a).mean() > 0.99
 
 
-def test_renderings_of_an_original_differ_in_colour_only():
+def test_renderings_of_an_original_differ_in_color_only():
     dataset = digits()
     rows = dataset.rows("test")
     same = rows[dataset.table["original"][rows] == dataset.table["original"][rows[0]]]
@@ -276,8 +276,8 @@ def test_cmnist_labels_belong_to_their_images(mnist):
     order = dataset.table["original"].to_numpy()
     assert np.array_equal(dataset.table["digit"], labels[order])
     darkness = (gray[order] < 120).mean(axis=(1, 2))
-    colourless = (np.ptp(dataset.inputs, axis=3) == 0).mean(axis=(1, 2))
-    assert np.corrcoef(darkness, colourless)[0, 1] > 0.5
+    colorless = (np.ptp(dataset.inputs, axis=3) == 0).mean(axis=(1, 2))
+    assert np.corrcoef(darkness, colorless)[0, 1] > 0.5
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_cmnist_labels_belong_to_their_images(mnist):
         ("cmnist+p_corr=1", 1.0),
     ],
 )
-def test_cmnist_correlates_training_colours_only(mnist, name, share):
+def test_cmnist_correlates_training_colors_only(mnist, name, share):
     dataset = read(name, mnist)
     found, count = aligned(dataset)
     assert within(found, share, count)

@@ -93,7 +93,7 @@ def test_cmnist_3v5_draws_anew_for_each_draw_and_pairs_sigmas(mnist):
 
 @pytest.mark.parametrize("sigma", [0, 25, 150])
 @pytest.mark.parametrize("outside", ["clip", "redraw"])
-def test_inks_lie_in_range_around_the_colour_of_their_domain(sigma, outside):
+def test_inks_lie_in_range_around_the_color_of_their_domain(sigma, outside):
     a = np.repeat(np.arange(4), 5000)
     found = inks(RNG(0), a, sigma, outside)
     assert found.shape == (20000, 3) and found.min() >= 0 and found.max() <= 255

@@ -399,9 +399,9 @@ def pickled(folder, names, column, cells):
 
 def test_pickles_of_imsitu_in_the_form_of_fairlib(tmp_path):
     mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
-    standardised = [(torch.full((8, 8, 3), i / 3) - mean).div(deviation).permute(2, 0, 1) for i in range(4)]
+    standardized = [(torch.full((8, 8, 3), i / 3) - mean).div(deviation).permute(2, 0, 1) for i in range(4)]
     names = [f"imsitu_{split}_df.pkl" for split in ("train", "dev", "test")]
-    root = pickled(tmp_path / "imsitu", names, "transformed_images", standardised)
+    root = pickled(tmp_path / "imsitu", names, "transformed_images", standardized)
     dataset = well_formed(read("imsitu_images+size=8", root))
     assert dataset.inputs.dtype == np.uint8 and dataset.about["classes"] == ["0", "11"]
     assert dataset.inputs[:4, 5, 5].tolist() == [[85 * i] * 3 for i in range(4)]
@@ -512,13 +512,13 @@ def test_your_own_images(folder):
 
 
 @pytest.mark.parametrize("shape", [(12, 9, 8), (12, 9, 8, 1)])
-def test_your_own_grey_images_have_three_equal_channels(folder, shape):
-    grey = RNG(0).integers(0, 256, shape, dtype=np.uint8)
-    np.savez(folder / "task.npz", **own(features=grey))
+def test_your_own_gray_images_have_three_equal_channels(folder, shape):
+    gray = RNG(0).integers(0, 256, shape, dtype=np.uint8)
+    np.savez(folder / "task.npz", **own(features=gray))
     dataset = well_formed(read("bring_your_own", folder.parent))
     assert (
         dataset.about["input"] == "image"
-        and (dataset.inputs == grey.reshape(12, 9, 8, 1)).all()
+        and (dataset.inputs == gray.reshape(12, 9, 8, 1)).all()
         and dataset.inputs.shape[3] == 3
     )
 

@@ -203,7 +203,7 @@ def test_a_digit_moves_by_no_more_than_it_may():
     assert np.abs(middle).max() == pytest.approx(scenes.MOVE, rel=0.1)
 
 
-def test_noise_has_no_preferred_value_and_neighbours_resemble_each_other():
+def test_noise_has_no_preferred_value_and_neighbors_resemble_each_other():
     field = scenes.noise(np.random.default_rng(0), 500, 40)
     assert abs(field.mean()) < 0.1
     steps = np.abs(np.diff(field, axis=1)).mean()

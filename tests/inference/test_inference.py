@@ -87,7 +87,7 @@ def test_separated_blobs_are_named_after_the_classes(algorithm, monkeypatch):
 
 
 @pytest.mark.long
-def test_neighbours_found_beforehand_give_the_graph_that_umap_makes_itself(monkeypatch):
+def test_neighbors_found_beforehand_give_the_graph_that_umap_makes_itself(monkeypatch):
     z = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)
     made = []
     monkeypatch.setattr(UMAP, "fit_transform", lambda self, z: made.append(self.fit(z).graph_) or self.embedding_)
@@ -95,7 +95,7 @@ def test_neighbours_found_beforehand_give_the_graph_that_umap_makes_itself(monke
     assert abs(made[0] - UMAP(random_state=0).fit(z).graph_).max() < 1e-5
 
 
-def test_as_few_samples_as_neighbours_can_be_projected():
+def test_as_few_samples_as_neighbors_can_be_projected():
     assert np.isfinite(draw(np.eye(12, dtype=np.float32), 0)).all()
 
 

@@ -229,7 +229,7 @@ def test_divergence_by_hand():
 # CMC
 
 
-def test_lab_of_known_colours():
+def test_lab_of_known_colors():
     """CIE values of sRGB white, black, red, green and blue under D65."""
     rgb = torch.tensor([[1, 1, 1], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=torch.float64)
     expected = [[100, 0, 0], [0, 0, 0], [53.24, 80.09, 67.20], [87.73, -86.18, 83.18], [32.30, 79.19, -107.86]]

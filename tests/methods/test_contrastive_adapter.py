@@ -92,7 +92,7 @@ def test_an_anchor_without_negatives_loses_nothing_and_has_finite_gradients():
 
 @pytest.mark.parametrize("block", [1, 7, 1000])
 @pytest.mark.parametrize("apart", [False, True])
-def test_neighbours_are_those_of_brute_force(block, apart):
+def test_neighbors_are_those_of_brute_force(block, apart):
     rng = RNG(0)
     z = rng.normal(size=(60, 5))
     z /= np.linalg.norm(z, axis=1, keepdims=True)
@@ -105,7 +105,7 @@ def test_neighbours_are_those_of_brute_force(block, apart):
         assert near.tolist() == sorted(others, key=lambda j: -z[j] @ z[row])[:12]
 
 
-def test_all_others_are_neighbours_of_all():
+def test_all_others_are_neighbors_of_all():
     unit = torch.nn.functional.normalize(torch.randn(9, 4, generator=torch.Generator().manual_seed(0)))
     found = nearest(unit, torch.arange(9), 8)
     assert all(sorted([row, *near]) == list(range(9)) for row, near in enumerate(found.tolist()))
@@ -138,7 +138,7 @@ def test_positives_are_right_and_of_the_class_and_padding_does_not_count():
         assert counts.all() and (y[negatives] != y[anchor]).all() and len(set(negatives)) == 6
 
 
-def test_neighbours_of_the_class_do_not_count():
+def test_neighbors_of_the_class_do_not_count():
     y = np.array([0, 0, 0, 0, 1, 1])
     sampler = hard.HardSampler(y, np.array([1, 0, 0, 0, 1, 1]), 3, 4)
     drawn = sampler.draw(RNG(0), np.array([0]), [np.array([1, 2, 4, 5])])

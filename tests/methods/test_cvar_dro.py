@@ -45,7 +45,7 @@ def test_the_gradient_is_a_weight_of_at_most_one_over_alpha_b_on_the_worst(alpha
     assert (weights > 1e-12).sum() == int(np.ceil(alpha * 10))
 
 
-def test_the_method_minimises_the_cvar_of_a_mini_batch():
+def test_the_method_minimizes_the_cvar_of_a_mini_batch():
     logits, y = random_case(0)
     method = tabled("cvar_dro+alpha=0.35", logits, y)
     batch = np.array([3, 0, 7, 8, 11])

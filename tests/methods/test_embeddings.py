@@ -295,11 +295,11 @@ def test_ssa_finds_the_attribute_of_training_samples():
 def test_no_group_spreads_beyond_the_smallest():
     group = np.repeat([0, 1, 2, 3], [50, 6, 4, 30])
     confidence = RNG(0).uniform(0.9, 1, 90)
-    labelled = np.array([10, 3, 8, 10])
-    joins = ssa.select_confident(group, confidence, labelled, 0.95)
-    sizes = labelled + np.bincount(group[joins], minlength=4)
+    labeled = np.array([10, 3, 8, 10])
+    joins = ssa.select_confident(group, confidence, labeled, 0.95)
+    sizes = labeled + np.bincount(group[joins], minlength=4)
     smallest = 3 + ((group == 1) & (confidence >= 0.95)).sum()
-    assert sizes[1] == smallest and sizes.max() <= max(smallest, labelled.max())
+    assert sizes[1] == smallest and sizes.max() <= max(smallest, labeled.max())
     assert (confidence[joins] >= 0.95).all()
     for g in range(4):
         inside = group == g
@@ -319,13 +319,13 @@ def test_an_adapter_never_stretches_more_than_the_product_and_somewhere_as_much_
     z = task.batcher.inputs
     low, high = sampled_bound(weights, z.numpy()), product_bound(weights)
 
-    def before_normalisation(x):
+    def before_normalization(x):
         return encoder.up(torch.relu(encoder.norm(encoder.down(x[None]))))[0]
 
-    jacobians = [torch.autograd.functional.jacobian(before_normalisation, x) for x in z]
+    jacobians = [torch.autograd.functional.jacobian(before_normalization, x) for x in z]
     assert low == pytest.approx(max(torch.linalg.matrix_norm(j, 2).item() for j in jacobians), rel=1e-4)
     with torch.no_grad():
-        f = torch.stack([before_normalisation(x) for x in z])
+        f = torch.stack([before_normalization(x) for x in z])
     stretched = (torch.pdist(f) / torch.pdist(z)).max().item()
     assert stretched <= high * (1 + 1e-6) and low <= high
 

@@ -103,8 +103,8 @@ def test_leace_is_the_constrained_least_squares_of_its_theorem(values):
     rng = RNG(values)
     a = rng.integers(0, values, 400)
     x = rng.normal(size=(400, 7)) @ rng.normal(size=(7, 7)) + rng.normal(size=(values, 7))[a] + 3
-    one_hot, centred = np.eye(values)[a][:, 1:], x - x.mean(0)  # the first column follows from the others
-    within, cross = centred.T @ centred / 400, centred.T @ (one_hot - one_hot.mean(0)) / 400
+    one_hot, centered = np.eye(values)[a][:, 1:], x - x.mean(0)  # the first column follows from the others
+    within, cross = centered.T @ centered / 400, centered.T @ (one_hot - one_hot.mean(0)) / 400
     system = np.block([[within, cross], [cross.T, np.zeros((values - 1, values - 1))]])
     expected = np.linalg.solve(system, np.vstack([within, np.zeros((values - 1, 7))]))[:7].T
     weight, bias = erasure(x, a)

@@ -83,7 +83,7 @@ def test_weights_are_those_of_the_slow_version(memory):
         np.testing.assert_allclose(method.weights(history[-1][0], *each), slow_weights(y, history, memory), rtol=1e-4)
 
 
-def test_both_networks_minimise_their_own_loss():
+def test_both_networks_minimize_their_own_loss():
     (biased, y), (debiased, _) = random_case(5), random_case(6)
     method = tables(biased, debiased, y)
     batch = np.array([1, 4, 6, 9])

@@ -20,7 +20,7 @@ from despur.encoders import resnet18
 from despur.metrics.codes import FEW, encode_logits
 from despur.metrics.neighbors import predict_by_neighbors
 from despur.model import load
-from despur.samplers.labelled import label_ranks
+from despur.samplers.labeled import label_ranks
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
 from despur.storage.store import Dataset, save_dataset
@@ -56,7 +56,7 @@ def test_resnet18_starts_with_small_kernels_and_pools_where_it_is_told_to(pool, 
 # Metrics
 
 
-def test_neighbours_vote_as_a_slow_search_says():
+def test_neighbors_vote_as_a_slow_search_says():
     rng = RNG(0)
     train, test, y = rng.normal(size=(60, 4)), rng.normal(size=(25, 4)), rng.integers(0, 4, 60)
     for k in (1, 5):
@@ -119,7 +119,7 @@ def test_the_linear_classifier_trains_its_layer_alone_and_finds_the_optimum():
         assert loss.item() == pytest.approx(nn.functional.cross_entropy(head(z), of.labels.values).item(), rel=1e-2)
 
 
-def test_normalised_representations_have_length_one():
+def test_normalized_representations_have_length_one():
     of = embedded(np.arange(20) % 2)
     plain, unit = (build(f"linear_classifier{extra}", of).networks["encoder"] for extra in ("", "+normalise=true"))
     z = of.batcher.inputs
@@ -153,11 +153,11 @@ def test_fine_tuning_goes_on_from_the_given_weights_on_the_labels_that_come_firs
     method = started(of)
     assert all(torch.equal(value, method.networks["encoder"].state_dict()[name]) for name, value in of.start.items())
     rank = label_ranks(generator("fine_tuning/labels"), of.y)
-    assert (method.labelled == np.flatnonzero(rank < 20)).all() and np.bincount(of.y[method.labelled]).tolist() == [
+    assert (method.labeled == np.flatnonzero(rank < 20)).all() and np.bincount(of.y[method.labeled]).tolist() == [
         10,
         10,
     ]
-    assert sorted(np.concatenate(list(method.epoch_batches(RNG(0))))) == method.labelled.tolist()
+    assert sorted(np.concatenate(list(method.epoch_batches(RNG(0))))) == method.labeled.tolist()
     before = {name: value.clone() for name, value in method.networks.named_parameters()}
     method.step(next(iter(method.epoch_batches(RNG(0)))), RNG(0))
     assert all(
@@ -171,8 +171,8 @@ def test_fine_tuning_goes_on_from_the_given_weights_on_the_labels_that_come_firs
 def test_the_labels_of_fine_tuning_are_those_that_the_data_ranks_and_at_least_one_a_class():
     of = task(np.arange(40) % 2)
     of.label_rank = RNG(0).permutation(40)
-    assert set(started(of).labelled) == set(np.flatnonzero(of.label_rank < 4))
-    assert len(started(of, "fine_tuning+label_fraction=0.001+stage1.encoder.width=4").labelled) == 2
+    assert set(started(of).labeled) == set(np.flatnonzero(of.label_rank < 4))
+    assert len(started(of, "fine_tuning+label_fraction=0.001+stage1.encoder.width=4").labeled) == 2
 
 
 # Whole runs

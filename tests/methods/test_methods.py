@@ -43,7 +43,7 @@ def test_erm_shows_each_sample_once_an_epoch(count, size):
     assert (np.concatenate(batches) != other).any()
 
 
-def test_erm_minimises_the_mean_cross_entropy():
+def test_erm_minimizes_the_mean_cross_entropy():
     bias = [0.5, -1.0, 2.0]
     method = blind(build("erm", task(np.array([0, 1, 2, 2]))), bias)
     loss = method.losses(np.array([0, 1, 3]), RNG(0))["loss"]
@@ -206,7 +206,7 @@ def test_gdro_gradient_takes_q_as_given():
     np.testing.assert_allclose(method.networks["head"].bias.grad, expected, rtol=1e-4)
 
 
-def test_gdro_adjustment_favours_small_groups_even_if_they_are_not_in_the_batch():
+def test_gdro_adjustment_favors_small_groups_even_if_they_are_not_in_the_batch():
     method = gdro(step_size=0.5, adjustment=2)
     loss = method.losses(np.array([0, 9, 11]), RNG(0))["loss"]  # groups 0, 2, 3
     present = np.array([1, 0, 1, 1])
@@ -348,7 +348,7 @@ def test_learning_rate_follows_its_decay(asked, epoch, share):
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw"])
-def test_an_optimiser_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, monkeypatch):
+def test_an_optimizer_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, monkeypatch):
     """Torch's are there on CPUs, too, although GPUs alone use them here."""
     states = []
     for one in (None, True):
@@ -368,7 +368,7 @@ def test_an_optimiser_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, 
     ("on_gpu", "processes", "one"),
     [((True, True), 1, True), ((True, False), 1, None), ((False, False), 1, None), ((True, True), 2, None)],
 )
-def test_an_optimiser_has_one_kernel_where_all_is_on_a_gpu_of_one_process(on_gpu, processes, one, monkeypatch):
+def test_an_optimizer_has_one_kernel_where_all_is_on_a_gpu_of_one_process(on_gpu, processes, one, monkeypatch):
     monkeypatch.setattr("despur.compute.distributed.processes", lambda: processes)
     assert choose_fused([SimpleNamespace(is_cuda=each) for each in on_gpu]) is one
 
@@ -381,7 +381,7 @@ def test_an_optimiser_has_one_kernel_where_all_is_on_a_gpu_of_one_process(on_gpu
         ("adv", 20, [True, True]),
     ],
 )
-def test_the_other_optimisers_of_a_method_take_one_kernel_too(name, batch, kernels, monkeypatch):
+def test_the_other_optimizers_of_a_method_take_one_kernel_too(name, batch, kernels, monkeypatch):
     for module in ("compute.optimizers", f"methods.{name.split('+')[0]}"):
         monkeypatch.setattr(f"despur.{module}.choose_fused", lambda parameters: True)
     y, found = np.arange(40) % 2, []

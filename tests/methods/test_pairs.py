@@ -210,7 +210,7 @@ def test_ressls_teacher_sees_weak_views():
     )
 
 
-def test_lmcl_adds_polarisation_to_info_nce():
+def test_lmcl_adds_polarization_to_info_nce():
     z = embeddings()
     plain, more, most = (small(f"lmcl+polarization={weight}").contrast(z, other(z)) for weight in (0, 1, 3))
     torch.testing.assert_close(plain, two_view_contrast(z, candidates(N, "both_views", CPU), 0.5))
@@ -264,7 +264,7 @@ def test_slices_must_be_larger_than_embeddings():
 # CMC
 
 
-def test_cmcs_views_are_lightness_and_colour():
+def test_cmcs_views_are_lightness_and_color():
     method = small("cmc")
     encoder = method.networks["encoder"].eval()
     images = method.task.batcher.batch(BATCH, RNG(0))

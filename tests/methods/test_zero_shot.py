@@ -340,7 +340,7 @@ def root(tmp_path_factory):
         patch.setattr(clip.CLIP, "texts", lambda self, prompts: (asked.append(prompts), texts(self, prompts))[1])
         torch.manual_seed(0)
         stage1.train(at, OPTIONS)
-    assert asked == [[f"a photo of a class {i}." for i in range(5)]], "prompts are tokenised and embedded once"
+    assert asked == [[f"a photo of a class {i}." for i in range(5)]], "prompts are tokenized and embedded once"
     return results
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from despur.metrics.probes import labelled, probe_rows, standardize
-from despur.samplers.labelled import label_ranks
+from despur.metrics.probes import labeled, probe_rows, standardize
+from despur.samplers.labeled import label_ranks
 from despur.storage.store import Dataset
 
 RNG = np.random.default_rng
@@ -36,7 +36,7 @@ def test_labels_are_drawn_at_random():
     assert (first == again).all() and (first != other).any()
 
 
-def test_a_lower_block_is_labelled_first():
+def test_a_lower_block_is_labeled_first():
     y, block = np.arange(60) % 2, np.arange(60) // 20
     ranks = label_ranks(RNG(0), y, block)
     assert [set(block[(ranks >= 20 * i) & (ranks < 20 * i + 20)]) for i in range(3)] == [{0}, {1}, {2}]
@@ -73,7 +73,7 @@ def metrics(data, z):
 
 def test_shares_are_nested_and_sorted():
     data, _ = dataset()
-    shares = labelled(data)
+    shares = labeled(data)
     assert [(name, len(rows)) for name, rows in shares.items()] == [("few", 6), ("middle", 12), ("most", 30)]
     assert set(shares["few"]) < set(shares["middle"]) < set(shares["most"]) < set(data.rows("train"))
 
@@ -81,7 +81,7 @@ def test_shares_are_nested_and_sorted():
 def test_without_declared_shares_all_training_samples_have_labels():
     data, _ = dataset()
     del data.about["label_fractions"]
-    assert [(name, list(rows)) for name, rows in labelled(data).items()] == [("100%", list(range(40)))]
+    assert [(name, list(rows)) for name, rows in labeled(data).items()] == [("100%", list(range(40)))]
 
 
 def test_probes_are_logistic_regressions_on_standardised_representations():
@@ -117,7 +117,7 @@ def test_the_domain_classifier_is_scored_on_held_out_samples_of_training_domains
 def test_a_held_out_training_domain_is_scored_by_the_labels_of_the_others():
     data, z = dataset()
     x, a, y = standardize(z, data.rows("train")), data.table["a"].to_numpy(), data.y
-    fitted, train = labelled(data)["most"], data.rows("train")
+    fitted, train = labeled(data)["most"], data.rows("train")
     scores = []
     for held_out in (0, 1):
         others, inside = fitted[a[fitted] != held_out], train[a[train] == held_out]

@@ -587,7 +587,7 @@ def test_figures_of_the_data(scripts, with_data, tmp_path):
     shown = drawn(scripts["figures"].ARTIFACTS["figure_2"], with_data[:1], tmp_path / "figure_2")
     assert shown.groupby("split").size().to_dict() == dict.fromkeys(["train", "val", "test_id", "test_ood"], 30)
     assert set(shown["domain"][shown["split"] == "test_ood"]) == {"green"} and set(shown["data"]) == {"domain_digits"}
-    colours = drawn(scripts["figures"].ARTIFACTS["figure_3"], with_data[:1], tmp_path / "figure_3")
-    assert set(colours["sigma"]) == {25.0, 50.0}
-    for row in colours.itertuples():
+    colors = drawn(scripts["figures"].ARTIFACTS["figure_3"], with_data[:1], tmp_path / "figure_3")
+    assert set(colors["sigma"]) == {25.0, 50.0}
+    for row in colors.itertuples():
         assert (row.red, row.green, row.blue) == (row.sample, row.sample // 2, row.sample // 3)

@@ -299,7 +299,7 @@ def test_every_printed_method_has_a_name_and_a_color(paper):
     assert set(COLORS) == set(NAMES)
 
 
-def test_neighbours_differ_in_color():
+def test_neighbors_differ_in_color():
     colors = list(COLORS.values())
     assert all(len(set(colors[i : i + 10])) == 10 for i in range(len(colors) - 9))
 

@@ -407,7 +407,7 @@ def test_an_interruption_while_saving_keeps_the_old_checkpoint(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("one", [True, None])
-def test_an_optimiser_steps_as_it_was_built_wherever_its_state_was_saved(one):
+def test_an_optimizer_steps_as_it_was_built_wherever_its_state_was_saved(one):
     built, saved = (
         torch.optim.Adam([nn.Parameter(torch.ones(2))], fused=fused) for fused in (one, None if one else True)
     )

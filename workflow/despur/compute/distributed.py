@@ -132,12 +132,12 @@ class BatchNorm(nn.modules.batchnorm._BatchNorm):
         with torch.autocast(input.device.type, enabled=False):
             x, dims = input.float() if input.dtype != torch.float64 else input, [d for d in range(input.ndim) if d != 1]
             shape = [1, -1] + [1] * (input.ndim - 2)
-            centre = mean(x.mean(dims))
-            centred = x - centre.view(shape)
-            variance = mean(centred.square().mean(dims))
+            center = mean(x.mean(dims))
+            centered = x - center.view(shape)
+            variance = mean(centered.square().mean(dims))
             count = processes() * x.numel() / x.shape[1]
-            self.remember(centre.detach(), variance.detach() * count / (count - 1))
-            y = centred * (variance + self.eps).rsqrt().view(shape) * self.weight.view(shape) + self.bias.view(shape)
+            self.remember(center.detach(), variance.detach() * count / (count - 1))
+            y = centered * (variance + self.eps).rsqrt().view(shape) * self.weight.view(shape) + self.bias.view(shape)
             return y.to(input.dtype)
 
     def remember(self, mean: Tensor, variance: Tensor) -> None:
@@ -149,7 +149,7 @@ class BatchNorm(nn.modules.batchnorm._BatchNorm):
         self.running_var.lerp_(variance.to(self.running_var.dtype), self.momentum)
 
 
-def synchronise(networks: nn.Module) -> None:
+def synchronize(networks: nn.Module) -> None:
     """Give these networks' batch norms the statistics of all processes. Names, parameters and buffers stay."""
     for module in networks.modules():
         if processes() > 1 and isinstance(module, nn.modules.batchnorm._BatchNorm):

@@ -113,7 +113,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         features = np.repeat(features.reshape(*features.shape[:3], 1), 3, axis=3)
     image = features.dtype == np.uint8 and features.shape[3:] == (3,)
     if features.dtype.kind not in "uifb" or not (image or features.ndim == 2):
-        accepted = "images as uint8 (N,H,W,3), grey ones as uint8 (N,H,W), embeddings as numbers (N,D)"
+        accepted = "images as uint8 (N,H,W,3), gray ones as uint8 (N,H,W), embeddings as numbers (N,D)"
         raise InputError(f"{path}: features are {features.dtype} {features.shape}; bring {accepted}")
     if image:
         about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}

@@ -17,23 +17,23 @@ from despur.specs.settings import Settings, choice, draw, float_, int_
 from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
-    "p_corr": float_(0.995, "Sec. 5: share of a class's training samples in its colour", at_least=0, at_most=1),
+    "p_corr": float_(0.995, "Sec. 5: share of a class's training samples in its color", at_least=0, at_most=1),
     "colors": choice("paper", "App. E.1", "paper", "released"),
     "threshold": int_(
         120, "released code: pixels from this gray on get the color, darker ones stay gray", at_least=1, at_most=255
     ),
-    "minority": choice("other", "released code; 0.5 % minority (App. E.2.1) needs the *other* colours", "other", "any"),
+    "minority": choice("other", "released code; 0.5 % minority (App. E.2.1) needs the *other* colors", "other", "any"),
     "val_fraction": float_(0.2, "App. E.1; released code: 0.1", above=0, below=1),
     "crop": choice(
         "image",
-        "training crop 40 -> 32: a random one for each distinct image and optimiser step, for each occurrence of an "
-        "image (presentation; released code), or the centre",
+        "training crop 40 -> 32: a random one for each distinct image and optimizer step, for each occurrence of an "
+        "image (presentation; released code), or the center",
         "image",
         "presentation",
         "centre",
     ),
     "test_crop": choice("centre", "evaluation crop; released code: random", "centre", "random"),
-    "draw": draw("which random split and colouring"),
+    "draw": draw("which random split and coloring"),
 }
 
 PAPER_HYPERPARAMETERS = {

@@ -11,7 +11,7 @@ import pandas as pd
 from despur.compute.randomness import generator
 from despur.datasets.cmnist import SHA256, URL, read_idx
 from despur.datasets.sources.domain_coloring import about_domains, balanced, inks, paint
-from despur.samplers.labelled import label_ranks
+from despur.samplers.labeled import label_ranks
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, draw, float_, int_
 from despur.storage.store import Dataset
@@ -22,7 +22,7 @@ SETTINGS = {
         "Sec. 3; Fig. 1, 3: 0, 25, 50, 75, 150. Called a variance, but N(mu, sigma^2): a standard deviation",
         at_least=0,
     ),
-    "outside": choice("clip", "not stated: colours outside 0..255 are cut to it, or drawn again", "clip", "redraw"),
+    "outside": choice("clip", "not stated: colors outside 0..255 are cut to it, or drawn again", "clip", "redraw"),
     "coloring": choice(
         "multiply",
         "not stated: gray is a share of the ink; replace: ink from threshold on, else black (in cmnist: else gray)",
@@ -30,7 +30,7 @@ SETTINGS = {
         "replace",
     ),
     "threshold": int_(128, "with coloring=replace: the darkest gray that is ink; not stated", at_least=1, at_most=255),
-    "draw": draw("which random split and colouring; Sec. 3: 5 seeds of the data, draw=seed"),
+    "draw": draw("which random split and coloring; Sec. 3: 5 seeds of the data, draw=seed"),
 }
 
 PAPER_HYPERPARAMETERS = {"*": {"encoder": "convnet"}}  # App. D; what each method runs with is its default

@@ -16,13 +16,13 @@ from despur.storage.store import Dataset
 
 SETTINGS = {
     "p_corr": float_(0.9, "at the paper's .995 five of 1,078 images would be minority", at_least=0, at_most=1),
-    "colors": choice("released", "five colours well apart; the paper's list has two reds", "paper", "released"),
+    "colors": choice("released", "five colors well apart; the paper's list has two reds", "paper", "released"),
     "minority": choice("other", "as in cmnist", "other", "any"),
     "val_fraction": float_(0.15, "originals held out for selection", above=0, below=0.5),
     "test_fraction": float_(0.25, "originals held out for testing", above=0, below=0.5),
     "crop": choice("image", "as in cmnist", "image", "presentation", "centre"),
     "test_crop": choice("centre", "as in cmnist", "centre", "random"),
-    "draw": draw("which random split and colouring"),
+    "draw": draw("which random split and coloring"),
 }
 
 # Chosen on validation so that a run takes seconds: the paper's settings with larger steps.

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 
 from despur.compute.randomness import generator
 from despur.datasets.sources.domain_coloring import OF_SPLIT, about_domains, inks, paint
-from despur.samplers.labelled import label_ranks
+from despur.samplers.labeled import label_ranks
 from despur.specs.settings import Settings, choice, draw, float_, int_
 from despur.storage.store import Array, Dataset
 
@@ -22,7 +22,7 @@ SETTINGS = {
     "coloring": choice("multiply", "as in cmnist_3v5", "multiply", "replace"),
     "size": int_(16, "pixels a side; the scans have 8", at_least=8),
     "variations": int_(4, "renderings of each training original", at_least=1),
-    "draw": draw("which random split and colouring"),
+    "draw": draw("which random split and coloring"),
 }
 
 # Chosen so that a run takes seconds: the paper's settings with larger, fewer steps; crops that keep more of smaller

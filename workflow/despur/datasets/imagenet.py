@@ -18,7 +18,7 @@ from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
-    "size": int_(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),
+    "size": int_(224, "not stated; usual: pixels a side, the center of 256", at_least=32),
     "labels": choice(
         "published",
         "Sec. 6.3: 'the same fixed splits' as SimCLR, of 1 % and 10 %; drawn: equally many of each class",

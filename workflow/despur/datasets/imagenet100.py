@@ -13,7 +13,7 @@ from despur.specs.settings import Settings, int_, name
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
-    "size": int_(224, "not stated; usual: pixels a side, the centre of 256", at_least=32),
+    "size": int_(224, "not stated; usual: pixels a side, the center of 256", at_least=32),
     "synsets": name("imagenet100.txt", "Tian et al. 2020a, released code: the file that lists them"),
 }
 

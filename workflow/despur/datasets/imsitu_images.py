@@ -125,7 +125,7 @@ def read_pixels(path: Path, cells: Iterable[Any]) -> Array:
     for image in stack_cells(path, cells, 4):
         shares = image * DEVIATION + MEAN
         if image.shape[0] != 3 or shares.min() < -0.01 or shares.max() > 1.01:
-            raise InputError(f"{path}: images are not (3,H,W), standardised by ImageNet's mean and deviation")
+            raise InputError(f"{path}: images are not (3,H,W), standardized by ImageNet's mean and deviation")
         images.append((255 * shares.clip(0, 1)).round().astype(np.uint8).transpose(1, 2, 0))
     return np.stack(images)
 

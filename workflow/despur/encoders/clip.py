@@ -77,7 +77,7 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
     missing or do not fit."""
     model, checkpoint = settings["model"], settings["checkpoint"]
     if len(input_shape) != 3 or input_shape[0] != 3:
-        vectors, images = "identity takes embeddings, language_model and sentence tokens", "or bring images in colours"
+        vectors, images = "identity takes embeddings, language_model and sentence tokens", "or bring images in colors"
         raise misfit("clip", "images of three channels", input_shape, vectors, images)
     if open_clip.get_model_config(model) is None:
         raise SettingError(

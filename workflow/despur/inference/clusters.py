@@ -10,7 +10,7 @@ from despur.specs.settings import Settings, choice, component, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    "stage1": component("methods", "erm", "Sec. 4: a regularised ERM model"),
+    "stage1": component("methods", "erm", "Sec. 4: a regularized ERM model"),
     "algorithm": choice("gmm", "released code; App. E.2.3 says K-means or GMM", "gmm", "kmeans"),
     "metric": choice(
         "euclidean", "UMAP's default; cosine ignores the length of a representation", "euclidean", "cosine"

@@ -22,7 +22,7 @@ SETTINGS = {
     "components": int_(2, "released code of GEORGE: dimensions of UMAP", at_least=1),
     "neighbors": int_(10, "released code of GEORGE: UMAP", at_least=2),
     "min_dist": float_(0.0, "released code of GEORGE: UMAP", at_least=0, below=1),
-    "unit_length": bool_(True, "released code of GEORGE: representations are normalised to length 1"),
+    "unit_length": bool_(True, "released code of GEORGE: representations are normalized to length 1"),
     "max_clusters": int_(10, "released code of GEORGE: the most clusters of a class", at_least=2),
     "restarts": int_(3, "released code of GEORGE: n_init", at_least=1),
     "overcluster": int_(5, "released code on MNIST and CelebA: subclusters of each cluster; 0: none", at_least=0),

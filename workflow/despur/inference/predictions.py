@@ -4,7 +4,7 @@ from despur.inference.base import Evidence
 from despur.specs.settings import Settings, component
 from despur.storage.store import Array
 
-SETTINGS = {"stage1": component("methods", "erm", "Sec. 4: a regularised ERM model")}
+SETTINGS = {"stage1": component("methods", "erm", "Sec. 4: a regularized ERM model")}
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:

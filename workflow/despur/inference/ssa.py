@@ -31,20 +31,20 @@ SETTINGS = {
 }
 
 
-def select_confident(group: Array, confidence: Array, labelled: Array, threshold: float) -> Array:
-    """Which pseudo-labelled samples join, bool (N,): the most confident of each group, so that no group becomes larger
+def select_confident(group: Array, confidence: Array, labeled: Array, threshold: float) -> Array:
+    """Which pseudo-labeled samples join, bool (N,): the most confident of each group, so that no group becomes larger
     than the smallest.
 
-    ``group``, ``confidence``: of the pseudo-labelled samples, (N,). ``labelled``: number of labeled samples of each
+    ``group``, ``confidence``: of the pseudo-labeled samples, (N,). ``labeled``: number of labeled samples of each
     group, (G,). The smallest group has the fewest labeled and confident samples together; all confident samples of it
     join."""
     confident = confidence >= threshold
-    sizes = labelled + np.bincount(group[confident], minlength=len(labelled))
-    smallest = sizes[labelled > 0].min()
+    sizes = labeled + np.bincount(group[confident], minlength=len(labeled))
+    smallest = sizes[labeled > 0].min()
     joins = np.zeros(len(group), bool)
-    for g in range(len(labelled)):
+    for g in range(len(labeled)):
         rows = np.flatnonzero(confident & (group == g))
-        joins[rows[np.argsort(-confidence[rows], kind="stable")][: max(smallest - labelled[g], 0)]] = True
+        joins[rows[np.argsort(-confidence[rows], kind="stable")][: max(smallest - labeled[g], 0)]] = True
     return joins
 
 
@@ -59,12 +59,12 @@ def predict_attributes(x: Array, a: Array, samples: Array, count: int, strength:
 
 
 def label_samples(
-    evidence: Evidence, known: tuple[Array, Array], x: Array, labelled: Array, inside: Array, settings: Settings
+    evidence: Evidence, known: tuple[Array, Array], x: Array, labeled: Array, inside: Array, settings: Settings
 ) -> Array:
     """The most probable attribute of each training sample, (N,), after all rounds.
 
     ``known``: features (M,F) and attributes (M,) of the validation samples. ``x``: features of the training samples,
-    (N,F). ``labelled``: see :func:`select_confident`. ``inside``: rows of the training samples that may join."""
+    (N,F). ``labeled``: see :func:`select_confident`. ``inside``: rows of the training samples that may join."""
     (known_x, known_a), count = known, evidence.num_attributes
     rows, a = np.empty((0, x.shape[1])), np.empty(0, int)
     for _ in range(settings["rounds"]):
@@ -73,7 +73,7 @@ def label_samples(
         )
         best = chance.argmax(axis=1)
         group, confidence = evidence.y * count + best, chance.max(axis=1)
-        joins = inside[select_confident(group[inside], confidence[inside], labelled, settings["confidence"])]
+        joins = inside[select_confident(group[inside], confidence[inside], labeled, settings["confidence"])]
         rows, a = x[joins], best[joins]
     return best
 
@@ -89,9 +89,9 @@ def infer(evidence: Evidence, settings: Settings) -> Array:
     one_hot = np.eye(evidence.num_classes)
     first = np.column_stack([(known.z - mean) / scale, one_hot[known.y]])
     x = np.column_stack([(evidence.z - mean) / scale, one_hot[evidence.y]])
-    labelled = np.bincount(known.y * count + known.a, minlength=evidence.num_classes * count)
+    labeled = np.bincount(known.y * count + known.a, minlength=evidence.num_classes * count)
     fold, attribute = evidence.rng.permutation(len(x)) % settings["folds"], np.empty(len(x), int)
     for k in range(settings["folds"]):
-        predicted = label_samples(evidence, (first, known.a), x, labelled, np.flatnonzero(fold != k), settings)
+        predicted = label_samples(evidence, (first, known.a), x, labeled, np.flatnonzero(fold != k), settings)
         attribute[fold == k] = predicted[fold == k]
     return attribute

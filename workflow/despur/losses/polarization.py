@@ -1,4 +1,4 @@
-"""Distance polarisation (Chen et al. 2021)."""
+"""Distance polarization (Chen et al. 2021)."""
 
 from torch import Tensor
 

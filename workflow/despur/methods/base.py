@@ -92,7 +92,7 @@ class GradientMethod(Method):
         self.dim = int(self.networks["encoder"].dim)  # type: ignore[arg-type]
         self.networks.to(memory_format=torch.channels_last)
         self.setup()
-        distributed.synchronise(self.networks)
+        distributed.synchronize(self.networks)
         self.optimizer = self.build_optimizer()
 
     @staticmethod

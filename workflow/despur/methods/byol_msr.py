@@ -3,11 +3,11 @@
 from despur.methods.byol import BYOL
 from despur.methods.families.msr import MSR
 from despur.specs.declarations import read_declarations
-from despur.specs.selfsupervised_hyperparameters import semantic_regulariser
+from despur.specs.selfsupervised_hyperparameters import semantic_regularizer
 
 SETTINGS = {
     **read_declarations("methods", "byol")["SETTINGS"],
-    **semantic_regulariser(0.1, 1.0, "Sec. 6.3, Tables 1 and 3"),
+    **semantic_regularizer(0.1, 1.0, "Sec. 6.3, Tables 1 and 3"),
 }
 
 

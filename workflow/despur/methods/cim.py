@@ -128,7 +128,7 @@ class CIM(GradientMethod):
         return (near - far + self.settings["margin"]).clamp(min=0).mean()
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Losses with one latent sample for each image (reparameterised). Evaluation uses the mean."""
+        """Losses with one latent sample for each image (reparameterized). Evaluation uses the mean."""
         encoder, labels = self.networks["encoder"], self.task.labels[batch]
         assert isinstance(encoder, Bottleneck)
         changed = encoder.transformation(self.task.batcher.batch(batch, rng))

@@ -3,11 +3,11 @@
 from despur.methods.cmc import CMC
 from despur.methods.families.msr import MSR
 from despur.specs.declarations import read_declarations
-from despur.specs.selfsupervised_hyperparameters import semantic_regulariser
+from despur.specs.selfsupervised_hyperparameters import semantic_regularizer
 
 SETTINGS = {
     **read_declarations("methods", "cmc")["SETTINGS"],
-    **semantic_regulariser(0.1, 0.1, "Sec. 6.3, Table 2"),
+    **semantic_regularizer(0.1, 0.1, "Sec. 6.3, Table 2"),
 }
 
 

@@ -39,7 +39,7 @@ SETTINGS = {
     "num_positives": int_(2048, "released code: P", at_least=1),
     "num_negatives": int_(2048, "released code: M; 512 on CIFAR", at_least=1),
     "num_neighbors": int_(
-        4096, "released code: nearest neighbours from which negatives are drawn; 1024 on CIFAR", at_least=1
+        4096, "released code: nearest neighbors from which negatives are drawn; 1024 on CIFAR", at_least=1
     ),
     "neighbors": choice(
         "other_classes",

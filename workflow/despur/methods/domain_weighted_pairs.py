@@ -24,7 +24,7 @@ SETTINGS = {
         "images",
         "views",
     ),
-    "penalty": float_(1e-3, "of the discriminator's squared weights on standardised embeddings; not stated", above=0),
+    "penalty": float_(1e-3, "of the discriminator's squared weights on standardized embeddings; not stated", above=0),
 }
 
 

@@ -13,7 +13,7 @@ from torch import nn
 from despur.compute.randomness import generator
 from despur.encoders.base import build_encoder
 from despur.methods.base import GradientMethod, Losses
-from despur.samplers.labelled import label_ranks
+from despur.samplers.labeled import label_ranks
 from despur.specs.hyperparameters import criterion, from_stage1, sgd
 from despur.specs.settings import component, float_, without
 from despur.specs.spec import Spec
@@ -55,10 +55,10 @@ class FineTuning(GradientMethod):
         self.networks["encoder"].load_state_dict(task.start)
         self.augment = import_module(f"despur.augment.{chosen.base_name}").build(chosen.settings)
         rank = label_ranks(generator("fine_tuning/labels"), task.y) if task.label_rank is None else task.label_rank
-        self.labelled = np.flatnonzero(rank < max(task.num_classes, round(self.settings["label_fraction"] * len(task))))
+        self.labeled = np.flatnonzero(rank < max(task.num_classes, round(self.settings["label_fraction"] * len(task))))
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        order = rng.permutation(self.labelled)
+        order = rng.permutation(self.labeled)
         yield from np.array_split(order, max(1, len(order) // self.settings["batch_size"]))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:

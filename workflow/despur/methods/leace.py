@@ -27,11 +27,11 @@ def erasure(x: Array, a: Array) -> Affine:
     """Theorem 4.2: r(x) = x - W^+ P W (x - mu), P the projection onto the columns of W Sigma_xz, W =
     (Sigma_xx^(1/2))^+."""
     mean, one_hot = x.mean(axis=0, dtype=np.float64).astype(x.dtype), (a[:, None] == np.unique(a)).astype(np.float64)
-    centred = x - mean  # as precise as x: with a less precise Sigma_xx the erasure is complete, but not the smallest
-    values, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(x))
+    centered = x - mean  # as precise as x: with a less precise Sigma_xx the erasure is complete, but not the smallest
+    values, vectors = np.linalg.eigh((centered.T @ centered).astype(np.float64) / len(x))
     kept = values > values[-1] * len(values) * np.finfo(np.float32).eps  # directions in which the representations vary
     root, basis = np.sqrt(values[kept]), vectors[:, kept]
-    cross = centred.T.astype(np.float64) @ (one_hot - one_hot.mean(axis=0)) / len(x)
+    cross = centered.T.astype(np.float64) @ (one_hot - one_hot.mean(axis=0)) / len(x)
     left, size, _ = np.linalg.svd((basis / root).T @ cross, full_matrices=False)
     span = left[:, size > 1e-6]  # whitened, they are correlations up to the spread of the attribute
     change = (basis * root) @ span @ span.T @ (basis / root).T

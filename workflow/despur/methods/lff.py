@@ -80,12 +80,12 @@ class LfF(GradientMethod):
     def weights(self, batch: Array, biased: Tensor, debiased: Tensor) -> Tensor:
         """Relative difficulty L_b / (L_b + L_d) of the normalized running losses, (B,)."""
         b, d = (
-            self.normalised(f"running_{name}", batch, loss)
+            self.normalized(f"running_{name}", batch, loss)
             for name, loss in (("biased", biased), ("debiased", debiased))
         )
         return b / (b + d).clamp(min=1e-8)
 
-    def normalised(self, name: str, batch: Array, loss: Tensor) -> Tensor:
+    def normalized(self, name: str, batch: Array, loss: Tensor) -> Tensor:
         """Update the running losses of a batch, and divide them by the largest one of their class (released code)."""
         running, labels, memory = self.networks.get_buffer(name), self.task.labels, self.settings["memory"]
         rows = to_device(batch, running.device)

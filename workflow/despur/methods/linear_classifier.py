@@ -25,7 +25,7 @@ SETTINGS = {
     ),
     "criterion": criterion("last", "the data has no validation split"),
     "normalise": bool_(
-        False, "W-MSE's released code; Sec. 6.2 has representations L2-normalised, 'unless otherwise specified'"
+        False, "W-MSE's released code; Sec. 6.2 has representations L2-normalized, 'unless otherwise specified'"
     ),
     "neighbours": int_(
         5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0

@@ -20,7 +20,7 @@ SETTINGS = {
 
 
 class LMCL(SimCLR):
-    """InfoNCE and the distance polarisation regularizer. Raises SettingError unless ``near`` is below ``far``."""
+    """InfoNCE and the distance polarization regularizer. Raises SettingError unless ``near`` is below ``far``."""
 
     def setup(self) -> None:
         super().setup()

@@ -3,11 +3,11 @@
 from despur.methods.families.msr import MSR
 from despur.methods.ressl import ReSSL
 from despur.specs.declarations import read_declarations
-from despur.specs.selfsupervised_hyperparameters import semantic_regulariser
+from despur.specs.selfsupervised_hyperparameters import semantic_regularizer
 
 SETTINGS = {
     **read_declarations("methods", "ressl")["SETTINGS"],
-    **semantic_regulariser(0.01, 1.0, "Sec. 6.3, Table 1"),
+    **semantic_regularizer(0.01, 1.0, "Sec. 6.3, Table 1"),
 }
 
 

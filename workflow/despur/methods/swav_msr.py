@@ -3,11 +3,11 @@
 from despur.methods.families.msr import MSR
 from despur.methods.swav import SwAV
 from despur.specs.declarations import read_declarations
-from despur.specs.selfsupervised_hyperparameters import semantic_regulariser
+from despur.specs.selfsupervised_hyperparameters import semantic_regularizer
 
 SETTINGS = {
     **read_declarations("methods", "swav")["SETTINGS"],
-    **semantic_regulariser(0.1, 1.0, "not stated; Sec. 6.3: those of most on ImageNet-100 and ImageNet"),
+    **semantic_regularizer(0.1, 1.0, "not stated; Sec. 6.3: those of most on ImageNet-100 and ImageNet"),
 }
 
 

@@ -27,7 +27,7 @@ def probe(z: Array, labels: Array, strength: float = STRENGTH) -> LogisticRegres
     return LogisticRegression(C=strength, max_iter=1000).fit(z, labels)
 
 
-def labelled(dataset: Dataset) -> dict[str, Array]:
+def labeled(dataset: Dataset) -> dict[str, Array]:
     """Rows of the labeled training samples by share of labels, smallest share first; all rows under "100%" if the data
     set declares no shares."""
     train = dataset.rows("train")
@@ -47,7 +47,7 @@ def apply(dataset: Dataset, logits: Array | None) -> bool:
 def of_class(dataset: Dataset, z: Array) -> Iterator[tuple[str, str, Array, LogisticRegression]]:
     """Classifiers of the class by share of the labels: the metric that each is scored by, the share, the rows that it
     was fitted on. On the smallest share there are some of other strengths. ``z``: standardized."""
-    shares = labelled(dataset)
+    shares = labeled(dataset)
     for share, fitted in shares.items():
         yield "probe_accuracy", share, fitted, probe(z[fitted], dataset.y[fitted])
         for strength in OTHER_STRENGTHS if share == next(iter(shares)) else ():
@@ -72,7 +72,7 @@ def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iter
                     yield from ((split, row) for row in accuracies(dataset, rows[keep], correct, share, scored))
                 else:
                     yield split, (metric, share, mean(correct, scored))
-    for share, fitted in labelled(dataset).items():
+    for share, fitted in labeled(dataset).items():
         yield (
             "train",
             ("probe_accuracy_held_out_domain", share, held_out_domain_accuracy(z, y, a, fitted, dataset.rows("train"))),

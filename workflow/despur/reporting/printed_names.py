@@ -46,7 +46,7 @@ NAMES = {  # every printed method, paper by paper
     "dann": "DANN",
     "domain_weighted_negatives": "Domain-weighted negatives",
     "domain_weighted_pairs": "Domain-weighted pairs",
-    "color_jitter_oracle": "Colour jitter (oracle)",
+    "color_jitter_oracle": "Color jitter (oracle)",
     "ce": "CE",
     "inlp": "INLP",
     "adv": "Adv",

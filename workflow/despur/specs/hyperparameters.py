@@ -89,7 +89,7 @@ def _training(
         "clip": float_(0.0, "largest norm of a step's gradient; 0: any", at_least=0),
         "weight_decay": float_(weight_decay, source, at_least=0),
         "epochs": int_(epochs, source, at_least=1),
-        "evaluate_every": int_(0, "0: once an epoch; else every so many optimiser steps, too", at_least=0),
+        "evaluate_every": int_(0, "0: once an epoch; else every so many optimizer steps, too", at_least=0),
         "evaluations": int_(
             0,
             "0: as evaluate_every says; else so many in all, evenly spaced, so that all methods choose among equally "

@@ -51,7 +51,7 @@ def siamese(projector: str = "mlp_bn") -> dict[str, Setting]:
         "learning_rate": float_(3e-3, f"{source}: CIFAR; 2e-3 on the others", above=0),
         "weight_decay": float_(1e-6, source, at_least=0),
         "decay": choice("drops", f"{source}: .2 drops 50 and 25 epochs before the end; on ImageNet cosine", *DECAYS),
-        "warmup": int_(500, f"{source}: iterations of the optimiser", at_least=0),
+        "warmup": int_(500, f"{source}: iterations of the optimizer", at_least=0),
         "encoder": component("encoders", "convnet", f"{source}: ResNet-18 or ResNet-50, which the data sets state"),
         "projector": choice(
             projector,
@@ -105,7 +105,7 @@ def target(momentum: float, source: str, increase: str = "none") -> dict[str, Se
     }
 
 
-def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[str, Setting]:
+def semantic_regularizer(weight: float, uniformity: float, source: str) -> dict[str, Setting]:
     """The settings of the meta semantic regularizer (Qiang et al. 2022, Sec. 4)."""
     return {
         "lambda": float_(weight, f"{source}: weight of L_msr, Eq. 5", at_least=0),
@@ -122,7 +122,7 @@ def semantic_regulariser(weight: float, uniformity: float, source: str) -> dict[
         ),
         "second_order": bool_(
             True,
-            "Alg. 1; false: f_msr minimises L_msr at f and f_ph as they are: Eq. 8 alone would give it no gradient",
+            "Alg. 1; false: f_msr minimizes L_msr at f and f_ph as they are: Eq. 8 alone would give it no gradient",
         ),
         "alpha": float_(
             0.0, "Eq. 7: not stated; 0: the encoder's learning rate, which Alg. 1 calls by the same letter", at_least=0

@@ -104,8 +104,8 @@ class Dataset:
     class_embeddings: Array | None = None
 
     def __post_init__(self) -> None:
-        labelled = {"y", "a"} <= {*self.table.select_dtypes("integer")} and {"classes", "attributes"} <= {*self.about}
-        if self.groups is None and labelled:  # else the data set checks say what is missing
+        labeled = {"y", "a"} <= {*self.table.select_dtypes("integer")} and {"classes", "attributes"} <= {*self.about}
+        if self.groups is None and labeled:  # else the data set checks say what is missing
             names = self.about["attributes"]
             self.about["groups"] = [f"{y}, {a}" for y in self.about["classes"] for a in names]
             self.groups = self.class_attribute_groups
