@@ -70,18 +70,33 @@ def count(paper: str) -> list[str]:
 
 
 def build_page(paper: str) -> str:
-    """A row for each claim of a paper; comparisons that it does not state are listed apart."""
+    """The slips of a paper, then a row for each claim, then the comparisons that it does not state."""
     file, every = find_paper(paper) / "claims.yaml", judge(paper)
-    ours = [each for each in every if each[0].ours]
+    claims, ours = ([each for each in every if each[0].ours == own] for own in (False, True))
     parts = [
         escape(load_experiments(paper)["title"]),
         f"File: {link_file(file)}; format and rule of margins: {link_file(FORMAT)}. "
         f"The paper: [{paper}](../papers/{paper}.md).",
-        tabulate(paper, [each for each in every if not each[0].ours]),
+        "## Slips",
+        list_slips(claims),
+        "## Claims",
+        tabulate(paper, claims),
     ]
     if ours:
         parts += ["## Comparisons that no sentence of the paper states", tabulate(paper, ours)]
     return page(f"Claims of {paper}", *parts, "[All claims](index.md)")
+
+
+def list_slips(claims: list[tuple[Claim, dict[str, list[str]]]]) -> str:
+    """The claims that the paper's own numbers contradict, with what is printed."""
+    lines = [
+        f"- {escape(claim.statement)} ({code(claim.name)}) – {escape(said.removeprefix(f'{CONTRADICTED}: '))} "
+        f"({', '.join(datasets)})"
+        for claim, outcomes in claims
+        for said, datasets in outcomes.items()
+        if said.startswith(CONTRADICTED)
+    ]
+    return "\n".join(["The printed numbers contradict these claims:\n", *lines]) if lines else "None."
 
 
 def tabulate(paper: str, claims: list[tuple[Claim, dict[str, list[str]]]]) -> str:

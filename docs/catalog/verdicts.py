@@ -50,7 +50,7 @@ def tabulate_claims(claims: list[tuple[str, Claim]]) -> str:
     rows = [
         [
             f"[{paper}](../claims/{paper}.md)",
-            escape(claim.statement),
+            escape(claim.statement) + " (no sentence of the paper)" * claim.ours,
             code(claim.name),
             *describe_verdicts(paper, claim.name),
         ]
