@@ -32,7 +32,7 @@ from despur.reporting.formulas import DEFAULTS
 from despur.reporting.levels import Missing
 from despur.reporting.matrix_figure import draw_matrix
 from despur.reporting.ranking import find_ranks, is_at_chance, summarize
-from despur.reporting.run_files import describe_machine, find_run, load_abouts, load_upstream
+from despur.reporting.run_files import MACHINE, find_run, load_abouts, load_upstream
 from despur.specs.declarations import read_declarations
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, InputError, write_csv
@@ -96,7 +96,7 @@ def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
             "split": "test",
             "selection": "best",
             "group": "",
-            "machine": "; ".join(sorted(set(map(describe_machine, abouts)))),
+            "machine": "; ".join(sorted({each[key] for each in abouts for key in MACHINE if each.get(key)})),
         }
         rows.append(own | {"metric": "seconds", "value": sum(each.get("seconds", 0.0) for each in abouts)})
         rows.append(own | {"metric": "peak_memory_mb", "value": max(each["peak_memory_mb"] for each in abouts)})

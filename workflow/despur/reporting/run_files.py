@@ -19,6 +19,7 @@ from despur.storage.ledger import load_record
 from despur.storage.store import Dataset, InputError, load_dataset
 
 HERE = "here"  # where a run of this machine was measured
+MACHINE = ("machine", "processor", "device")  # by which times are compared; groups are inferred on no device
 METRICS, RESAMPLES, AGREEMENT = "metrics.csv", "resamples.parquet", "agreement.csv"
 
 
@@ -78,7 +79,7 @@ def load_upstream(artifact_runs: Sequence[ArtifactRun]) -> dict[str, dict[str, A
 
 def describe_machine(about: About) -> str:
     """Processor and device: times of runs are compared where these are the same."""
-    return ", ".join(str(about.get(key)) for key in ("machine", "processor", "device"))
+    return ", ".join(str(about.get(key)) for key in MACHINE)
 
 
 def load_labels(artifact_run: ArtifactRun) -> Dataset:
