@@ -13,6 +13,7 @@ from paper_scripts import import_scripts
 from scipy import stats
 
 from despur.metrics.fairness import tradeoff
+from despur.metrics.resampling import counts
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.storage.store import Dataset
@@ -219,7 +220,7 @@ def test_with_two_classes_against_all(scripts, artifact_run, tmp_path, monkeypat
     pair, on_two = f"{DATA}+classes=8-3", dict(zip(SHARES, (0.6, 0.5, 0.9, 0.8), strict=False))
     two_classes = Dataset(np.zeros((1, 1)), pd.DataFrame({"split": ["test"]}), {"classes": ["a", "b"]})
     monkeypatch.setattr(scripts["pair"], "load_labels", lambda _: two_classes)
-    rows = [{"metric": metric, "group": "", "value": value} for metric, value in on_two.items()]
+    rows = [{"metric": m, "group": "", "value": v, **{str(i): v for i in range(5)}} for m, v in on_two.items()]
     monkeypatch.setattr(scripts["pair"], "measure_run", lambda *_: rows)
     points = {"ce": ("erm", CE), "con": ("con", CON)}
     two = [
@@ -242,11 +243,14 @@ def test_metrics_on_two_of_three_classes(scripts):
     about = {"classes": ["x", "y", "z"], "attributes": ["p", "q"], "select": "val", "headline": "test"}
     logits = np.eye(3)[[0, 0, 2, 2, 1, 0, 1, 2, 2, 0]]
     z = np.where(a == 1, 1.0, -1.0)[:, None]
-    found = scripts["pair"].measure_classes(Dataset(z, table, about), z, logits, ["x", "z"])
-    assert found["average_accuracy", ""] == 0.75
-    assert found["gap", ""] == pytest.approx(np.sqrt((1 + 0) / 2))
-    assert found["leakage_representations", ""] == 1.0
-    assert sum(value for (metric, _), value in found.items() if metric == "samples") == 4
+    found = scripts["pair"].measure_classes(Dataset(z, table, about), z, logits, ["x", "z"], "three", 50)
+    assert found["average_accuracy", ""][0] == 0.75
+    assert found["gap", ""][0] == pytest.approx(np.sqrt((1 + 0) / 2))
+    assert found["leakage_representations", ""][0] == 1.0
+    assert sum(value[0] for (metric, _), value in found.items() if metric == "samples") == 4
+    drawn = counts("three", np.arange(5, 9), 50)
+    hits = np.array([1, 0, 1, 1])
+    assert found["average_accuracy", ""] == pytest.approx(drawn @ hits / drawn.sum(axis=1), nan_ok=True)
 
 
 def test_tuned_baselines_and_intervals(scripts, moji, tmp_path):

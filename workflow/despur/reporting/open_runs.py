@@ -18,7 +18,7 @@ from despur.reporting.printed import at_settings, describe_changes, explain_not_
 from despur.reporting.sources import Sources, list_runs, name_data
 from despur.specs.paths import ResultPath, identify_run, locate_result, parse_seeds
 
-SHARES = ("percent", "fraction", "pp")  # units of the printed numbers that are compared
+COMPARED = ("percent", "fraction", "pp", "ratio")  # units of the printed numbers that are compared
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def find_numbers(printed: pd.DataFrame, artifact_run: ArtifactRun, points: pd.Da
     """The positions of the printed numbers of an artifact that have no comparison yet, and have one with the open
     runs."""
     own = (printed["paper_dataset"] == artifact_run.paper_dataset) & (printed["method"] == artifact_run.paper_method)
-    for number in printed[own & printed["unit"].isin(SHARES)].itertuples():
+    for number in printed[own & printed["unit"].isin(COMPARED)].itertuples():
         mine = at_settings(points, number.setting)
         pairs = zip(mine["data"], mine["method"], strict=True)
         same = [is_compared(artifact_run, number.setting, *pair) for pair in pairs]
