@@ -332,6 +332,24 @@ def test_times_are_those_of_the_runs(scripts, world, tmp_path):
     assert (row["estimate"], row["seeds"], row["verdict"]) == (0, 2, "undecided")  # both stages take as long
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict", "reason"),
+    [("cnc", "holds", ""), ("cnc+epochs=1", "undecided", "not trained as long as in the paper (epochs=1 instead of ")],
+)
+def test_hours_of_shortened_training_decide_no_claim(scripts, tmp_path, name, verdict, reason):
+    data, artifact_runs = "cmnist+colors=released", []
+    for method, own, stage, seconds in (("erm", "erm", "stage1", 60.0), ("cnc", name, "runs", 600.0)):
+        folder = tmp_path / "results" / stage / data / own / "s0-2"
+        folder.mkdir(parents=True)
+        runs = {f"{data}/{own}/s{seed}": {"seconds": seconds + seed} for seed in range(3)}
+        (folder / "about.json").write_text(json.dumps({"device": "cpu", "runs": runs}))
+        artifact_runs.append(ArtifactRun("cmnist", data, method, (str(folder),), "table_a12", "cnc"))
+    claim = {"claim": "most_of_the_time_is_of_the_contrastive_stage", "dataset": "cmnist"}
+    row = row_of(make_table(scripts, "claims", artifact_runs, tmp_path)[0], **claim)
+    assert row["verdict"] == verdict and row["estimate"] > 0
+    assert str(row["reason"]).startswith(reason or "nan")
+
+
 def test_pgi_of_shuffled_batches_is_not_that_of_table_1(scripts, world, tmp_path):
     runs = {"table_1": ("pgi", 0.7), "prose": ("pgi+batches=shuffled", 0.4)}
     artifact_runs = [
