@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from despur.datasets import cifar10
 from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.cifar_sources import join_sources, per_class, validate_images
 from despur.specs.declarations import read_declarations
@@ -72,4 +73,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     rows = per_class("cifar10_001/train", labels, settings["per_class"])
     rest = np.setdiff1d(np.arange(len(labels)), rows)
     parts = (images[rows], labels[rows]), (images[rest], labels[rest])
-    return join_sources(data_root, "cifar10_001", "CIFAR-10.1", *parts, SOURCE)
+    return join_sources(cifar10.build({}, data_root), "cifar10_001", "CIFAR-10.1", *parts, SOURCE)

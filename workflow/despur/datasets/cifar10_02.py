@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from despur.datasets import cifar10
 from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.cifar_sources import join_sources, per_class, validate_images
 from despur.datasets.sources.embedding_files import NO_ARRAY
@@ -68,6 +69,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """The given test splits."""
     images, labels = read(data_root, "train")
     rows = per_class("cifar10_02/train", labels, settings["per_class"])
-    return join_sources(
-        data_root, "cifar10_02", "CIFAR-10.2", (images[rows], labels[rows]), read(data_root, "test"), SOURCE
-    )
+    first, parts = cifar10.build({}, data_root), ((images[rows], labels[rows]), read(data_root, "test"))
+    return join_sources(first, "cifar10_02", "CIFAR-10.2", *parts, SOURCE)

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import generator
-from despur.datasets import cifar10
 from despur.storage.store import Array, Dataset, InputError
 
 
@@ -30,11 +29,10 @@ def per_class(purpose: str, labels: Array, count: int) -> Array:
 
 
 def join_sources(
-    data_root: Path, name: str, other: str, train: tuple[Array, Array], test: tuple[Array, Array], source: str
+    first: Dataset, name: str, other: str, train: tuple[Array, Array], test: tuple[Array, Array], source: str
 ) -> Dataset:
-    """CIFAR-10 and another source, pooled: 80 % of the training images are for training, the others select (released
-    code)."""
-    first = cifar10.build({}, data_root)
+    """CIFAR-10 (``first``) and another source, pooled: 80 % of the training images are for training, the others select
+    (released code)."""
     own = {split: first.rows(split) for split in ("train", "test")}
     parts = [(np.asarray(first.inputs)[rows], first.y[rows], split, 0) for split, rows in own.items()]
     parts += [(*train, "train", 1), (*test, "test", 1)]
@@ -45,6 +43,6 @@ def join_sources(
     about = {
         **{"size": 32, "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
         **{"classes": first.about["classes"], "attributes": ["CIFAR-10", other], "attribute": "source"},
-        **{"source": f"{cifar10.SOURCE}, {source}", "licence": "not stated", "md5": first.about["md5"]},
+        **{"source": f"{first.about['source']}, {source}", "licence": "not stated", "md5": first.about["md5"]},
     }
     return Dataset(np.concatenate([images for images, *_ in parts]), table, about)
