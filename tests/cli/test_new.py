@@ -5,7 +5,11 @@ import shutil
 import pytest
 from project import SOURCE, Project
 
+from despur.cli.list import list_kind
 from despur.cli.new import KINDS, create
+from despur.orchestration import experiments
+from despur.reporting import scorecard
+from despur.specs.extensions import VARIABLE
 from despur.specs.settings import SettingError
 
 
@@ -40,6 +44,19 @@ def test_a_new_paper_s_table_comes_from_runs_of_a_new_method_on_a_new_data_set(p
     project.snakemake("--configfile", "own.yaml", "--", table)
     assert "erm" in (project.root / table).read_text()
     assert ",my_metric," in (project.root / run).read_text()
+
+
+@pytest.mark.parametrize("claims", ["claims: []", "", None])
+def test_a_new_paper_may_be_without_claims(tmp_path, monkeypatch, claims):
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    list(create("paper", "my_paper", tmp_path))
+    file = tmp_path / "papers/my_paper/claims.yaml"
+    file.unlink() if claims is None else file.write_text(claims)
+    monkeypatch.setattr(experiments, "list_papers", lambda: ["my_paper"])
+    config = {"papers": ["my_paper"], "seeds": 1, "outputs": "results", "datasets": {"cmnist": "colored_digits"}}
+    page = scorecard.write(config, tmp_path / "scorecard")
+    assert list(list_kind("claims")) == [] and page.headline["claims"] == 0
+    assert "my_paper" in (tmp_path / "scorecard.html").read_text()
 
 
 @pytest.mark.parametrize("name", ["My", "2nd", "a-b", "../a", "cnc"])

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import yaml
-
 from despur.cli.rows import Row
 from despur.orchestration import experiments
 from despur.specs.declarations import list_components, summarize
@@ -18,9 +16,11 @@ def list_kind(kind: str) -> Iterator[str]:
             title = experiments.load_experiments(paper)["title"]
             yield Row(f"{paper:<20} {title}", kind, name=paper, title=title)
     elif kind == "claims":
+        from despur.reporting.claim_format import read_claims
+
         for paper in experiments.list_papers():
-            for claim in yaml.safe_load((experiments.find_paper(paper) / "claims.yaml").read_text())["claims"]:
-                told = {key: claim[key] for key in ("name", "statement", "place")}
+            for claim in read_claims(experiments.find_paper(paper) / "claims.yaml")[0]:
+                told = {"name": claim.name, "statement": claim.statement, "place": claim.place}
                 yield Row(
                     "{paper:<20} {name}: {statement} ({place})".format(paper=paper, **told), kind, paper=paper, **told
                 )

@@ -156,9 +156,9 @@ class Claim:
 
 
 def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
-    """The claims of a file, and how the paper's tables call what they measure. Raises SettingError for unknown or
-    missing keys."""
-    text = yaml.safe_load(file.read_text())
+    """The claims of a file, and how the paper's tables call what they measure; none where there is no such file.
+    Raises SettingError for unknown or missing keys."""
+    text = (yaml.safe_load(file.read_text()) if file.exists() else None) or {"claims": []}
     for key in set(text) - set(FILE_KEYS):
         raise unknown(f"{file}: key", key, FILE_KEYS)
     return [read_claim(stated, text.get("defaults", {}), file) for stated in text["claims"]], text.get("printed", [])

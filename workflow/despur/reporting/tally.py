@@ -15,6 +15,7 @@ from despur.reporting.verdicts import NOT_RUN, classify_verdict
 
 CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
+WORDS = ("data", "advice", "reason", "printed", "printed_note", "contrasts", "measured")
 OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "measured", "verdict"]
 
 
@@ -112,29 +113,28 @@ def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """A row for each claim, data set of the paper and data set that is used for it; what no finished table judges is
     not run here. ``kind_of_row``: CLAIM, or COMPARISON where no sentence of the paper states it."""
     file = experiments.find_paper(paper) / "claims.yaml"
-    asked = read_claims(file)[0]
-    rows = [(claim.name, ", ".join(datasets)) for claim in asked for datasets in claim.rows]
-    made_here = Path(artifact_files.list_outputs(config, paper, "claims")[0]).with_suffix(".csv")
-    parts = (
-        [pd.read_csv(made_here).reindex(columns=CLAIM_COLUMNS)]
-        if "claims" in list_made_artifacts(config, paper)
-        else []
-    )
-    judged = {row for part in parts for row in zip(part["claim"], part["dataset"], strict=True)}
-    if not judged.issuperset(rows):  # executing them on the printed numbers takes seconds
-        others = judge_claims(file, [])
-        parts.append(others[[row not in judged for row in zip(others["claim"], others["dataset"], strict=True)]])
-    table = pd.concat(parts, ignore_index=True)
-    order = {row: i for i, row in enumerate(rows)}  # without claims that are no longer in the file
-    table["order"] = [order.get(row, -1) for row in zip(table["claim"], table["dataset"], strict=True)]
-    table = table[table["order"] >= 0].sort_values("order", kind="stable")
-    words = {
-        name: table[name].fillna("")
-        for name in ("data", "advice", "reason", "printed", "printed_note", "contrasts", "measured")
-    }
+    claims = {claim.name: claim for claim in read_claims(file)[0]}
+    wanted = [(claim.name, ", ".join(datasets)) for claim in claims.values() for datasets in claim.rows]
+    order = {row: i for i, row in enumerate(wanted)}
+    judged = read_judged_claims(config, paper)
+    missing = set(wanted).difference(zip(judged["claim"], judged["dataset"], strict=True))
+    others = judge_claims(file, []) if missing else judged[:0]  # executing them on the printed numbers takes seconds
+    others = others.loc[[row in missing for row in zip(others["claim"], others["dataset"], strict=True)]]
+    table = pd.concat([judged, others], ignore_index=True) if len(judged) else others
+    table = table.assign(order=[order.get(row, -1) for row in zip(table["claim"], table["dataset"], strict=True)])
+    table = table[table["order"] >= 0].sort_values("order", kind="stable")  # without claims that left the file
+    words = {name: table[name].fillna("") for name in WORDS}
     counts = {name: table[name].fillna(0).astype(int) for name in ("seeds", "k")}
     table = table.assign(paper=paper, substitute=table["substitute"].eq(True), **words, **counts)
-    artifacts = {claim.name: claim.artifact for claim in asked}
-    kinds = {claim.name: COMPARISON if claim.ours else CLAIM for claim in asked}
+    artifacts = {name: claim.artifact for name, claim in claims.items()}
+    kinds = {name: COMPARISON if claim.ours else CLAIM for name, claim in claims.items()}
     table = table.assign(artifact=table["claim"].map(artifacts), kind_of_row=table["claim"].map(kinds))
     return table.drop(columns="order").reset_index(drop=True)
+
+
+def read_judged_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+    """The finished table of a paper's claims; no rows where there is none."""
+    if "claims" not in list_made_artifacts(config, paper):
+        return pd.DataFrame(columns=CLAIM_COLUMNS)
+    table, *_ = artifact_files.list_outputs(config, paper, "claims")
+    return pd.read_csv(Path(table).with_suffix(".csv")).reindex(columns=CLAIM_COLUMNS)
