@@ -14,7 +14,8 @@ RUN = "results/runs/tumors/gce+epochs=1/s0/metrics.csv"
 GROUPS = (
     "results/runs/colored_digits/gdro+encoder=tiny_convnet+epochs=1+groups=high_loss+stage1.epochs=1/s0/metrics.csv"
 )
-TABLE, CONFIG = "results/liu2021/papers/liu2021/table_1.csv", "config/liu2021.yaml"
+FOLDER, CONFIG = "results/liu2021/papers/liu2021", "config/liu2021.yaml"
+TABLE, CLAIMS = f"{FOLDER}/table_1.csv", f"{FOLDER}/claims.csv"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def written(pages=PAGES):
 def test_pages_show_a_component_and_its_test():
     for page in PAGES[:-1]:
         assert len(examples(page)) == 2 and sum(file.startswith("tests/") for file in examples(page)) == 1, page
-    assert len(examples("adding_a_paper")) == 5
+    assert len(examples("adding_a_paper")) == 7
 
 
 @pytest.mark.long
@@ -62,10 +63,12 @@ def test_targets_of_the_pages_can_be_made(extended):
 
 @pytest.mark.long
 def test_the_pipeline_runs_the_examples(extended):
-    extended.snakemake(RUN, GROUPS, TABLE, "--configfile", CONFIG)
+    extended.snakemake(RUN, GROUPS, TABLE, CLAIMS, "--configfile", CONFIG)
     for file in (RUN, GROUPS):
         metrics = pd.read_csv(extended.root / file)
         error = metrics[(metrics["metric"] == "calibration_error") & (metrics["split"] == "test")]["value"]
         assert len(error) and error.between(0, 1).all()
     table = pd.read_csv(extended.root / TABLE)
     assert table["reported"].tolist() == [72.6, 97.3, 86.7, 93.3] and table["ours"].between(0, 100).all()
+    (claim,) = pd.read_csv(extended.root / CLAIMS).to_dict("records")
+    assert claim["printed"] == "holds" and claim["verdict"] == "undecided" and "1 seed" in claim["reason"]

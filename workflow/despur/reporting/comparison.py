@@ -20,6 +20,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,7 +84,7 @@ METRICS = (
 
 def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
     """Seconds of training by seed and peak memory of a process, stages that it reads included, as rows of metrics; none
-    of runs that are not told of with all that they read (older records)."""
+    of runs whose records lack the costs of earlier stages."""
     rows = []
     upstream = load_upstream([artifact_run])
     for key, about in load_abouts([artifact_run]).items():
@@ -104,50 +105,55 @@ def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
 
 
 def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """A row for each method and metric. Raises Missing where methods have no seed in common."""
-    spent = pd.concat(list(map(load_costs, artifact_runs)), ignore_index=True)
-    if len(spent) and spent["machine"].nunique() > 1:  # nothing to compare
-        spent = spent[:0]
-    metrics = pd.concat([load_metrics(artifact_runs), spent], ignore_index=True)
+    """A row for each metric and method. Raises Missing where methods have no seed in common."""
+    metrics = pd.concat([load_metrics(artifact_runs), load_comparable_costs(artifact_runs)], ignore_index=True)
     seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("paper_method"))))
     if not seeds:
         raise Missing("the methods of the matrix have no seed in common")
     source = Source(metrics, load_resamples(artifact_runs))
-    at_chance = {
-        artifact_run.paper_method: is_at_chance(source, artifact_run.paper_method, seeds)
-        for artifact_run in artifact_runs
+    methods = pd.DataFrame([describe_method(artifact_run) for artifact_run in artifact_runs])
+    methods["at_chance"] = [is_at_chance(source, method, seeds) for method in methods["method"]]
+    found = [methods.merge(compare_on(metric, source, methods, seeds), on="method") for metric in METRICS]
+    return pd.concat(found, ignore_index=True).reindex(columns=COLUMNS)
+
+
+def load_comparable_costs(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """The costs of all methods; no rows where they were measured on several machines."""
+    spent = pd.concat(list(map(load_costs, artifact_runs)), ignore_index=True)
+    return spent[:0] if len(spent) and spent["machine"].nunique() > 1 else spent
+
+
+def describe_method(artifact_run: ArtifactRun) -> dict[str, Any]:
+    """What a method's rows share: its papers, its data, whether it sees the attribute, its first folder."""
+    return {
+        "method": artifact_run.paper_method,
+        "papers": " ".join(list_papers(artifact_run)),
+        "data": artifact_run.dataset,
+        "sees_attribute": sees_attribute(artifact_run),
+        "folder": artifact_run.folders[0],
     }
-    rows = []
-    for metric in METRICS:
-        found = {
-            artifact_run.paper_method: measure(source, artifact_run.paper_method, metric, seeds)
-            for artifact_run in artifact_runs
-        }
-        compared = {
-            method: np.log(values) if metric.as_ratio else values
-            for method, values in found.items()
-            if values is not None and not at_chance[method]
-        }
-        ranked = find_ranks(compared, metric.higher_is_better)
-        for artifact_run in artifact_runs:
-            fixed = {
-                "method": artifact_run.paper_method,
-                "papers": " ".join(list_papers(artifact_run)),
-                "data": artifact_run.dataset,
-                "metric": metric.name,
-                "sees_attribute": sees_attribute(artifact_run),
-                "at_chance": at_chance[artifact_run.paper_method],
-            }
-            shown = {
-                "label": metric.label,
-                "unit": metric.unit,
-                "paper": metric.paper,
-                "higher_is_better": metric.higher_is_better,
-            }
-            values = found[artifact_run.paper_method]
-            own = {} if values is None else summarize(values[:, 0]) | ranked.get(artifact_run.paper_method, {})
-            rows.append(fixed | shown | own | {"folder": artifact_run.folders[0]})
-    return pd.DataFrame(rows).reindex(columns=COLUMNS)
+
+
+def compare_on(metric: Metric, source: Source, methods: pd.DataFrame, seeds: Sequence[int]) -> pd.DataFrame:
+    """A metric of all methods: means over seeds, and the ranks of those that are not at chance."""
+    every = {method: measure(source, method, metric, seeds) for method in methods["method"]}
+    found = {method: values for method, values in every.items() if values is not None}
+    at_chance = {*methods.loc[methods["at_chance"], "method"]}
+    compared = {
+        method: np.log(values) if metric.as_ratio else values
+        for method, values in found.items()
+        if method not in at_chance
+    }
+    ranked = find_ranks(compared, metric.higher_is_better)
+    shown = {
+        "metric": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "paper": metric.paper,
+        "higher_is_better": metric.higher_is_better,
+    }
+    means = {method: summarize(values[:, 0]) for method, values in found.items()}
+    return pd.DataFrame([{"method": m, **shown, **means.get(m, {}), **ranked.get(m, {})} for m in methods["method"]])
 
 
 def sees_attribute(artifact_run: ArtifactRun) -> bool:

@@ -66,6 +66,24 @@ def _all_datasets(key: str, stated: Any, shared: Mapping[str, Any]) -> Any:
 def read_contrasts(stated: Mapping[str, Any], levels: Levels) -> Iterator[Formula | Correlation]:
     """The contrasts that one specification stands for, each once."""
     stated = {key: value for key, value in stated.items() if value is not None}
+    form, words = read_form(stated)
+    shared = {key: value for key, value in stated.items() if key not in WORDS and key not in words["mean"]}
+    if form == "rank_correlation":
+        yield read_correlation(words, shared, levels)
+        return
+    hidden = {*words["mean"], *(["dataset"] if isinstance(stated["dataset"], str) else [])}
+    found: dict[str, Formula] = {}
+    for high, low in list_pairs(words, shared, levels):
+        formula = read_formula(words, high, low, hidden, levels)
+        found.setdefault(formula.label, formula)
+    if not found:
+        raise Missing(f"nothing to compare for {form}: {stated[form]}")
+    yield from found.values()
+
+
+def read_form(stated: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The form of a contrast, such as ``higher``, and its words. Raises SettingError for none, several, or a scale that
+    there is not."""
     forms = [form for form in FORMS if form in stated]
     if len(forms) != 1:
         raise SettingError(f"a contrast has one of {', '.join(FORMS)}; here: {', '.join(forms) or 'none'}")
@@ -73,21 +91,16 @@ def read_contrasts(stated: Mapping[str, Any], levels: Levels) -> Iterator[Formul
     if words.get("scale", "plain") not in SCALES:
         raise unknown("scale", words["scale"], SCALES)
     words["mean"] = {key: _all_datasets(key, own, stated) for key, own in words["mean"].items()}
-    shared = {key: value for key, value in stated.items() if key not in WORDS and key not in words["mean"]}
-    if forms == ["rank_correlation"]:
-        yield read_correlation(words, shared, levels)
-        return
-    hidden = {*words["mean"], *(["dataset"] if isinstance(stated["dataset"], str) else [])}
-    found: dict[str, Formula] = {}
+    return forms[0], words
+
+
+def list_pairs(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> Iterator[tuple[Any, Any]]:
+    """The pairs (higher, lower) of single measurements or numbers that are compared."""
     for sides in read_sides(words, shared, levels):
         for own in list_combinations(shared, sides, levels):
             for high, low in itertools.product(*(_single(side, own, levels) for side in sides)):
                 if high != low:
-                    formula = read_formula(words, high, low, hidden, levels)
-                    found.setdefault(formula.label, formula)
-    if not found:
-        raise Missing(f"nothing to compare for {forms[0]}: {stated[forms[0]]}")
-    yield from found.values()
+                    yield high, low
 
 
 def read_sides(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> list[tuple[Any, Any]]:

@@ -12,11 +12,11 @@ REPORTED = Path(__file__).parent / "reported"
 SEEDS = 3  # how many the paper has
 
 
-def table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
+def write_table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group and average accuracy beside the printed numbers."""
     table = compare(pd.read_csv(REPORTED / "table_1.csv"), load_metrics(artifact_runs), SEEDS)
     write_table(output, table, format_table(table))
 
 
 if __name__ == "__main__":
-    main({"table_1": table_1})
+    main({"table_1": write_table_1})
