@@ -1,6 +1,7 @@
 """claims.yaml: a paper's claims as data that can be checked against its text.
 
-    defaults: {metric: worst_group_accuracy}     # keys of every measurement of the file, unless a claim says otherwise
+    defaults: {metric: worst_group_accuracy}     # keys of every measurement of the file, unless a claim says otherwise;
+                                                 # artifact and datasets: of every claim
     printed:                                     # how the paper's tables (reported/*.csv) call a measurement, where
                                                  # the name differs
       - {of: {metric: gap}, is: {metric: tpr_gap}}
@@ -161,7 +162,10 @@ def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
     text = (yaml.safe_load(file.read_text()) if file.exists() else None) or {"claims": []}
     for key in set(text) - set(FILE_KEYS):
         raise unknown(f"{file}: key", key, FILE_KEYS)
-    return [read_claim(stated, text.get("defaults", {}), file) for stated in text["claims"]], text.get("printed", [])
+    defaults = text.get("defaults", {})
+    of_claims = {key: defaults[key] for key in REQUIRED if key in defaults}
+    of_measurements = {key: value for key, value in defaults.items() if key not in REQUIRED}
+    return [read_claim(of_claims | own, of_measurements, file) for own in text["claims"]], text.get("printed", [])
 
 
 def read_claim(stated: Mapping[str, Any], defaults: Mapping[str, Any], file: Path) -> Claim:
