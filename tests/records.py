@@ -39,7 +39,7 @@ def add(folder, seed=0, method="erm", dataset=None, **changes):
         resolve("datasets", "colored_digits").points[0],
         resolve("methods", method, "colored_digits").points[0],
     )
-    values = measurements.follow(dataset, guessed)
+    values = measurements.compute_from_predictions(dataset, guessed)
     draws = {("test", "alignment_loss", ""): encode(rng.normal(size=20).astype(np.float16))}
     content = {
         "schema": 1,

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from helpers import tiny_dataset
 
-from despur.compute.randomness import number
+from despur.compute.randomness import derive_seed
 from despur.evaluate import evaluate_run
 from despur.metrics import bound, fairness
 from despur.metrics.resampling import counts, plan_checksum
-from despur.metrics.rows import theorem
+from despur.metrics.rows import measure_bound
 from despur.specs.paths import Run
 from despur.specs.resolution import resolve
 from despur.storage.store import Dataset
@@ -78,7 +78,7 @@ def test_counts_are_the_same_on_every_machine():
         return value ^ value >> 31
 
     def times(original, sample):
-        key = mix((number("resamples/some_data") + mix(original)) % 2**64)
+        key = mix((derive_seed("resamples/some_data") + mix(original)) % 2**64)
         uniform, count, below = (mix(key ^ mix(sample)) >> 11) / 2**53, 0, math.exp(-1)
         while uniform >= below:
             count += 1
@@ -156,7 +156,7 @@ def test_losses_and_bound_of_each_class_by_a_loop(dataset, outputs):
     found = pd.Series(
         {
             (m, g): float(np.atleast_1d(v)[0])
-            for m, g, v in theorem(dataset, rows, z, logits, outputs["head"], np.ones((1, len(rows))))
+            for m, g, v in measure_bound(dataset, rows, z, logits, outputs["head"], np.ones((1, len(rows))))
         }
     )
     for label, name in enumerate(dataset.about["classes"]):

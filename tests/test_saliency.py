@@ -185,7 +185,7 @@ def test_a_group_is_measured_on_a_limited_random_part_of_it(monkeypatch):
 def test_maps_explain_what_the_model_of_each_run_predicts(masked):
     container, outputs = (Container(masked.folder / f"{name}.safetensors") for name in ("saliency", "outputs"))
     for run in masked.runs():
-        seen = container.under(run.key)
+        seen = container.load_arrays(run.key)
         assert np.array_equal(seen["predicted"], outputs[f"{run.key}/best/logits"][seen["rows"]].argmax(axis=1))
         dataset = load_dataset(masked.data.folder, run.data.name)
         assert np.array_equal(seen["images"], dataset.inputs[seen["rows"]][:, 2:34, 2:34])

@@ -15,7 +15,7 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
 
     from despur.compute.input_batcher import present
     from despur.compute.machine import Machine
-    from despur.compute.randomness import generator
+    from despur.compute.randomness import derive_generator
     from despur.compute.task import Task
     from despur.methods.cnc import CNC
     from despur.specs.resolution import resolve
@@ -42,7 +42,7 @@ def cnc_at_published_shape(precision: str, steps: int = 40) -> tuple[float, floa
     started = time.perf_counter()
     for i, batch in enumerate(batches[3:]):
         with Machine(torch.device("cpu"), precision).autocast:
-            method.step(batch, generator("bench", i))
+            method.step(batch, derive_generator("bench", i))
     training = time.perf_counter() - started
     evaluate(method)
     evaluation = (time.perf_counter() - started - training) * steps / 300

@@ -13,7 +13,7 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
     import torch
 
     from despur.compute.input_batcher import InputBatcher
-    from despur.compute.randomness import generator
+    from despur.compute.randomness import derive_generator
     from despur.compute.task import Task
     from despur.specs.resolution import resolve
     from despur.training.inputs import load_method_class
@@ -29,9 +29,9 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
     for epoch in range(epochs + 1):  # by turns: the machine is the same for all; the first is not counted
         for name, method in methods.items():
             started = time.process_time()
-            for i, batch in enumerate(method.epoch_batches(generator("bench", epoch))):
+            for i, batch in enumerate(method.epoch_batches(derive_generator("bench", epoch))):
                 method.steps_done = i  # of this epoch: at its start the discriminator is fitted
-                method.step(batch, generator("bench", epoch, i))
+                method.step(batch, derive_generator("bench", epoch, i))
             seconds[name] += (time.process_time() - started) * (epoch > 0)
     simclr = methods["simclr"]
     pair = task.batcher.batch(np.arange(256), rng).repeat(2, 1, 1, 1)

@@ -18,7 +18,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from despur.compute.compiling import MODES
 from despur.compute.input_batcher import InputBatcher, present
 from despur.compute.machine import Machine, device_name, set_arithmetic
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.compute.task import Task
 from despur.specs.resolution import resolve
 from despur.storage.provenance import gpu_memory_mb
@@ -71,7 +71,7 @@ def at_work(
         load_method_class(point.base_name)(task, point), "bench", lambda method: {}, machine, Path("no checkpoint")
     )
     trainer.share = 0.0
-    batches = cycle(trainer.method.epoch_batches(generator("bench")))
+    batches = cycle(trainer.method.epoch_batches(derive_generator("bench")))
     for count, begin in ((size["warm"], bool), (size["steps"], ready)):
         wait(machine)
         begin()
@@ -90,7 +90,7 @@ def wait(machine: Machine) -> None:
 
 def steps_of(trainer: Trainer) -> int:
     """Steps of a whole run."""
-    return sum(1 for _ in trainer.method.epoch_batches(generator("bench"))) * trainer.method.settings["epochs"]
+    return sum(1 for _ in trainer.method.epoch_batches(derive_generator("bench"))) * trainer.method.settings["epochs"]
 
 
 def digits(device: torch.device, size: dict[str, Any]) -> tuple[Dataset, Task]:
@@ -121,7 +121,7 @@ def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> 
         evaluate(trainer.method)
         look, steps = time.perf_counter() - started, steps_of(trainer)
         looks = steps // trainer.method.settings["evaluate_every"] + trainer.method.settings["epochs"]
-        shown = trainer.method.count_images(next(iter(trainer.method.epoch_batches(generator("bench")))))
+        shown = trainer.method.count_images(next(iter(trainer.method.epoch_batches(derive_generator("bench")))))
         note = (
             f"{steps:,} steps of {1000 * step:.2f} ms ({shown / step:,.0f} images/s), {looks} evaluations of "
             f"{look:.2f} s"
@@ -161,7 +161,7 @@ def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
         for name in DIGITS if (precision, mode) in PLAIN else ("simclr", "domain_weighted_pairs"):
             trainer, step = at_work(name, "cmnist_3v5", task, Machine(device, precision, compile=mode), size)
             runs[name] = steps_of(trainer) * step
-            shown = trainer.method.count_images(next(iter(trainer.method.epoch_batches(generator("bench"))))) / 2
+            shown = trainer.method.count_images(next(iter(trainer.method.epoch_batches(derive_generator("bench"))))) / 2
             found[f"{name}, {precision}, {mode}"] = (
                 shown / step,
                 f"batch {shown:.0f}, two views; {runs[name]:.0f} s a run of 400 epochs",
@@ -183,7 +183,7 @@ def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
     for precision, mode in ways:
         reset_peak(device)
         trainer, step = at_work("simclr", "cifar10", task, Machine(device, precision, compile=mode), size)
-        batch = next(iter(trainer.method.epoch_batches(generator("bench"))))
+        batch = next(iter(trainer.method.epoch_batches(derive_generator("bench"))))
         views, way = trainer.method.count_images(batch) / step, f"{precision}, {mode}"
         note = f"batch {len(batch)}, channels_last, augmentation on the device; {steps_of(trainer) * step:,.0f} s a run"
         found[f"simclr resnet18, {way}"] = views, note
@@ -192,7 +192,7 @@ def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> F
             f"batch {len(batch)}",
         )
         with torch.compiler.set_stance("force_eager"), FlopCounterMode(display=False) as counter:
-            trainer.method.step(batch, generator("bench"))
+            trainer.method.step(batch, derive_generator("bench"))
         rate, card = counter.get_total_flops() / step / 1e12, device_name(trainer.machine)
         found[f"simclr resnet18, share of peak, {way}"] = (
             rate / peak(device, precision),

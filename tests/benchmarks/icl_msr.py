@@ -13,7 +13,7 @@ def icl_msr(epochs: int = 4) -> list[Row]:
     import torch
 
     from despur.compute.input_batcher import InputBatcher
-    from despur.compute.randomness import generator
+    from despur.compute.randomness import derive_generator
     from despur.compute.task import Task
     from despur.specs.resolution import resolve
     from despur.training.inputs import load_method_class
@@ -47,9 +47,9 @@ def icl_msr(epochs: int = 4) -> list[Row]:
         for epoch in range(epochs):  # by turns: the machine is the same for all; the fastest epoch counts
             for name, method in methods.items():
                 started = time.process_time()
-                for i, batch in enumerate(method.epoch_batches(generator("bench", epoch))):
+                for i, batch in enumerate(method.epoch_batches(derive_generator("bench", epoch))):
                     method.steps_done = i  # of this epoch: the second half is stage 2
-                    method.step(batch, generator("bench", epoch, i))
+                    method.step(batch, derive_generator("bench", epoch, i))
                 seconds[name] = min(seconds[name], time.process_time() - started)
         second, first = list(methods)[1:]
         rows.append(

@@ -335,7 +335,7 @@ def tables(dataset, predictions, draws):
     """metrics.csv and resamples.parquet as evaluation writes them, with the metrics of predictions and made-up
     others."""
     rng = np.random.default_rng(1)
-    found = measurements.follow(dataset, predictions)
+    found = measurements.compute_from_predictions(dataset, predictions)
     by_class = [
         (f"class_{kind}", name)
         for kind in ("average_loss", "worst_group_loss", "bound", "bound_alignment", "loss_ceiling")

@@ -411,7 +411,7 @@ def test_pickles_of_imsitu_in_the_form_of_fairlib(tmp_path):
     pd.DataFrame({"transformed_images": [torch.zeros(3, 8, 8) - 9], "verb": [0], "gender": [0]}).to_pickle(
         root / "imsitu/imsitu_train_df.pkl"
     )
-    with pytest.raises(InputError, match=r"imsitu_train_df.pkl.*standardised"):
+    with pytest.raises(InputError, match=r"imsitu_train_df.pkl.*standardized"):
         read("imsitu_images+size=8", root)
 
 

@@ -88,7 +88,7 @@ def test_the_hierarchy_knows_levels_and_what_lies_below(imagenet):
         4,
         5,
     ]  # by the longest way
-    assert tree.below("nanimal") == {"n10", "n11", "n12", "n13", "n14"} and tree.below("nempty") == set()
+    assert tree.find_classes("nanimal") == {"n10", "n11", "n12", "n13", "n14"} and tree.find_classes("nempty") == set()
     assert "nempty" not in tree.descendants("n00001740")
     assert tree.names["nanimal"] == "animal" and tree.names["n10"] == "leaf 0"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur.datasets.sources.subsets import fewer, quotas
+from despur.datasets.sources.subsets import quotas, select_samples
 
 
 @pytest.mark.parametrize("count", [4, 50, 100, 250, 999])
@@ -29,16 +29,16 @@ def table(seed=0):
 
 def test_held_out_samples_are_all_kept_and_subsets_are_nested():
     full = table()
-    kept = {count: fewer(full, count, "made up") for count in (0, 40, 80)}
+    kept = {count: select_samples(full, count, "made up") for count in (0, 40, 80)}
     assert len(kept[0]) == 600
     for count in (40, 80):
         split = full["split"].iloc[kept[count]]
         assert (split == "train").sum() == count and (split != "train").sum() == 400
     assert set(kept[40]) < set(kept[80])
-    np.testing.assert_array_equal(kept[40], fewer(full, 40, "made up"))
+    np.testing.assert_array_equal(kept[40], select_samples(full, 40, "made up"))
 
 
 @pytest.mark.parametrize("count", [3, 201])
 def test_too_few_or_too_many_samples_are_refused(count):
     with pytest.raises(ValueError, match=f"samples={count}: there are 200"):
-        fewer(table(), count, "made up")
+        select_samples(table(), count, "made up")

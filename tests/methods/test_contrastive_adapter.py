@@ -128,7 +128,7 @@ def test_positives_are_right_and_of_the_class_and_padding_does_not_count():
     predicted[[0, 1, 12]] = 1 - y[[0, 1, 12]]
     sampler = hard.HardSampler(y, predicted, 15, 6)
     anchors = sampler.epoch_batches(RNG(0))
-    drawn = sampler.draw(RNG(1), anchors, sampler.others(anchors))
+    drawn = sampler.draw(RNG(1), anchors, sampler.list_other_classes(anchors))
     assert sorted(anchors) == [0, 1, 12]
     for anchor, rows, real, negatives, counts in zip(
         anchors, drawn.positives, drawn.real, drawn.negatives, drawn.different, strict=True
@@ -162,7 +162,7 @@ def test_random_sampling_never_takes_a_sample_for_its_own_positive():
     y = np.repeat([0, 1, 2], [3, 4, 1])
     sampler = hard.HardSampler(y, (y + 1) % 3 * (np.arange(8) % 2), 5, 2, "random")
     anchors = np.flatnonzero(y < 2)
-    drawn = sampler.draw(RNG(0), anchors, sampler.others(anchors))
+    drawn = sampler.draw(RNG(0), anchors, sampler.list_other_classes(anchors))
     assert all(
         set(rows) == set(np.flatnonzero(y == y[anchor])) - {anchor}
         for anchor, rows in zip(anchors, drawn.positives, strict=True)

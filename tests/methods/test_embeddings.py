@@ -395,6 +395,6 @@ def test_a_task_has_what_its_stage_1_says_of_the_training_samples(root):
     rows = inputs.load_dataset(run).rows("train")
     np.testing.assert_array_equal(
         task.stage1_outputs.logits,
-        Container(above.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/logits"][rows],
+        Container(above.folder / "outputs.safetensors")[f"{run.find_upstream_key('stage1')}/last/logits"][rows],
     )
     assert task.stage1_outputs.head.shape == (5, 84) and task.stage1_outputs.group_prompts is None

@@ -180,8 +180,8 @@ def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loade
     assert data["shape"] == [84]
     dataset = save_tiny(root)
     for run in at.runs():
-        models = Container(at.folder / "models.safetensors").under(f"{run.key}/best")
-        z = below[f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}/z"].astype(np.float32)
+        models = Container(at.folder / "models.safetensors").load_arrays(f"{run.key}/best")
+        z = below[f"{run.find_upstream_key('stage1')}/{run.spec.settings['stage1_selection']}/z"].astype(np.float32)
         mapped = z @ models["encoder.weight"].T + models["encoder.bias"]
         np.testing.assert_allclose(outputs[f"{run.key}/best/z"], mapped, atol=5e-3)
         np.testing.assert_allclose(load(at.folder, run.seed).outputs(dataset.inputs)["z"], mapped, atol=1e-2)

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 from despur import evaluate, saliency
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.encoders import resnet18
 from despur.metrics.codes import FEW, encode_logits
 from despur.metrics.neighbors import predict_by_neighbors
@@ -152,7 +152,7 @@ def test_fine_tuning_goes_on_from_the_given_weights_on_the_labels_that_come_firs
     of = task(np.arange(200) % 2)
     method = started(of)
     assert all(torch.equal(value, method.networks["encoder"].state_dict()[name]) for name, value in of.start.items())
-    rank = label_ranks(generator("fine_tuning/labels"), of.y)
+    rank = label_ranks(derive_generator("fine_tuning/labels"), of.y)
     assert (method.labeled == np.flatnonzero(rank < 20)).all() and np.bincount(of.y[method.labeled]).tolist() == [
         10,
         10,
@@ -230,7 +230,7 @@ def test_a_linear_classifier_is_run_on_a_model_that_learned_without_labels(tmp_p
         outputs = Container(where.folder / "outputs.safetensors")
         z, logits = (outputs[f"{run.key}/best/{name}"].astype(np.float32) for name in ("z", "logits"))
         below = Container(where.upstream("stage1")[0].folder / "outputs.safetensors")
-        np.testing.assert_allclose(z, below[f"{run.of('stage1')}/last/z"].astype(np.float32), atol=1e-2)
+        np.testing.assert_allclose(z, below[f"{run.find_upstream_key('stage1')}/last/z"].astype(np.float32), atol=1e-2)
         test, train = data.rows("test"), data.rows("train")
         assert of(metrics, "test", "average_accuracy") == pytest.approx((logits[test].argmax(1) == data.y[test]).mean())
         assert of(metrics, "test", "top5_accuracy") == pytest.approx(is_in_top(5, logits[test], data.y[test]).mean())
@@ -266,7 +266,7 @@ def test_fine_tuning_keeps_an_encoder_of_its_own(tmp_path):
         for run in where.runs()
     ] == [14, 42]
     for run in where.runs():
-        own, start = models.under(f"{run.key}/last"), below.under(f"{run.of('stage1')}/last")
+        own, start = models.load_arrays(f"{run.key}/last"), below.load_arrays(f"{run.find_upstream_key('stage1')}/last")
         assert own.keys() == {*(k for k in start if k.startswith("encoder.")), "head.weight", "head.bias"}
         assert (own["encoder.layers.0.weight"] != start["encoder.layers.0.weight"]).any()
         model = load(where.folder, method=run.spec.name)
@@ -281,11 +281,13 @@ def test_images_without_labels_teach_the_encoder_only(tmp_path):
     for seed in (1, 2):
         ((where, metrics),) = made(tmp_path / str(seed), dataset(seed), f"logistic_classifier+{BASE}")
         (run,) = where.runs()
-        about = json.loads((where.upstream("stage1")[0].folder / "about.json").read_text())["runs"][run.of("stage1")]
+        about = json.loads((where.upstream("stage1")[0].folder / "about.json").read_text())["runs"][
+            run.find_upstream_key("stage1")
+        ]
         assert about["training_images"] == 2 * 24 * (100 // 24)
         weights.append(
             Container(where.upstream("stage1")[0].folder / "models.safetensors")[
-                f"{run.of('stage1')}/last/encoder.layers.0.weight"
+                f"{run.find_upstream_key('stage1')}/last/encoder.layers.0.weight"
             ]
         )
         found.append(metrics)

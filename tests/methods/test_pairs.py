@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from despur.augment.base import lab
 from despur.compute.machine import Machine
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.compute.task import encode
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.whitening import whiten
@@ -391,7 +391,7 @@ def test_features_are_identical_after_resume(name, stop, tmp_path):
 
     def features(of, checkpoint):
         Trainer(of, "key", lambda of: {}, Machine(CPU, checkpoint_seconds=0), checkpoint).run()
-        return encode(of.networks["encoder"], None, of.task.batcher, generator("test"))["z"]
+        return encode(of.networks["encoder"], None, of.task.batcher, derive_generator("test"))["z"]
 
     whole = features(method(0), tmp_path / "whole.pt")
     killed, taken = method(0), []

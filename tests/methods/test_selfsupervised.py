@@ -297,9 +297,9 @@ def test_a_run_keeps_its_last_epoch_and_is_probed(name, tmp_path):
     (each,) = where.runs()
     outputs, models = (Container(where.folder / f"{kind}.safetensors") for kind in ("outputs", "models"))
     for selection in ("best", "last"):
-        assert outputs.under(f"{each.key}/{selection}").keys() == {"z"}
+        assert outputs.load_arrays(f"{each.key}/{selection}").keys() == {"z"}
         assert outputs[f"{each.key}/{selection}/z"].shape == (72, 16)
-    best, last = (models.under(f"{each.key}/{selection}") for selection in ("best", "last"))
+    best, last = (models.load_arrays(f"{each.key}/{selection}") for selection in ("best", "last"))
     assert all((best[key] == last[key]).all() for key in last) and "head.weight" not in last
     about = json.loads((where.folder / "about.json").read_text())["runs"][each.key]
     assert about["best_step"] == about["steps"] == 9 and about["training_images"] == 2 * 3 * 36
@@ -326,7 +326,9 @@ def test_temperatures_of_every_epoch_are_kept(name, tmp_path):
 @pytest.mark.parametrize("name", METHODS)
 def test_the_test_domain_reaches_neither_training_nor_selection(name, tmp_path):
     one, other = (run(tmp_path / str(i), f"{name}+{SMALL}", domain_dataset(i)) for i in range(2))
-    weights = [Container(where.folder / "models.safetensors").under(where.runs()[0].key) for where, _ in (one, other)]
+    weights = [
+        Container(where.folder / "models.safetensors").load_arrays(where.runs()[0].key) for where, _ in (one, other)
+    ]
     assert all((weights[0][key] == weights[1][key]).all() for key in weights[0])
     first, second = (metrics[metrics["split"] != "test_ood"] for _, metrics in (one, other))
     pd.testing.assert_frame_equal(first, second)

@@ -137,7 +137,7 @@ def base(request, tmp_path_factory):
     stage1.train(at, OPTIONS)
     arrays = {}
     for kind in ("outputs", "models"):
-        arrays |= Container(at.folder / f"{kind}.safetensors").under(f"{name}/two_tower/s0/last")
+        arrays |= Container(at.folder / f"{kind}.safetensors").load_arrays(f"{name}/two_tower/s0/last")
     return name, dataset, arrays
 
 

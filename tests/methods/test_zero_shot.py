@@ -396,7 +396,7 @@ def test_a_killed_base_ends_with_the_same_numbers(root, tmp_path, monkeypatch):
 def test_one_folder_serves_all_seeds_of_methods_and_of_inferences(root):
     at = result(root, f"runs/colored_digits/{ON_BASE}/s0-1")
     assert [up.folder for up in at.upstream("stage1")] == [root / f"stage1/colored_digits/{BASE}/s0"]
-    assert {run.of("stage1") for run in at.runs()} == {f"colored_digits/{BASE}/s0"}
+    assert {run.find_upstream_key("stage1") for run in at.runs()} == {f"colored_digits/{BASE}/s0"}
     inferred = result(root, f"groups/colored_digits/predictions{ON_BASE.removeprefix('inlp+iterations=1')}/s0-1")
     groups.infer(inferred, OPTIONS)
     dataset = load_dataset(root / "data/colored_digits", "colored_digits")
@@ -411,7 +411,9 @@ def test_one_folder_serves_all_seeds_of_methods_and_of_inferences(root):
 def test_where_each_seed_has_a_draw_the_base_has_one_for_each(root):
     at = result(root, "runs/scene_digits+draw=seed/inlp+stage1=zero_shot/s0-2")
     (above,) = at.upstream("stage1")
-    assert above.seeds == "s0-2" and [run.key for run in above.runs()] == [run.of("stage1") for run in at.runs()]
+    assert above.seeds == "s0-2" and [run.key for run in above.runs()] == [
+        run.find_upstream_key("stage1") for run in at.runs()
+    ]
 
 
 def test_a_model_fitted_on_a_base_takes_images_again(root, monkeypatch):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from despur.metrics.probes import standardize
-from despur.metrics.rows import representations
+from despur.metrics.rows import measure_representations
 from despur.storage.store import Dataset
 
 
@@ -23,7 +23,9 @@ def measured(dataset, z):
     """Metrics over all test samples, and over the first half of them, by name."""
     rows = dataset.rows("test")
     weights = np.stack([np.ones(len(rows)), np.arange(len(rows)) < len(rows) // 2]).astype(float)
-    return {metric: value for metric, group, value in representations(dataset, rows, z, 0, weights) if not group}
+    return {
+        metric: value for metric, group, value in measure_representations(dataset, rows, z, 0, weights) if not group
+    }
 
 
 COMPANIONS = {

@@ -309,7 +309,8 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, m
         {f"{run.key}/best/encoder.{k}.weight": v for k, v in (("down", down), ("up", up))},
     )
     save_arrays(
-        source.folder / "outputs.safetensors", {f"{run.of('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)}
+        source.folder / "outputs.safetensors",
+        {f"{run.find_upstream_key('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)},
     )
     artifact_run = ArtifactRun("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
     assert scripts["prose"].bound_lipschitz_constant([artifact_run]) == pytest.approx(

@@ -123,7 +123,10 @@ def test_shares_are_of_the_foundation_model(prose, tmp_path, monkeypatch):
     (tmp_path / source.folder).mkdir(parents=True)
     trained = {run.key: {"trained_parameters": 263_424 if "ViT" not in run.key else 197_632} for run in result.runs()}
     models = {
-        run.of("stage1"): {"trained_parameters": 0, "model_parameters": 10**8 * (1 + 3 * ("ViT" in run.key))}
+        run.find_upstream_key("stage1"): {
+            "trained_parameters": 0,
+            "model_parameters": 10**8 * (1 + 3 * ("ViT" in run.key)),
+        }
         for run in result.runs()
     }
     for at, runs in ((result, trained), (source, models)):

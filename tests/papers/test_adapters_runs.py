@@ -153,13 +153,13 @@ def ran(named, claim, paper_dataset):
     of samples."""
     every = {
         artifact_run
-        for name in claim.behind
+        for name in claim.artifacts
         for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", name)
     }
     for artifact_run in (
         artifact_run
         for artifact_run in every
-        if artifact_run.paper_dataset == paper_dataset and artifact_run.artifact in claim.behind
+        if artifact_run.paper_dataset == paper_dataset and artifact_run.artifact in claim.artifacts
     ):
         for run in locate_result(artifact_run.folders[0]).runs():
             printed, backbone, alpha = named.identify(artifact_run.paper_method, run.spec.name, run.data.name)
@@ -169,7 +169,7 @@ def ran(named, claim, paper_dataset):
 
 @pytest.mark.parametrize("claim", [each for each in CLAIMS if not each.not_executed], ids=lambda claim: claim.name)
 def test_what_a_claim_asks_for_is_run_in_the_published_configuration(named, claim):
-    assert set(claim.behind) <= set(EXPERIMENTS["artifacts"]["claims"]["from"])
+    assert set(claim.artifacts) <= set(EXPERIMENTS["artifacts"]["claims"]["from"])
     wanted = set(asked(claim))
     assert wanted
     for paper_dataset in claim.datasets:

@@ -497,7 +497,7 @@ def test_the_claims_of_a_paper_can_be_read_and_have_their_runs(paper):
         assert set(claim.datasets) <= set(known["datasets"]), claim.name
         assert claim.not_executed or claim.because, claim.name
         places = known["artifacts"] if claim.not_executed else known["artifacts"]["claims"]["from"]
-        assert set(claim.behind) <= set(places), claim.name
+        assert set(claim.artifacts) <= set(places), claim.name
     assert set(judge_claims(experiments.PAPERS / paper / "claims.yaml", [])["verdict"]) <= {
         "not run here",
         "not executed",

@@ -57,7 +57,7 @@ def jobs(record):
 
 
 def test_a_job_counts_once_whatever_it_makes(jobs):
-    found = jobs.behind([TABLE, METRICS])
+    found = jobs.collect_jobs([TABLE, METRICS])
     assert sorted(job.rule for job in found.values()) == [
         "build_data",
         "cnc_table_1",
@@ -69,13 +69,13 @@ def test_a_job_counts_once_whatever_it_makes(jobs):
 
 
 def test_only_what_a_file_comes_from_counts(jobs):
-    assert sorted(job.rule for job in jobs.behind([STAGE1]).values()) == ["build_data", "train_stage1"]
-    assert jobs.behind(["reported.csv", "elsewhere.csv"]) == {}
+    assert sorted(job.rule for job in jobs.collect_jobs([STAGE1]).values()) == ["build_data", "train_stage1"]
+    assert jobs.collect_jobs(["reported.csv", "elsewhere.csv"]) == {}
 
 
 def test_the_critical_path_is_the_longest_chain(jobs, record):
     record("p/figure.png", "cnc_figure_1", [DATA], 30)
-    chain = jobs.critical_path(jobs.behind([TABLE, "p/figure.png"]))
+    chain = jobs.critical_path(jobs.collect_jobs([TABLE, "p/figure.png"]))
     assert [job.rule for job in chain] == ["build_data", "train_stage1", "train_stage2", "evaluate", "cnc_table_1"]
     assert jobs.critical_path({}) == []
 
@@ -96,13 +96,13 @@ def test_a_job_that_has_not_ended_and_a_broken_record_do_not_count(record):
 
 def test_without_snakemake_there_is_no_record(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cost.Jobs().behind([RUN]) == {}
+    assert cost.Jobs().collect_jobs([RUN]) == {}
 
 
 def test_stages_have_the_memory_and_device_of_their_processes(jobs, tmp_path):
     write_json(tmp_path / "r/about.json", {"seconds": 18.0, "peak_memory_mb": 900.0, "device": "cpu"})
     write_json(tmp_path / "d/about.json", {"scene_digits": {"licence": "CC BY 4.0"}})
-    rows = {row["name"]: row for row in cost.sum_by_stage(jobs.behind([TABLE]).values())}
+    rows = {row["name"]: row for row in cost.sum_by_stage(jobs.collect_jobs([TABLE]).values())}
     assert list(rows) == ["data", "stage 1", "stage 2", "evaluate", "tables and figures"]
     assert rows["stage 2"] == {
         "name": "stage 2",
@@ -123,7 +123,7 @@ def test_results_older_than_their_job_are_taken_from_the_cache_others_are_put_th
     (tmp_path / "cache").touch()
     os.utime(tmp_path / "cache", (written, written))
     (tmp_path / "s/outputs.safetensors").symlink_to(tmp_path / "cache")
-    assert {row["name"]: row["cached"] for row in cost.sum_by_stage(jobs.behind([STAGE1]).values())} == {
+    assert {row["name"]: row["cached"] for row in cost.sum_by_stage(jobs.collect_jobs([STAGE1]).values())} == {
         "data": 0,
         "stage 1": taken,
     }

@@ -7,7 +7,7 @@ import pytest
 from project import SOURCE
 from scipy import stats
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.reporting import error_rates
 from despur.reporting.contrasts import LEVEL
 
@@ -36,8 +36,8 @@ def test_the_power_of_one_contrast_is_that_of_student_s_test():
 
 
 def test_simulated_test_noise_is_found_and_each_seed_s_own_is_not():
-    noise = error_rates.simulate(generator("test"), 400, 1, 5, test_noise=0.5)
-    (contrast,) = noise.at([0.0])
+    noise = error_rates.simulate(derive_generator("test"), 400, 1, 5, test_noise=0.5)
+    (contrast,) = noise.add_effects([0.0])
     assert contrast.test_variance.mean() == pytest.approx(0.25, rel=0.05)
     assert contrast.by_seed.mean(axis=1).var() == pytest.approx(1 / 5 + 0.25, rel=0.25)
 

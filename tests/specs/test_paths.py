@@ -149,7 +149,8 @@ def test_the_groups_of_a_method_that_reads_a_stage_1_are_inferred_from_it():
         assert stage1 == locate_result("results/stage1/cmnist/erm+epochs=2/s0-2") == groups.upstream("stage1")[0]
         (run,) = [run for run in result.runs() if run.seed == 1]
         assert (
-            run.of("stage1") == "cmnist/erm+epochs=2/s1" and run.of("groups") == "cmnist/predictions+stage1.epochs=2/s1"
+            run.find_upstream_key("stage1") == "cmnist/erm+epochs=2/s1"
+            and run.find_upstream_key("groups") == "cmnist/predictions+stage1.epochs=2/s1"
         )
 
 

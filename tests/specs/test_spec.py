@@ -98,8 +98,8 @@ def resolved(sweep):
     return sorted((point.resolved() for point in sweep.points), key=repr)
 
 
-def point(name, dataset="", role=""):
-    (only,) = resolve("methods", name, dataset, role).points
+def point(name, dataset="", stage=""):
+    (only,) = resolve("methods", name, dataset, stage).points
     return only
 
 
@@ -115,8 +115,10 @@ def reads(dataset, name):
     result = locate_result(f"results/runs/{dataset}/{name}/s0")
     assert result.sweep.name == name
     found = {groups: base for groups in result.upstream("groups") for base in groups.upstream("stage1")}
-    assert {run.of("groups") for run in result.runs()} == {run.key for groups in found for run in groups.runs()}
-    assert {run.of("stage1") for groups in found for run in groups.runs()} == {
+    assert {run.find_upstream_key("groups") for run in result.runs()} == {
+        run.key for groups in found for run in groups.runs()
+    }
+    assert {run.find_upstream_key("stage1") for groups in found for run in groups.runs()} == {
         run.key for base in found.values() for run in base.runs()
     }
     return {groups.name: base.name for groups, base in found.items()}
@@ -176,7 +178,7 @@ def test_what_a_run_reads_is_what_its_upstream_makes(cache_key):
         made = {run.key: run.spec.resolved() for up in result.upstream(part) for run in up.runs()}
         for run in result.runs():
             if part in run.spec.components:
-                assert made[run.of(part)] == run.spec.components[part].resolved()
+                assert made[run.find_upstream_key(part)] == run.spec.components[part].resolved()
 
 
 @pytest.mark.parametrize("kind", ["datasets", "inference", "methods"])
@@ -295,7 +297,10 @@ def test_a_data_set_states_the_stage_1_of_a_method(package):
     (groups,) = locate_result("results/runs/toy/jtt/s0").upstream("groups")
     (base,) = groups.upstream("stage1")
     assert (groups.name, base.name) == ("predictions+stage1.epochs=9", "erm+epochs=9")
-    assert run.of("groups") == groups.runs()[0].key and groups.runs()[0].of("stage1") == base.runs()[0].key
+    assert (
+        run.find_upstream_key("groups") == groups.runs()[0].key
+        and groups.runs()[0].find_upstream_key("stage1") == base.runs()[0].key
+    )
     assert point("cnc", "toy").value("stage1.epochs") == 3  # only that method's
     for asked, name, value in (("9", "jtt", 9), ("3", "jtt+stage1.epochs=3", 3), ("2~9", "jtt+stage1.epochs=2~9", 2)):
         sweep = resolve("methods", f"jtt+stage1.epochs={asked}", "toy")
@@ -359,14 +364,14 @@ def refused(dataset):
     }
     found = []
     for layer, values in read_declarations("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}).items():
-        role, _, base = layer.rpartition("/")
+        stage, _, base = layer.rpartition("/")
         if layer == "*":
             found += [(layer, key) for key in values if key.removeprefix("stage1.") not in known]
             continue
         kind = next(kind for kind in kinds if base in list_components(kind))
         for key, value in values.items():
             try:
-                if resolve(kind, base, dataset, role).points[0].value(key) != value:
+                if resolve(kind, base, dataset, stage).points[0].value(key) != value:
                     found.append((layer, key))
             except (SettingError, KeyError):
                 found.append((layer, key))

@@ -102,7 +102,10 @@ def test_a_card_holds_all_that_metrics_of_predictions_need(tmp_path, own_groups)
             for metric in (OWN, "knn5_accuracy")
         ]
         guessed += [Prediction(split, "probe_accuracy", "few", guessed[0].codes)]
-        np.testing.assert_equal(measurements.follow(card, guessed), measurements.follow(dataset, guessed))
+        np.testing.assert_equal(
+            measurements.compute_from_predictions(card, guessed),
+            measurements.compute_from_predictions(dataset, guessed),
+        )
 
 
 def found(folder):

@@ -254,10 +254,10 @@ def test_a_container_gives_the_array_of_a_run(container):
 
 
 def test_a_container_gives_all_arrays_under_a_prefix(container):
-    found = container.under("toy/erm/s0/best")
+    found = container.load_arrays("toy/erm/s0/best")
     assert sorted(found) == ["logits", "z"]
     assert np.array_equal(found["logits"], np.eye(2))
-    assert container.under("toy/erm/s1") == {}
+    assert container.load_arrays("toy/erm/s1") == {}
 
 
 @pytest.mark.parametrize("read", [Container, lambda path: load_dataset(path.parent, "tiny")])

@@ -91,7 +91,7 @@ def test_everything_asked_for_is_written(erm):
         assert {f"encoder.layers.{i}.{kind}" for i in (0, 3, 7, 9) for kind in ("weight", "bias")} | {
             "head.weight",
             "head.bias",
-        } == set(models.under(key))
+        } == set(models.load_arrays(key))
 
 
 def test_outputs_hold_every_sample_of_the_data_set(erm, dataset):
@@ -109,7 +109,9 @@ def test_outputs_are_those_of_the_kept_weights(erm, dataset):
     ]
     pixels = torch.from_numpy(dataset.inputs[:, 2:34, 2:34].copy()).permute(0, 3, 1, 2) / 127.5 - 1
     for selection in ("best", "last"):
-        weights = {name: torch.from_numpy(value) for name, value in models.under(f"{run.key}/{selection}").items()}
+        weights = {
+            name: torch.from_numpy(value) for name, value in models.load_arrays(f"{run.key}/{selection}").items()
+        }
         encoder.load_state_dict(
             {name.removeprefix("encoder."): value for name, value in weights.items() if name.startswith("encoder.")}
         )
@@ -285,8 +287,8 @@ def test_every_method_is_kept_with_all_its_state(name, state, told, root):
     about = json.loads((where.folder / "about.json").read_text())["runs"]
     for run in where.runs():
         for selection in ("best", "last"):
-            assert state | {"head.weight"} <= set(models.under(f"{run.key}/{selection}"))
-            assert outputs.under(f"{run.key}/{selection}").keys() == {"z", "logits"}
+            assert state | {"head.weight"} <= set(models.load_arrays(f"{run.key}/{selection}"))
+            assert outputs.load_arrays(f"{run.key}/{selection}").keys() == {"z", "logits"}
         assert (
             set(about[run.key]) - {"seconds", "steps", "best_step", "compiled", "training_images", "trained_parameters"}
             == told
@@ -294,7 +296,7 @@ def test_every_method_is_kept_with_all_its_state(name, state, told, root):
 
 
 def assert_same_arrays(first, second, prefix_of_first, prefix_of_second):
-    one, other = first.under(prefix_of_first), second.under(prefix_of_second)
+    one, other = first.load_arrays(prefix_of_first), second.load_arrays(prefix_of_second)
     assert one and one.keys() == other.keys()
     for name in one:
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)

@@ -23,7 +23,15 @@ from despur.metrics import RESAMPLES, probes
 from despur.metrics.codes import encode_logits
 from despur.metrics.groups import mean
 from despur.metrics.resampling import counts
-from despur.metrics.rows import Row, accuracies, leakage, predict_neighbors, representations, sizes, theorem
+from despur.metrics.rows import (
+    Row,
+    count_samples,
+    measure_accuracies,
+    measure_bound,
+    measure_leakage,
+    measure_representations,
+    predict_neighbors,
+)
 from despur.specs.declarations import list_measures
 from despur.specs.paths import ResultPath, Run, identify_run
 from despur.storage.containers import Container
@@ -69,17 +77,17 @@ def evaluate_split(
     known: Known,
     same: tuple[Any, ...],
 ) -> Iterator[Row]:
-    """Accuracies on a split; on a test split also what :func:`held_out` and files of metrics measure. ``known``: rows
-    of representations, by split and by what is the ``same`` for all heads on them."""
+    """Accuracies on a split; on a test split also what :func:`evaluate_test_split` and files of metrics
+    measure. ``known``: rows of representations, by split and by what is the ``same`` for all heads on them."""
     rows, logits = dataset.rows(split), outputs.get("logits")
     if logits is None:
-        yield from sizes(dataset, rows)
+        yield from count_samples(dataset, rows)
     else:
-        yield from accuracies(dataset, rows, encode_logits(logits[rows], dataset.y[rows]), weights)
+        yield from measure_accuracies(dataset, rows, encode_logits(logits[rows], dataset.y[rows]), weights)
     if split not in dataset.test_splits:
         return
     if logits is not None:
-        yield from held_out(dataset, rows, run, outputs, weights, known, (split, *same))
+        yield from evaluate_test_split(dataset, rows, run, outputs, weights, known, (split, *same))
     for measure in load_measures():
         yield from measure(dataset, rows, outputs, weights)
 
@@ -90,7 +98,7 @@ def load_measures() -> list[Callable[..., Iterator[Row]]]:
     return [import_module(f"despur.metrics.{name}").measure for name in list_measures()]
 
 
-def held_out(
+def evaluate_test_split(
     dataset: Dataset,
     rows: Array,
     run: Run,
@@ -108,11 +116,11 @@ def held_out(
         yield f"knn{k}_accuracy", "", mean(correct.astype(float), weights)
     if len(dataset.about["attributes"]) > 1:
         if same not in known:
-            known[same] = list(representations(dataset, rows, z, run.seed, weights))
+            known[same] = list(measure_representations(dataset, rows, z, run.seed, weights))
         yield from known[same]
-        yield "leakage_logits", "", leakage(dataset, rows, logits, weights)
+        yield "leakage_logits", "", measure_leakage(dataset, rows, logits, weights)
         if "head" in outputs:
-            yield from theorem(dataset, rows, z, logits, outputs["head"], weights)
+            yield from measure_bound(dataset, rows, z, logits, outputs["head"], weights)
 
 
 def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
@@ -145,7 +153,7 @@ def by_selection(
         if selection == "last" and same:
             done["last"] = done["best"]
         else:
-            outputs = container.under(f"{run.key}/{selection}")
+            outputs = container.load_arrays(f"{run.key}/{selection}")
             if (head := f"{run.key}/{selection}/head.weight") in models.keys:
                 outputs["head"] = models[head]
             done[selection] = evaluate_run(dataset, run, outputs, RESAMPLES if selection == "best" else 0, known)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import adjusted_mutual_info_score
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.inference.base import Evidence, LabeledSamples, match_labels
 from despur.specs.declarations import read_declarations
 from despur.specs.paths import ResultPath, Run
@@ -31,7 +31,7 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset) -> Evidence:
     evidence = Evidence(
         dataset.y[rows],
         len(dataset.about["classes"]),
-        generator(f"{run.data.base_name}/{run.spec.base_name}", run.seed),
+        derive_generator(f"{run.data.base_name}/{run.spec.base_name}", run.seed),
         run.seed,
     )
     evidence.num_attributes = len(dataset.about["attributes"])
@@ -41,10 +41,12 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset) -> Evidence:
             p for p in result.upstream("stage1") if p.sweep.base_name == run.spec.components["stage1"].base_name
         )
         outputs = Container(source.folder / "outputs.safetensors")
-        evidence.z, evidence.logits = (outputs[f"{run.of('stage1')}/last/{name}"][rows] for name in ("z", "logits"))
+        evidence.z, evidence.logits = (
+            outputs[f"{run.find_upstream_key('stage1')}/last/{name}"][rows] for name in ("z", "logits")
+        )
         if declaration.get("READS_VALIDATION_GROUPS"):
             held_out = dataset.rows(dataset.about["select"])
-            z = outputs[f"{run.of('stage1')}/last/z"][held_out]
+            z = outputs[f"{run.find_upstream_key('stage1')}/last/z"][held_out]
             evidence.validation = LabeledSamples(z, dataset.y[held_out], attribute[held_out])
     if declaration.get("READS_TRUE_GROUPS"):
         evidence.true_attribute = attribute[rows]

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from despur.compute.input_batcher import InputBatcher
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.compute.task import encode, head_of
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
@@ -47,7 +47,7 @@ class Model:
                 f"inputs are {given.dtype} {given.shape}; this model takes {wanted}, as its data set stores them"
             )
         batcher = InputBatcher(torch.from_numpy(given), size)
-        return encode(self.networks["encoder"], head_of(self.networks), batcher, generator("predict"))
+        return encode(self.networks["encoder"], head_of(self.networks), batcher, derive_generator("predict"))
 
     def predict(self, inputs: Array) -> Array:
         """Predicted class of each input, (N,): positions in ``classes``. Raises ValueError for a model without a
@@ -94,7 +94,7 @@ def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     networks = load_method_class(run.spec.base_name).build_networks(
         without_pretrained(run.spec), tuple(about["shape"]), len(about["classes"])
     )
-    weights = Container(result.folder / "models.safetensors").under(f"{run.key}/{selection}")
+    weights = Container(result.folder / "models.safetensors").load_arrays(f"{run.key}/{selection}")
     own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
     networks.load_state_dict(own)
     if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.compute.input_batcher import InputBatcher
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.metrics.saliency import share_inside
 from despur.model import Model, model_of
 from despur.specs.paths import ResultPath, identify_run
@@ -39,7 +39,7 @@ BATCH = 32  # a ResNet-50 keeps about 100 MB of each 224x224 image for its gradi
 def draw_images(dataset: Dataset, name: str) -> list[Array]:
     """For each group, rows of the headline split in random order, which depends on the data alone."""
     assert dataset.groups is not None
-    rng, rows = generator(f"saliency/{name}"), dataset.rows(dataset.about["headline"])
+    rng, rows = derive_generator(f"saliency/{name}"), dataset.rows(dataset.about["headline"])
     return [rng.permutation(rows[member])[:MEASURED] for member in dataset.groups[rows].T]
 
 
@@ -74,7 +74,7 @@ def explain_images(model: Model, images: Array) -> dict[str, Array]:
     ``predicted``."""
     batcher = InputBatcher(torch.from_numpy(np.array(images)), model.shape[-1])
     found: dict[str, list[Tensor]] = {"images": [], "maps": [], "predicted": []}
-    for batch in batcher.batches(BATCH, generator("saliency")):
+    for batch in batcher.batches(BATCH, derive_generator("saliency")):
         maps, predicted = grad_cam(model.networks["encoder"], model.networks["head"], batch)
         pixels = batch.add(1).mul(127.5).round().to(torch.uint8).permute(0, 2, 3, 1)
         for name, tensor in (("images", pixels), ("maps", maps), ("predicted", predicted)):
@@ -85,7 +85,7 @@ def explain_images(model: Model, images: Array) -> dict[str, Array]:
 def crop_masks(masks: Array, size: int) -> Array:
     """Crop masks bool (N,H,W) as images are cropped, (N,size,size)."""
     batcher = InputBatcher(torch.from_numpy(np.array(masks, dtype=np.uint8))[..., None], size)
-    return batcher.batch(np.arange(len(masks)), generator("saliency"))[:, 0].numpy() > -1
+    return batcher.batch(np.arange(len(masks)), derive_generator("saliency"))[:, 0].numpy() > -1
 
 
 def measure(dataset: Dataset, rows: Array, seen: dict[str, Array]) -> dict[str, Any]:

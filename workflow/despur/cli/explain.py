@@ -71,7 +71,7 @@ class Sources:
     stage: str = ""  # stage1, groups
     stated_above: Mapping[str, Any] = field(default_factory=dict)  # what that file states of what reads the component
 
-    def stated(self, spec: Spec) -> dict[str, Any]:
+    def load_stated(self, spec: Spec) -> dict[str, Any]:
         """What the data set's file states for a component."""
         own = paper_hyperparameters(self.dataset, spec.base_name, self.stage) if self.dataset else {}
         return {**self.stated_above, **own}
@@ -80,13 +80,13 @@ class Sources:
         """Where the value of a setting comes from; ``default``: the source of its default."""
         if key in self.overrides:
             return "the path"
-        if key in self.stated(spec):
+        if key in self.load_stated(spec):
             return f"stated in datasets/{self.dataset}.py"
         return f"default: {default}"
 
-    def below(self, key: str, spec: Spec) -> "Sources":
+    def select_component(self, key: str, spec: Spec) -> "Sources":
         """The sources of a component's component."""
-        stated = select_below(self.stated(spec), key)
+        stated = select_below(self.load_stated(spec), key)
         return Sources(select_below(self.overrides, key), self.dataset, key, stated)
 
 
@@ -112,7 +112,7 @@ def list_settings(points: list[Spec], sources: Sources, prefix: str = "") -> Ite
     for key, component in first.components.items():
         alike = [point.components[key] for point in points]
         alike = [each for each in alike if each.base_name == component.base_name]
-        yield from list_settings(alike, sources.below(key, first), f"{prefix}{key}.")
+        yield from list_settings(alike, sources.select_component(key, first), f"{prefix}{key}.")
 
 
 def explain_artifact(path: Path) -> Iterator[str]:

@@ -39,17 +39,17 @@ def measure(
         raise InputError(f"metrics.csv has no rows of {run.key}: evaluate it anew")
     known = {name: array.astype(np.float32) for name, array in outputs.items()}
     predictions = [] if withheld else list(predict(dataset, run, known))
-    followed = follow(dataset, predictions)
-    if wrong := differences(followed, values["best"]):
+    followed = compute_from_predictions(dataset, predictions)
+    if wrong := list_differences(followed, values["best"]):
         raise InputError(f"metrics.csv is not of the outputs beside it: {run.key} {wrong[0]}: evaluate it anew")
     drawn = by_key(resamples)
     drawn = drawn[[key not in followed and is_read(key, len(dataset.about["classes"])) for key in drawn.index]]
     draws = drawn[list_bootstrap_columns(drawn)].to_numpy(float)
     splits = dict.fromkeys(split for split, *_ in drawn.index)
-    if same(values["best"], values["last"]):
+    if are_equal(values["best"], values["last"]):
         del values["last"]
     return {
-        "metrics": {name: nest(without_many_groups(own)) for name, own in values.items()},
+        "metrics": {name: nest(drop_large_metrics(own)) for name, own in values.items()},
         "predictions": nest({(each.split, each.metric, each.group): encode(each.codes) for each in predictions}),
         "resampling": {split: plan_checksum(run.data.base_name, draws.shape[1]) for split in splits},
         "draws": nest(
@@ -62,7 +62,7 @@ def by_key(table: pd.DataFrame) -> pd.DataFrame:
     return table.set_index(["split", "metric", "group"])
 
 
-def follow(dataset: Dataset, predictions: Iterable[Prediction]) -> dict[Key, float]:
+def compute_from_predictions(dataset: Dataset, predictions: Iterable[Prediction]) -> dict[Key, float]:
     """Every metric that is a function of predictions."""
     return {
         (each.split, metric, group): float(np.squeeze(value))
@@ -71,7 +71,7 @@ def follow(dataset: Dataset, predictions: Iterable[Prediction]) -> dict[Key, flo
     }
 
 
-def differences(found: Mapping[Key, float], stated: Mapping[Key, float]) -> list[str]:
+def list_differences(found: Mapping[Key, float], stated: Mapping[Key, float]) -> list[str]:
     """Which of the stated values are others than those found, in words."""
     return [
         f"{' '.join(key)} is {stated[key]}, but {value} by predictions"
@@ -80,7 +80,7 @@ def differences(found: Mapping[Key, float], stated: Mapping[Key, float]) -> list
     ]
 
 
-def same(one: Mapping[Key, float], other: Mapping[Key, float]) -> bool:
+def are_equal(one: Mapping[Key, float], other: Mapping[Key, float]) -> bool:
     """Whether all metrics are equal: the best step is the last."""
     return one.keys() == other.keys() and all(value == other[key] or value != value for key, value in one.items())
 
@@ -91,7 +91,7 @@ def is_read(key: Key, classes: int) -> bool:
     return group == "" or metric == "probe_accuracy" or (classes <= FEW and metric.startswith("class_"))
 
 
-def without_many_groups(values: Mapping[Key, float]) -> dict[Key, float | None]:
+def drop_large_metrics(values: Mapping[Key, float]) -> dict[Key, float | None]:
     """Values without those of more than ``GROUPS`` groups; None for what is not defined."""
     sizes = pd.Series([key[:2] for key in values], dtype=object).value_counts()
     small = {key: value for key, value in values.items() if key[2] == "" or sizes[key[:2]] <= GROUPS}

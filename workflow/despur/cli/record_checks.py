@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.cli.measurements import differences, follow
+from despur.cli.measurements import compute_from_predictions, list_differences
 from despur.cli.rows import Row
 from despur.metrics.predictions import Prediction
 from despur.specs.settings import SettingError
@@ -102,4 +102,4 @@ def check_predictions(
             yield f"predictions of {' '.join(each[:3])}, which metrics do not have"
         else:
             sound.append(each)
-    yield from differences(follow(dataset, sound), metrics)
+    yield from list_differences(compute_from_predictions(dataset, sound), metrics)

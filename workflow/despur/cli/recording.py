@@ -79,7 +79,7 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         dataset = stored(run.data.name)
         card = None if withholds_labels(run.data) else make_card(dataset, run.data.name)
         own, drawn = (rows_of(table, run) for table in (metrics, resamples))
-        measured = measure(dataset, run, outputs.under(f"{run.key}/best"), own, drawn, withheld=card is None)
+        measured = measure(dataset, run, outputs.load_arrays(f"{run.key}/best"), own, drawn, withheld=card is None)
         name = card and ledger.write(folder / run.data.name, "card", card).stem
         behind = {"upstream": read_upstream(result, run)}
         content = {**describe(result, run, about), **made_by, **behind, "card": name, **measured}

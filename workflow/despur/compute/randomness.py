@@ -5,15 +5,15 @@ import hashlib
 import numpy as np
 
 
-def number(purpose: str, *counts: int) -> int:
+def derive_seed(purpose: str, *counts: int) -> int:
     """A 63-bit number derived from a purpose and counts."""
     text = "/".join([purpose, *map(str, counts)])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 1
 
 
-def generator(purpose: str, *counts: int) -> np.random.Generator:
+def derive_generator(purpose: str, *counts: int) -> np.random.Generator:
     """A fresh generator: the same purpose and counts give the same draws, whatever was drawn before."""
-    return np.random.Generator(np.random.Philox(number(purpose, *counts)))
+    return np.random.Generator(np.random.Philox(derive_seed(purpose, *counts)))
 
 
 def seed_torch(seed: int) -> None:

@@ -21,7 +21,7 @@ def read_rows(inputs: Tensor, rows: Tensor) -> Tensor:
 
 def read_ahead(inputs: Tensor, batches: Sequence[Array], where: Tensor | None) -> Iterator[Tensor]:
     """Inputs (B,...) of each batch of rows, in their order; ``where`` (M,): the places of these rows in ``inputs``.
-    What a read raises is raised where its batch is asked for."""
+    What a read raises is raised where its batch is taken."""
     with ThreadPoolExecutor(1, "read-ahead") as thread:
         reads: deque[Future[Tensor]] = deque()
         try:

@@ -94,7 +94,7 @@ NAMES = {"p": "profession", "g": "gender"}
 
 def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
     """A split's table with profession, gender and, where there is one, text."""
-    path = embedding_files.found(
+    path = embedding_files.find_file(
         folder, f"{split}.parquet", f"{split}.pickle", remedy=f"Download the three pickles of {SOURCE} there"
     )
     table = embedding_files.read_table(path, ())
@@ -110,7 +110,7 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
 
 
 def vectors(folder: Path, split: str, count: int) -> tuple[Path, Array]:
-    path = embedding_files.found(folder, f"{split}_cls.npy", remedy=f"{VECTORS} has them; or use features=tokens")
+    path = embedding_files.find_file(folder, f"{split}_cls.npy", remedy=f"{VECTORS} has them; or use features=tokens")
     found = embedding_files.read_vectors(path)
     if len(found) != count:
         raise InputError(f"{path} has {len(found)} rows, but there are {count} biographies")
@@ -133,8 +133,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         table = table.iloc[kept].reset_index(drop=True)
         names = [PROFESSIONS[p] if not isinstance(p, str) else p for p in table["profession"]]
         y, a = (
-            embedding_files.coded(names, classes, "profession", path),
-            embedding_files.coded(table["gender"], GENDERS, "gender", path),
+            embedding_files.encode_labels(names, classes, "profession", path),
+            embedding_files.encode_labels(table["gender"], GENDERS, "gender", path),
         )
         tables.append(pd.DataFrame({"split": split, "y": y, "a": a, "text": table["text"]}))
     table = pd.concat(tables, ignore_index=True)

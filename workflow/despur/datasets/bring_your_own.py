@@ -99,7 +99,7 @@ def refuse_unusable(path: Path, column: pd.Series) -> None:
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Classes and attribute values are numbered in sorted order; floats become float32."""
     folder, name = data_root / "bring_your_own", settings["name"]
-    path = embedding_files.found(folder, f"{name}.parquet", f"{name}.npz", remedy="See docs/your_own_data.md")
+    path = embedding_files.find_file(folder, f"{name}.parquet", f"{name}.npz", remedy="See docs/your_own_data.md")
     features, table, of_classes = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
     about: dict[str, Any] = {
         "attribute": "a",

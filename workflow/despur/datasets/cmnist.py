@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.datasets.sources import coloring
 from despur.specs.settings import Settings, choice, draw, float_, int_
 from despur.storage.store import Array, Dataset, InputError
@@ -106,7 +106,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     train, test = (read_idx(data_root, f"{part}-images-idx3-ubyte.gz") for part in ("train", "t10k"))
     digits = np.concatenate([read_idx(data_root, f"{part}-labels-idx1-ubyte.gz") for part in ("train", "t10k")])
     y = (digits // 2).astype(np.int64)
-    rng = generator("cmnist", settings["draw"])
+    rng = derive_generator("cmnist", settings["draw"])
     split = np.full(len(y), "test", dtype=object)
     order = rng.permutation(len(train))
     held_out = round(settings["val_fraction"] * len(train))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.datasets.cmnist import SHA256, URL, read_idx
 from despur.datasets.sources.domain_coloring import about_domains, balanced, inks, paint
 from despur.samplers.labeled import label_ranks
@@ -45,7 +45,7 @@ LABELS = {"1%": 69, "10%": 693, "100%": 6930}  # App. E
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Split, color, and order the labels of MNIST's threes and fives, 28x28."""
     images, digits = (read_idx(data_root, f"train-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1"))
-    rng = generator("cmnist_3v5", settings["draw"])
+    rng = derive_generator("cmnist_3v5", settings["draw"])
     original = rng.permutation(np.flatnonzero((digits == 3) | (digits == 5)))[: sum(SIZES.values())]
     split = np.repeat(list(SIZES), list(SIZES.values()))
     y = (digits[original] == 5).astype(np.int64)

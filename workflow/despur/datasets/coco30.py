@@ -128,12 +128,12 @@ def box_masks(box: pd.DataFrame, size: int) -> Array:
     """Pixels whose center lies in the box, at least one: bool (N,size,size)."""
     center = (np.arange(size) + 0.5) / size
 
-    def inside(low: str, high: str) -> Array:
+    def mark_inside(low: str, high: str) -> Array:
         first, last = box[low].to_numpy()[:, None], box[high].to_numpy()[:, None]
         nearest = np.abs(center - (first + last) / 2).argmin(axis=1)[:, None] == np.arange(size)
         return ((center >= first) & (center <= last)) | nearest
 
-    return inside("top", "bottom")[:, :, None] & inside("left", "right")[:, None, :]
+    return mark_inside("top", "bottom")[:, :, None] & mark_inside("left", "right")[:, None, :]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.datasets.sources import coloring
 from despur.specs.settings import Settings, choice, draw, float_
 from despur.storage.store import Dataset
@@ -64,7 +64,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Training originals in one color each; validation and test originals in all five."""
     digits = load_digits()
     y = (digits.target // 2).astype(np.int64)
-    rng = generator("colored_digits", settings["draw"])
+    rng = derive_generator("colored_digits", settings["draw"])
     share = rng.permutation(len(y)) / len(y)
     bounds = np.array([settings["test_fraction"], settings["test_fraction"] + settings["val_fraction"]])
     split = np.array(["test", "val", "train"])[np.searchsorted(bounds, share, side="right")]

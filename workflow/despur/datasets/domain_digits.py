@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.ndimage import affine_transform
 from sklearn.datasets import load_digits
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.datasets.sources.domain_coloring import OF_SPLIT, about_domains, inks, paint
 from despur.samplers.labeled import label_ranks
 from despur.specs.settings import Settings, choice, draw, float_, int_
@@ -60,7 +60,7 @@ def enlarge(scan: Array, size: int, turn: Array, shift: Array) -> Array:
     )
 
 
-def rendered(rng: np.random.Generator, originals: Array, variations: int) -> pd.DataFrame:
+def list_renderings(rng: np.random.Generator, originals: Array, variations: int) -> pd.DataFrame:
     """Which original is rendered in which domain: neighbors alternate between the domains of their split, and so do
     an original's renderings."""
     order = rng.permutation(originals)
@@ -77,8 +77,8 @@ def rendered(rng: np.random.Generator, originals: Array, variations: int) -> pd.
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Render and color; labels go to different originals first."""
     scans, size = load_digits(), settings["size"]
-    rng = generator("domain_digits", settings["draw"])
-    table = rendered(rng, np.flatnonzero((scans.target == 3) | (scans.target == 5)), settings["variations"])
+    rng = derive_generator("domain_digits", settings["draw"])
+    table = list_renderings(rng, np.flatnonzero((scans.target == 3) | (scans.target == 5)), settings["variations"])
     train = (table["split"] == "train").to_numpy()
     still = np.eye(2), np.zeros(2)
     gray = [vary(rng, scan, size) if varied else enlarge(scan, size, *still)

@@ -50,7 +50,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     inputs = []
     for split, own in table.groupby("split", sort=False):
         vectors = embedding_files.read_vectors(
-            embedding_files.found(folder, f"{split}.npy", remedy="Encode the tweets, or use features=embedded")
+            embedding_files.find_file(folder, f"{split}.npy", remedy="Encode the tweets, or use features=embedded")
         )
         if len(vectors) != own["rows"].iloc[0]:
             raise InputError(

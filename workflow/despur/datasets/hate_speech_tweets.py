@@ -50,7 +50,7 @@ OLDEST = 29  # years, of the younger group
 HARMLESS = {"0", "no", "neither", "normal"}  # Huang et al., released code
 
 
-def younger(ages: pd.Series, path: Path) -> Array:
+def encode_ages(ages: pd.Series, path: Path) -> Array:
     """1 where an author is at most 29. Ages in years, or already 0 and 1 as Huang et al. write them (1: not above the
     median, 29)."""
     numbers = pd.to_numeric(ages, errors="coerce")
@@ -65,7 +65,7 @@ def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     what is known."""
     tables = []
     paths = {
-        split: embedding_files.found(folder, f"{split}.tsv", remedy=f"Ask the authors of {SOURCE} for it")
+        split: embedding_files.find_file(folder, f"{split}.tsv", remedy=f"Ask the authors of {SOURCE} for it")
         for split in ("train", "valid", "test")
     }
     for split, path in paths.items():
@@ -74,7 +74,7 @@ def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         table = table[table["age"].astype(str) != "x"]
         y = (~table["label"].astype(str).isin(HARMLESS)).to_numpy().astype(np.int64)
         kept = {"text": table["text"].astype(str), "row": table["row"], "rows": table["rows"]}
-        tables.append(pd.DataFrame({"split": split, "y": y, "a": younger(table["age"], path), **kept}))
+        tables.append(pd.DataFrame({"split": split, "y": y, "a": encode_ages(table["age"], path), **kept}))
     about = {
         **{"classes": ["harmless", "hate"], "attributes": ["> 29", "<= 29"], "attribute": "age"},
         **{

@@ -92,7 +92,9 @@ def ranks(paths: Sequence[Path], data_root: Path) -> Array:
     return rank
 
 
-def built(settings: Settings, data_root: Path, synsets: Sequence[str] | None = None) -> tuple[Dataset, list[Path]]:
+def build_with_paths(
+    settings: Settings, data_root: Path, synsets: Sequence[str] | None = None
+) -> tuple[Dataset, list[Path]]:
     """ImageNet, or only the classes ``synsets``; and the paths of the training images."""
     folder = metadata_tables.find(data_root, ROOTS, REMEDY)
     for part in ("train", "val"):
@@ -111,7 +113,7 @@ def built(settings: Settings, data_root: Path, synsets: Sequence[str] | None = N
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits; the validation images are the test split."""
-    found, train = built(settings, data_root)
+    found, train = build_with_paths(settings, data_root)
     if settings["labels"] == "published":
         rank = ranks(train, data_root)
         found.table["label_rank"] = np.concatenate([rank, np.full(len(found.table) - len(rank), -1)])

@@ -5,7 +5,7 @@ From ImageNet's folders (imagenet.py); which classes is a list of synsets, one a
 
 from pathlib import Path
 
-from despur.datasets.imagenet import built
+from despur.datasets.imagenet import build_with_paths
 from despur.datasets.sources import metadata_tables
 from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import NT_XENT
@@ -54,4 +54,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     wrong = [text for text in synsets if not (text[:1] == "n" and text[1:].isdecimal())]
     if wrong or len(synsets) < 2 or len(set(synsets)) < len(synsets):
         raise InputError(f"{path}: {wrong[0] if wrong else 'fewer than two synsets, or one twice'}. {REMEDY}")
-    return built(settings, data_root, synsets)[0]
+    return build_with_paths(settings, data_root, synsets)[0]

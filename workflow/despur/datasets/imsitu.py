@@ -60,7 +60,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table, about, inputs = photographs(folder, PICKLES, "features", read_features)
     if inputs is None:
         remedy = "Encode the photographs, or use features=embedded"
-        arrays = [embedding_files.found(folder, f"{split}.npy", remedy=remedy) for split in SPLITS]
+        arrays = [embedding_files.find_file(folder, f"{split}.npy", remedy=remedy) for split in SPLITS]
         about["sha256"] |= embedding_files.sha256(*arrays)
         inputs = np.concatenate([np.asarray(embedding_files.read_vectors(path), np.float32) for path in arrays])
     return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "embedding", **about})

@@ -65,7 +65,7 @@ REMEDY = "It lists the photographs: columns image, gender, and class or verb"
 def labels(folder: Path, tables: list[pd.DataFrame], source: Path) -> list[str]:
     """Gives each table its class, and returns the names of all."""
     if any("class" not in table for table in tables):
-        path = embedding_files.found(
+        path = embedding_files.find_file(
             folder, "classes.csv", remedy="It says which class each verb belongs to: columns verb, class"
         )
         of = embedding_files.read_table(path, ("verb", "class")).set_index("verb")["class"]
@@ -91,7 +91,7 @@ def photographs(
         [table.assign(split=split) for split, table in zip(SPLITS, tables, strict=True)], ignore_index=True
     )
     y, a = (
-        embedding_files.coded(joined[name].astype(str), known, name, folder)
+        embedding_files.encode_labels(joined[name].astype(str), known, name, folder)
         for name, known in (("class", classes), ("gender", GENDERS))
     )
     about = {
@@ -104,7 +104,7 @@ def photographs(
 
 def read_table(folder: Path, split: str) -> tuple[Path, pd.DataFrame, None]:
     """A split's file and table."""
-    path = embedding_files.found(folder, f"{split}.parquet", f"{split}.csv", remedy=REMEDY)
+    path = embedding_files.find_file(folder, f"{split}.parquet", f"{split}.csv", remedy=REMEDY)
     return path, embedding_files.read_table(path, ("image", "gender")), None
 
 
@@ -112,7 +112,7 @@ def read_pickle(
     folder: Path, name: str, column: str, prepare: Callable[[Path, Iterable[Any]], Array]
 ) -> tuple[Path, pd.DataFrame, Array]:
     """A split's file, table and inputs."""
-    path = embedding_files.found(folder, name, remedy="Put the pickles of all three splits there")
+    path = embedding_files.find_file(folder, name, remedy="Put the pickles of all three splits there")
     table = read_pickled_table(path, (column, "verb", "gender"))
     named = table["gender"].map(dict(enumerate(GENDERS))).fillna(table["gender"])
     return path, pd.DataFrame({"image": "", "class": table["verb"], "gender": named}), prepare(path, table[column])

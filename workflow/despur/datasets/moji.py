@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.datasets.sources import embedding_files
 from despur.specs.settings import Settings, draw, float_, int_
 from despur.storage.store import Dataset, InputError
@@ -58,7 +58,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Draw the rows of each class x attribute group; only those are read from the files."""
     folder = data_root / "moji"
     paths = {
-        name: embedding_files.found(folder, f"{name}.npy", remedy=f"Download the four files of {SOURCE} there")
+        name: embedding_files.find_file(folder, f"{name}.npy", remedy=f"Download the four files of {SOURCE} there")
         for name in FILES
     }
     files = {name: embedding_files.read_vectors(path) for name, path in paths.items()}
@@ -73,7 +73,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             raise InputError(
                 f"{paths[name]} has {len(files[name])} rows, {train + 2 * held_out} are needed: lower train or held_out"
             )
-        rows[name] = generator(f"moji/{name}", settings["draw"]).permutation(len(files[name]))[: train + 2 * held_out]
+        rows[name] = derive_generator(f"moji/{name}", settings["draw"]).permutation(len(files[name]))[
+            : train + 2 * held_out
+        ]
         split = np.repeat(["val", "test", "train"], [held_out, held_out, train])
         tables.append(pd.DataFrame({"split": split, "y": y, "a": a, "row": rows[name]}))
     inputs = np.empty((sum(map(len, tables)), dims.pop()), np.float32)

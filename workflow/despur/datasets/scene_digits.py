@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.datasets.sources import scenes
-from despur.datasets.sources.subsets import fewer
+from despur.datasets.sources.subsets import select_samples
 from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, bool_, choice, digit_classes, draw, float_, for_each, int_
 from despur.storage.store import Array, Dataset
@@ -110,7 +110,7 @@ SIDE = 40
 WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
-def thin(y: Array, rows: Array, share: float) -> Array:
+def select_class_share(y: Array, rows: Array, share: float) -> Array:
     """As many of ``rows`` as possible such that ``share`` of them, to the nearest sample, are of the second class."""
     first, second = rows[y[rows] == 0], rows[y[rows] == 1]
     ratio = share / (1 - share)
@@ -131,12 +131,12 @@ def backgrounds(rng: np.random.Generator, y: Array, settings: Settings) -> Array
 
 def split_originals(y: Array, settings: Settings) -> dict[str, Array]:
     """Rows of the originals of each split; class -1 is left out."""
-    order = generator("scene_digits/split", settings["draw"]).permutation(np.flatnonzero(y >= 0))
+    order = derive_generator("scene_digits/split", settings["draw"]).permutation(np.flatnonzero(y >= 0))
     ends = np.cumsum([settings["test_fraction"], settings["val_fraction"]]) * len(order)
     rows = dict(zip(("test", "val", "train"), np.split(order, ends.round().astype(int)), strict=True))
     for split in rows:
         if y.max() == 1 and settings["class_share"] and (split == "train" or settings["test"] == "skewed"):
-            rows[split] = thin(y, rows[split], settings["class_share"])
+            rows[split] = select_class_share(y, rows[split], settings["class_share"])
     return rows
 
 
@@ -148,7 +148,7 @@ def plan(y: Array, settings: Settings) -> pd.DataFrame:
             original, a = np.repeat(rows, 2), np.tile([0, 1], len(rows))
         else:
             original = np.repeat(rows, settings["copies"] if split == "train" else 1)
-            a = backgrounds(generator(f"scene_digits/{split}", settings["draw"]), y[original], settings)
+            a = backgrounds(derive_generator(f"scene_digits/{split}", settings["draw"]), y[original], settings)
         parts.append(pd.DataFrame({"split": split, "y": y[original], "a": a, "original": original}))
     return pd.concat(parts, ignore_index=True)
 
@@ -160,11 +160,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     label = np.array([next((y for y, members in enumerate(classes) if str(d) in members), -1) for d in range(10)])
     table = plan(label[digits.target], settings)
     table["digit"] = digits.target[table["original"]]
-    rng = generator("scene_digits/scenes", settings["draw"])
+    rng = derive_generator("scene_digits/scenes", settings["draw"])
     ink, masks = scenes.render_digits(rng, digits.images[table["original"]], SIDE)
     images = scenes.paste(rng, ink, masks, scenes.textures(rng, table["a"].to_numpy(), SIDE))
     before = np.unique(table["original"][table["split"] == "train"])
-    kept = fewer(table, settings["samples"], f"scene_digits/{settings['draw']}")
+    kept = select_samples(table, settings["samples"], f"scene_digits/{settings['draw']}")
     images, masks, table = images[kept], masks[kept], table.iloc[kept].reset_index(drop=True)
     if settings["train"] == "foreground":
         bare = table["split"].isin(["train", "val"]).to_numpy()

@@ -12,7 +12,7 @@ import pandas as pd
 from PIL import Image
 
 from despur.datasets.sources import image_files, metadata_tables
-from despur.datasets.sources.subsets import fewer
+from despur.datasets.sources.subsets import select_samples
 from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset
@@ -134,7 +134,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             "original": np.arange(len(raw)),
         }
     )
-    kept = fewer(table, settings["samples"], "waterbirds")
+    kept = select_samples(table, settings["samples"], "waterbirds")
     about = {
         "size": size,
         "train_crop": "centre",

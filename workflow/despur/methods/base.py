@@ -142,7 +142,9 @@ class GradientMethod(Method):
         return self.task.batcher.read_ahead(batches)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Losses of a batch: "loss" is minimized; scalars go to history.csv; of arrays, an epoch's last are kept."""
+        """Losses of a batch. "loss" is minimized; scalars go to history.csv; of arrays, an epoch's last are kept.
+
+        ``batch``: positions of training samples (B,)."""
         return {"loss": nn.functional.cross_entropy(self.forward(batch, rng), self.task.labels[batch])}
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:

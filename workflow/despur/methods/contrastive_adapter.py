@@ -128,7 +128,7 @@ class ContrastiveAdapter(Adapter):
         """For each anchor, the rows from which its negatives are drawn."""
         s, y = self.settings, self.task.y
         if s["sampling"] == "random":
-            return self.sampler.others(anchors)
+            return self.sampler.list_other_classes(anchors)
         apart = s["neighbors"] == "other_classes"
         where = self.sampler.positions()[anchors] if s["neighbors"] == "misplaced" else anchors
         rows, count = to_device(where, self.unit.device), min(s["num_neighbors"], len(y) - 1)

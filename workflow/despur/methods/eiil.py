@@ -17,7 +17,7 @@ from despur.compute.task import Task
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.gdro import GroupDRO
 from despur.methods.irm import IRM
-from despur.samplers.domains import drawn
+from despur.samplers.domains import draw_batches
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import choice, component, float_
 from despur.specs.spec import Spec
@@ -68,7 +68,7 @@ class SecondIRM(EIIL, IRM):
         if s["irm_batches"] == "full":
             return iter([np.arange(len(self.task))])
         if s["sampler"] == "balanced":
-            return drawn(rng, 1 / sizes[self.rows] / len(sizes), s["batch_size"])
+            return draw_batches(rng, 1 / sizes[self.rows] / len(sizes), s["batch_size"])
         return GradientMethod.epoch_batches(self, rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:

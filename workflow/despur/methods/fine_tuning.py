@@ -10,7 +10,7 @@ from importlib import import_module
 import numpy as np
 from torch import nn
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.encoders.base import build_encoder
 from despur.methods.base import GradientMethod, Losses
 from despur.samplers.labeled import label_ranks
@@ -54,7 +54,9 @@ class FineTuning(GradientMethod):
         assert task.start is not None
         self.networks["encoder"].load_state_dict(task.start)
         self.augment = import_module(f"despur.augment.{chosen.base_name}").build(chosen.settings)
-        rank = label_ranks(generator("fine_tuning/labels"), task.y) if task.label_rank is None else task.label_rank
+        rank = (
+            label_ranks(derive_generator("fine_tuning/labels"), task.y) if task.label_rank is None else task.label_rank
+        )
         self.labeled = np.flatnonzero(rank < max(task.num_classes, round(self.settings["label_fraction"] * len(task))))
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:

@@ -11,7 +11,7 @@ from torch import nn
 
 from despur.losses.groups import group_means
 from despur.methods.base import GradientMethod, Losses
-from despur.samplers.domains import drawn
+from despur.samplers.domains import draw_batches
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
@@ -54,7 +54,7 @@ class GroupDRO(GradientMethod):
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """As many samples as there are, drawn with replacement, each group with the same probability; or shuffled."""
         even = self.settings["sampler"] == "balanced"
-        return drawn(rng, self.chances, self.settings["batch_size"]) if even else super().epoch_batches(rng)
+        return draw_batches(rng, self.chances, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Alg. 1 of Sagawa et al.: group means, q update, weighted sum. As in their released code, the adjustment C /

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from despur.metrics import probes
 from despur.metrics.codes import encode_logits, encode_predicted
 from despur.metrics.groups import mean
-from despur.metrics.rows import Row, accuracies, predict_neighbors
+from despur.metrics.rows import Row, measure_accuracies, predict_neighbors
 from despur.specs.paths import Run
 from despur.storage.store import Array, Dataset
 
@@ -59,7 +59,7 @@ def score(dataset: Dataset, prediction: Prediction, weights: Array) -> Iterator[
     """All metrics that are functions of a prediction. ``weights`` (W,N): how often each sample of its split counts."""
     rows, correct = dataset.rows(prediction.split), (prediction.codes == 0).astype(float)
     if prediction.metric == OWN:
-        yield from accuracies(dataset, rows, prediction.codes, weights)
+        yield from measure_accuracies(dataset, rows, prediction.codes, weights)
     elif prediction.metric == "probe_accuracy":
         yield from probes.accuracies(dataset, rows, correct, prediction.group, weights)
     else:

@@ -10,7 +10,7 @@ from math import exp, factorial
 
 import numpy as np
 
-from despur.compute.randomness import number
+from despur.compute.randomness import derive_seed
 from despur.storage.store import Array
 
 CHUNK = 20_000  # originals at a time
@@ -38,7 +38,7 @@ def counts(name: str, originals: Array, resamples: int) -> Array:
     ``name``: the data set without its settings, so that data points that share their originals share the bootstrap
     samples."""
     ids, where = np.unique(codes(originals), return_inverse=True)
-    key = mixed(np.uint64(number(f"resamples/{name}")) + mixed(ids))
+    key = mixed(np.uint64(derive_seed(f"resamples/{name}")) + mixed(ids))
     draws = mixed(np.arange(1, resamples + 1, dtype=np.uint64))
     found = np.ones((1 + resamples, len(ids)))
     for first in range(0, len(ids), CHUNK):

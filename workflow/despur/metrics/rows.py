@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.metrics import alignment, bound, fairness, groups, information
 from despur.metrics.codes import FEW
 from despur.metrics.neighbors import predict_by_neighbors
@@ -19,14 +19,14 @@ FIT_ROWS = 10_000  # the most training samples on which the non-linear attacker 
 Row = tuple[str, str, Any]  # metric, group, value: a number, or one for each row of weights
 
 
-def sizes(dataset: Dataset, rows: Array) -> Iterator[Row]:
+def count_samples(dataset: Dataset, rows: Array) -> Iterator[Row]:
     """Number of samples of each group."""
     assert dataset.groups is not None
     for name, size in zip(dataset.about["groups"], dataset.groups[rows].sum(axis=0), strict=True):
         yield "samples", name, float(size)
 
 
-def accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Array) -> Iterator[Row]:
+def measure_accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Array) -> Iterator[Row]:
     """Accuracies by group and class, their minimum and averages; GAP; with more than five classes, top-5 accuracy.
     ``codes``: of these rows (despur/metrics/codes.py). The weighted average has the training sizes of the
     class-attribute groups as weights."""
@@ -53,13 +53,13 @@ def accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Array) -> I
         yield "top5_accuracy", "", groups.mean((codes < FEW).astype(float), weights)
 
 
-def leakage(dataset: Dataset, rows: Array, features: Array, weights: Array) -> Array:
+def measure_leakage(dataset: Dataset, rows: Array, features: Array, weights: Array) -> Array:
     """Accuracy of a linear attacker that predicts the attribute, (W,). ``features`` (all,D)."""
     a, train = dataset.table["a"].to_numpy(), dataset.rows("train")
     return fairness.leakage(features[train], a[train], features[rows], a[rows], weights)
 
 
-def representations(dataset: Dataset, rows: Array, z: Array, seed: int, weights: Array) -> Iterator[Row]:
+def measure_representations(dataset: Dataset, rows: Array, z: Array, seed: int, weights: Array) -> Iterator[Row]:
     """Leakage, mutual information, alignment and cosine similarity of representations. ``seed``: of the random
     halves.
 
@@ -67,11 +67,11 @@ def representations(dataset: Dataset, rows: Array, z: Array, seed: int, weights:
     measured on representations that are standardized by the training samples."""
     y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
     standardized = standardize(z, train)
-    yield "leakage_representations", "", leakage(dataset, rows, z, weights)
-    yield "leakage_representations_standardized", "", leakage(dataset, rows, standardized, weights)
-    fit = generator("leakage", seed).permutation(train)[:FIT_ROWS]
+    yield "leakage_representations", "", measure_leakage(dataset, rows, z, weights)
+    yield "leakage_representations_standardized", "", measure_leakage(dataset, rows, standardized, weights)
+    fit = derive_generator("leakage", seed).permutation(train)[:FIT_ROWS]
     yield "leakage_representations_nonlinear", "", fairness.nonlinear_leakage(z[fit], a[fit], z[rows], a[rows], weights)
-    half = np.sort(generator("mutual_information", seed).permutation(len(rows))[: len(rows) // 2])
+    half = np.sort(derive_generator("mutual_information", seed).permutation(len(rows))[: len(rows) // 2])
     for name, labels in (("mutual_information_class", y), ("mutual_information_attribute", a)):
         yield name, "", information.mutual_information(z[rows], labels[rows], weights=weights)
         for suffix, x in (("_half", z), ("_standardized_half", standardized)):
@@ -105,7 +105,7 @@ def similarities(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Ite
         yield metric, "", groups.mean(np.array([series[i] for i in defined]), shares) if defined else float("nan")
 
 
-def theorem(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array, weights: Array) -> Iterator[Row]:
+def measure_bound(dataset: Dataset, rows: Array, z: Array, logits: Array, head: Array, weights: Array) -> Iterator[Row]:
     """Theorem 3.1 of Zhang et al. 2022 by class: average loss, worst-group loss, and the bound of their difference.
 
     As the theorem assumes, its class-attribute groups are those with training samples, and the average weighs them

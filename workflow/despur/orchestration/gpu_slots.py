@@ -94,7 +94,7 @@ def _lock(file: Path, *, wait: bool = False) -> IO[str] | None:
     return handle
 
 
-def _try(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
+def _take_free_slots(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
     """``count`` devices with a free slot, the emptiest first, or none. One process looks at a time: none waits for
     half of another's."""
     with _lock(folder / "door", wait=True):  # type: ignore[union-attr]
@@ -114,7 +114,7 @@ def take_slots(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Pa
     its children."""
     check_slots(count, 1, devices)
     told = False
-    while not (taken := _try(devices, count, jobs_per_gpu, folder)):
+    while not (taken := _take_free_slots(devices, count, jobs_per_gpu, folder)):
         if not told:
             print(
                 f"waits for {count} of {len(devices)} GPUs: all their slots are taken ({folder})",

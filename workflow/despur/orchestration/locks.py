@@ -22,7 +22,7 @@ def clear_stale_locks(folder: Path = Path(".snakemake")) -> IO[str] | None:
         alive.seek(0)
         host, hosts = platform.node(), set(alive.read().split())
         others = sorted(hosts - {host})
-        if _alone(alive):
+        if _try_exclusive_lock(alive):
             locks = [*(folder / "locks").glob("*.lock")]
             if locks and others:
                 print(
@@ -44,7 +44,7 @@ def clear_stale_locks(folder: Path = Path(".snakemake")) -> IO[str] | None:
     return alive
 
 
-def _alone(alive: IO[str]) -> bool:
+def _try_exclusive_lock(alive: IO[str]) -> bool:
     try:
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -124,7 +124,7 @@ class Claim:
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def behind(self) -> tuple[str, ...]:
+    def artifacts(self) -> tuple[str, ...]:
         """The artifacts whose runs it reads."""
         return (self.artifact, *self.beside)
 

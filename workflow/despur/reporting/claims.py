@@ -108,8 +108,8 @@ def judge_claims(
     claims may use (default: all)."""
     claims, names = read_claims(file)
     tables = {
-        behind: measure([artifact_run for artifact_run in artifact_runs if artifact_run.artifact in behind])
-        for behind in {claim.behind for claim in claims}
+        artifacts: measure([artifact_run for artifact_run in artifact_runs if artifact_run.artifact in artifacts])
+        for artifacts in {claim.artifacts for claim in claims}
     }
     printed = {claim.artifact: Printed(file.parent / "reported", names, claim.artifact) for claim in claims}
     rows = []
@@ -127,8 +127,8 @@ def judge_claims(
                 rows.append(head | {"verdict": NOT_EXECUTED, "reason": claim.not_executed})
                 continue
             head |= judge_on_printed(claim, datasets, printed[claim.artifact])
-            behind = [run for run in artifact_runs if run.artifact in claim.behind]
-            rows += [head | found for found in judge_on_each(claim, datasets, *tables[claim.behind], behind)]
+            own_runs = [run for run in artifact_runs if run.artifact in claim.artifacts]
+            rows += [head | found for found in judge_on_each(claim, datasets, *tables[claim.artifacts], own_runs)]
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
 

@@ -72,7 +72,7 @@ class Jobs:
             record["rule"], log, tuple(record["input"]), seconds, Path(file).parent, is_older(Path(file), started)
         )
 
-    def behind(self, files: Iterable[str]) -> dict[str, Job]:
+    def collect_jobs(self, files: Iterable[str]) -> dict[str, Job]:
         """All jobs that files come from, by their log."""
         found: dict[str, Job] = {}
         queue = list(files)
@@ -142,20 +142,20 @@ def measure_run(config: Mapping[str, Any]) -> dict[str, Any]:
     """Jobs and seconds behind all artifacts of a configuration: by stage and by paper, what papers share, the critical
     path, and in all."""
     jobs = Jobs()
-    behind = {
-        paper: jobs.behind(
+    by_paper = {
+        paper: jobs.collect_jobs(
             file
             for artifact in experiments.load_experiments(paper)["artifacts"]
             for file in artifact_files.list_outputs(config, paper, artifact)
         )
         for paper in config["papers"]
     }
-    behind["matrix"] = jobs.behind(matrix.list_outputs(config))
-    every = {log: job for each in behind.values() for log, job in each.items()}
-    used = Counter(log for each in behind.values() for log in each)
+    by_paper["matrix"] = jobs.collect_jobs(matrix.list_outputs(config))
+    every = {log: job for each in by_paper.values() for log, job in each.items()}
+    used = Counter(log for each in by_paper.values() for log in each)
     papers = [
         {"name": name, **sum_jobs(each.values()), "shared": sum(used[log] > 1 for log in each)}
-        for name, each in behind.items()
+        for name, each in by_paper.items()
         if each
     ]
     return {

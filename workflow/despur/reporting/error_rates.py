@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.metrics import RESAMPLES
 from despur.reporting.contrasts import FAILS, HOLDS, Contrast, Group, decide
 from despur.reporting.rank_correlations import correlate_ranks, fisher
@@ -45,7 +45,7 @@ class Noise:
     by_seed: Array
     resampled: Array
 
-    def at(self, effects: Sequence[float]) -> list[Contrast]:
+    def add_effects(self, effects: Sequence[float]) -> list[Contrast]:
         """The contrasts, at these effects."""
         return [
             Contrast(self.by_seed[:, i] + effect, self.resampled[:, i] + effect) for i, effect in enumerate(effects)
@@ -78,11 +78,11 @@ def list_situations(k: int) -> Iterator[tuple[str, int | None, list[float], int]
 def simulate_rates(k: int, seeds: int, test_noise: float, runs: int = RUNS) -> dict[str, float]:
     """How often each situation's verdict is given, as a share."""
     counted = dict.fromkeys((name for name, *_ in list_situations(k)), 0)
-    rng = generator(f"error_rates/{test_noise:g}", k, seeds)
+    rng = derive_generator(f"error_rates/{test_noise:g}", k, seeds)
     for first in range(0, runs, AT_ONCE):
         noise = simulate(rng, min(AT_ONCE, runs - first), k, seeds, test_noise)
         for name, at_least, effects, verdict in list_situations(k):
-            counted[name] += int((decide(Group(noise.at(effects), at_least)) == verdict).sum())
+            counted[name] += int((decide(Group(noise.add_effects(effects), at_least)) == verdict).sum())
     return {name: count / runs for name, count in counted.items()}
 
 
@@ -98,7 +98,7 @@ def simulate_table(runs: int = RUNS) -> pd.DataFrame:
 def simulate_correlations(points: int, seeds: int, seed_noise: float, runs: int = RUNS) -> dict[str, float]:
     """How often claims about a rank correlation are decided, as shares. Points are new ones in each simulated claim;
     ``seed_noise``: in standard deviations between points."""
-    rng = generator(f"error_rates/correlations/{seed_noise:g}", points, seeds)
+    rng = derive_generator(f"error_rates/correlations/{seed_noise:g}", points, seeds)
     first, other = rng.normal(size=(2, runs, 1, points))
     associated = ASSOCIATED * first + np.sqrt(1 - ASSOCIATED**2) * other
     noise = rng.normal(0, seed_noise, (2, runs, seeds, points))

@@ -133,7 +133,7 @@ def find_claims(claims: Iterable[Claim], artifact_run: ArtifactRun, points: pd.D
     for claim in claims:
         named = methods & {*list_words([claim.contrasts, claim.given, claim.defaults])}
         counts = not (claim.not_executed or claim.ours)
-        reads = counts and artifact_run.artifact in claim.behind
+        reads = counts and artifact_run.artifact in claim.artifacts
         if reads and (not named or artifact_run.paper_method in named):
             yield from ((claim.name, ", ".join(each)) for each in claim.rows if artifact_run.paper_dataset in each)
 

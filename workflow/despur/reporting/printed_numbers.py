@@ -42,7 +42,7 @@ class Printed(Source):
         self.names, self.first = names, first
 
     def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
-        return super().rows(table, self.called(measurement))
+        return super().rows(table, self.rename_measurement(measurement))
 
     def preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
         own = rows[rows["table"] == self.first]
@@ -52,7 +52,7 @@ class Printed(Source):
     def levels(self, key: str, measurement: Measurement) -> list[Any]:
         return super().levels(key.removeprefix("data."), measurement)
 
-    def called(self, measurement: Mapping[str, Any]) -> Measurement:
+    def rename_measurement(self, measurement: Mapping[str, Any]) -> Measurement:
         """A measurement as the paper's tables call it."""
         own = dict(measurement)
         for rule in self.names:

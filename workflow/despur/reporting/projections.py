@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.numerics.umap import draw
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate_result
@@ -26,7 +26,7 @@ def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], A
     dataset = load_dataset(result.data.folder, run.data.name)
     split, selection = ("train", "last") if result.stage == "stage1" else (dataset.about["headline"], "best")
     rows = dataset.rows(split)
-    positions = np.sort(generator("projections", run.seed).permutation(len(rows))[:samples])
+    positions = np.sort(derive_generator("projections", run.seed).permutation(len(rows))[:samples])
     z = Container(result.folder / "outputs.safetensors")[f"{run.key}/{selection}/z"][rows[positions]]
     points = to_plane(z.astype(np.float32), run.seed)
     about, table = dataset.about, dataset.table.iloc[rows[positions]]

@@ -24,24 +24,24 @@ def read_group(node: Any, shared: Mapping[str, Any], levels: Levels) -> Formulas
     not know; Missing.
     """
     if isinstance(node, list):
-        return Formulas([part for own in node for part in _dissolved(read_group(own, shared, levels))])
+        return Formulas([part for own in node for part in _list_items(read_group(own, shared, levels))])
     if not isinstance(node, Mapping):
         raise SettingError(f"{node!r} is neither a contrast nor a list of contrasts")
     inner = {**shared, **{key: value for key, value in node.items() if key not in ("at_least", "each", "of")}}
     if "of" not in node:
         return Formulas(list(read_contrasts(inner, levels)))
-    parts = _counted_parts(node, inner, levels)
+    parts = _read_items(node, inner, levels)
     count = node.get("at_least")
     if count not in (None, "most") and count > len(parts):
         raise Missing(f"at least {count} of only {len(parts)}")
     return Formulas(parts, len(parts) // 2 + 1 if count == "most" else count)
 
 
-def _dissolved(found: Formulas) -> list[Formula | Correlation | Formulas]:
+def _list_items(found: Formulas) -> list[Formula | Correlation | Formulas]:
     return found.parts if found.at_least is None else [found]
 
 
-def _counted_parts(
+def _read_items(
     node: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels
 ) -> list[Formula | Correlation | Formulas]:
     """What a group counts: for ``each`` value of a key, all that it is ``of``; else the items of a list, or single
@@ -54,7 +54,7 @@ def _counted_parts(
     elif isinstance(node["of"], list):
         groups = [read_group(own, shared, levels) for own in node["of"]]
     else:
-        return _dissolved(read_group(node["of"], shared, levels))
+        return _list_items(read_group(node["of"], shared, levels))
     return [own.parts[0] if len(own.parts) == 1 else own for own in groups]
 
 

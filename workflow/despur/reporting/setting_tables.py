@@ -83,15 +83,15 @@ def list_rows(kind: str, name: str, datasets: list[str]) -> list[Row]:
 
 def describe_stated(kind: str, name: str, datasets: list[str]) -> dict[str, str]:
     """What the files of data sets state for a component, by setting: ``cmnist `5` as stage 1``."""
-    roles = {"inference": ["groups"], "methods": ["", "stage1"]}.get(kind, [""])
+    stages = {"inference": ["groups"], "methods": ["", "stage1"]}.get(kind, [""])
     found: dict[str, list[str]] = {}
     for dataset in datasets:
         general = paper_hyperparameters(dataset, name, "")
-        for role in roles:
-            stated: dict[str, Any] = paper_hyperparameters(dataset, name, role)
+        for stage in stages:
+            stated: dict[str, Any] = paper_hyperparameters(dataset, name, stage)
             for key, value in stated.items():
-                if role != "stage1" or general.get(key) != value:
-                    at = " as stage 1" if role == "stage1" else ""
+                if stage != "stage1" or general.get(key) != value:
+                    at = " as stage 1" if stage == "stage1" else ""
                     found.setdefault(key, []).append(f"{dataset} `{spell(value)}`{at}")
     return {key: ", ".join(texts) for key, texts in found.items()}
 

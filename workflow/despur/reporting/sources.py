@@ -16,7 +16,7 @@ from despur.storage import ledger
 from despur.storage.finished_runs import means_the_same
 from despur.storage.standing import explain_revisions, judge_records
 
-NOT_ASKED = "no table of this configuration asks for it"
+NOT_SHOWN = "no table of this configuration shows it"
 
 
 @dataclass
@@ -104,4 +104,4 @@ def explain_records(sources: Sources, used: Mapping[str, str]) -> Iterator[tuple
     for path, (key, reason) in sorted(sources.records.items()):
         if not reason and sources.where[key] != str(path):
             reason = f"{sources.where[key]} is of the same run, on this machine"
-        yield path, key, reason or sources.gaps.get(key, "") or ("" if used.get(key) == str(path) else NOT_ASKED)
+        yield path, key, reason or sources.gaps.get(key, "") or ("" if used.get(key) == str(path) else NOT_SHOWN)

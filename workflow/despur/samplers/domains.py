@@ -25,7 +25,7 @@ def balanced(rng: np.random.Generator, group: Array, batch_size: int) -> Iterato
     yield from np.split(rows, range(batch_size, len(rows), batch_size))
 
 
-def drawn(rng: np.random.Generator, chances: Array, batch_size: int) -> Iterator[Array]:
+def draw_batches(rng: np.random.Generator, chances: Array, batch_size: int) -> Iterator[Array]:
     """Mini-batches of almost equal size of an epoch of N samples, drawn with replacement with ``chances`` (N,), whose
     sum is 1."""
     rows = rng.choice(len(chances), len(chances), p=chances)

@@ -72,7 +72,7 @@ class HardSampler:
         found[rows] = np.arange(len(rows)) - np.searchsorted(self.y[rows], self.y[rows])
         return found
 
-    def others(self, anchors: Array) -> list[Array]:
+    def list_other_classes(self, anchors: Array) -> list[Array]:
         """For each anchor, all rows of other classes."""
         by_class = {c: np.flatnonzero(self.y != c) for c in np.unique(self.y[anchors])}
         return [by_class[c] for c in self.y[anchors]]

@@ -59,7 +59,7 @@ class ResultPath:
         """The folder of the data that these seeds read."""
         return ResultPath(self.root, "data", draw_for_seeds(self.dataset, parse_seeds(self.seeds)))
 
-    def upstream(self, part: str) -> list["ResultPath"]:
+    def upstream(self, component: str) -> list["ResultPath"]:
         """The folders of a component (``groups``, ``stage1``) that this result reads. Where neither the data
         nor the component depends on the seed, all seeds read the same folder, ``s0``.
 
@@ -67,7 +67,7 @@ class ResultPath:
         or the BASE that the data set declares."""
         if self.stage == "data":
             sources = dict.fromkeys(
-                (p.source.name, p.source.base_name) for p in self.datasets.points if p.source and part == "stage1"
+                (p.source.name, p.source.base_name) for p in self.datasets.points if p.source and component == "stage1"
             )
             return [
                 ResultPath(self.root, "stage1", name, read_declarations("datasets", base).get("BASE", "erm"), "s0")
@@ -76,9 +76,9 @@ class ResultPath:
         drawn = draw_for_seeds(self.dataset, parse_seeds(self.seeds)) != self.dataset
         return [
             ResultPath(
-                self.root, part, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0"
+                self.root, component, self.dataset, sweep.name, self.seeds if drawn or sweep.points[0].seed(1) else "s0"
             )
-            for sweep in self.sweep.subsweeps(part)
+            for sweep in self.sweep.subsweeps(component)
         ]
 
     def runs(self) -> list["Run"]:
@@ -105,9 +105,9 @@ class Run:
         """The key of this run in the ``.safetensors`` files of its folder; also what its randomness is derived from."""
         return f"{self.data.name}/{self.spec.name}/s{self.seed}"
 
-    def of(self, part: str) -> str:
+    def find_upstream_key(self, component: str) -> str:
         """The key of the run of the stage-1 model or of the inference (``stage1``, ``groups``) that this run reads."""
-        spec = self.spec.components[part]
+        spec = self.spec.components[component]
         return f"{self.data.name}/{spec.name}/s{spec.seed(self.seed)}"
 
 

@@ -21,10 +21,10 @@ MOST_POINTS = 1000  # of one name; the largest grids of the papers have tens
 Declaration = Mapping[str, Setting]
 
 
-def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str, role: str, path: str = "") -> Spec:
+def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str, stage: str, path: str = "") -> Spec:
     """Resolve one point; ``path`` is where it stands in the name (``groups.``, ``stage1.``), for messages."""
-    declaration = _load_declaration(kind, base, role, path)
-    stated = paper_hyperparameters(dataset, base, role)
+    declaration = _load_declaration(kind, base, stage, path)
+    stated = paper_hyperparameters(dataset, base, stage)
     values, changes = _read_own_settings(declaration, stated, overrides, path)
     stated_of_stage1 = _select_stated_of_stage1(declaration, stated, values | overrides, dataset)
     dotted = stated_of_stage1 | {key: text for key, text in overrides.items() if key not in values}
@@ -61,14 +61,14 @@ def _compare_with_stated(spec: Spec, stated_of_stage1: Mapping[str, str]) -> dic
     return changes
 
 
-def _load_declaration(kind: str, base: str, role: str, path: str) -> Declaration:
+def _load_declaration(kind: str, base: str, stage: str, path: str) -> Declaration:
     """The settings that a component declares; a stage 1 may not read another stage."""
     try:
         declaration: Declaration = read_declarations(kind, base)["SETTINGS"]
     except SettingError as error:
         raise SettingError(f"{path.rstrip('.')}: {error}" if path else str(error)) from None
-    if role == "stage1" and {"groups", "stage1"} & set(declaration):
-        raise SettingError(f"stage1={base}: {base} reads another stage, so it cannot be a base; erm can")
+    if stage == "stage1" and {"groups", "stage1"} & set(declaration):
+        raise SettingError(f"stage1={base}: {base} reads another stage, so it cannot be a stage-1 model; erm can")
     return declaration
 
 
@@ -144,10 +144,10 @@ def _select_stated_of_stage1(
 
 
 @cache
-def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
+def resolve(kind: str, text: str, dataset: str = "", stage: str = "") -> Sweep:
     """Resolve a name to its points.
 
-    ``dataset``: a data set's name without settings; its file states the paper's hyper-parameters. ``role``: ``stage1``
+    ``dataset``: a data set's name without settings; its file states the paper's hyper-parameters. ``stage``: ``stage1``
     for a stage-1 model. Raises :class:`SettingError`: the key, the value, what is allowed and the nearest name."""
     base, overrides = parse(text)
     short = {key: key.removeprefix("groups.") if key.startswith("groups.stage1") else key for key in overrides}
@@ -157,7 +157,7 @@ def resolve(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
     if (count := math.prod(map(len, overrides.values()))) > MOST_POINTS:
         raise SettingError(f"{shorten(text)}: {count:,} combinations of values; a name may have {MOST_POINTS:,}")
     points = [
-        _resolve_point(kind, base, dict(zip(overrides, values, strict=True)), dataset, role)
+        _resolve_point(kind, base, dict(zip(overrides, values, strict=True)), dataset, stage)
         for values in itertools.product(*overrides.values())
     ]
     return Sweep(kind, base, overrides, points)
@@ -187,14 +187,14 @@ def check_length(name: str) -> str:
     """The name, if it can be a folder's."""
     if len(name) > LONGEST:
         raise SettingError(
-            f"{shorten(name)}: longer than the {LONGEST} characters of a folder's name; ask for shorter lists"
+            f"{shorten(name)}: longer than the {LONGEST} characters of a folder's name; shorten its lists"
         )
     return name
 
 
-def resolve_canonical(kind: str, text: str, dataset: str = "", role: str = "") -> Sweep:
+def resolve_canonical(kind: str, text: str, dataset: str = "", stage: str = "") -> Sweep:
     """Like :func:`resolve`, but refuses a name that is not spelled canonically, and says how it is."""
-    sweep = resolve(kind, text, dataset, role)
+    sweep = resolve(kind, text, dataset, stage)
     if check_length(sweep.name) != text:
-        raise SettingError(f"{text} is called {sweep.name} (keys sorted, defaults dropped): ask for that path")
+        raise SettingError(f"{text} is called {sweep.name} (keys sorted, defaults dropped): use that path")
     return sweep

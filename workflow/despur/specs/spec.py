@@ -46,7 +46,7 @@ class Spec:
         return {
             "name": self.base_name,
             **self.settings,
-            **{key: part.resolved() for key, part in self.components.items()},
+            **{key: component.resolved() for key, component in self.components.items()},
         }
 
 
@@ -77,13 +77,13 @@ class Sweep:
         """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names and of
         its stage 1."""
         alike: dict[tuple[str, str], dict[str, Spec]] = {}
-        for part in (p.components[key] for p in self.points if key in p.components):
-            alike.setdefault((part.base_name, part.settings.get("stage1", "")), {})[part.name] = part
+        for own in (p.components[key] for p in self.points if key in p.components):
+            alike.setdefault((own.base_name, own.settings.get("stage1", "")), {})[own.name] = own
         found = []
         for (base, _), named in alike.items():
-            parts = list(named.values())
-            changed = {k: list(dict.fromkeys(spell(p.value(k)) for p in parts)) for part in parts for k in part.changes}
-            found.append(Sweep(parts[0].kind, base, changed, parts))
+            points = list(named.values())
+            changed = {k: list(dict.fromkeys(spell(p.value(k)) for p in points)) for own in points for k in own.changes}
+            found.append(Sweep(points[0].kind, base, changed, points))
         return found
 
 

@@ -42,9 +42,9 @@ def read_upstream(result: ResultPath, run: Run) -> dict[str, About]:
 
 def list_upstream(result: ResultPath, run: Run) -> Iterator[tuple[str, Path, str]]:
     """(stage, folder, key) of each run of an earlier stage that a run reads, or that one of these reads."""
-    for part in ("stage1", "groups"):
-        for earlier in result.upstream(part) if part in run.spec.components else ():
+    for component in ("stage1", "groups"):
+        for earlier in result.upstream(component) if component in run.spec.components else ():
             for own in earlier.runs():
-                if own.key == run.of(part):
-                    yield part, earlier.folder, own.key
+                if own.key == run.find_upstream_key(component):
+                    yield component, earlier.folder, own.key
                     yield from list_upstream(earlier, own)

@@ -34,7 +34,7 @@ class Container:
             raise InputError(f"{self.path} holds no {key}; delete the file and let Snakemake make it again")
         return self.file.get_tensor(key)
 
-    def under(self, prefix: str) -> dict[str, Array]:
+    def load_arrays(self, prefix: str) -> dict[str, Array]:
         """All arrays whose key starts with ``prefix/``, without it."""
         return {
             k.removeprefix(f"{prefix}/"): self.file.get_tensor(k)

@@ -39,16 +39,23 @@ def validate(source: Path, dataset: Dataset) -> Dataset:
 def find_faults(dataset: Dataset) -> Iterator[str]:
     """What is wrong with a data set. Each check relies on the ones before it, so only the first fault can be
     trusted."""
-    for check in (_parts, _labels, _inputs, _beside, _splits, _classes):
+    for check in (
+        _check_arrays_and_table,
+        _check_labels,
+        _check_inputs,
+        _check_optional_arrays,
+        _check_splits,
+        _check_classes,
+    ):
         yield from check(dataset)
 
 
-def _parts(dataset: Dataset) -> Iterator[str]:
+def _check_arrays_and_table(dataset: Dataset) -> Iterator[str]:
     for name in ("inputs", "groups", "masks", "class_embeddings"):
-        part = getattr(dataset, name)
-        if not isinstance(part, np.ndarray | Lazy) and (part is not None or name == "inputs"):
+        value = getattr(dataset, name)
+        if not isinstance(value, np.ndarray | Lazy) and (value is not None or name == "inputs"):
             yield (
-                f"{name} are {type(part).__name__}; they must be a numpy array (or, of many images, a store.Lazy): "
+                f"{name} are {type(value).__name__}; they must be a numpy array (or, of many images, a store.Lazy): "
                 "np.asarray makes one"
             )
     if missing := [name for name in COLUMNS if name not in dataset.table]:
@@ -61,10 +68,10 @@ def _parts(dataset: Dataset) -> Iterator[str]:
             f"about has no {', '.join(missing)}: it names classes and attributes, the split that selects (val) and "
             "the headline (test)"
         )
-    yield from _rows(dataset)
+    yield from _check_rows(dataset)
 
 
-def _rows(dataset: Dataset) -> Iterator[str]:
+def _check_rows(dataset: Dataset) -> Iterator[str]:
     if len(dataset.inputs) != len(dataset.table):
         yield f"{len(dataset.inputs)} inputs, but {len(dataset.table)} labels: the table has one row for each input"
     for column in COLUMNS:
@@ -77,7 +84,7 @@ def _rows(dataset: Dataset) -> Iterator[str]:
             yield f"{column} holds values that cannot be told apart ({error}): it must be numbers or texts"
 
 
-def _labels(dataset: Dataset) -> Iterator[str]:
+def _check_labels(dataset: Dataset) -> Iterator[str]:
     """Samples of the split ``unlabelled`` have class -1."""
     unlabelled = (dataset.table["split"] == "unlabelled").to_numpy()
     for column, names in (("y", "classes"), ("a", "attributes")):
@@ -98,7 +105,7 @@ def _labels(dataset: Dataset) -> Iterator[str]:
             )
 
 
-def _inputs(dataset: Dataset) -> Iterator[str]:
+def _check_inputs(dataset: Dataset) -> Iterator[str]:
     inputs, about = dataset.inputs, dataset.about
     forms = {("uint8", 4): "image", ("float32", 2): "embedding", ("int32", 2): "tokens", ("int64", 2): "tokens"}
     form = forms.get((str(np.dtype(inputs.dtype)), len(inputs.shape)))
@@ -125,7 +132,7 @@ def _inputs(dataset: Dataset) -> Iterator[str]:
             )
 
 
-def _beside(dataset: Dataset) -> Iterator[str]:
+def _check_optional_arrays(dataset: Dataset) -> Iterator[str]:
     """What lies beside inputs and labels: groups, masks, class embeddings."""
     groups, masks, embeddings, inputs = dataset.groups, dataset.masks, dataset.class_embeddings, dataset.inputs
     names = dataset.about.get("groups", ())
@@ -146,7 +153,7 @@ def _beside(dataset: Dataset) -> Iterator[str]:
         )
 
 
-def _splits(dataset: Dataset) -> Iterator[str]:
+def _check_splits(dataset: Dataset) -> Iterator[str]:
     """What is trained or selected on shares no original with anything else; test splits may show the same one."""
     split, select, headline = dataset.table["split"], dataset.about["select"], dataset.about["headline"]
     for name in ("train", headline):
@@ -168,7 +175,7 @@ def _splits(dataset: Dataset) -> Iterator[str]:
         )
 
 
-def _classes(dataset: Dataset) -> Iterator[str]:
+def _check_classes(dataset: Dataset) -> Iterator[str]:
     """No method can learn a class that training lacks."""
     labels = dataset.table[dataset.table["split"] != "unlabelled"]
     unseen = np.setdiff1d(labels["y"], labels.loc[labels["split"] == "train", "y"])

@@ -153,9 +153,7 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
     parts = list(points.values())
     shapes = {p.inputs.shape[1:] for p in parts}
     if len(shapes) > 1:
-        raise InputError(
-            f"{folder}: samples of shapes {sorted(shapes)} cannot share a file; ask for a path of its own for each"
-        )
+        raise InputError(f"{folder}: samples of shapes {sorted(shapes)} cannot share a file; use one path for each")
     write_rows(folder / "inputs.npy", [p.inputs for p in parts])
     write_rows(folder / "masks.npy", [NO_MASKS if p.masks is None else p.masks for p in parts])
     with atomic(folder / "groups.npz") as temporary:

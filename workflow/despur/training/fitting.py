@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from despur.compute.machine import Machine
-from despur.compute.randomness import generator, number, seed_torch
+from despur.compute.randomness import derive_generator, derive_seed, seed_torch
 from despur.methods.families.fitted import FittedMethod
 from despur.training.progress import Progress, Score, TrainingError, load_checkpoint, save_checkpoint
 
@@ -21,9 +21,9 @@ def fit_once(method: FittedMethod, key: str, score: Score, machine: Machine, che
     if progress.finished:
         return progress
     started = time.perf_counter()
-    seed_torch(number(key, 0, 0))
+    seed_torch(derive_seed(key, 0, 0))
     with machine.autocast:
-        method.fit(rng := generator(key, 0, 0))
+        method.fit(rng := derive_generator(key, 0, 0))
         loss = mean_loss(method, rng)
     if not math.isfinite(loss):
         raise TrainingError(f"{key}: mean loss is {loss} after the fit; settings {dict(method.settings)}")

@@ -53,7 +53,7 @@ class RunInputs:
 
     def stage1_key(self, run: Run) -> str:
         """The key of a run's stage-1 model, at the step that the method reads."""
-        return f"{run.of('stage1')}/{run.spec.settings['stage1_selection']}"
+        return f"{run.find_upstream_key('stage1')}/{run.spec.settings['stage1_selection']}"
 
     def load_stage1_outputs(self, run: Run, rows: Array) -> Stage1Outputs | None:
         """Outputs of the stage-1 model for the samples at these rows. None if the method reads none, or if that model
@@ -64,7 +64,7 @@ class RunInputs:
         key = self.stage1_key(run)
         outputs, weights = (
             Container(folder / "outputs.safetensors"),
-            Container(folder / "models.safetensors").under(key),
+            Container(folder / "models.safetensors").load_arrays(key),
         )
         if f"{key}/logits" not in outputs.keys:
             return None
@@ -80,8 +80,8 @@ class RunInputs:
         if "stage1_weights" not in run.spec.settings:
             return None
         folder = self.find_folder("stage1", run.spec.components["stage1"].base_name)
-        key = f"{run.of('stage1')}/{run.spec.settings['stage1_weights']}"
-        weights = Container(folder / "models.safetensors").under(key)
+        key = f"{run.find_upstream_key('stage1')}/{run.spec.settings['stage1_weights']}"
+        weights = Container(folder / "models.safetensors").load_arrays(key)
         return {k.removeprefix("encoder."): torch.from_numpy(v) for k, v in weights.items() if k.startswith("encoder.")}
 
     def load_inferred_attribute(self, run: Run) -> Array | None:
@@ -89,7 +89,7 @@ class RunInputs:
         if "groups" not in run.spec.components:
             return None
         folder = self.find_folder("groups", run.spec.components["groups"].base_name)
-        return Container(folder / "groups.safetensors")[run.of("groups")].astype(int)
+        return Container(folder / "groups.safetensors")[run.find_upstream_key("groups")].astype(int)
 
     def build_task(self, run: Run, dataset: Dataset) -> Task:
         """The training samples of a run, and all that its method may know about them."""

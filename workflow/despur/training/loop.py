@@ -14,7 +14,7 @@ from typing import Any
 
 from despur.compute import compiling, distributed
 from despur.compute.machine import Machine
-from despur.compute.randomness import generator, number, seed_torch
+from despur.compute.randomness import derive_generator, derive_seed, seed_torch
 from despur.methods.base import GradientMethod, Losses, require_loss
 from despur.specs.settings import Settings
 from despur.training.progress import Progress, Score, TrainingError, load_checkpoint, save_checkpoint
@@ -52,7 +52,7 @@ class Trainer:
         """The steps of an epoch that are not done yet, and the evaluation at its end."""
         p = self.progress
         self.method.epochs_done = p.epoch
-        batches = list(self.method.epoch_batches(generator(self.key, p.epoch)))
+        batches = list(self.method.epoch_batches(derive_generator(self.key, p.epoch)))
         if not batches:
             raise TrainingError(f"{self.key}: an epoch without a batch; settings {dict(settings)}")
         self.epochs_per_step = 1 / len(batches)
@@ -98,11 +98,11 @@ class Trainer:
     def step(self, batch: Any) -> None:
         """One optimizer step with its own randomness."""
         p = self.progress
-        seed_torch(number(self.key, p.epoch, p.step_in_epoch))
+        seed_torch(derive_seed(self.key, p.epoch, p.step_in_epoch))
         self.method.steps_done = p.step
         self.method.set_learning_rate(self.epochs_done)
         process = (distributed.rank(),) if distributed.processes() > 1 else ()
-        rng = generator(self.key, p.epoch, p.step_in_epoch, *process)
+        rng = derive_generator(self.key, p.epoch, p.step_in_epoch, *process)
         with self.machine.autocast, compiling.step(self.compiled):
             losses = self.method.step(distributed.shard(batch), rng)
         p.step, p.step_in_epoch, p.steps_since_eval = p.step + 1, p.step_in_epoch + 1, p.steps_since_eval + 1
@@ -137,7 +137,7 @@ class Trainer:
         p = self.progress
         means = self.mean_losses()
         require_loss(means, self.key)
-        self.method.before_eval(generator(self.key, p.epoch, p.step_in_epoch, 0))
+        self.method.before_eval(derive_generator(self.key, p.epoch, p.step_in_epoch, 0))
         scores = self.score(self.method)
         p.add_scores({**means, **scores})
         p.totals, p.counts, p.steps_since_eval = {}, {}, 0

@@ -16,7 +16,7 @@ import torch
 from despur.compute import compiling, distributed
 from despur.compute.input_batcher import present
 from despur.compute.machine import Machine, device_name, set_up_machine
-from despur.compute.randomness import generator, number
+from despur.compute.randomness import derive_generator, derive_seed
 from despur.methods.base import GradientMethod, Method
 from despur.methods.families.fitted import FittedMethod
 from despur.specs.paths import ResultPath, Run
@@ -61,7 +61,7 @@ class RunJob:
             raise SettingError(f"{run.spec.base_name} compares or counts within a process: start it without torchrun")
         key = f"{run.data.base_name}/{run.spec.base_name}/{run.seed}"
         with torch.random.fork_rng():
-            torch.manual_seed(number(key, -1))
+            torch.manual_seed(derive_seed(key, -1))
             method = method_class(self.inputs.build_task(run, dataset), run.spec)
             if not method_class.SET_AFTER_TRAINING:
                 return method, self.train_method(run, method, dataset, key)
@@ -75,7 +75,7 @@ class RunJob:
 
     def train_method(self, run: Run, method: Method, dataset: Dataset, key: str) -> Progress:
         """Train or fit a method. One that needs neither has made no step."""
-        checkpoint = self.checkpoints / f"{number(run.key)},s{run.seed}.pt"
+        checkpoint = self.checkpoints / f"{derive_seed(run.key)},s{run.seed}.pt"
         if isinstance(method, GradientMethod):
             score = Evaluator(dataset, self.machine, key, method.settings.get("criterion", "objective"))
             return Trainer(method, key, score, self.machine, checkpoint).run()
@@ -121,10 +121,10 @@ class RunJob:
         """Load a state of a run, fit what is fitted after training, and compute the outputs of all samples."""
         method.networks.load_state_dict(state)
         started = time.perf_counter()
-        method.on_train_end(generator(run.key, -4))
+        method.on_train_end(derive_generator(run.key, -4))
         seconds = time.perf_counter() - started
         weights = {name: value.cpu().numpy().copy() for name, value in method.networks.state_dict().items()}
-        checkpoint = self.checkpoints / f"{number(run.key)}.npy"
+        checkpoint = self.checkpoints / f"{derive_seed(run.key)}.npy"
         outputs = compute_outputs(method, self.inputs.load_dataset(run), run, self.machine, checkpoint)
         return weights, outputs, seconds
 
@@ -157,7 +157,7 @@ def compute_outputs(method: Method, dataset: Dataset, run: Run, machine: Machine
     """``z`` and (with a head) ``logits`` of every sample of a data set, in its order."""
     crop = dataset.about.get("test_crop", "centre")
     batcher = present(dataset, np.arange(len(dataset.inputs)), crop, machine.device)
-    return method.outputs(batcher, generator(run.key, -2), checkpoint)
+    return method.outputs(batcher, derive_generator(run.key, -2), checkpoint)
 
 
 def train_all(result: ResultPath, arguments: argparse.Namespace, selections: tuple[str, ...]) -> None:

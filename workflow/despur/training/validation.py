@@ -8,7 +8,7 @@ from scipy.special import log_softmax
 
 from despur.compute.input_batcher import present
 from despur.compute.machine import Machine
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.compute.task import encode, head_of
 from despur.methods.base import GradientMethod, Method
 from despur.metrics.groups import worst_group_accuracy
@@ -39,7 +39,7 @@ class Evaluator:
             raise SettingError(f"{self.key}: the data set has no validation split to select on: set criterion=last")
         if self.criterion == "val_objective":
             return {self.criterion: -self.mean_objective(method)}
-        logits = encode(method.networks["encoder"], head, self.batcher, generator(self.key, -3))["logits"]
+        logits = encode(method.networks["encoder"], head, self.batcher, derive_generator(self.key, -3))["logits"]
         correct = logits.argmax(axis=1) == self.y
         scores = {
             "val_worst_group_accuracy": float(worst_group_accuracy(correct, self.groups)),
@@ -53,7 +53,7 @@ class Evaluator:
     def mean_objective(self, method: Method) -> float:
         """Mean over random mini-batches, the same at each evaluation, about as large as in training."""
         assert isinstance(method, GradientMethod)
-        rng = generator(self.key, -3)
+        rng = derive_generator(self.key, -3)
         z = torch.from_numpy(encode(method.networks["encoder"], None, self.batcher, rng)["z"]).to(
             method.task.device, torch.float32
         )

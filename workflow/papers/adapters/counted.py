@@ -17,7 +17,7 @@ def measure_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> lis
     adapters = [each for each in artifact_runs if each.paper_method.startswith("contrastive_adapter")]
     trained, upstream, found = load_abouts(adapters), load_upstream(adapters), []
     for key, own in sorted(trained.items()):
-        model = upstream[key].get(f"stage1/{find_run(key).of('stage1')}", {})
+        model = upstream[key].get(f"stage1/{find_run(key).find_upstream_key('stage1')}", {})
         size = model.get("model_parameters", model.get("trained_parameters"))
         if size is not None:
             found.append(100 * own["trained_parameters"] / size)
@@ -45,9 +45,11 @@ def bound_lipschitz_constant(artifact_runs: Sequence[ArtifactRun]) -> tuple[floa
                     named.LARGER,
                 ):
                     (source,) = result.upstream("stage1")
-                    kept = Container(result.folder / "models.safetensors").under(f"{run.key}/best")
+                    kept = Container(result.folder / "models.safetensors").load_arrays(f"{run.key}/best")
                     weights = {key.removeprefix("encoder."): value for key, value in kept.items()}
-                    z = Container(source.folder / "outputs.safetensors")[f"{run.of('stage1')}/last/z"].astype(float)
+                    z = Container(source.folder / "outputs.safetensors")[
+                        f"{run.find_upstream_key('stage1')}/last/z"
+                    ].astype(float)
                     return sampled_bound(weights, z), product_bound(weights)
     raise NotRun("the contrastive adapter was not run on Waterbirds")
 

@@ -62,7 +62,7 @@ def load_run(artifact_run: ArtifactRun) -> ExplainedRun:
     """What the saliency stage wrote of a run's first seed."""
     result = locate_result(artifact_run.folders[0])
     run = result.runs()[0]
-    arrays = Container(result.folder / "saliency.safetensors").under(run.key)
+    arrays = Container(result.folder / "saliency.safetensors").load_arrays(run.key)
     return ExplainedRun(artifact_run, load_dataset(result.data.folder, run.data.name), arrays)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, create_grid, label_rows, name_data, write_figure
 from despur.specs.paths import locate_result
@@ -39,7 +39,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for row, artifact_run in zip(axes, artifact_runs, strict=True):
         data, dataset = next(pair for pair in load_first_seed(artifact_run) if pair[0].settings["sigma"] == 50)
         for axis, letter, (split, name) in zip(row, "abcd", SPLITS.items(), strict=True):
-            rows = generator(f"figure_2/{split}").permutation(dataset.rows(split))[: ROWS * COLUMNS]
+            rows = derive_generator(f"figure_2/{split}").permutation(dataset.rows(split))[: ROWS * COLUMNS]
             axis.imshow(arrange_images(np.stack([dataset.inputs[i] for i in rows])))
             axis.set(xticks=[], yticks=[])
             axis.set_title(f"({letter}) {name}", loc="left")
@@ -76,7 +76,7 @@ def measure_colors(data: Spec, dataset: Dataset) -> pd.DataFrame:
     parts = []
     for value, name in enumerate(dataset.about["attributes"]):
         mine = np.flatnonzero((dataset.table["a"] == value).to_numpy())
-        rows = np.sort(generator(f"figure_3/{name}").permutation(mine)[:SAMPLES])
+        rows = np.sort(derive_generator(f"figure_3/{name}").permutation(mine)[:SAMPLES])
         brightest = np.array([dataset.inputs[i].reshape(-1, 3).max(axis=0) for i in rows])
         parts.append(pd.DataFrame(brightest, columns=list(CHANNELS)).assign(domain=name, sample=rows))
     return pd.concat(parts, ignore_index=True).assign(data=data.name, sigma=data.settings["sigma"])

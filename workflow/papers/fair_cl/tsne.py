@@ -9,7 +9,7 @@ import pandas as pd
 import seaborn as sns
 from sklearn.manifold import TSNE
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, label_rows, name_data, write_figure
 from despur.reporting.printed_names import NAMES
@@ -23,7 +23,7 @@ PALETTE = sns.color_palette("colorblind", 10)
 
 def draw_samples(dataset: Dataset, seed: int) -> Array:
     """Rows of at most EACH random training samples of each class, the same for all methods."""
-    rows = generator("fair_cl/figure_4", seed).permutation(dataset.rows("train"))
+    rows = derive_generator("fair_cl/figure_4", seed).permutation(dataset.rows("train"))
     return np.concatenate([rows[dataset.y[rows] == label][:EACH] for label in range(len(dataset.about["classes"]))])
 
 

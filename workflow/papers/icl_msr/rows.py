@@ -93,7 +93,7 @@ def load_seconds(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     rows = []
     for key, upstream in load_upstream(artifact_runs).items():
         run = find_run(key)
-        if about := upstream.get(f"stage1/{run.of('stage1')}"):
+        if about := upstream.get(f"stage1/{run.find_upstream_key('stage1')}"):
             own = {"data": run.data.name, "method": run.spec.name, "seed": run.seed}
             rows.append(own | {"seconds": about["seconds"], "machine": describe_machine(about)})
     return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "machine"])

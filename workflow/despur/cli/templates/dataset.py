@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_wine
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.specs.settings import Settings, draw
 from despur.storage.store import Dataset
 
@@ -20,7 +20,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Inputs are float32 embeddings (N,13), standardized; the table has one row for each. Raw files, if there are any,
     are read from ``data_root``, and named in RAW (despur/storage/raw_files.py)."""
     wine = load_wine()
-    order = generator("new_dataset", settings["draw"]).permutation(len(wine.data))
+    order = derive_generator("new_dataset", settings["draw"]).permutation(len(wine.data))
     split = np.array(["train", "val", "test", "train"])[order % 4]
     train = wine.data[split == "train"]  # test data decide nothing, the scale included
     inputs = (wine.data - train.mean(axis=0)) / train.std(axis=0)

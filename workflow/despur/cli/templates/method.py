@@ -17,8 +17,8 @@ SETTINGS = {
 class NewMethod(GradientMethod):
     """Minimizes what ``losses`` returns. All else is as in ERM (despur/methods/base.py)."""
 
-    def losses(self, rows: Array, rng: np.random.Generator) -> Losses:
-        """The equation of the paper. ``rows``: positions of training samples (B,)."""
-        logits = self.forward(rows, rng)
-        loss = functional.cross_entropy(logits, self.task.labels[rows], label_smoothing=self.settings["smoothing"])
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """The equation of the paper. ``batch``: positions of training samples (B,)."""
+        logits = self.forward(batch, rng)
+        loss = functional.cross_entropy(logits, self.task.labels[batch], label_smoothing=self.settings["smoothing"])
         return {"loss": loss}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import class_folders
 from despur.storage.raw_files import sha256
@@ -43,15 +43,15 @@ class Hierarchy:
         except ValueError as error:
             raise InputError(f"{folder} is not the published hierarchy ({error}). {REMEDY}") from error
         self.names = {synset: name.split(",")[0] for synset, name in (called | self.leaves).items()}
-        self.below = cache(self._below)
+        self.find_classes = cache(self._find_classes)
 
-    def _below(self, node: str) -> frozenset[str]:
+    def _find_classes(self, node: str) -> frozenset[str]:
         own = {node} if node in self.leaves else set()
-        return frozenset(own.union(*(self.below(child) for child in self.children.get(node, []))))
+        return frozenset(own.union(*(self.find_classes(child) for child in self.children.get(node, []))))
 
     def descendants(self, node: str) -> set[str]:
         """This node and those below it that have a class below them."""
-        found = {node} if self.below(node) else set()
+        found = {node} if self.find_classes(node) else set()
         return found.union(*(self.descendants(child) for child in self.children.get(node, [])))
 
     def level(self, node: str) -> int:
@@ -64,7 +64,7 @@ class Hierarchy:
         are left out."""
         rng = np.random.RandomState(2)  # theirs: which subclasses there are is part of the benchmark, not of a run
         nodes = sorted(node for node in self.descendants(ancestor) if self.level(node) == level)
-        classes = {node: sorted(self.below(node)) for node in nodes}
+        classes = {node: sorted(self.find_classes(node)) for node in nodes}
         return {node: sorted(rng.choice(own, size, replace=False)) for node, own in classes.items() if len(own) >= size}
 
 
@@ -81,7 +81,7 @@ def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int
     folder = metadata_tables.find(data_root, ROOTS, IMAGENET)
     train, test = (class_folders(folder / part, synsets, IMAGENET) for part in ("train", "val"))
     split = np.array(["train"] * len(train) + ["test"] * len(test), dtype=object)
-    held_out = generator("breeds/split").permutation(len(train))[: round(0.2 * len(train))]
+    held_out = derive_generator("breeds/split").permutation(len(train))[: round(0.2 * len(train))]
     split[held_out] = "val"
     which = np.array([number for _, number in (*train, *test)])
     table = pd.DataFrame(

@@ -4,7 +4,7 @@ torch here."""
 import numpy as np
 from sklearn.datasets import load_digits
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.datasets.sources import scenes
 from despur.datasets.sources.prompts import fill
 from despur.storage.store import Array
@@ -42,7 +42,7 @@ def captioned_scenes(originals: Array, count: int, skew: float, named: float) ->
 
     The same for every seed of a run. Returns uint8 (N,40,40,3) and N captions.
     """
-    scans, rng = load_digits(), generator("captions/scenes")
+    scans, rng = load_digits(), derive_generator("captions/scenes")
     known = np.unique(originals)
     digit = scans.target[known]
     drawn = np.concatenate([np.resize(rng.permutation(known[digit == d]), count) for d in np.unique(digit)])

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.storage.store import Array, Dataset, InputError
 
 
@@ -24,7 +24,7 @@ def validate_images(path: Path, images: Array, labels: Array, remedy: str) -> tu
 
 def per_class(purpose: str, labels: Array, count: int) -> Array:
     """Rows of ``count`` samples of each class, at random, none twice; all of a class that has fewer."""
-    rng = generator(purpose)
+    rng = derive_generator(purpose)
     return np.concatenate([rng.permutation(np.flatnonzero(labels == label))[:count] for label in range(10)])
 
 
@@ -39,7 +39,7 @@ def join_sources(
     table = pd.concat([pd.DataFrame({"split": split, "y": y, "a": a}) for _, y, split, a in parts], ignore_index=True)
     table["original"] = np.arange(len(table))
     pool = np.flatnonzero(table["split"] == "train")
-    table.loc[generator(f"{name}/split").permutation(pool)[: round(0.2 * len(pool))], "split"] = "val"
+    table.loc[derive_generator(f"{name}/split").permutation(pool)[: round(0.2 * len(pool))], "split"] = "val"
     about = {
         **{"size": 32, "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
         **{"classes": first.about["classes"], "attributes": ["CIFAR-10", other], "attribute": "source"},

@@ -19,7 +19,7 @@ from despur.storage.store import Array, Dataset, InputError, Lazy
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
 
 
-def found(folder: Path, *names: str, remedy: str) -> Path:
+def find_file(folder: Path, *names: str, remedy: str) -> Path:
     """The first of these files that lies in the folder. Raises InputError, saying what to do, if none does."""
     for name in names:
         if (folder / name).exists():
@@ -91,7 +91,7 @@ def read_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     return table
 
 
-def coded(values: Sequence[Any] | Array, names: Sequence[str], what: str, source: Path) -> Array:
+def encode_labels(values: Sequence[Any] | Array, names: Sequence[str], what: str, source: Path) -> Array:
     """Positions in ``names``, int64 (N,); values may be the names, or positions already."""
     position: dict[Any, int] = {name: i for i, name in enumerate(names)}
     position |= {i: i for i in range(len(names))}

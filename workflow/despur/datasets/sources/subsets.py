@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from despur.compute.randomness import generator
+from despur.compute.randomness import derive_generator
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
@@ -20,7 +20,7 @@ def quotas(sizes: Array, count: int) -> Array:
     return found
 
 
-def fewer(table: pd.DataFrame, count: int, key: str) -> Array:
+def select_samples(table: pd.DataFrame, count: int, key: str) -> Array:
     """Positions to keep: every held-out sample and ``count`` training samples, 0: all of them. Nested: more samples
     hold the fewer.
 
@@ -33,6 +33,6 @@ def fewer(table: pd.DataFrame, count: int, key: str) -> Array:
     _, group, sizes = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
     if not len(sizes) <= count <= len(train):
         raise SettingError(f"samples={count}: there are {len(train)} training samples in {len(sizes)} groups")
-    order = generator(f"{key}/samples").permutation(len(train))
+    order = derive_generator(f"{key}/samples").permutation(len(train))
     kept = [train[order[group.ravel()[order] == g][:n]] for g, n in enumerate(quotas(sizes, count))]
     return np.sort(np.concatenate([np.flatnonzero(table["split"] != "train"), *kept]))
