@@ -40,9 +40,10 @@ def write_clip(root: Path) -> None:
         state = open_clip.create_model(model).state_dict()
         save_file({name: value.contiguous() for name, value in state.items()}, folder / "open_clip_model.safetensors")
     for model in ("RN50", "RN50x4"):
-        state = dict(open_clip.create_model(model).state_dict())
-        del state["logit_scale"]  # CLOOB has no temperature
-        torch.save({"state_dict": state}, root / f"clip/cloob_{model.lower()}_yfcc_epoch_28.pt")
+        state = open_clip.create_model(model).state_dict()
+        del state["logit_scale"]  # CLOOB has no temperature, and its text network is called transformer
+        named = {name if name.startswith("visual.") else f"transformer.{name}": state[name] for name in state}
+        torch.save({"state_dict": named}, root / f"clip/cloob_{model.lower()}_yfcc_epoch_28.pt")
 
 
 def write_gpt_neo(root: Path) -> None:
