@@ -15,7 +15,7 @@ reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	$(RUN) snakemake --configfile $(CONFIG) --report $(OUTPUTS)/report.html > /dev/null
 	@$(RUN) despur explore --output $(OUTPUTS)/explorer.html || \
 		echo "There is no new $(OUTPUTS)/explorer.html, for the reason above. It shows all runs that are here, not only those of $(CONFIG): the run goes on."
-	@$(RUN) despur verdict --configfile $(CONFIG)
+	@$(RUN) despur summary --configfile $(CONFIG)
 	@$(RUN) python -m despur.reporting.digits --configfile $(CONFIG)
 
 verdicts: $(VENV)/ready ## no training: tables and scorecard from what the ledger and this machine have measured
@@ -23,7 +23,7 @@ verdicts: $(VENV)/ready ## no training: tables and scorecard from what the ledge
 
 smoke: $(VENV)/ready ## does it work here? one method, one seed (config/smoke.yaml)
 	$(RUN) snakemake --configfile config/smoke.yaml
-	@$(RUN) despur show results/runs/colored_digits/jtt/s0 && despur verdict --configfile config/smoke.yaml
+	@$(RUN) despur show results/runs/colored_digits/jtt/s0 && despur summary --configfile config/smoke.yaml
 	@echo "It works. A figure to look at: results/smoke/papers/cnc/figure_5.png. The whole bundled run: make."
 
 environment: $(VENV)/ready ## .venv with exactly the locked packages

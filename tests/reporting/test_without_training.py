@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from records import add
 
-from despur.cli.verdict import count_scorecard
+from despur.cli.summary import count_scorecard
 from despur.reporting.without_training import give_verdicts
 from despur.storage import ledger
 

@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from despur.cli import check, diff, explain, explore, fetch, judge, ledger, list, new, plan, run, show, unused, verdict
+from despur.cli import check, diff, explain, explore, fetch, judge, ledger, list, new, plan, run, show, summary, unused
 from despur.cli.rows import format_json
 from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
@@ -74,8 +74,8 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         },
     ),
     "unused": (unused.list_unused, {}),
-    "verdict": (
-        verdict.summarize_run,
+    "summary": (
+        summary.summarize_run,
         {"--configfile": PATH | {"default": Path("config.yaml"), "help": "of the run; default: config.yaml"}},
     ),
     "plan": (

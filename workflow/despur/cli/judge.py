@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from despur.cli.verdict import count_scorecard
+from despur.cli.summary import count_scorecard
 
 
 def judge_measured(configfile: Path, output: Path, no_ledger: bool) -> Iterator[str]:

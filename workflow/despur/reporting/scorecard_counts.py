@@ -1,4 +1,4 @@
-"""The rows of a scorecard and what is counted of them. The page, the README and ``despur verdict`` show these counts:
+"""The rows of a scorecard and what is counted of them. The page, the README and ``despur summary`` show these counts:
 numbers and claims on the papers' own data; apart from them, claims on substitute data; and the papers' slips.
 Comparisons that no paper states (claims.yaml, ``ours``) have rows, and are counted nowhere.
 

@@ -1,4 +1,4 @@
-"""despur verdict: a scorecard in one line."""
+"""despur summary: a scorecard in one line."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from despur.cli.rows import format_json
-from despur.cli.verdict import summarize_run
+from despur.cli.summary import summarize_run
 from despur.reporting.scorecard_counts import COLUMNS
 from despur.specs.settings import SettingError
 

@@ -1,4 +1,4 @@
-"""``despur verdict``: what the run of a configuration made, where it is, and the verdict in one line."""
+"""``despur summary``: what the run of a configuration made, where it is, and the verdict in one line."""
 
 from collections.abc import Iterator
 from pathlib import Path
