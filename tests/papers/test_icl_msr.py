@@ -4,6 +4,7 @@ import json
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,7 @@ def accuracy(run, split, metric):
     return (
         0.3
         + rise
+        + 1e-5 * (crc32(f"{run.key} {split}".encode()) % 97)  # no two differ by the same from seed to seed
         + 0.001 * len(base.base_name)
         + {"average_accuracy": 0, "top5_accuracy": 0.1, "knn5_accuracy": -0.02}[metric]
     )
@@ -251,7 +253,7 @@ def test_the_numbers_of_the_text(scripts, artifact_run, tmp_path):
     assert own.loc["best_lambda", "ours"] == own.loc["best_gamma", "ours"] == 1
     assert own.loc["worst_gamma", "ours"] == 1000  # three powers of ten away from the best, 0.01 is two
     gain = 100 * (0.05 + 0.001 * len("_msr") - 0.01)  # the median: of BYOL and LMCL, whose lambda is .1
-    assert own.loc["improvement_upper_bound_in_most_cases", "ours"] == pytest.approx(gain)
+    assert own.loc["improvement_upper_bound_in_most_cases", "ours"] == pytest.approx(gain, abs=0.1)
     assert own.loc["n_classes", ["ours", "verdict"]].tolist() == [30, "of the loader alone: not compared"]
 
 
@@ -356,7 +358,7 @@ def test_claims_are_judged_on_what_was_made_up(scripts, artifact_run, tmp_path):
         *("lambda_1_is_best", "gamma_1_is_best"),
     ):
         assert verdicts[name] == "holds", name
-    assert found.loc["foregrounds_alone_are_best", "estimate"] == pytest.approx(0)
+    assert found.loc["foregrounds_alone_are_best", "estimate"] == pytest.approx(0, abs=2e-3)
     msr = resolve("methods", "simclr_msr", "scene_digits").points[0].settings["epochs"]
     low, high = (expected(f"linear_classifier+stage1.epochs={epochs}", seeds="s0-2") for epochs in (4, 16))
     gain = expected("linear_classifier+stage1=simclr_msr", seeds="s0-2") - (low + (4 * msr - 4) / 12 * (high - low))
