@@ -178,14 +178,14 @@ def test_alpha_is_selected_on_validation_data_not_on_test_data(scripts, artifact
     swap = (table["split"] == "val") & (table["metric"] == "worst_group_accuracy")
     table.loc[swap, "value"] = table.loc[swap, "method"].str.contains("alpha=1").astype(float)
     table.to_csv(file, index=False)
-    found = scripts["joined"].load_metrics_of_all_samples(artifact_runs)
+    found = scripts["merged_tables"].load_metrics_of_all_samples(artifact_runs)
     test = found[(found["metric"] == "worst_group_accuracy") & (found["split"] == "test")]
     assert set(test.loc[test["paper_method"] == "wise_ft", "value"]) == {0.5}
     assert set(test.loc[test["paper_method"] == "linear_probe", "value"]) == {0.6}
 
 
 def test_models_are_told_apart(scripts):
-    identify = scripts["named"].identify
+    identify = scripts["method_names"].identify
     assert identify("zero_shot", f"prompting+{FULL}", "scene_digits")[:2] == ("zero_shot", "clip_rn50")
     assert identify("zero_shot", f"prompting+{FEW}", "scene_digits")[:2] == ("zero_shot", "clip_rn101")
     assert identify("zero_shot", "prompting+stage1.encoder.model=ViT-L-14", "waterbirds")[1] == "clip_vit_l14"
@@ -253,7 +253,7 @@ def of_waterbirds(artifact_run, parameters):
 def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(scripts, artifact_run, tmp_path):
     from torchvision.models import resnet50
 
-    assert sum(p.numel() for p in resnet50().parameters()) == scripts["derived"].RESNET50
+    assert sum(p.numel() for p in resnet50().parameters()) == scripts["derived_metrics"].RESNET50
     artifact_runs = of_waterbirds(artifact_run, {"contrastive_adapter": 263_424, "zero_shot": 0, "ssa": 23_512_130})
     table = made(scripts, "table_6", artifact_runs, tmp_path)
     row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
@@ -323,7 +323,7 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, m
 def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, artifact_run, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
     few = artifact_run("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5")
-    metrics, resamples = scripts["joined"].load_runs([*runs, few])
+    metrics, resamples = scripts["merged_tables"].load_runs([*runs, few])
     for table, column in ((metrics, "value"), (resamples, "0")):
         own = table[
             (table["artifact"] == "figure_5")

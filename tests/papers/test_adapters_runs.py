@@ -25,9 +25,9 @@ USED = {name: parse(experiments.list_substitutes(CONFIG, name)[0])[0] for name i
 
 
 @pytest.fixture(scope="module")
-def named():
+def method_names():
     with import_scripts("adapters") as scripts:
-        yield scripts["named"]
+        yield scripts["method_names"]
 
 
 @pytest.mark.parametrize("paper_dataset", USED)
@@ -100,18 +100,18 @@ def test_texts_are_those_of_gpt_neo():
             assert data.settings["vocabulary"] == "gpt2" and stage1.settings["templates"] == "gpt_neo"
 
 
-def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(named):
+def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(method_names):
     found = set()
     for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "figure_3"):
         for point in locate_result(artifact_run.folders[0]).sweep.points:
             found.add(
                 (
                     artifact_run.paper_dataset,
-                    *named.identify(artifact_run.paper_method, point.name, artifact_run.dataset)[:2],
+                    *method_names.identify(artifact_run.paper_method, point.name, artifact_run.dataset)[:2],
                 )
             )
     asked = itertools.product(
-        EXPERIMENTS["artifacts"]["figure_3"]["datasets"], ["zero_shot", "adapter"], named.BACKBONES.values()
+        EXPERIMENTS["artifacts"]["figure_3"]["datasets"], ["zero_shot", "adapter"], method_names.BACKBONES.values()
     )
     assert set(asked) <= found
 
@@ -148,7 +148,7 @@ def named_in_table_3(models):
     return [model for model in models if model in ("clip_rn50", "clip_vit_l14")]
 
 
-def ran(named, claim, paper_dataset):
+def ran(method_names, claim, paper_dataset):
     """What the published configuration runs for a claim on a data set; the paper's names, foundation models, numbers
     of samples."""
     every = {
@@ -162,18 +162,18 @@ def ran(named, claim, paper_dataset):
         if artifact_run.paper_dataset == paper_dataset and artifact_run.artifact in claim.artifacts
     ):
         for run in locate_result(artifact_run.folders[0]).runs():
-            printed, backbone, alpha = named.identify(artifact_run.paper_method, run.spec.name, run.data.name)
+            printed, backbone, alpha = method_names.identify(artifact_run.paper_method, run.spec.name, run.data.name)
             for method in (printed, *(["linear_probe"] if alpha == 0 else [])):
                 yield from ((method, model, run.data.settings.get("samples", 0)) for model in (backbone, None))
 
 
 @pytest.mark.parametrize("claim", [each for each in CLAIMS if not each.not_executed], ids=lambda claim: claim.name)
-def test_what_a_claim_asks_for_is_run_in_the_published_configuration(named, claim):
+def test_what_a_claim_asks_for_is_run_in_the_published_configuration(method_names, claim):
     assert set(claim.artifacts) <= set(EXPERIMENTS["artifacts"]["claims"]["from"])
     wanted = set(asked(claim))
     assert wanted
     for paper_dataset in claim.datasets:
-        assert wanted <= set(ran(named, claim, paper_dataset)), paper_dataset
+        assert wanted <= set(ran(method_names, claim, paper_dataset)), paper_dataset
 
 
 def test_benchmarks_of_figure_4_are_judged_and_in_sentences():

@@ -219,9 +219,9 @@ def test_with_two_classes_against_all(scripts, artifact_run, tmp_path, monkeypat
     """``on_two``: CE's model of all classes on the two, which is measured from outputs."""
     pair, on_two = f"{DATA}+classes=8-3", dict(zip(SHARES, (0.6, 0.5, 0.9, 0.8), strict=False))
     two_classes = Dataset(np.zeros((1, 1)), pd.DataFrame({"split": ["test"]}), {"classes": ["a", "b"]})
-    monkeypatch.setattr(scripts["pair"], "load_labels", lambda _: two_classes)
+    monkeypatch.setattr(scripts["two_classes"], "load_labels", lambda _: two_classes)
     rows = [{"metric": m, "group": "", "value": v, **{str(i): v for i in range(5)}} for m, v in on_two.items()]
-    monkeypatch.setattr(scripts["pair"], "measure_run", lambda *_: rows)
+    monkeypatch.setattr(scripts["two_classes"], "measure_run", lambda *_: rows)
     points = {"ce": ("erm", CE), "con": ("con", CON)}
     two = [
         artifact_run(m, [(n, {}, v, v[:2])], n, "bios_nurse_surgeon", pair, artifact="table_2")
@@ -243,7 +243,7 @@ def test_metrics_on_two_of_three_classes(scripts):
     about = {"classes": ["x", "y", "z"], "attributes": ["p", "q"], "select": "val", "headline": "test"}
     logits = np.eye(3)[[0, 0, 2, 2, 1, 0, 1, 2, 2, 0]]
     z = np.where(a == 1, 1.0, -1.0)[:, None]
-    found = scripts["pair"].measure_classes(Dataset(z, table, about), z, logits, ["x", "z"], "three", 50)
+    found = scripts["two_classes"].measure_classes(Dataset(z, table, about), z, logits, ["x", "z"], "three", 50)
     assert found["average_accuracy", ""][0] == 0.75
     assert found["gap", ""][0] == pytest.approx(np.sqrt((1 + 0) / 2))
     assert found["leakage_representations", ""][0] == 1.0

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import named
+import method_names
 import pandas as pd
-from joined import load_runs, select_tracked
+from merged_tables import load_runs, select_tracked
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import select_headline
@@ -44,7 +44,7 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
             axis.set(xlabel=label, ylabel="worst-group error, %")
     legend = axes[0][-1]
     for method in order_methods(wide["paper_method"]):
-        added = "" if method in named.OF_FIGURE_3 else " (not in the paper's figure)"
+        added = "" if method in method_names.OF_FIGURE_3 else " (not in the paper's figure)"
         legend.scatter([], [], s=30, linewidths=0.8, label=NAMES[method] + added, **colors_of(method))
     for model in models:
         legend.scatter([], [], color="0.4", marker=MARKERS[models.index(model)], s=30, label=f"part of {model}")
@@ -52,14 +52,14 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     write_figure(output, figure)
     write_csv(
         output.with_suffix(".csv"),
-        values[SHOWN].assign(in_paper=values["paper_method"].isin(named.OF_FIGURE_3)),
+        values[SHOWN].assign(in_paper=values["paper_method"].isin(method_names.OF_FIGURE_3)),
     )
 
 
 def colors_of(method: str) -> dict[str, str]:
     """Of a marker of Figure 3: full for the paper's methods, hollow for others."""
     color = COLORS[method]
-    own = method in named.OF_FIGURE_3
+    own = method in method_names.OF_FIGURE_3
     return {"facecolors": color, "edgecolors": "white"} if own else {"facecolors": "none", "edgecolors": color}
 
 
@@ -67,7 +67,9 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Gain of worst-group accuracy over zero-shot classification, of the ERM adapter and the contrastive adapter, on
     each benchmark."""
     values = overall(artifact_runs, WORST)
-    values = values[(values["backbone"] == named.LARGER) | ~values["backbone"].isin(list(named.BACKBONES.values()))]
+    values = values[
+        (values["backbone"] == method_names.LARGER) | ~values["backbone"].isin(list(method_names.BACKBONES.values()))
+    ]
     keys = ["paper_dataset", "used_dataset", "data", "backbone", "seed"]
     zero = values[values["paper_method"] == "zero_shot"].set_index(keys)["value"]
     gains = values[values["paper_method"].isin(["adapter", "contrastive_adapter"])].copy()
@@ -103,7 +105,7 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     model = subsets.loc[subsets["paper_method"] == "contrastive_adapter", "backbone"]
     shown = values[
         values["paper_method"].isin(["contrastive_adapter", "ssa", "zero_shot"])
-        & values["backbone"].isin([*model, named.FULL])
+        & values["backbone"].isin([*model, method_names.FULL])
     ]
     levels = pd.to_numeric(shown["data.samples"]) if "data.samples" in shown else pd.Series(float("nan"), shown.index)
     shown = shown.assign(samples=levels.fillna(0).astype(int)).drop_duplicates(

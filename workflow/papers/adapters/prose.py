@@ -7,11 +7,11 @@ same foundation model (of several baselines, than the highest); with ``reduce``,
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import named
+import method_names
 import pandas as pd
-from counted import bound_lipschitz_constant, measure_foundation_model_shares, measure_smallest_group
-from joined import load_runs
-from measured import Measured
+from counted_numbers import bound_lipschitz_constant, measure_foundation_model_shares, measure_smallest_group
+from measured_numbers import Measured
+from merged_tables import load_runs
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS
@@ -39,7 +39,7 @@ def find_settings(number: Any) -> dict[str, str]:
     """The settings of a printed number; where it names no model and no range, CLIP RN-50's."""
     settings = parse_settings(number.setting)
     if not RANGES & set(settings):
-        settings["backbone"] = named.LARGER
+        settings["backbone"] = method_names.LARGER
     return settings
 
 
@@ -51,7 +51,7 @@ def format_setting(number: Any) -> str:
 
 def match_model(bases: "Mapping[str, pd.Series[float]]", model: str) -> "pd.Series[float]":
     """A baseline on the same foundation model, or the only value where either side has no foundation model."""
-    if named.FULL in (model, *bases) and len(bases) == 1:
+    if method_names.FULL in (model, *bases) and len(bases) == 1:
         return next(iter(bases.values()))
     if model not in bases:
         raise NotRun(f"the baseline was not run on {model}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joined import load_metrics_of_all_samples, load_runs
+from merged_tables import load_metrics_of_all_samples, load_runs
 from prose import judge_sentences
 
 from despur.orchestration.experiments import ArtifactRun

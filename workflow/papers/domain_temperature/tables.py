@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from added_tables import write_table_choices, write_table_selection
 from effective_temperatures import measure_convergence
-from not_in_paper import write_table_choices, write_table_selection
 from prose import write_prose
 from selection import SPLITS, average_settings, keep_selected, load_runs, rename_as_printed, rows_where, select_settings
 from temperature_grids import compare_grids, format_grid

@@ -3,9 +3,9 @@ and test originals."""
 
 from typing import Any
 
-import chosen
 import numpy as np
 import pandas as pd
+import selected_settings
 from tradeoffs import compare_means
 
 from despur.orchestration.experiments import ArtifactRun
@@ -15,7 +15,7 @@ from despur.reporting.formulas import DEFAULTS
 
 KINDS = {
     **dict.fromkeys(["inlp", "adv"], "the paper's baseline"),
-    **dict.fromkeys(chosen.TUNED, "tuned baseline"),
+    **dict.fromkeys(selected_settings.TUNED, "tuned baseline"),
     **dict.fromkeys(["con_ft", "con"], "the paper's method"),
 }
 ROLES = ["moji", "hate_speech", "bios", "imsitu"]
@@ -43,11 +43,11 @@ COLUMNS = [
 
 def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each method and each data set that is used; percentages, means over seeds."""
-    metrics, resamples = chosen.load_selected(artifact_runs)
+    metrics, resamples = selected_settings.load_selected(artifact_runs)
     tradeoffs = compare_means(metrics)
     rows: list[dict[str, Any]] = []
     for paper_dataset in ROLES:
-        for method in chosen.METHODS:
+        for method in selected_settings.METHODS:
             head = {"paper_dataset": paper_dataset, "method": method, "kind": KINDS.get(method, "")}
             mine, cloud = (
                 table[(table["paper_dataset"] == paper_dataset) & (table["paper_method"] == method)]

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import chosen
 import numpy as np
 import pandas as pd
 import seaborn as sns
+import selected_settings
 from tsne import draw_figure_4
 
 from despur.metrics.selection import on_pareto_front
@@ -19,7 +19,7 @@ from despur.specs.names import parse
 from despur.specs.resolution import resolve
 from despur.storage.store import write_csv
 
-ACCURACY, GAP, LEAKAGE, LOGITS = chosen.MEASURED
+ACCURACY, GAP, LEAKAGE, LOGITS = selected_settings.MEASURED
 LABELS = {ACCURACY: "accuracy, %", GAP: "GAP, %", LEAKAGE: "Leakage@h, %", LOGITS: "Leakage@ŷ, %"}
 STRENGTH = {"inlp": "iterations", "adv": "weight", "adv_single": "weight", "con": "ratio"}  # what Figure 2 varies
 PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
@@ -28,7 +28,7 @@ PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
 def list_points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto
     front."""
-    test = select_headline(chosen.load_settings(artifact_runs))
+    test = select_headline(selected_settings.load_settings(artifact_runs))
     test = test[
         (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["paper_method"].isin(["ce", *STRENGTH])
     ]
@@ -95,7 +95,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy, GAP and both leakages of CE, of CE with one contrastive loss, and of Con, at their selected
     settings."""
-    test = select_headline(chosen.load_selected(artifact_runs)[0])
+    test = select_headline(selected_settings.load_selected(artifact_runs)[0])
     values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["paper_method"].isin(PARTS)].copy()
     values["value"] *= 100
     datasets = choose_datasets(values, ["con_ce_scl", "con_ce_fcl"], 1)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pandas as pd
-from chosen import load_selected
+from selected_settings import load_selected
 from times import compare_times
 from tradeoffs import add_tradeoffs
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import chosen
 import numpy as np
 import pandas as pd
+import selected_settings
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.contrasts import SEEDS
@@ -68,7 +68,7 @@ MEASURES = {
 
 def load_con(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """Metrics of Con and Con-ft at the selected settings."""
-    metrics, _ = chosen.load_selected(artifact_runs)
+    metrics, _ = selected_settings.load_selected(artifact_runs)
     return metrics[metrics["paper_method"].isin(["con", "con_ft"])]
 
 

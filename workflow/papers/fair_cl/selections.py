@@ -1,16 +1,19 @@
-"""Beyond the paper, which calls for such a comparison: the settings that other rules than that of chosen.py select from
-the same runs, and their results."""
+"""Beyond the paper, which calls for such a comparison: the settings that other rules than that of
+selected_settings.py select from the same runs, and their results."""
 
 from typing import Any
 
-import chosen
 import pandas as pd
+import selected_settings
 
 from despur.metrics.selection import on_pareto_front, select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
 
 ROLES = ["moji", "hate_speech", "bios", "imsitu"]
-METHODS = [*chosen.METHODS, *(name for name in chosen.VARIANTS if name not in chosen.METHODS)]
+METHODS = [
+    *selected_settings.METHODS,
+    *(name for name in selected_settings.VARIANTS if name not in selected_settings.METHODS),
+]
 RULES = ("near_best_accuracy", "dto", "dto_shared")
 SHOWN = {"average_accuracy": "accuracy", "gap": "gap"}
 COLUMNS = [
@@ -32,7 +35,9 @@ def apply_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[s
     front = pd.Series(on_pareto_front(val["average_accuracy"].to_numpy(), val["gap"].to_numpy()), val.index)
     rows = []
     for rule in RULES:
-        (picked,) = select(val, rule.removesuffix("_shared"), chosen.MARGIN, best if rule == "dto_shared" else None)
+        (picked,) = select(
+            val, rule.removesuffix("_shared"), selected_settings.MARGIN, best if rule == "dto_shared" else None
+        )
         values = {
             f"{prefix}{name}": 100 * means.loc[picked, metric]
             for prefix, means in (("val_", val), ("", test))
@@ -54,7 +59,7 @@ def apply_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[s
 
 def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each method, rule and data set that is used."""
-    metrics, rows = chosen.load_settings(artifact_runs), []
+    metrics, rows = selected_settings.load_settings(artifact_runs), []
     for paper_dataset in ROLES:
         for used_dataset, here in metrics[metrics["paper_dataset"] == paper_dataset].groupby(
             "used_dataset", sort=False

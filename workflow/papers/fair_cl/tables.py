@@ -1,18 +1,18 @@
 """Tables of Contrastive Learning for Fair Representations, from the settings that validation data select
-(chosen.py)."""
+(selected_settings.py)."""
 
 from pathlib import Path
 
-import chosen
 import numpy as np
 import pandas as pd
+import selected_settings
 from beyond import compare_baselines, format_baselines
 from measurements import load_measurements
-from pair import load_pair, load_with_multiclass
 from prose import compare_prose
 from ratios import judge_ratios
 from selections import compare_rules, format_rules
 from tradeoffs import compare_means
+from two_classes import load_pair, load_with_multiclass
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
@@ -66,7 +66,7 @@ def replace_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFram
             )
         elif row["method"] in here:
             table.loc[i, "verdict"] = (
-                f"not computed without {', '.join(name for name in chosen.PAPER if name not in here)}"
+                f"not computed without {', '.join(name for name in selected_settings.PAPER if name not in here)}"
             )
     return table
 

@@ -1,12 +1,12 @@
 """Trade-offs of accuracy and fairness (Table 1), which compare the methods that were run on the same data."""
 
-import chosen
 import pandas as pd
+import selected_settings
 
 from despur.metrics.fairness import tradeoff
 
 # the methods that each compares, over which its maxima are
-TRADEOFFS = {"tradeoff": chosen.PAPER, "tradeoff_tuned": chosen.METHODS}
+TRADEOFFS = {"tradeoff": selected_settings.PAPER, "tradeoff_tuned": selected_settings.METHODS}
 RUN = ["artifact", "paper_dataset", "used_dataset", "substitute", "data", "seed"]
 
 
@@ -19,7 +19,9 @@ def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
         for _, part in test[test["paper_method"].isin(among)].groupby(RUN):
             if set(among) - set(part["paper_method"]):
                 continue
-            parts = [part[part["metric"] == metric].sort_values("paper_method") for metric in chosen.MEASURED]
+            parts = [
+                part[part["metric"] == metric].sort_values("paper_method") for metric in selected_settings.MEASURED
+            ]
             values = tradeoff(*(own[columns].to_numpy(float) for own in parts))
             found.append(parts[0].assign(metric=name, **dict(zip(columns, values.T, strict=True))))
     return pd.concat(found, ignore_index=True)
@@ -28,7 +30,7 @@ def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 def compare_means(metrics: pd.DataFrame) -> pd.Series:
     """Trade-offs of means over seeds, as in the paper: by metric, data set and method."""
     keys = [*RUN, "paper_method", "split", "selection", "group", "metric"]
-    measured = metrics[metrics["metric"].isin(chosen.MEASURED)].assign(seed=0)
+    measured = metrics[metrics["metric"].isin(selected_settings.MEASURED)].assign(seed=0)
     table = add_tradeoffs(measured.groupby(keys, as_index=False)["value"].mean(), ["value"])
     return table[table["metric"].isin(TRADEOFFS)].set_index(["metric", "paper_dataset", "data", "paper_method"])[
         "value"

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import chosen
 import numpy as np
 import pandas as pd
 import seaborn as sns
+import selected_settings
 from sklearn.manifold import TSNE
 
 from despur.compute.randomness import derive_generator
@@ -60,7 +60,7 @@ def project(artifact_run: ArtifactRun, method: str) -> pd.DataFrame:
 
 def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """CE and Con, each by class and by attribute; a row for each data set."""
-    metrics, _ = chosen.load_selected(artifact_runs)
+    metrics, _ = selected_settings.load_selected(artifact_runs)
     picked = metrics.groupby(["paper_dataset", "used_dataset", "paper_method"])["method"].first()
     maps = [
         project(artifact_run, picked[artifact_run.paper_dataset, artifact_run.dataset, artifact_run.paper_method])

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import pandas as pd
-from derived import MODELS, add_gaps, add_parameters, keep_alphas, select_alphas, weigh_averages
-from named import TRACKED, add_names
+from derived_metrics import MODELS, add_gaps, add_parameters, keep_alphas, select_alphas, weigh_averages
+from method_names import TRACKED, add_names
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import load_metrics, load_resamples

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-import named
+import method_names
 
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.orchestration.experiments import ArtifactRun
@@ -40,9 +40,9 @@ def bound_lipschitz_constant(artifact_runs: Sequence[ArtifactRun]) -> tuple[floa
             if not (result.folder / "models.safetensors").exists():
                 continue  # it was measured elsewhere
             for run in result.runs():
-                if named.identify(artifact_run.paper_method, run.spec.name, run.data.name)[:2] == (
+                if method_names.identify(artifact_run.paper_method, run.spec.name, run.data.name)[:2] == (
                     "contrastive_adapter",
-                    named.LARGER,
+                    method_names.LARGER,
                 ):
                     (source,) = result.upstream("stage1")
                     kept = Container(result.folder / "models.safetensors").load_arrays(f"{run.key}/best")

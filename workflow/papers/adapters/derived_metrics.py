@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from named import FULL, IMAGES
+from method_names import FULL, IMAGES
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed import weighted_averages

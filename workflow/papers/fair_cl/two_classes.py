@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import chosen
 import numpy as np
 import pandas as pd
+import selected_settings
 from measurements import load_measurements
 
 from despur.metrics import RESAMPLES
@@ -58,7 +58,7 @@ def measure_run(result: ResultPath, run: Run, classes: Sequence[str]) -> list[di
 def load_pair(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics of the models of two classes, and of CE's model of all classes (``ce_multiclass``) on the two, and
     their bootstrap values."""
-    of_two = chosen.load_selected([run for run in artifact_runs if run.paper_dataset == PAIR])
+    of_two = selected_settings.load_selected([run for run in artifact_runs if run.paper_dataset == PAIR])
     of_all = load_multiclass(list(filter(has_outputs, artifact_runs)))
     metrics, resamples = (pd.concat(tables, ignore_index=True) for tables in zip(of_two, of_all, strict=True))
     return metrics, resamples

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-import named
+import method_names
 import pandas as pd
 
 from despur.reporting.printed import find_refusal
@@ -34,8 +34,8 @@ class Measured:
         artifact = "figure_5" if samples else f"table_{settings['table']}" if "table" in settings else ""
         rows = rows[rows["artifact"] == artifact] if artifact else rows
         if "backbone" in settings:
-            own = rows["backbone"].isin([settings["backbone"], named.FULL])
-            rows = rows[own | ~rows["backbone"].str.startswith(named.IMAGES)]
+            own = rows["backbone"].isin([settings["backbone"], method_names.FULL])
+            rows = rows[own | ~rows["backbone"].str.startswith(method_names.IMAGES)]
         if not len(rows):
             few = f" with {samples} samples" if samples else ""
             raise NotRun(f"{method} on {', '.join(datasets)} was not run{few}")
