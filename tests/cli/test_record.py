@@ -131,7 +131,7 @@ def test_metrics_on_bootstrap_samples_follow_from_predictions_or_are_drawn(finis
             own = drawn[(drawn["method"] == run.spec.name) & (drawn["seed"] == run.seed)].set_index(
                 ["split", "metric", "group"]
             )[columns]
-            found = each.draws()
+            found = each.bootstrap_values()
             for key, codes in each.predictions().items():
                 for metric, group, values in measurements.score(labels, Prediction(*key, codes), weights):
                     if metric != "samples":
@@ -162,7 +162,7 @@ def test_where_labels_are_withheld_there_are_draws_only(finished, tmp_path, monk
     for each in recorded(finished, ERM, tmp_path):
         assert each.card is None and not each.predictions()
         assert {("test", "worst_group_accuracy", ""), ("test", "probe_accuracy", "few"), ("test", "gap", "")} <= set(
-            each.draws()
+            each.bootstrap_values()
         )
     assert not list(tmp_path.rglob("card-*"))
 
@@ -405,7 +405,7 @@ def test_codes_of_more_classes_than_a_few_tell_the_rank_up_to_the_fifth():
 
 def test_draws_that_are_too_far_from_the_value_are_no_silent_infinity():
     with pytest.raises(InputError, match="float16"):
-        measurements.encode_draws(np.array([1e9]), 0.0)
+        measurements.encode_bootstrap_values(np.array([1e9]), 0.0)
 
 
 def test_a_run_that_metrics_do_not_have_is_named(finished):

@@ -131,7 +131,7 @@ def test_positives_are_right_and_of_the_class_and_padding_does_not_count():
     drawn = sampler.draw(RNG(1), anchors, sampler.list_other_classes(anchors))
     assert sorted(anchors) == [0, 1, 12]
     for anchor, rows, real, negatives, counts in zip(
-        anchors, drawn.positives, drawn.real, drawn.negatives, drawn.different, strict=True
+        anchors, drawn.positives, drawn.is_positive, drawn.negatives, drawn.is_negative, strict=True
     ):
         right = np.flatnonzero((y == y[anchor]) & (predicted == y))
         assert set(rows) <= set(right) and real.sum() == min(15, len(right)) == len(set(rows[real]))
@@ -143,9 +143,9 @@ def test_neighbors_of_the_class_do_not_count():
     sampler = hard.HardSampler(y, np.array([1, 0, 0, 0, 1, 1]), 3, 4)
     drawn = sampler.draw(RNG(0), np.array([0]), [np.array([1, 2, 4, 5])])
     assert sorted(drawn.negatives[0]) == [1, 2, 4, 5]
-    assert sorted(drawn.negatives[0][drawn.different[0]]) == [4, 5]
+    assert sorted(drawn.negatives[0][drawn.is_negative[0]]) == [4, 5]
     few = sampler.draw(RNG(0), np.array([0]), [np.array([4])])
-    assert few.negatives.tolist() == [[4] * 4] and few.different.sum() == 1
+    assert few.negatives.tolist() == [[4] * 4] and few.is_negative.sum() == 1
 
 
 def test_random_sampling_has_as_many_anchors_from_all_samples():
@@ -155,7 +155,7 @@ def test_random_sampling_has_as_many_anchors_from_all_samples():
     right = task.inferred_attribute[anchors] == task.y[anchors]
     assert len(anchors) == len(set(anchors)) == (task.inferred_attribute != task.y).sum() and 0.3 < right.mean() < 1
     drawn = method.sampler.draw(RNG(0), anchors, method.neighbors(anchors))
-    assert drawn.different.all() and (task.inferred_attribute != task.y)[drawn.positives].any()
+    assert drawn.is_negative.all() and (task.inferred_attribute != task.y)[drawn.positives].any()
 
 
 def test_random_sampling_never_takes_a_sample_for_its_own_positive():
@@ -167,7 +167,7 @@ def test_random_sampling_never_takes_a_sample_for_its_own_positive():
         set(rows) == set(np.flatnonzero(y == y[anchor])) - {anchor}
         for anchor, rows in zip(anchors, drawn.positives, strict=True)
     )
-    assert drawn.real.sum(axis=1).tolist() == [2, 2, 2, 3, 3, 3, 3]
+    assert drawn.is_positive.sum(axis=1).tolist() == [2, 2, 2, 3, 3, 3, 3]
     assert all(7 not in sampler.epoch_batches(RNG(seed)) for seed in range(20)), (
         "the only sample of its class has no positive"
     )
@@ -209,14 +209,14 @@ def test_without_wrong_samples_each_is_shown_once():
 def test_cells_of_the_released_code():
     y, predicted = np.repeat([0, 1], [30, 12]), np.concatenate([np.repeat([0, 1], [27, 3]), np.repeat([1, 0], [10, 2])])
     cell = 2 * y + predicted
-    rows = hard.cells_of(RNG(0), y, predicted, 8)
+    rows = hard.draw_each_class_and_prediction(RNG(0), y, predicted, 8)
     assert np.bincount(cell[rows]).tolist() == [8] * 4 and len(set(rows[cell[rows] == 0])) == 8
 
 
 def test_classes_are_enlarged_first_then_the_predictions_of_each():
     """100 samples of class 0, 90 predicted right; 20 of class 1, half predicted right, enlarged to 100 by chance."""
     y, predicted = np.repeat([0, 0, 1, 1], [90, 10, 10, 10]), np.repeat([0, 1, 1, 0], [90, 10, 10, 10])
-    rows = hard.classes_then_cells(RNG(0), y, predicted)
+    rows = hard.upsample_classes_then_predictions(RNG(0), y, predicted)
     right, wrong, of_1, also_1 = np.bincount(2 * y[rows] + predicted[rows])
     assert right == wrong == 90 and set(rows) >= set(range(90))
     assert of_1 == also_1 and 50 <= of_1 < 80
@@ -233,7 +233,7 @@ def reference_gradient(method, anchors, rng):
     for i, rows in enumerate(drawn.rows):
         f = encoder(method.task.batcher.batch(rows, rng))
         positives, negatives = f[1 : 1 + s["num_positives"]], f[1 + s["num_positives"] :]
-        real, different = torch.from_numpy(drawn.real[i]), torch.from_numpy(drawn.different[i])
+        real, different = torch.from_numpy(drawn.is_positive[i]), torch.from_numpy(drawn.is_negative[i])
         literal_contrast(f[0], positives[real], negatives[different], s["contrast_temperature"]).backward()
     return {name: p.grad.clone() for name, p in encoder.named_parameters()}
 

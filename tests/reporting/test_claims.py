@@ -14,7 +14,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import claims
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.claims import format_claims, judge_claim, judge_claims, judge_on_printed, select_note
-from despur.reporting.evidence import Several, Source
+from despur.reporting.evidence import AmbiguousValue, Source
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed, load_printed_numbers
 from despur.reporting.rank_correlations import fisher, least_half_width
@@ -309,7 +309,7 @@ def test_what_is_missing_is_not_run_and_says_why(contrasts, reason):
 
 def test_several_runs_are_not_taken_for_one():
     metrics = pd.concat([runs({"erm": [x, x]}, **{"data.p_corr": x}) for x in (0.5, 0.9)], ignore_index=True)
-    with pytest.raises(Several, match=r"several values have .*method=erm"):
+    with pytest.raises(AmbiguousValue, match=r"several values have .*method=erm"):
         judged({"higher": "erm", "than": 0}, metrics)
     shown_twice = pd.concat([runs({"erm": [0.5, 0.5, 0.6]}, artifact=name) for name in ("table_1", "figure_2")])
     assert judged({"higher": "erm", "than": 0}, shown_twice)["verdict"] == "holds"

@@ -124,7 +124,7 @@ def test_a_record_is_read_back(tmp_path):
     values = record.metrics()
     assert values["last"] == values["best"] and np.isnan(values["best"]["val", "gap", ""])
     assert set(record.predictions()) == {("test", OWN, ""), ("test_ood", OWN, "")}
-    assert record.draws()["test", "alignment_loss", ""].mean() == pytest.approx(1.5, abs=1)
+    assert record.bootstrap_values()["test", "alignment_loss", ""].mean() == pytest.approx(1.5, abs=1)
     assert record.card.exists()
 
 

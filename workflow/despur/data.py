@@ -18,7 +18,7 @@ from despur.storage.dataset_checks import build_dataset, find_source, validate
 from despur.storage.provenance import run_from_command_line
 from despur.storage.store import Dataset, load_dataset, save_dataset
 
-OF_INPUTS = ("size", "train_crop", "test_crop", "words")  # what is known of inputs, not of samples
+INPUT_KEYS = ("size", "train_crop", "test_crop", "words")  # keys that describe the stored images or texts
 
 
 def build(result: ResultPath, arguments: argparse.Namespace) -> None:
@@ -27,25 +27,25 @@ def build(result: ResultPath, arguments: argparse.Namespace) -> None:
     points: dict[str, Dataset] = {}
     for point in sweep.points:
         raw = raw_files.identify_files(point, arguments.data_root)
-        made = (
-            validate(find_source(point), embedded(result, point.source))
+        dataset = (
+            validate(find_source(point), embed(result, point.source))
             if point.source
             else build_dataset(point, arguments.data_root)
         )
-        made.about["raw"] = raw
-        points[point.name] = made
+        dataset.about["raw"] = raw
+        points[point.name] = dataset
     save_dataset(result.folder, points)
 
 
-def embedded(result: ResultPath, source: Spec) -> Dataset:
-    """A data set as the model that was trained on it represents it, at its best on validation data: float32 (N,D)."""
-    (base,) = (up for up in result.upstream("stage1") if up.dataset == source.name)
-    (run,) = base.runs()
+def embed(result: ResultPath, source: Spec) -> Dataset:
+    """A data set whose inputs are the representations of its stage-1 model's best step: float32 (N,D)."""
+    (stage1,) = (up for up in result.upstream("stage1") if up.dataset == source.name)
+    (run,) = stage1.runs()
     given, z = (
-        load_dataset(base.data.folder, source.name),
-        Container(base.folder / "outputs.safetensors")[f"{run.key}/best/z"],
+        load_dataset(stage1.data.folder, source.name),
+        Container(stage1.folder / "outputs.safetensors")[f"{run.key}/best/z"],
     )
-    about = {key: value for key, value in given.about.items() if key not in OF_INPUTS}
+    about = {key: value for key, value in given.about.items() if key not in INPUT_KEYS}
     return dataclasses.replace(given, inputs=z.astype(np.float32), about={**about, "input": "embedding"}, masks=None)
 
 

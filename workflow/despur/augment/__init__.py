@@ -1,3 +1,5 @@
+"""Augmentations: random views of images."""
+
 from despur.specs.extensions import extend_path
 
 __path__ = extend_path(list(__path__), "augment")

@@ -8,7 +8,7 @@ from despur.cli.summary import count_scorecard
 
 def judge_measured(configfile: Path, output: Path, no_ledger: bool) -> Iterator[str]:
     """tables, claims and scorecard from the ledger and the runs that are here; nothing is trained"""
-    from despur.reporting.without_training import give_verdicts as give
+    from despur.reporting.without_training import give_verdicts
 
-    yield from give(configfile, output, not no_ledger)
+    yield from give_verdicts(configfile, output, not no_ledger)
     yield count_scorecard(output / "scorecard.csv")

@@ -11,7 +11,7 @@ from despur.cli.rows import Row
 from despur.orchestration.experiments import find_papers, load_experiments
 from despur.specs.names import parse
 from despur.storage import ledger
-from despur.storage.standing import Standing, judge_records
+from despur.storage.standing import JudgedRecord, judge_records
 from despur.storage.store import atomic
 
 MARKS = ("<!-- generated: measured -->\n", "<!-- end -->")
@@ -39,7 +39,7 @@ def report_paper(paper: str, folder: Path = ledger.LEDGER) -> str:
     """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds.
     Below them the hours that were spent."""
     known = load_experiments(paper)["datasets"]
-    groups: dict[tuple[str, str], list[Standing]] = {}
+    groups: dict[tuple[str, str], list[JudgedRecord]] = {}
     for each in judge_records(ledger.load(folder)[0]):
         if not each.reason and parse(each.record.content["dataset"])[0] in known:
             data, method, _ = each.key.split("/")
@@ -53,7 +53,7 @@ def report_paper(paper: str, folder: Path = ledger.LEDGER) -> str:
     return "\n".join([*lines, "", describe_hours([each for own in groups.values() for each in own])]) + "\n"
 
 
-def describe_hours(records: list[Standing]) -> str:
+def describe_hours(records: list[JudgedRecord]) -> str:
     """How many hours training has taken on each device, and where the hours of what is open are listed."""
     hours = Counter[str]()
     for each in records:
@@ -62,7 +62,7 @@ def describe_hours(records: list[Standing]) -> str:
     return f"Training took {spent}. `despur plan --open` lists the hours of what is open."
 
 
-def describe_accuracies(records: list[Standing]) -> str:
+def describe_accuracies(records: list[JudgedRecord]) -> str:
     """``test_ood probe accuracy with 1% of the labels 89.8, ...``: of all test samples; of probes, with the first share
     of labels."""
     values = [each.record.metrics()["best"] for each in records]

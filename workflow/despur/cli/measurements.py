@@ -1,8 +1,9 @@
-"""What the ledger keeps of a run's metrics: their values; predictions, where they are functions of these; else draws.
+"""What the ledger keeps of a run's metrics: their values; predictions, where they are functions of these; else
+bootstrap values.
 
-Draws are values on bootstrap samples of test originals (despur/evaluate.py), as float16 deviations from the value on
-all of them, of the metrics that tables and claims read: of all samples together, of probes and, of few classes, by
-class."""
+Bootstrap values are a metric's values on bootstrap samples of test originals (despur/evaluate.py), kept as float16
+deviations from its value on all of them. Kept are metrics that tables and claims read: of all samples together, of
+probes and, of few classes, by class."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -32,7 +33,7 @@ def measure(
     withheld: bool,
 ) -> dict[str, Any]:
     """What a record says of a run, from the rows of metrics.csv and resamples.parquet that are its own. ``withheld``:
-    labels may not be passed on, so there are draws only. Raises InputError where metrics are not those of
+    labels may not be passed on, so there are bootstrap values only. Raises InputError where metrics are not those of
     ``outputs``."""
     values = {name: by_key(metrics[metrics["selection"] == name])["value"].to_dict() for name in ("best", "last")}
     if not values["best"]:
@@ -42,18 +43,21 @@ def measure(
     followed = compute_from_predictions(dataset, predictions)
     if wrong := list_differences(followed, values["best"]):
         raise InputError(f"metrics.csv is not of the outputs beside it: {run.key} {wrong[0]}: evaluate it anew")
-    drawn = by_key(resamples)
-    drawn = drawn[[key not in followed and is_read(key, len(dataset.about["classes"])) for key in drawn.index]]
-    draws = drawn[list_bootstrap_columns(drawn)].to_numpy(float)
-    splits = dict.fromkeys(split for split, *_ in drawn.index)
+    kept = by_key(resamples)
+    kept = kept[[key not in followed and is_read(key, len(dataset.about["classes"])) for key in kept.index]]
+    bootstrap_values = kept[list_bootstrap_columns(kept)].to_numpy(float)
+    splits = dict.fromkeys(split for split, *_ in kept.index)
     if are_equal(values["best"], values["last"]):
         del values["last"]
     return {
         "metrics": {name: nest(drop_large_metrics(own)) for name, own in values.items()},
         "predictions": nest({(each.split, each.metric, each.group): encode(each.codes) for each in predictions}),
-        "resampling": {split: plan_checksum(run.data.base_name, draws.shape[1]) for split in splits},
+        "resampling": {split: plan_checksum(run.data.base_name, bootstrap_values.shape[1]) for split in splits},
         "draws": nest(
-            {key: encode_draws(own, values["best"][key]) for key, own in zip(drawn.index, draws, strict=True)}
+            {
+                key: encode_bootstrap_values(own, values["best"][key])
+                for key, own in zip(kept.index, bootstrap_values, strict=True)
+            }
         ),
     }
 
@@ -86,7 +90,7 @@ def are_equal(one: Mapping[Key, float], other: Mapping[Key, float]) -> bool:
 
 
 def is_read(key: Key, classes: int) -> bool:
-    """Whether a table or claim reads the draws of a metric."""
+    """Whether a table or claim reads the bootstrap values of a metric."""
     _, metric, group = key
     return group == "" or metric == "probe_accuracy" or (classes <= FEW and metric.startswith("class_"))
 
@@ -98,10 +102,10 @@ def drop_large_metrics(values: Mapping[Key, float]) -> dict[Key, float | None]:
     return {key: None if np.isnan(value) else value for key, value in small.items()}
 
 
-def encode_draws(values: Array, point: float) -> str:
+def encode_bootstrap_values(values: Array, point: float) -> str:
     """Values on bootstrap samples (R,), as deviations. Raises InputError for what float16 does not hold."""
     with np.errstate(over="ignore"):
         deviations = (values - point).astype(np.float16)
     if np.isinf(deviations).any():
-        raise InputError(f"draws around {point} deviate by more than float16 holds")
+        raise InputError(f"bootstrap values around {point} deviate by more than float16 holds")
     return encode(deviations)

@@ -75,9 +75,9 @@ def find_faults(record: Record, folder: Path, cards: Mapping[Path, Dataset]) -> 
         for key, value in own.items():
             if is_share(key[1]) and not (np.isnan(value) or 0 <= value <= 1):
                 yield f"{selection} {' '.join(key)} is {value}, which is no share from 0 to 1"
-    for key, drawn in record.draws().items():
-        if np.isinf(drawn).any():
-            yield f"draws of {' '.join(key)} are not finite"
+    for key, bootstrap_values in record.bootstrap_values().items():
+        if np.isinf(bootstrap_values).any():
+            yield f"bootstrap values of {' '.join(key)} are not finite"
     if predictions := [Prediction(*key, codes) for key, codes in record.predictions().items()]:
         labels = cards.get(record.card) if record.card else None
         if labels is None:

@@ -19,8 +19,8 @@ def derive_generator(purpose: str, *counts: int) -> np.random.Generator:
 def seed_torch(seed: int) -> None:
     """Seed torch's generators on the CPU and, if a GPU is in use, on every GPU.
 
-    torch.manual_seed does so for every kind of device and formats its caller's stack each time: a sixth of a small
-    step."""
+    torch.manual_seed does so for every kind of device and also formats the call stack, a sixth of a small step's
+    time."""
     import torch
 
     torch.default_generator.manual_seed(seed)

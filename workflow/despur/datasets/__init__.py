@@ -1,3 +1,5 @@
+"""Data sets, one file each."""
+
 from despur.specs.extensions import extend_path
 
 __path__ = extend_path(list(__path__), "datasets")

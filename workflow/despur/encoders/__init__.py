@@ -1,3 +1,5 @@
+"""Encoders: networks that turn inputs into representations, one file each."""
+
 from despur.specs.extensions import extend_path
 
 __path__ = extend_path(list(__path__), "encoders")

@@ -20,15 +20,14 @@ def literal_contrast(anchor: Tensor, positives: Tensor, negatives: Tensor, tempe
 
 
 def one_positive_contrast(
-    positive: Tensor, negative: Tensor, real: Tensor, different: Tensor, temperature: float
+    positive: Tensor, negative: Tensor, is_positive: Tensor, is_negative: Tensor, temperature: float
 ) -> Tensor:
     """Eq. 6 of Zhang & Re 2022, one value an anchor, (B,): the denominator for a positive holds no other positive.
 
-    -1/P sum_p log(exp(s_p/t) / (exp(s_p/t) + sum_m exp(s_m/t))) over the positives p with ``real`` and the negatives m
-    with ``different``. ``positive`` (B,P), ``negative`` (B,M): cosine similarities with the anchors. Each anchor needs
-    a real positive. The loss of an anchor without negatives is 0."""
-    log_negatives = (
-        (negative / temperature).masked_fill(~different, -1e4).logsumexp(dim=1, keepdim=True)
-    )  # finite, so that its gradients are
+    -1/P sum_p log(exp(s_p/t) / (exp(s_p/t) + sum_m exp(s_m/t))) over the positives p with ``is_positive`` and the
+    negatives m with ``is_negative``. ``positive`` (B,P), ``negative`` (B,M): cosine similarities with the anchors. Each
+    anchor needs a positive. The loss of an anchor without negatives is 0."""
+    # -1e4 instead of -inf keeps gradients finite
+    log_negatives = (negative / temperature).masked_fill(~is_negative, -1e4).logsumexp(dim=1, keepdim=True)
     each = softplus(log_negatives - positive / temperature)
-    return (each * real).sum(dim=1) / real.sum(dim=1)
+    return (each * is_positive).sum(dim=1) / is_positive.sum(dim=1)

@@ -12,7 +12,8 @@ from despur.specs.hyperparameters import adam
 from despur.specs.settings import bool_, choice, component, float_
 from despur.storage.store import Array
 
-# Learning rate, batch size, temperature and weights are in the paper's missing supplement.
+# Learning rate, batch size, temperature and weights are in the paper's supplement, which we do not have. fairlib: the
+# authors' later library.
 SETTINGS = {
     **adam(
         learning_rate=3e-3,

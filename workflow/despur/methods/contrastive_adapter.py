@@ -121,8 +121,8 @@ class ContrastiveAdapter(Adapter):
                 for pair in zip(np.array_split(wrong, count), np.array_split(right, count), strict=True)
             ]
         if s["resample"] == "cells":
-            return self.minibatches(hard.cells_of(rng, y, self.predicted, s["cell_size"]))
-        return self.minibatches(hard.classes_then_cells(rng, y, self.predicted))
+            return self.minibatches(hard.draw_each_class_and_prediction(rng, y, self.predicted, s["cell_size"]))
+        return self.minibatches(hard.upsample_classes_then_predictions(rng, y, self.predicted))
 
     def neighbors(self, anchors: Array) -> list[Array]:
         """For each anchor, the rows from which its negatives are drawn."""
@@ -147,23 +147,23 @@ class ContrastiveAdapter(Adapter):
         once = encoder.down(self.task.batcher.batch(samples, rng)), encoder.gram()
         hidden, gram = (tensor.detach().float().requires_grad_() for tensor in once)
         positions = to_device(where.reshape(drawn.rows.shape), hidden.device)
-        real, different = (to_device(mask, hidden.device) for mask in (drawn.real, drawn.different))
+        is_positive, is_negative = (to_device(mask, hidden.device) for mask in (drawn.is_positive, drawn.is_negative))
         scale = 1.0 if self.settings["gradient"] == "sum" else 1 / len(anchors)
         total = torch.zeros((), device=hidden.device)
         for i in range(len(anchors)):
             cosines = encoder.cosines(hidden.index_select(0, positions[i]), gram)
-            loss = self.anchor_loss(cosines, real[i : i + 1], different[i : i + 1])
+            loss = self.anchor_loss(cosines, is_positive[i : i + 1], is_negative[i : i + 1])
             (scale * loss).backward()
             total += loss.detach() / len(anchors)
         assert hidden.grad is not None and gram.grad is not None
         torch.autograd.backward(once, [hidden.grad.to(once[0].dtype), gram.grad.to(once[1].dtype)])
         return total
 
-    def anchor_loss(self, cosines: Tensor, real: Tensor, different: Tensor) -> Tensor:
+    def anchor_loss(self, cosines: Tensor, is_positive: Tensor, is_negative: Tensor) -> Tensor:
         """Eq. 6 of one anchor, from its cosines with its positives and then its negatives, (P+M,)."""
         s = self.settings
         positive, negative = cosines[None].split([s["num_positives"], s["num_negatives"]], dim=1)
-        return one_positive_contrast(positive, negative, real, different, s["contrast_temperature"]).sum()
+        return one_positive_contrast(positive, negative, is_positive, is_negative, s["contrast_temperature"]).sum()
 
     def step(self, batch: Any, rng: np.random.Generator) -> Losses:
         """One optimizer step on Eq. 6, Eq. 5 or their sum."""

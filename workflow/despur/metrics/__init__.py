@@ -1,3 +1,5 @@
+"""Metrics of predictions and representations."""
+
 from despur.specs.extensions import extend_path
 
 __path__ = extend_path(list(__path__), "metrics")

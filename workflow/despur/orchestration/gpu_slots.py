@@ -95,8 +95,8 @@ def _lock(file: Path, *, wait: bool = False) -> IO[str] | None:
 
 
 def _take_free_slots(devices: Sequence[str], count: int, jobs_per_gpu: int, folder: Path) -> dict[str, IO[str]]:
-    """``count`` devices with a free slot, the emptiest first, or none. One process looks at a time: none waits for
-    half of another's."""
+    """``count`` devices with a free slot, those with most free slots first, or none. One process takes slots at a time,
+    so two processes cannot each hold some devices and wait for the other's."""
     with _lock(folder / "door", wait=True):  # type: ignore[union-attr]
         free: dict[str, list[IO[str]]] = {}
         for device in devices:
@@ -153,7 +153,7 @@ def main() -> None:
             if asked.gpus > 1:
                 os.environ.pop("DESPUR_WARM", None)  # torchrun's processes are its own
         elif asked.jobs_per_gpu:
-            os.environ["CUDA_VISIBLE_DEVICES"] = ""  # all devices are given to others
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a command without --gpus sees no device
         if asked.gpus and asked.jobs_per_gpu:
             taken = take_slots(devices, asked.gpus, asked.jobs_per_gpu, locks_folder())
             os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(taken)

@@ -11,8 +11,8 @@ def clear_stale_locks(folder: Path = Path(".snakemake")) -> IO[str] | None:
     """Remove Snakemake's locks if no live Snakemake holds ``folder``; keep the returned file open as long as this one
     lives.
 
-    Every Snakemake that calls this holds ``folder/alive`` together with the others, and adds its host's name to it;
-    who can hold it alone is the only one of its host. Some file systems keep such locks to a host (Lustre's
+    Every Snakemake that calls this holds a shared lock on ``folder/alive``, and adds its host's name to it;
+    whoever gets an exclusive lock is the only one on its host. Some file systems keep such locks to a host (Lustre's
     ``localflock``), so locks that may be another host's stay, and a message says whose. Names are forgotten when no
     locks are left. The jobs of a cluster must not call it. None where the file system has no such locks: who lives
     cannot be told, and all locks stay."""

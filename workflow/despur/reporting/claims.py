@@ -20,7 +20,7 @@ from despur.reporting.artifact_metrics import load_metrics, load_resamples
 from despur.reporting.claim_evidence import summarize
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.contrasts import WORDS, contrasts_of, decide, is_met
-from despur.reporting.evidence import Several, Source, collect_rows, collect_values, common_seeds, evaluate
+from despur.reporting.evidence import AmbiguousValue, Source, collect_rows, collect_values, common_seeds, evaluate
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed
 from despur.reporting.refusals import explain_no_interval, explain_refusal
@@ -91,7 +91,7 @@ def judge_on_printed(claim: Claim, datasets: Sequence[str], printed: Source) -> 
         formulas = claim.printed_formulas(datasets, printed)
         collect_values(formulas, printed)
         met = is_met(evaluate(formulas, printed, [0]))
-    except (Missing, Several) as missing:
+    except (Missing, AmbiguousValue) as missing:
         return {"printed": NOT_PRINTED, "printed_note": select_note(claim.not_printed, datasets) or str(missing)}
     return {"printed": AS_PRINTED if met else CONTRADICTED, "printed_note": select_note(claim.slip, datasets)}
 

@@ -22,7 +22,7 @@ COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # key of a mea
 POINTS = 5  # of four, even a perfect rank correlation is chance in 1 of 24 cases, more than 2.5 %
 
 
-class Several(SettingError):
+class AmbiguousValue(SettingError):
     """A claim does not say which of several values it means."""
 
 
@@ -61,19 +61,19 @@ class Source:
             self._levels[known] = sorted(found, key=lambda value: (isinstance(value, str), value))
         return self._levels[known]
 
-    def preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def keep_preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Of rows that fit a measurement, those that are used: here all."""
         return rows
 
     def value(self, measurement: Measurement) -> pd.DataFrame:
-        """A measurement by seed. Raises Missing where it was not made, Several where more than one value fits."""
+        """A measurement by seed. Raises Missing for no value, AmbiguousValue for several values."""
         key = frozenset(measurement.items())
         if key not in self._values:
             self._values[key] = self._read(measurement)
         return self._values[key]
 
     def _read(self, measurement: Measurement) -> pd.DataFrame:
-        found = require_one_row(self.preferred(self.rows(self.metrics, measurement)), measurement)
+        found = require_one_row(self.keep_preferred(self.rows(self.metrics, measurement)), measurement)
         drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
         if not len(drawn):
             return found[["value"]]
@@ -128,7 +128,7 @@ def round_number(value: Any) -> Any:
 
 
 def require_one_row(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFrame:
-    """The rows, one for each seed. Raises Missing where there is none, Several where a seed has different values."""
+    """The rows, one for each seed. Raises Missing for none, AmbiguousValue for different values of a seed."""
     named = " ".join(f"{key}={value}" for key, value in measurement.items() if value != "")
     if not len(rows):
         raise Missing(f"not measured: {named}")
@@ -136,7 +136,7 @@ def require_one_row(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFram
     if not rows["seed"].is_unique:  # a run that several artifacts show
         rows = rows.drop_duplicates(["seed", first])
     if not rows["seed"].is_unique:
-        raise Several(f"several values have {named}: name the settings in which they differ")
+        raise AmbiguousValue(f"several values have {named}: name the settings in which they differ")
     if rows[first].isna().any():
         raise Missing(f"not a number: {named}")
     return rows.set_index("seed").sort_index()
@@ -185,7 +185,11 @@ def evaluate(formulas: Formulas, source: Source, seeds: Sequence[int]) -> Group:
         elif isinstance(part, Correlation):
             found, points = source.correlation(part)
             values = found.loc[list(seeds)].to_numpy(float)
-            parts.append(Contrast(values[:, 0], values[:, 1:], part.margin, label=part.label, points=points))
+            parts.append(
+                Contrast(
+                    by_seed=values[:, 0], resampled=values[:, 1:], margin=part.margin, label=part.label, points=points
+                )
+            )
         else:
             parts.append(_contrast(part, source, seeds))
     return Group(parts, formulas.at_least)
@@ -197,4 +201,10 @@ def _contrast(formula: Formula, source: Source, seeds: Sequence[int]) -> Contras
         values = source.value(term).loc[list(seeds)].to_numpy(float)
         with np.errstate(divide="ignore", invalid="ignore"):
             total = total + weight * (np.log(values) if formula.scale == "log" else values)
-    return Contrast(total[:, 0], total[:, 1:], formula.margin, formula.counted, formula.label)
+    return Contrast(
+        by_seed=total[:, 0],
+        resampled=total[:, 1:],
+        margin=formula.margin,
+        counted=formula.counted,
+        label=formula.label,
+    )

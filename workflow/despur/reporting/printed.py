@@ -33,13 +33,16 @@ def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
             rows = rows[rows[columns[0]].map(lambda own, value=value: is_same(own, value))]
         elif len(rows):
             rows = rows[
-                [_has(method, data, key, value) for method, data in zip(rows["method"], rows["data"], strict=True)]
+                [
+                    has_setting_value(method, data, key, value)
+                    for method, data in zip(rows["method"], rows["data"], strict=True)
+                ]
             ]
     return rows
 
 
 @cache
-def _has(method: str, data: str, key: str, value: str) -> bool:
+def has_setting_value(method: str, data: str, key: str, value: str) -> bool:
     """Whether a method has a setting at this value; true for what is no setting of it."""
     (point,) = resolve("methods", method, parse(data)[0]).points
     return key not in point.settings or is_same(spell(point.settings[key]), value)
@@ -95,8 +98,8 @@ def list_changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]
 def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
     """The settings, ``size=64;epochs=1``, in which a run differs from its paper folder and its data set's file.
 
-    A method is compared with the nearest of the points that the paper folder states. ``draw``, ``snapshots`` and the
-    paper's ``accepted_variants`` may differ."""
+    A method is compared with the point of the paper folder that has the fewest different settings.
+    ``draw``, ``snapshots`` and the paper's ``accepted_variants`` may differ."""
     if not artifact_run.paper or artifact_run.substitute:
         return ""
     own = [f"{key}={value}" for key, value, _ in list_changed_settings(artifact_run, data, method)]
@@ -145,9 +148,9 @@ def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> 
 def _changed_data(artifact_run: ArtifactRun, data: str) -> list[str]:
     """Settings of a data set that are neither those that the paper folder states, nor else their default, nor varied by
     the artifact, nor part of the data set's name in the paper."""
-    here = load_experiments(artifact_run.paper)
-    stated = _settings_of(here.get("data", {}).get(artifact_run.paper_dataset))
-    varied = _settings_of(here["artifacts"][artifact_run.artifact].get("data"))
+    experiments = load_experiments(artifact_run.paper)
+    stated = _settings_of(experiments.get("data", {}).get(artifact_run.paper_dataset))
+    varied = _settings_of(experiments["artifacts"][artifact_run.artifact].get("data"))
     (point,) = resolve("datasets", data).points
     own = {key: spell(point.value(key)) for key in stated} | point.changes
     return [
@@ -167,13 +170,13 @@ def _settings_of(text: str | None) -> dict[str, list[str]]:
 def list_stated(artifact_run: ArtifactRun) -> list[str]:
     """The specifications of a run's method in its paper folder. For a name that the folder does not have (one job for
     several methods): all specifications."""
-    here = load_experiments(artifact_run.paper)
-    own = here["artifacts"][artifact_run.artifact].get("methods", [])
-    named = own if isinstance(own, dict) else here["methods"]
+    experiments = load_experiments(artifact_run.paper)
+    own = experiments["artifacts"][artifact_run.artifact].get("methods", [])
+    named = own if isinstance(own, dict) else experiments["methods"]
     known = (
         [named[artifact_run.paper_method]]
         if artifact_run.paper_method in named
-        else [*here["methods"].values(), *named.values()]
+        else [*experiments["methods"].values(), *named.values()]
     )
     texts = [text for one in known for text in list_specifications(one, artifact_run.paper_dataset)]
     return [
@@ -200,9 +203,9 @@ def list_values(spec: Spec, prefix: str = "") -> dict[str, str]:
     }
 
 
-def weighted_averages(table: pd.DataFrame, of: pd.Series) -> pd.DataFrame:
+def weighted_averages(table: pd.DataFrame, is_weighted: pd.Series) -> pd.DataFrame:
     """Rows of metrics with the average that weights groups by their training sizes in the place of the plain one,
-    where ``of`` is true: some papers print that one."""
-    kept = table[~(of & (table["metric"] == "average_accuracy"))]
+    where ``is_weighted`` is true: some papers print that one."""
+    kept = table[~(is_weighted & (table["metric"] == "average_accuracy"))]
     weighted = kept["metric"].replace("weighted_average_accuracy", "average_accuracy")
-    return kept.assign(metric=kept["metric"].mask(of, weighted))
+    return kept.assign(metric=kept["metric"].mask(is_weighted, weighted))

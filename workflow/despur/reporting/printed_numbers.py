@@ -44,7 +44,7 @@ class Printed(Source):
     def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
         return super().rows(table, self.rename_measurement(measurement))
 
-    def preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def keep_preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
         own = rows[rows["table"] == self.first]
         rows = own if len(own) else rows
         return rows[rows["settings"] == rows["settings"].min()]

@@ -39,19 +39,21 @@ def load_metrics(file: str) -> pd.DataFrame:
 @cache
 def load_resamples(file: str) -> pd.DataFrame:
     """Columns split, selection, metric, group, and "0", "1", ...: values on bootstrap samples. Those that are functions
-    of predictions are computed anew. Raises InputError where draws are of other bootstrap samples than those of
+    of predictions are computed anew. Raises InputError where they are of other bootstrap samples than those of
     today."""
     record = load_record(file)
-    name, drawn = parse(record.content["dataset"])[0], record.draws()
-    for key, values in drawn.items():
+    name, resampled = parse(record.content["dataset"])[0], record.bootstrap_values()
+    for key, values in resampled.items():
         if record.content["resampling"].get(key[0]) != plan_checksum(name, len(values)):
-            raise InputError(f"{file}: draws of {' '.join(key)} are of other bootstrap samples than those of today")
+            raise InputError(
+                f"{file}: bootstrap values of {' '.join(key)} are of other bootstrap samples than those of today"
+            )
     if predictions := record.predictions():
         if record.card is None:
             raise InputError(f"{file}: has predictions and names no card")
-        drawn |= resample_predictions(record.card, name, predictions)
-    rows = [(split, "best", metric, group, *values) for (split, metric, group), values in drawn.items()]
-    width = max((len(values) for values in drawn.values()), default=0)
+        resampled |= resample_predictions(record.card, name, predictions)
+    rows = [(split, "best", metric, group, *values) for (split, metric, group), values in resampled.items()]
+    width = max((len(values) for values in resampled.values()), default=0)
     return pd.DataFrame(rows, columns=[*COLUMNS, *map(str, range(width))])
 
 

@@ -13,15 +13,15 @@ from despur.storage.store import Array
 
 
 @dataclass
-class Drawn:
-    """Rows of B anchors (B,), their positives (B,P) and negatives (B,M); ``real`` (B,P) and ``different`` (B,M) say
-    which count."""
+class AnchorBatch:
+    """Rows of B anchors (B,), their positives (B,P) and negatives (B,M); ``is_positive`` (B,P) and ``is_negative``
+    (B,M) say which count."""
 
     anchors: Array
     positives: Array
-    real: Array
+    is_positive: Array
     negatives: Array
-    different: Array
+    is_negative: Array
 
     @property
     def rows(self) -> Array:
@@ -66,7 +66,7 @@ class HardSampler:
         return pool[: int(np.ceil(fraction * len(pool)))]
 
     def positions(self) -> Array:
-        """Of each wrong sample, its position among those of its class, which stand by prediction; of others 0: (N,)."""
+        """Of each wrong sample, its position among those of its class, sorted by prediction; of others 0: (N,)."""
         rows = self.hard[np.lexsort((self.predicted[self.hard], self.y[self.hard]))]
         found = np.zeros(len(self.y), int)
         found[rows] = np.arange(len(rows)) - np.searchsorted(self.y[rows], self.y[rows])
@@ -77,7 +77,7 @@ class HardSampler:
         by_class = {c: np.flatnonzero(self.y != c) for c in np.unique(self.y[anchors])}
         return [by_class[c] for c in self.y[anchors]]
 
-    def draw(self, rng: np.random.Generator, anchors: Array, pools: Sequence[Array]) -> Drawn:
+    def draw(self, rng: np.random.Generator, anchors: Array, pools: Sequence[Array]) -> AnchorBatch:
         """Positives and negatives of ``anchors`` (B,). Negatives are drawn from the anchor's pool; members of its own
         class do not count."""
         of_class = [self.pools[self.y[anchor]] for anchor in anchors]
@@ -86,8 +86,10 @@ class HardSampler:
             for anchor, pool in zip(anchors, of_class, strict=True)
         ]
         negatives = [draw_padded(rng, pool, self.num_negatives) for pool in pools]
-        (near, real), (far, counts) = (map(np.stack, zip(*pairs, strict=True)) for pairs in (positives, negatives))
-        return Drawn(anchors, near, real, far, counts & (self.y[far] != self.y[anchors][:, None]))
+        (near, is_positive), (far, counts) = (
+            map(np.stack, zip(*pairs, strict=True)) for pairs in (positives, negatives)
+        )
+        return AnchorBatch(anchors, near, is_positive, far, counts & (self.y[far] != self.y[anchors][:, None]))
 
 
 def upsampled(rng: np.random.Generator, wrong: Array) -> tuple[Array, Array]:
@@ -104,7 +106,7 @@ def repeat_shuffled(rng: np.random.Generator, rows: Array, size: int) -> Array:
     return np.concatenate([rng.permutation(rows) for _ in range(math.ceil(size / len(rows)))])[:size]
 
 
-def cells_of(rng: np.random.Generator, y: Array, predicted: Array, size: int) -> Array:
+def draw_each_class_and_prediction(rng: np.random.Generator, y: Array, predicted: Array, size: int) -> Array:
     """Released code on Waterbirds: shuffled rows of ``size`` samples of each class and prediction, drawn with
     replacement if there are fewer. ``y``, ``predicted``: (N,)."""
     _, pair = np.unique(np.stack([y, predicted]), axis=1, return_inverse=True)
@@ -112,7 +114,7 @@ def cells_of(rng: np.random.Generator, y: Array, predicted: Array, size: int) ->
     return rng.permutation(np.concatenate([rng.choice(rows, size, replace=len(rows) < size) for rows in members]))
 
 
-def classes_then_cells(rng: np.random.Generator, y: Array, predicted: Array) -> Array:
+def upsample_classes_then_predictions(rng: np.random.Generator, y: Array, predicted: Array) -> Array:
     """Released code on the other data sets: shuffled rows. Classes are upsampled to the largest class; then, within a
     class, predictions to the most frequent one. Both draw with replacement what they enlarge. ``y``, ``predicted``:
     (N,)."""

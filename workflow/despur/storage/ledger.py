@@ -130,7 +130,7 @@ class Record:
         """Codes uint8 (N,) of the samples of a split, in the order of the card (despur/metrics/codes.py)."""
         return flatten(self.content["predictions"], decode)
 
-    def draws(self) -> dict[Key, Array]:
+    def bootstrap_values(self) -> dict[Key, Array]:
         """Values (R,) on bootstrap samples of a split; ``content["resampling"]`` tells which samples."""
         best = self.metrics()["best"]
         deviations = flatten(self.content["draws"], decode)

@@ -1,7 +1,7 @@
-"""Which records of the ledger count today, and why others do not.
+"""Which records of the ledger count, and why others do not.
 
-A record counts where its specification is found among the settings of today, the code behind it has the revisions of
-today, and no earlier record is of the same run."""
+A record counts if the present code knows its specification, the revisions of the code behind it are the present ones,
+and no earlier record is of the same run."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -14,7 +14,7 @@ from despur.storage.digest import revisions
 from despur.storage.ledger import Record
 
 
-class Standing(NamedTuple):
+class JudgedRecord(NamedTuple):
     """``key``: of its run, as today's code names it; empty where there is none. ``reason``: why the record does not
     count; empty where it does."""
 
@@ -23,22 +23,22 @@ class Standing(NamedTuple):
     reason: str
 
 
-def judge_records(records: Iterable[Record]) -> list[Standing]:
+def judge_records(records: Iterable[Record]) -> list[JudgedRecord]:
     """Whether each record counts, the earliest first."""
-    found: list[Standing] = []
+    found: list[JudgedRecord] = []
     counted: dict[str, Path] = {}
     for record in sorted(records, key=lambda record: (record.content["finished"], record.path)):
         try:
             run = record.find_run()
         except SettingError as error:
-            found.append(Standing(record, "", f"its specification is not one of today: {error}"))
+            found.append(JudgedRecord(record, "", f"its specification is unknown to the present code: {error}"))
             continue
         reason = explain_revisions(run, record.content["revisions"])
         if not reason and run.key in counted:
             reason = f"{counted[run.key]} is of the same run, and earlier"
         if not reason:
             counted[run.key] = record.path
-        found.append(Standing(record, run.key, reason))
+        found.append(JudgedRecord(record, run.key, reason))
     return found
 
 

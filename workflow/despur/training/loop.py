@@ -32,16 +32,15 @@ class Trainer:
         self.compiled = compiling.compile_steps(method, machine.compile, key)
         self.progress = load_checkpoint(checkpoint, method, machine.device, key)
         self.epochs_per_step = 0.0  # set by each epoch
+        self.started = self.saved = self.reported = time.perf_counter()  # seconds on this process's clock
+        self.started_epoch = math.inf  # set by the first epoch
+        self.reported_images = self.progress.images
 
     def run(self) -> Progress:
         """Train to the end, or go on from the checkpoint. The method is left as it was at the last step."""
         settings, p = self.method.settings, self.progress
         seconds_before = p.seconds
-        self.started = time.perf_counter()  # seconds on this process's clock, as all times below
-        self.started_epoch = math.inf  # set by the first epoch
-        self.saved = self.started
-        self.reported = self.started
-        self.reported_images = p.images
+        self.started = self.saved = self.reported = time.perf_counter()
         while p.epoch < settings["epochs"] and not p.finished:
             self.run_epoch(settings, lambda: seconds_before + time.perf_counter() - self.started)
         p.finished, p.seconds = True, seconds_before + time.perf_counter() - self.started

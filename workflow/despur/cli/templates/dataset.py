@@ -1,4 +1,4 @@
-"""NewDataset (authors and year): scikit-learn's wines, and whether they are strong as the attribute."""
+"""NewDataset (authors and year): scikit-learn's wines. The attribute: is the alcohol above the median?"""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     wine = load_wine()
     order = derive_generator("new_dataset", settings["draw"]).permutation(len(wine.data))
     split = np.array(["train", "val", "test", "train"])[order % 4]
-    train = wine.data[split == "train"]  # test data decide nothing, the scale included
+    train = wine.data[split == "train"]  # scaled with training samples only
     inputs = (wine.data - train.mean(axis=0)) / train.std(axis=0)
     strong = wine.data[:, 0] > np.median(wine.data[:, 0])
     table = pd.DataFrame(
