@@ -18,7 +18,7 @@ KINDS = {
     **dict.fromkeys(selected_settings.TUNED, "tuned baseline"),
     **dict.fromkeys(["con_ft", "con"], "the paper's method"),
 }
-ROLES = ["moji", "hate_speech", "bios", "imsitu"]
+DATASETS = ["moji", "hate_speech", "bios", "imsitu"]
 SHARES = {
     "average_accuracy": "accuracy",
     "gap": "gap",
@@ -46,7 +46,7 @@ def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     metrics, resamples = selected_settings.load_selected(artifact_runs)
     tradeoffs = compare_means(metrics)
     rows: list[dict[str, Any]] = []
-    for paper_dataset in ROLES:
+    for paper_dataset in DATASETS:
         for method in selected_settings.METHODS:
             head = {"paper_dataset": paper_dataset, "method": method, "kind": KINDS.get(method, "")}
             mine, cloud = (

@@ -9,7 +9,7 @@ import selected_settings
 from despur.metrics.selection import on_pareto_front, select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
 
-ROLES = ["moji", "hate_speech", "bios", "imsitu"]
+DATASETS = ["moji", "hate_speech", "bios", "imsitu"]
 METHODS = [
     *selected_settings.METHODS,
     *(name for name in selected_settings.VARIANTS if name not in selected_settings.METHODS),
@@ -60,7 +60,7 @@ def apply_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[s
 def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each method, rule and data set that is used."""
     metrics, rows = selected_settings.load_settings(artifact_runs), []
-    for paper_dataset in ROLES:
+    for paper_dataset in DATASETS:
         for used_dataset, here in metrics[metrics["paper_dataset"] == paper_dataset].groupby(
             "used_dataset", sort=False
         ):
