@@ -1,5 +1,6 @@
 """The paper domain_temperature: what is selected, and that every number it shows is one of metrics.csv."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -581,6 +582,17 @@ def test_the_heat_maps_show_printed_and_measured_grids(scripts, world, tmp_path)
             sigma=50.0,
         )
         assert row.accuracy == pytest.approx(100 * own)
+
+
+def test_a_small_heat_map_names_every_level(scripts):
+    levels = np.arange(1, 13) / 100
+    grid = pd.DataFrame([(a, b, 70.0, False) for a in levels for b in levels])
+    grid.columns = ["tau_alpha", "tau_beta", "accuracy", "selected"]
+    figure, axis = plt.subplots(figsize=(1, 1))
+    scripts["heat_maps"].plot_heat_map(axis, grid, "test")
+    assert [label.get_text() for label in axis.get_yticklabels()] == [f"{level:g}" for level in levels]
+    assert [label.get_text() for label in axis.get_xticklabels()] == [f"{level:g}" for level in levels]
+    plt.close(figure)
 
 
 def test_figures_of_the_data(scripts, with_data, tmp_path):

@@ -29,7 +29,8 @@ SMALLER = {
 SHORTER = {
     **{"epochs": 1, "evaluate_every": 0, "patience": 0, "warmup": 0, "steps": 5, "head_epochs": 1},
     **{"batch_size": 32, "accumulation": 4, "anchor_fraction": 0.1, "num_positives": 4, "num_negatives": 4},
-    **{"num_neighbors": 8, "queue": 64, "prototypes": 16, "slice": 16, "projector_width": 16, "width": 4},
+    **{"num_neighbors": 8, "queue": 64, "prototypes": 16, "slice": 16, "width": 4},
+    **{"projector_width": 16, "projector_dim": 8},
     **{"layers": 1, "hidden": 64, "weights": "random", "stage1.epochs": 1, "stage1.batch_size": 32},
     **{"scales": 1, "window": 7, "learning_rate": 0.01},
 }

@@ -58,13 +58,13 @@ def plot_heat_map(axis: Any, table: pd.DataFrame, title: str) -> None:
     """Accuracy over tau_alpha (down) and tau_beta (right), the selected pair framed."""
     wide = table.pivot_table(index="tau_alpha", columns="tau_beta", values="accuracy")
     style = {"annot": True, "fmt": ".0f", "annot_kws": {"size": 5.5}, "cmap": "viridis", "vmin": 50, "vmax": 100}
-    sns.heatmap(wide, cbar=False, ax=axis, **style)
+    right, down = ([f"{level:g}" for level in levels] for levels in (wide.columns, wide.index))
+    sns.heatmap(wide, cbar=False, ax=axis, xticklabels=right, yticklabels=down, **style)
+    axis.tick_params("y", rotation=0)
     for text in axis.texts:  # hundreds: the layout need not measure what lies within the axes
         text.set_in_layout(False)
     for own in table[table["selected"]][GRID].drop_duplicates().itertuples():
         corner = wide.columns.get_loc(own.tau_beta), wide.index.get_loc(own.tau_alpha)
         axis.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="red", linewidth=1.8, clip_on=False, zorder=5))
     axis.set(xlabel=r"$\tau_\beta$", ylabel=r"$\tau_\alpha$")
-    axis.set_xticklabels([f"{level:g}" for level in wide.columns])
-    axis.set_yticklabels([f"{level:g}" for level in wide.index], rotation=0)
     axis.set_title(title)
