@@ -7,8 +7,8 @@ from project import SOURCE
 
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting import printed
-from despur.reporting.printed import describe_changes, describe_shortening
+from despur.reporting import changed_settings
+from despur.reporting.changed_settings import describe_changes, describe_shortening
 from despur.specs.paths import locate_result
 
 
@@ -102,6 +102,8 @@ def test_training_is_shorter_where_any_setting_counts_fewer_epochs_or_steps(wher
 
 def test_phases_of_training_count_too(monkeypatch):
     differing = [("finetune_epochs", "1", "3"), ("head_epochs", "9", "3"), ("decay_every", "1", "3")]
-    monkeypatch.setattr(printed, "list_changed_settings", lambda *_: [*differing, ("discriminator_epochs", "1", None)])
+    monkeypatch.setattr(
+        changed_settings, "list_changed_settings", lambda *_: [*differing, ("discriminator_epochs", "1", None)]
+    )
     where = ("cnc", "table_1", "waterbirds", "erm")
     assert of(*where, "waterbirds", "erm", describe_shortening) == "finetune_epochs=1 instead of 3"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import run_files
-from despur.reporting.printed import describe_changes, describe_shortening
+from despur.reporting.changed_settings import describe_changes, describe_shortening
 
 RUN_COLUMNS = [
     "paper_dataset",

@@ -1,5 +1,4 @@
-"""Compares the settings of a printed number, ``p_corr=0.995;lambda=0.2``, with those of the run and of the paper
-folder."""
+"""Compares the settings of a printed number, ``p_corr=0.995;lambda=0.2``, with those of the run."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -7,13 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from despur.orchestration.experiments import ArtifactRun, list_specifications, load_experiments
 from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
-from despur.specs.paths import KINDS, locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
-from despur.specs.spec import Spec
 
 
 def parse_settings(text: Any) -> dict[str, str]:
@@ -93,114 +89,6 @@ def list_changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]
         return {}
     found = metrics[[*keys, "changed"]].dropna().drop_duplicates()
     return {key: parse_settings(";".join(own["changed"])) for key, own in found.groupby(keys)}
-
-
-def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
-    """The settings, ``size=64;epochs=1``, in which a run differs from its paper folder and its data set's file.
-
-    A method is compared with the point of the paper folder that has the fewest different settings.
-    ``draw``, ``snapshots`` and the paper's ``accepted_variants`` may differ."""
-    if not artifact_run.paper or artifact_run.substitute:
-        return ""
-    own = [f"{key}={value}" for key, value, _ in list_changed_settings(artifact_run, data, method)]
-    return ";".join(item for item in [*_changed_data(artifact_run, data), *own] if not is_accepted(artifact_run, item))
-
-
-def describe_shortening(artifact_run: ArtifactRun, data: str, method: str) -> str:
-    """The settings that count epochs or steps, ``epochs=1 instead of 300``, of which a run has fewer than its paper
-    folder states."""
-    if not artifact_run.paper or artifact_run.substitute:
-        return ""
-    fewer = [
-        f"{key}={own} instead of {stated}"
-        for key, own, stated in list_changed_settings(artifact_run, data, method)
-        if counts_training(key)
-        and stated is not None
-        and float(own) < float(stated)
-        and not is_accepted(artifact_run, f"{key}={own}")
-    ]
-    return ", ".join(fewer)
-
-
-def counts_training(key: str) -> bool:
-    """Whether a setting counts epochs or steps: ``epochs``, ``stage1.epochs``, ``finetune_epochs``."""
-    return key.rpartition(".")[2].rpartition("_")[2] in ("epochs", "steps")
-
-
-def is_accepted(artifact_run: ArtifactRun, item: str) -> bool:
-    """Whether a changed setting, ``colors=released``, is a variant that the paper folder accepts."""
-    return item in load_experiments(artifact_run.paper).get("accepted_variants", [])
-
-
-def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> list[tuple[str, str, str | None]]:
-    """(key, value, the paper folder's value) of the settings in which a method differs from the nearest of the points
-    that the paper folder states; None where that point lacks the setting."""
-    own, *others = [
-        point for text in (method, *list_stated(artifact_run)) for point in _points(artifact_run, text, data)
-    ]
-    differing = [
-        [(key, own[key], other.get(key)) for key in own if own[key] != other.get(key) and key != "snapshots"]
-        for other in others
-    ]
-    return min(differing, key=len, default=[])
-
-
-def _changed_data(artifact_run: ArtifactRun, data: str) -> list[str]:
-    """Settings of a data set that are neither those that the paper folder states, nor else their default, nor varied by
-    the artifact, nor part of the data set's name in the paper."""
-    experiments = load_experiments(artifact_run.paper)
-    stated = _settings_of(experiments.get("data", {}).get(artifact_run.paper_dataset))
-    varied = _settings_of(experiments["artifacts"][artifact_run.artifact].get("data"))
-    (point,) = resolve("datasets", data).points
-    own = {key: spell(point.value(key)) for key in stated} | point.changes
-    return [
-        f"{key}={value}"
-        for key, value in own.items()
-        if key != "draw"
-        and value not in (*varied.get(key, ()), *stated.get(key, ()))
-        and artifact_run.paper_dataset != f"{point.base_name}_{value}"
-    ]
-
-
-def _settings_of(text: str | None) -> dict[str, list[str]]:
-    """``p_corr=0.5~0.9`` as a mapping of keys to values."""
-    return parse(f"data+{text}")[1] if text else {}
-
-
-def list_stated(artifact_run: ArtifactRun) -> list[str]:
-    """The specifications of a run's method in its paper folder. For a name that the folder does not have (one job for
-    several methods): all specifications."""
-    experiments = load_experiments(artifact_run.paper)
-    own = experiments["artifacts"][artifact_run.artifact].get("methods", [])
-    named = own if isinstance(own, dict) else experiments["methods"]
-    known = (
-        [named[artifact_run.paper_method]]
-        if artifact_run.paper_method in named
-        else [*experiments["methods"].values(), *named.values()]
-    )
-    texts = [text for one in known for text in list_specifications(one, artifact_run.paper_dataset)]
-    return [
-        text.rpartition("/")[2]
-        for text in texts
-        if (text.rpartition("/")[0] or "runs") == locate_result(artifact_run.folders[0]).stage
-    ]
-
-
-def _points(artifact_run: ArtifactRun, text: str, data: str) -> list[dict[str, str]]:
-    """Every setting of each point of a method on a data set."""
-    stage = locate_result(artifact_run.folders[0]).stage
-    points = resolve(KINDS[stage], text, parse(data)[0], "" if stage == "runs" else stage).points
-    return [{"method": point.base_name, **list_values(point)} for point in points]
-
-
-def list_values(spec: Spec, prefix: str = "") -> dict[str, str]:
-    """Every setting of a specification and of its components, with dotted keys, as in names."""
-    own = {prefix + key: spell(value) for key, value in spec.settings.items()}
-    return own | {
-        key: value
-        for part, below in spec.components.items()
-        for key, value in list_values(below, f"{prefix}{part}.").items()
-    }
 
 
 def weighted_averages(table: pd.DataFrame, is_weighted: pd.Series) -> pd.DataFrame:

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
+from despur.reporting.changed_settings import counts_training
 from despur.reporting.contrasts import SEEDS, Group, contrasts_of
-from despur.reporting.printed import counts_training, parse_settings
+from despur.reporting.printed import parse_settings
 
 
 def explain_refusal(found: Group, given: Group, used: pd.DataFrame) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.changed_settings import describe_changes, describe_shortening
 from despur.reporting.claims import load_measurements
-from despur.reporting.printed import describe_changes, describe_shortening
 from despur.reporting.run_files import HERE, describe_machine, is_record, load_abouts
 
 STAGES = {"erm": 1, "cnc": 2}
