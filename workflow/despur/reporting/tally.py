@@ -100,6 +100,7 @@ def gather_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     table.loc[percent, ["reported", "reported_std"]] *= 100
     table.loc[percent, "unit"] = "percent"
     table["verdict"] = table["verdict"].fillna(NOT_RUN)
+    table["difference"] = table["difference"].round(12)  # what floats alone make is no difference
     larger = table[["reported", "ours"]].abs().max(axis=1)
     return table.assign(
         paper=paper,
