@@ -131,6 +131,7 @@ def tiny_dataset(train: int = 60, held_out: int = 30, seed: int = 0) -> Dataset:
         "train_crop": "image",
         "test_crop": "centre",
         "classes": [f"class {i}" for i in range(5)],
+        "attribute": "color",
         "attributes": [f"color {i}" for i in range(5)],
         "select": "val",
         "headline": "test",

@@ -101,7 +101,7 @@ def test_what_a_split_lacks_is_said():
     lacking = [each for each in np.unique(dataset.table["a"]) if each]
     assert [*data_checks.list_gaps(dataset)] == [
         f"the split test has no sample of class {classes[1]}",
-        f"the split test has no sample of attribute {data_checks.name_values(attributes, lacking)}",
+        f"the split test has no sample of {dataset.about['attribute']} {data_checks.name_values(attributes, lacking)}",
     ]
 
 

@@ -134,7 +134,7 @@ def test_a_check_decodes_images_of_each_split(monkeypatch):
         return np.zeros((1, 4, 4, 3), np.uint8)
 
     table = pd.DataFrame({"split": ["train"] * 9 + ["test"], "y": 0, "a": 0, "original": range(10)})
-    about = {"size": 4, "classes": ["0"], "attributes": ["0"], "select": "val", "headline": "test"}
+    about = {"size": 4, "classes": ["0"], "attribute": "a", "attributes": ["0"], "select": "val", "headline": "test"}
     made = Dataset(Lazy((10, 4, 4, 3), np.uint8, make), table, about)
     monkeypatch.setattr(waterbirds, "build", lambda *_: made)
     monkeypatch.setattr(data_checks, "read_declarations", lambda *_: {})  # sizes are not what this is about

@@ -44,6 +44,7 @@ def test_what_no_stage_could_use_is_refused_by_name():
         "no column y, a": {"without": ["y", "a"]},
         "about has no select": {"about": {"select": None}},
         "about has no attributes": {"about": {"attributes": None}},
+        "about has no attribute:": {"about": {"attribute": None}},
         "119 inputs, but 120 labels": {"inputs": tiny_dataset().inputs[1:]},
         "split of sample 3 is missing": {"table": {"split": some(split.astype(object), 3, None)}},
         "y is object.*np.unique": {"table": {"y": np.array(["cat", "dog"] * 60)}},

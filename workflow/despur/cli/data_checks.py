@@ -53,7 +53,7 @@ def list_gaps(dataset: Dataset) -> Iterator[str]:
     labels = dataset.table[dataset.table["split"] != "unlabelled"]
     for column, key, what in (
         ("y", "classes", "class"),
-        ("a", "attributes", dataset.about.get("attribute", "attribute")),
+        ("a", "attributes", dataset.about["attribute"]),
     ):
         everywhere = np.unique(labels[column])
         for split, own in labels.groupby("split", sort=False)[column]:

@@ -172,6 +172,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "train_crop": "centre",
         "test_crop": "centre",
         "classes": ["not blond", "blond"],
+        "attribute": "gender",
         "attributes": ["female", "male"],
         "select": "val",
         "headline": "test",

@@ -157,6 +157,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     classes = ["not toxic", "toxic"]
     about = {
         "classes": classes,
+        "attribute": "identity",
         "attributes": ["no identity", "an identity"] if settings["attribute"] == "any" else ["not black", "black"],
         "vocabulary": settings["vocabulary"],
         "groups": [f"{label}, {name}" for label in classes for name in IDENTITIES],

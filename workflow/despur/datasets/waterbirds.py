@@ -140,6 +140,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "train_crop": "centre",
         "test_crop": "centre",
         "classes": list(classes.values()),
+        "attribute": "background",
         "attributes": list(places.values()),
         "select": "val",
         "headline": "test",

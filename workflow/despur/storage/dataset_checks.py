@@ -12,7 +12,7 @@ from despur.specs.spec import Spec
 from despur.storage.store import Dataset, InputError, Lazy
 
 COLUMNS = ("split", "y", "a", "original")
-ABOUT = ("classes", "attributes", "select", "headline")
+ABOUT = ("classes", "attribute", "attributes", "select", "headline")
 ROWS = 10_000  # of the inputs that are looked at at once: they may lie on disk
 
 
@@ -65,8 +65,8 @@ def _check_arrays_and_table(dataset: Dataset) -> Iterator[str]:
         )
     if missing := [key for key in ABOUT if key not in dataset.about]:
         yield (
-            f"about has no {', '.join(missing)}: it names classes and attributes, the split that selects (val) and "
-            "the headline (test)"
+            f"about has no {', '.join(missing)}: it names classes, attributes and what these are "
+            "(attribute: color), the split that selects (val) and the headline (test)"
         )
     yield from _check_rows(dataset)
 
