@@ -51,11 +51,12 @@ def paper_hyperparameters(dataset: str, base: str, role: str) -> dict[str, Any]:
 
 
 def derive_configuration(published: Mapping[str, Any], papers: Sequence[str]) -> dict[str, Any]:
-    """The published configuration with one seed, smaller data and, of table_time, few epochs."""
+    """The published configuration with one seed, smaller data, few samples in figure_5 and few epochs in table_time."""
     artifacts = {
         paper: {name: {**changes, "seeds": 1} for name, changes in own.items()}
         for paper, own in published["artifacts"].items()
     }
+    artifacts["adapters"] = {"figure_5": {"data": "samples=0~100"}}  # of 120 training samples
     artifacts["icl_msr"] = {
         "table_time": {
             "methods": {
