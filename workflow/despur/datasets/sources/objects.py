@@ -26,8 +26,8 @@ def dataset(
     Class -1, of the split "unlabelled", is not known: only methods without labels see those samples.
     """
     table = pd.DataFrame({"split": split, "y": np.asarray(y, np.int64), "a": 0, "original": np.arange(len(y))})
-    fixed = {"train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"}
-    fixed |= {"attribute": "none", "attributes": ["all"]}
+    crops = {"train_crop": "centre", "test_crop": "centre"}
+    fixed = {**crops, "attribute": "none", "attributes": ["all"], "select": "val", "headline": "test"}
     return Dataset(inputs, table, {**fixed, "size": inputs.shape[1], "classes": list(classes), **about})
 
 
