@@ -282,6 +282,8 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         "papers: [cnc]\ndatasets: {cmnist: colored_digits+" + "+".join(
             f"p_corr{i}={'~'.join('123456789')}" for i in range(9)) + "}\n",
         "papers: [fair_cl]\ndatasets: {moji: bios}\nextensions: [/nowhere]\n",
+        '{papers: [fair_cl], datasets: {moji: bios}, artifacts: {fair_cl: {"\\t": null}}}',
+        ": \tpapers: [fair_cl]\n",
     ],
     ids=lambda text: text[:40],
 )  # fmt: skip

@@ -20,7 +20,7 @@ from despur.orchestration.configuration_files import (
 from despur.orchestration.experiments import load_experiments
 from despur.specs.declarations import PACKAGE, read_declarations
 from despur.specs.extensions import use_extensions
-from despur.specs.names import parse, shorten, unknown
+from despur.specs.names import parse, shorten, show_text, unknown
 from despur.specs.paths import KINDS, chunk_seeds, split_stage
 from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
@@ -83,7 +83,7 @@ def _add_defaults(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
 
 def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError:
     """What is wrong with a key or its value, and what the key is for."""
-    path = [str(key) for key in error.absolute_path]
+    path = [show_text(str(key)) for key in error.absolute_path]
     where = f"config key {'.'.join(path)}: " if path else ""
     if error.validator == "additionalProperties":
         allowed = error.schema["properties"]

@@ -50,7 +50,8 @@ def load_file(file: Path) -> dict[str, Any]:
         raise SettingError(f"{file} cannot be read: too many brackets in brackets") from None
     except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: no text, a number or date that cannot be
         place = str(error).replace("<unicode string>", str(file)).replace("<byte string>", str(file))
-        raise SettingError(f"{file} cannot be read: {place}") from None
+        shown = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in place)
+        raise SettingError(f"{file} cannot be read: {shown}") from None
     if not isinstance(loaded, dict):
         raise SettingError(f"{file}: must be keys with values, as in config.yaml")
     return loaded

@@ -19,7 +19,7 @@ def join(base: str, overrides: dict[str, str]) -> str:
 def parse(text: str) -> tuple[str, dict[str, list[str]]]:
     """Split a name into the component's name and its settings; a value is a list of one or more texts."""
     base, *items = text.split("+")
-    shown = shorten(text if text.isprintable() else repr(text))
+    shown = show_text(text)
     if not text.isprintable() or max(map(len, text.split("+"))) > 5 * LONGEST:
         raise SettingError(
             f"{shown}: names have no line ends and the like; a setting has less than {5 * LONGEST} signs"
@@ -41,6 +41,11 @@ def unknown(what: str, name: object, known: Iterable[str]) -> SettingError:
     near = difflib.get_close_matches(str(name)[:LONGEST], known, n=1)
     hint = f"; did you mean {near[0]}?" if near else "."
     return SettingError(f"unknown {what} {shorten(repr(name))}{hint} Known: {', '.join(known) or 'none'}")
+
+
+def show_text(text: str) -> str:
+    """A text for messages: quoted if it has control characters, and not too long."""
+    return shorten(text if text.isprintable() else repr(text))
 
 
 def shorten(text: str) -> str:

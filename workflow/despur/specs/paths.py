@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.declarations import read_declarations
-from despur.specs.names import parse, shorten, unknown
+from despur.specs.names import parse, shorten, show_text, unknown
 from despur.specs.resolution import draw_for_seeds, resolve, resolve_canonical
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec, Sweep
@@ -124,7 +124,7 @@ def locate_result(path: str | Path) -> ResultPath:
         rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
     )
     if not match:
-        shown = shorten(str(path) if str(path).isprintable() else repr(path))
+        shown = show_text(str(path))
         raise SettingError(
             f"{shown}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a "
             "NAME as in cnc+lambda=0.5 "
