@@ -121,7 +121,9 @@ def describe_contrasts(claim: Claim) -> str:
     stated = claim.contrasts if isinstance(claim.contrasts, list) else [claim.contrasts]
     lines = [code(yaml.safe_dump(one, default_flow_style=True, sort_keys=False, width=10**6).strip()) for one in stated]
     needed = f"at least {claim.at_least} of: " if claim.at_least else ""
-    return f"{needed}{'<br>'.join(lines)}<br>margin {claim.margin:.4g}: {escape(claim.because)}"
+    inherited = any("margin" not in one for one in stated)
+    margin = f"margin {claim.margin:.4g}: " if inherited else ""
+    return f"{needed}{'<br>'.join(lines)}<br>{margin}{escape(claim.because)}"
 
 
 def describe_outcomes(outcomes: dict[str, list[str]]) -> str:

@@ -23,7 +23,7 @@ from despur.reporting.contrasts import WORDS, contrasts_of, decide, is_met
 from despur.reporting.evidence import AmbiguousValue, Source, collect_rows, collect_values, common_seeds, evaluate
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed
-from despur.reporting.refusals import explain_no_interval, explain_refusal
+from despur.reporting.refusals import explain_no_interval, explain_not_run, explain_refusal
 from despur.reporting.run_files import count_test_originals
 from despur.reporting.tables import name_sources
 from despur.reporting.verdicts import NOT_RUN
@@ -74,9 +74,10 @@ def judge_claim(
         return {"verdict": NOT_RUN, "reason": str(missing)}
     for values, where in (("by_seed", "here"), ("resampled", "on some bootstrap samples of the test data")):
         if not all(np.isfinite(getattr(contrast, values)).all() for contrast in contrasts_of(found)):
-            return {"verdict": "undecided", "reason": f"a contrast is infinite {where}"}
+            return {"verdict": "undecided", "reason": f"a contrast has no finite value {where}"}
     verdict = WORDS[int(decide(found))]
-    reason = explain_refusal(found, given, collect_rows(formulas, source))
+    used = pd.concat([collect_rows(formulas, source), collect_rows(conditions, source)])
+    reason = explain_refusal(found, given, used, source.metrics)
     if not reason and verdict == "undecided":
         reason = explain_no_interval(found)
     few = not all(contrast.decides for contrast in contrasts_of(found))
@@ -148,8 +149,8 @@ def judge_on_each(
         head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": substitute}
         head["measured"] = name_sources(mine[0])
         rows.append(head | judge_claim(claim, datasets, source, partial(count_test_originals, artifact_runs, used)))
-    nothing = {"data": "", "verdict": NOT_RUN, "reason": f"nothing was run of {claim.artifact}"}
-    return rows or [nothing]
+    run = {*metrics["paper_dataset"]} if len(metrics) else set()
+    return rows or [{"data": "", "verdict": NOT_RUN, "reason": explain_not_run(claim.artifact, datasets, run)}]
 
 
 def uses_datasets(table: pd.DataFrame, used: Mapping[str, str]) -> pd.Series:

@@ -110,7 +110,8 @@ class Source:
         over = [COLUMNS.get(key, key) for key in asked.over]
         if missing := [key for key in over if key not in rows]:
             raise Missing(f"{asked.label}: no run varies {', '.join(missing)}")
-        values = rows.drop_duplicates([*over, "seed"]).set_index([*over, "seed"])[columns].unstack("seed")
+        kept = [name for name in columns if name == "value" or rows[name].notna().all()]  # else a group is not in it
+        values = rows.drop_duplicates([*over, "seed"]).set_index([*over, "seed"])[kept].unstack("seed")
         return complete(values, SEEDS)
 
 

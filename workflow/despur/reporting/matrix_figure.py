@@ -40,7 +40,7 @@ def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
         np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right"
     )
     without_rank = set(table.loc[table["at_chance"], "method"])
-    names = [NAMES.get(method, method) + " (at chance)" * (method in without_rank) for method in rank.index]
+    names = [NAMES.get(method, method) + " (not above chance)" * (method in without_rank) for method in rank.index]
     axes.set_yticks(np.arange(len(rank)) + 0.5, names, rotation=0)
     axes.set(xlabel="", ylabel="")
     figures.write_figure(prefix, figure)

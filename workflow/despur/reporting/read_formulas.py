@@ -157,6 +157,7 @@ def read_formula(words: Mapping[str, Any], high: Any, low: Any, hidden: set[str]
         else:
             constant += sign * (math.log(side) if log else float(side))
     label = describe(high, low, hidden) + "".join(f", mean over {key}" for key in words["mean"])
+    label = f"logarithms: {label}" if log else label
     scale = words.get("scale", "plain")
     return Formula(tuple(terms), constant, read_margin(words["margin"]), label, scale, bool(words.get("counted")))
 
@@ -187,7 +188,8 @@ def read_correlation(words: Mapping[str, Any], shared: Mapping[str, Any], levels
     bounds counts."""
     first, second = words["rank_correlation"]
     sign = float(words.get("sign", 1))
-    label = f"{'-' if sign < 0 else ''}rank correlation of {first} and {second} over {', '.join(words['over'])}"
+    sign_of = "negative " if sign < 0 else ""
+    label = f"Fisher's z of the {sign_of}rank correlation of {first} and {second} over {', '.join(words['over'])}"
     of = {
         key: value for key, value in shared.items() if key != "metric" and (key not in words["over"] or is_many(value))
     }

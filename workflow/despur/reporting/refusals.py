@@ -1,21 +1,45 @@
 """Why the runs behind a claim decide nothing."""
 
+from collections.abc import Collection, Sequence
+
 import pandas as pd
 
 from despur.reporting.changed_settings import counts_training
 from despur.reporting.contrasts import SEEDS, Group, contrasts_of
 from despur.reporting.printed import parse_settings
 
+RUN = ["paper_dataset", "used_dataset", "paper_method"]
 
-def explain_refusal(found: Group, given: Group, used: pd.DataFrame) -> str:
-    """Why contrasts decide nothing; empty where they may. ``used``: the rows of the metrics that they are made of."""
+
+def explain_refusal(found: Group, given: Group, used: pd.DataFrame, every: pd.DataFrame) -> str:
+    """Why contrasts decide nothing; empty where they may. ``used``: the rows of the metrics that they and what is given
+    are made of; ``every``: all rows of these metrics."""
     contrasts = list(contrasts_of(found))
     if not all(contrast.decides for contrast in contrasts):
         return f"{contrasts[0].seeds} seed{'s' * (contrasts[0].seeds > 1)}: fewer than {SEEDS} decide nothing"
     if given.parts and not given.holds():
         failed = [contrast.label for contrast in contrasts_of(given) if not contrast.holds()]
-        return f"not shown to be above 0, as it is given: {failed[0]}"
-    return find_shortened_training(used) or find_changed_settings(used)
+        return f"the claim asks this first, and it is not shown: {failed[0]} is above 0"
+    shortened, changed = (list_texts(column, used, every) for column in ("shortened", "changed"))
+    return explain_shortened_training(shortened) or explain_changed_settings(changed)
+
+
+def list_texts(column: str, used: pd.DataFrame, every: pd.DataFrame) -> list[str]:
+    """What the runs behind rows say in a column, ``shortened`` or ``changed``; nothing on substitute data. A row that
+    is derived from several runs (a mean over settings, a gap) says nothing itself, but all runs of its method do."""
+    if column not in every or used["substitute"].eq(True).any():
+        return []
+    derived = used.loc[used[column].isna(), RUN].drop_duplicates()
+    texts = pd.concat([used[column], every.merge(derived, on=RUN)[column]])
+    return sorted(filter(None, texts.dropna().unique()))
+
+
+def explain_not_run(artifact: str, datasets: Sequence[str], run: Collection[str]) -> str:
+    """Why a claim about data sets has no runs, where ``run`` are the data sets that were run."""
+    missing = [name for name in datasets if name not in run]
+    if len(missing) == len(datasets):
+        return f"nothing was run of {artifact}"
+    return f"not run on {', '.join(missing)}" if missing else "own and substitute data are not judged together"
 
 
 def explain_no_interval(found: Group) -> str:
@@ -24,20 +48,13 @@ def explain_no_interval(found: Group) -> str:
     return f"the same from all seeds, and no noise of test data is known: {exact[0]}" if exact else ""
 
 
-def find_shortened_training(metrics: pd.DataFrame) -> str:
-    """Which training on the paper's own data is shorter than the paper's; empty for none. Longer training is no reason
-    to refuse a verdict."""
-    if "shortened" not in metrics or metrics["substitute"].eq(True).any():
-        return ""
-    found = sorted(filter(None, metrics["shortened"].dropna().unique()))
-    return f"not trained as long as in the paper ({'; '.join(found)}): decides nothing about it" if found else ""
+def explain_shortened_training(texts: Sequence[str]) -> str:
+    """That training is shorter than the paper's; empty for none. Longer training is no reason to refuse a verdict."""
+    return f"not trained as long as in the paper ({'; '.join(texts)}): decides nothing about it" if texts else ""
 
 
-def find_changed_settings(metrics: pd.DataFrame) -> str:
-    """Which settings of runs on the paper's own data are not the paper's, the length of training aside; empty for
-    none."""
-    if "changed" not in metrics or metrics["substitute"].eq(True).any():
-        return ""
-    found = {item for text in metrics["changed"].dropna().unique() for item in parse_settings(text).items()}
+def explain_changed_settings(texts: Sequence[str]) -> str:
+    """Which settings are not the paper's, the length of training aside; empty for none."""
+    found = {item for text in texts for item in parse_settings(text).items()}
     other = [f"{key}={value}" for key, value in sorted(found) if not counts_training(key)]
     return f"other settings than the paper's ({', '.join(other)}): decides nothing about it" if other else ""

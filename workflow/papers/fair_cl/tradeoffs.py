@@ -23,8 +23,15 @@ def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
                 part[part["metric"] == metric].sort_values("paper_method") for metric in selected_settings.MEASURED
             ]
             values = tradeoff(*(own[columns].to_numpy(float) for own in parts))
-            found.append(parts[0].assign(metric=name, **dict(zip(columns, values.T, strict=True))))
+            own = {"metric": name, **join_texts(part), **dict(zip(columns, values.T, strict=True))}
+            found.append(parts[0].assign(**own))
     return pd.concat(found, ignore_index=True)
+
+
+def join_texts(part: pd.DataFrame) -> dict[str, str]:
+    """What the runs that a trade-off compares say of changed settings and of shortened training."""
+    columns = [name for name in ("changed", "shortened") if name in part]
+    return {name: ";".join(sorted(filter(None, part[name].dropna().unique()))) for name in columns}
 
 
 def compare_means(metrics: pd.DataFrame) -> pd.Series:
