@@ -20,7 +20,8 @@ from despur.reporting.artifact_metrics import load_metrics, load_resamples
 from despur.reporting.claim_evidence import summarize
 from despur.reporting.claim_format import Claim, read_claims
 from despur.reporting.contrasts import WORDS, contrasts_of, decide, is_met
-from despur.reporting.evidence import AmbiguousValue, Source, collect_rows, collect_values, common_seeds, evaluate
+from despur.reporting.evaluate_formulas import collect_rows, collect_values, common_seeds, evaluate
+from despur.reporting.evidence import AmbiguousValue, Source
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed
 from despur.reporting.refusals import explain_no_interval, explain_not_run, explain_refusal

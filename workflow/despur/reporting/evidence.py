@@ -1,22 +1,19 @@
-"""The contrasts of claims (reporting/contrasts.py), computed from their formulas (reporting/formulas.py) and the tables
-of measured values.
+"""The tables of measured values behind the formulas of claims (reporting/formulas.py).
 
 A measurement is what identifies one value of each seed: method, data set, metric, split and so on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from despur.reporting.contrasts import SEEDS, Contrast, Group
-from despur.reporting.formulas import Correlation, Formula, Formulas
+from despur.reporting.contrasts import SEEDS
+from despur.reporting.formulas import Correlation
 from despur.reporting.levels import Measurement, Missing
 from despur.reporting.printed import is_same
 from despur.reporting.rank_correlations import complete, correlate_ranks, count_runs, fisher
 from despur.specs.settings import SettingError
 from despur.storage.finished_runs import list_bootstrap_columns
-from despur.storage.store import Array
 
 COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # key of a measurement -> column, where they differ
 POINTS = 5  # of four, even a perfect rank correlation is chance in 1 of 24 cases, more than 2.5 %
@@ -141,71 +138,3 @@ def require_one_row(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFram
     if rows[first].isna().any():
         raise Missing(f"not a number: {named}")
     return rows.set_index("seed").sort_index()
-
-
-def collect_values(formulas: Formulas, source: Source) -> list[pd.DataFrame]:
-    """Every value that formulas need."""
-    found = []
-    for part in formulas.parts:
-        if isinstance(part, Formulas):
-            found += collect_values(part, source)
-        elif isinstance(part, Correlation):
-            found.append(source.correlation(part)[0])
-        else:
-            found += [source.value(term) for _, term in part.terms]
-    return found
-
-
-def collect_rows(formulas: Formulas, source: Source) -> pd.DataFrame:
-    """The rows of the metrics that formulas are made of."""
-    found = [source.metrics[:0]]
-    for part in formulas.parts:
-        if isinstance(part, Formulas):
-            found.append(collect_rows(part, source))
-        elif isinstance(part, Correlation):
-            found += [source.rows(source.metrics, {**part.of, "metric": metric}) for metric in part.metrics]
-        else:
-            found += [source.rows(source.metrics, term) for _, term in part.terms]
-    return pd.concat(found)
-
-
-def common_seeds(frames: Sequence[pd.DataFrame]) -> list[int]:
-    """The seeds that all values have. Raises Missing for none."""
-    seeds = sorted(set.intersection(*(set(frame.index) for frame in frames))) if frames else []
-    if frames and not seeds:
-        raise Missing("no seed in common")
-    return seeds
-
-
-def evaluate(formulas: Formulas, source: Source, seeds: Sequence[int]) -> Group:
-    """The contrasts of formulas, from these seeds."""
-    parts: list[Contrast | Group] = []
-    for part in formulas.parts:
-        if isinstance(part, Formulas):
-            parts.append(evaluate(part, source, seeds))
-        elif isinstance(part, Correlation):
-            found, points = source.correlation(part)
-            values = found.loc[list(seeds)].to_numpy(float)
-            parts.append(
-                Contrast(
-                    by_seed=values[:, 0], resampled=values[:, 1:], margin=part.margin, label=part.label, points=points
-                )
-            )
-        else:
-            parts.append(_contrast(part, source, seeds))
-    return Group(parts, formulas.at_least)
-
-
-def _contrast(formula: Formula, source: Source, seeds: Sequence[int]) -> Contrast:
-    total: Array = np.full((len(seeds), 1), formula.constant)
-    for weight, term in formula.terms:
-        values = source.value(term).loc[list(seeds)].to_numpy(float)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            total = total + weight * (np.log(values) if formula.scale == "log" else values)
-    return Contrast(
-        by_seed=total[:, 0],
-        resampled=total[:, 1:],
-        margin=formula.margin,
-        counted=formula.counted,
-        label=formula.label,
-    )

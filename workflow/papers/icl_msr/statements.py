@@ -11,7 +11,8 @@ from rows import BASES, REST, load_runs
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.artifact_metrics import load_resamples
 from despur.reporting.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, decide
-from despur.reporting.evidence import Source, common_seeds
+from despur.reporting.evaluate_formulas import common_seeds
+from despur.reporting.evidence import Source
 from despur.reporting.formulas import DEFAULTS
 from despur.reporting.levels import Missing
 from despur.reporting.printed import find_refusal
