@@ -284,6 +284,9 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         "papers: [fair_cl]\ndatasets: {moji: bios}\nextensions: [/nowhere]\n",
         '{papers: [fair_cl], datasets: {moji: bios}, artifacts: {fair_cl: {"\\t": null}}}',
         ": \tpapers: [fair_cl]\n",
+        f"papers: [cnc]\ndatasets: {{}}\ninclude: [{'9' * 5000}x]\n",
+        f"papers: [cnc]\ndatasets: {{}}\ninclude: [[{'9' * 3000}x]]\n",
+        'papers: [cnc]\ndatasets: {}\ninclude: ["\\t"]\n',
     ],
     ids=lambda text: text[:40],
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """The files of a configuration: loaded and merged, with what they include. Their names are not checked here."""
 
+import errno
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from despur.specs.names import unknown
+from despur.specs.names import shorten, show_text, unknown
 from despur.specs.settings import SettingError
 
 LARGEST = 10**18
@@ -42,18 +43,21 @@ def load_merged(file: Path) -> dict[str, Any]:
 
 def load_file(file: Path) -> dict[str, Any]:
     """What a YAML file says, not checked."""
-    if file.exists() and not file.is_file():
-        raise SettingError(f"{file} cannot be read: it is no file")
+    name = show_text(str(file))
     try:
+        if file.exists() and not file.is_file():
+            raise OSError(errno.EINVAL, "it is no file")
         loaded = yaml.safe_load(file.read_text()) or {}
     except RecursionError:
-        raise SettingError(f"{file} cannot be read: too many brackets in brackets") from None
-    except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: no text, a number or date that cannot be
-        place = str(error).replace("<unicode string>", str(file)).replace("<byte string>", str(file))
+        raise SettingError(f"{name} cannot be read: too many brackets in brackets") from None
+    except OSError as error:
+        raise SettingError(f"{name} cannot be read: {error.strerror}") from None
+    except (ValueError, yaml.YAMLError) as error:  # ValueError: no text, a number or date that cannot be
+        place = str(error).replace("<unicode string>", name).replace("<byte string>", name)
         shown = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in place)
-        raise SettingError(f"{file} cannot be read: {shown}") from None
+        raise SettingError(f"{name} cannot be read: {shown}") from None
     if not isinstance(loaded, dict):
-        raise SettingError(f"{file}: must be keys with values, as in config.yaml")
+        raise SettingError(f"{name}: must be keys with values, as in config.yaml")
     return loaded
 
 
@@ -91,7 +95,7 @@ def _include_files(config: Mapping[str, Any]) -> dict[str, Any]:
     files = config.get("include", [])
     found: dict[str, Any] = {}
     if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
-        raise SettingError(f"config key include: {files!r} must be a list of files")
+        raise SettingError(f"config key include: {shorten(repr(files))} must be a list of files")
     for file in files:
         with within("config key include"):
             found = _merged(found, load_file(Path(file)))
@@ -107,7 +111,7 @@ def _fill_same_as(config: Mapping[str, Any]) -> dict[str, Any]:
     for paper, own in artifacts.items():
         for artifact, changes in own.items():
             if isinstance(changes, Mapping) and "same_as" in changes:
-                with within(f"config key artifacts.{paper}.{artifact}.same_as"):
+                with within(f"config key artifacts.{show_text(f'{paper}.{artifact}')}.same_as"):
                     filled[paper][artifact] = _copy_changes(own, changes)
     return {**config, "artifacts": filled} if artifacts else dict(config)
 
