@@ -34,7 +34,10 @@ function tick(checked) {
 function show() {
   const data = get("data").value, methods = chosen();
   const shown = {
-    points: [choices.points[data][get("metric").value], {metric: get("metric").value, selection: get("selection").value}],
+    points: [
+      choices.points[data][get("metric").value],
+      {metric: get("metric").value, selection: get("selection").value},
+    ],
     curves: [choices.curves[data]?.[get("curve").value] ?? [], {curve: get("curve").value}],
   };
   for (const [name, [having, values]] of Object.entries(shown)) {
