@@ -96,6 +96,8 @@ def explain_change(row: Any) -> str:
     if not reasons and row.verdict == "undecided" and row.high - row.low > row.high_before - row.low_before:
         bounds = f"each of {row.k:.0f} contrasts has bounds of its own" if row.k > 1 else "the bounds are wider"
         reasons.append(f"{bounds}: Student's over {row.seeds:.0f} seeds, and the test data's noise")
+    if not reasons and row.k > 1:
+        reasons.append(f"each of {row.k:.0f} contrasts is judged by itself, before the smallest of them; new runs, too")
     if not reasons:
         reasons.append("the runs are new ones: the estimate differs")
     return "; ".join(reasons)
