@@ -24,7 +24,7 @@ from despur.reporting.evaluate_formulas import collect_rows, collect_values, com
 from despur.reporting.evidence import AmbiguousValue, Source
 from despur.reporting.levels import Missing
 from despur.reporting.printed_numbers import Printed
-from despur.reporting.refusals import explain_no_interval, explain_not_run, explain_refusal
+from despur.reporting.refusals import explain_no_interval, explain_not_run, explain_refusal, explain_settings
 from despur.reporting.run_files import count_test_originals
 from despur.reporting.tables import name_sources
 from despur.reporting.verdicts import NOT_RUN
@@ -77,8 +77,10 @@ def judge_claim(
         if not all(np.isfinite(getattr(contrast, values)).all() for contrast in contrasts_of(found)):
             return {"verdict": "undecided", "reason": f"a contrast has no finite value {where}"}
     verdict = WORDS[int(decide(found))]
-    used = pd.concat([collect_rows(formulas, source), collect_rows(conditions, source)])
-    reason = explain_refusal(found, given, used, source.metrics)
+    reason = explain_refusal(found, given)
+    if not reason and not source.metrics["substitute"].eq(True).any():  # all of these data, or none, are substitutes
+        used = pd.concat([collect_rows(formulas, source), collect_rows(conditions, source)])
+        reason = explain_settings(used, source.metrics)
     if not reason and verdict == "undecided":
         reason = explain_no_interval(found)
     few = not all(contrast.decides for contrast in contrasts_of(found))

@@ -11,23 +11,28 @@ from despur.reporting.printed import parse_settings
 RUN = ["paper_dataset", "used_dataset", "paper_method"]
 
 
-def explain_refusal(found: Group, given: Group, used: pd.DataFrame, every: pd.DataFrame) -> str:
-    """Why contrasts decide nothing; empty where they may. ``used``: the rows of the metrics that they and what is given
-    are made of; ``every``: all rows of these metrics."""
+def explain_refusal(found: Group, given: Group) -> str:
+    """Why contrasts decide nothing, whatever their runs; empty where they may."""
     contrasts = list(contrasts_of(found))
     if not all(contrast.decides for contrast in contrasts):
         return f"{contrasts[0].seeds} seed{'s' * (contrasts[0].seeds > 1)}: fewer than {SEEDS} decide nothing"
     if given.parts and not given.holds():
         failed = [contrast.label for contrast in contrasts_of(given) if not contrast.holds()]
         return f"the claim asks this first, and it is not shown: {failed[0]} is above 0"
+    return ""
+
+
+def explain_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
+    """Why runs on the paper's own data decide nothing about it; empty where they may. ``used``: the rows of the metrics
+    that contrasts and what is given are made of; ``every``: all rows of these metrics."""
     shortened, changed = (list_texts(column, used, every) for column in ("shortened", "changed"))
     return explain_shortened_training(shortened) or explain_changed_settings(changed)
 
 
 def list_texts(column: str, used: pd.DataFrame, every: pd.DataFrame) -> list[str]:
-    """What the runs behind rows say in a column, ``shortened`` or ``changed``; nothing on substitute data. A row that
-    is derived from several runs (a mean over settings, a gap) says nothing itself, but all runs of its method do."""
-    if column not in every or used["substitute"].eq(True).any():
+    """What the runs behind rows say in a column, ``shortened`` or ``changed``. A row that is derived from several runs
+    (a mean over settings, a gap) says nothing itself, but all runs of its method do."""
+    if column not in every:
         return []
     derived = used.loc[used[column].isna(), RUN].drop_duplicates()
     texts = pd.concat([used[column], every.merge(derived, on=RUN)[column]])
