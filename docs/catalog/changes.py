@@ -10,7 +10,7 @@ from catalog.markdown import code, escape, page, table
 from despur.reporting.scorecard_counts import JUDGED
 from despur.reporting.summary import REFERENCE
 
-RUN = REFERENCE / "config"
+RUN = REFERENCE / "three_seeds"
 CLAIM = ["paper", "claim", "dataset"]
 KEY = [*CLAIM, "data"]  # a claim has a verdict on each data that are used
 INTRODUCTION = (
@@ -19,7 +19,7 @@ INTRODUCTION = (
     "judged by their minimum. Now: the rules of [Reading the results](../reading_results.md). Both runs are on small "
     "substitute data; their verdicts are about these runs, not about the papers. Estimates differ, too, as other "
     "versions of the code made the runs. Intervals are of the contrast nearest to its margin.\n\n"
-    "Made from [`verdicts_before.csv`](/results/reference/config/verdicts_before.csv) and the claims of the run that "
+    "Made from [`verdicts_before.csv`](/results/reference/three_seeds/verdicts_before.csv) and the claims of the run that "
     "is kept in [`results/reference`](/results/reference)."
 )
 

@@ -13,7 +13,8 @@ from despur.reporting.summary import REFERENCE
 
 INTRODUCTION = (
     "After this page you have seen what full runs of despur give, and know how to make each table and figure.\n\n"
-    "The runs called *config* are those of `make`, on small bundled data. Their numbers cannot match a paper's; "
+    "The run called *three_seeds* is that of `make`, on small bundled data, with three seeds. Its numbers cannot match a "
+    "paper's; "
     "[Reading the results](../reading_results.md) says what can be judged on them."
 )
 SHOWN = ".png", ".md"
@@ -38,7 +39,7 @@ def build_pages() -> dict[str, str]:
 
 
 def name_page(folder: Path) -> str:
-    """``config_cnc`` of results/reference/config/cnc."""
+    """``three_seeds_cnc`` of results/reference/three_seeds/cnc."""
     return f"{folder.parent.name}_{folder.name}"
 
 
@@ -92,10 +93,9 @@ def escape_caption(text: str) -> str:
 def find_command(folder: Path, file: Path) -> str:
     """The command that makes an artifact; nothing where no configuration has this run."""
     run = folder.parent.name
-    name = "config.yaml" if run == "config" else f"config/{run}.yaml"
+    name = f"config/{run}.yaml"
     if not (REFERENCE.parents[1] / name).exists():
         return ""
     config = load_merged(REFERENCE.parents[1] / name)
     suffix = ".html" if file.suffix == ".md" else file.suffix
-    option = "" if run == "config" else f" --configfile {name}"
-    return f"snakemake {config.get('outputs', 'results')}/papers/{folder.name}/{file.stem}{suffix}{option}"
+    return f"snakemake {config['outputs']}/papers/{folder.name}/{file.stem}{suffix} --configfile {name}"

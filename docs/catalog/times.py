@@ -7,14 +7,15 @@ import pandas as pd
 from catalog.markdown import code, escape, page, table
 from despur.reporting.summary import REFERENCE
 
-RUN = REFERENCE / "config"
+RUN = REFERENCE / "three_seeds"
 INTRODUCTION = (
-    "After this page you know how long the stages, papers and slowest jobs of the bundled run (`make`) took when its "
-    "results were last kept.\n\n"
+    "After this page you know how long the stages, papers and slowest jobs of the bundled run with three seeds "
+    "(`make CONFIG=config/three_seeds.yaml`) took when its results were last kept. `make` trains one seed: a third of "
+    "the training.\n\n"
     "The seconds of a job are those from its start to its end, as Snakemake recorded them; other work on the machine "
     "makes them longer. *Own seconds* are those of training and inference themselves, without the start of a process, "
     "reading and writing. `make reference` writes them to "
-    "`results/reference/config/times.csv`."
+    "`results/reference/three_seeds/times.csv`."
 )
 
 

@@ -56,6 +56,14 @@ def test_what_is_not_judged_is_said(scorecard):
     )
 
 
+@pytest.mark.parametrize(("seeds", "few"), [("1", 1), ("2", 2), ("['0', '1-2']", 0), ("3", 0)])
+def test_with_too_few_seeds_it_is_said_how_many_are_needed(scorecard, seeds, few):
+    scorecard([], [("undecided", True)])
+    Path("config.yaml").write_text(f"papers: [cnc]\ndatasets: {{}}\noutputs: results/own\nseeds: {seeds}\n")
+    said = list(summarize_run(Path("config.yaml")))[2:]
+    assert ["need 3 seeds" in line and f"this run has {few}." in line for line in said] == [True] * (few > 0)
+
+
 def test_without_a_scorecard_it_is_said_how_to_make_it(scorecard):
     with pytest.raises(SettingError, match=r"results/own/scorecard\.csv is not there: make it with snakemake"):
         list(summarize_run(Path("config.yaml")))

@@ -1,10 +1,11 @@
 """``despur summary``: what the run of a configuration made, where it is, and the verdict in one line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from despur.cli.rows import Row
 from despur.orchestration import configuration
+from despur.specs.paths import chunk_seeds, parse_seeds
 from despur.specs.settings import SettingError
 
 TITLES = {
@@ -18,13 +19,26 @@ COUNTED = ("agrees", "differs", "too noisy", "holds", "fails", "undecided")
 
 def summarize_run(configfile: Path) -> Iterator[str]:
     """what the run of a configuration made, where it is, and the verdict in one line"""
-    outputs = Path(configuration.load_configuration(configfile)["outputs"])
+    config = configuration.load_configuration(configfile)
+    outputs = Path(config["outputs"])
     scorecard = outputs / "scorecard.csv"
     if not scorecard.exists():
         raise SettingError(f"{scorecard} is not there: make it with snakemake --configfile {configfile}")
     pages = [file for name in ("scorecard", "report", "explorer") if (file := outputs / f"{name}.html").exists()]
     yield f"Tables and figures: {outputs / 'papers'}. Pages: {', '.join(map(str, pages))}"
     yield count_scorecard(scorecard)
+    yield from describe_seeds(chunk_seeds(config["seeds"], 1))
+
+
+def describe_seeds(seeds: Sequence[str]) -> Iterator[str]:
+    """What to do where there are too few seeds to decide anything; nothing where there are enough."""
+    from despur.reporting.contrasts import SEEDS
+
+    if (given := sum(len(parse_seeds(chunk)) for chunk in seeds)) < SEEDS:
+        yield (
+            f"Claims need {SEEDS} seeds, and numbers, too; this run has {given}. "
+            f"The bundled run with {SEEDS}: make CONFIG=config/three_seeds.yaml. Of others: seeds: {SEEDS} in the file."
+        )
 
 
 def count_scorecard(scorecard: Path) -> Row:

@@ -3,7 +3,7 @@
     python -m despur.reporting.digits --configfile config.yaml
 
 ``results/reference/CONFIG/digits.json`` holds, of every run of a configuration, a digest of all its metrics, and the
-values of the test splits. On the same processor with the same versions of packages any difference is an error; else
+values of the test splits. The file that has the most of the runs here is compared with them. On the same processor with the same versions of packages any difference is an error; else
 the largest one is told. Runs whose code has other revisions than then are counted, not compared."""
 
 import argparse
@@ -27,12 +27,13 @@ from despur.storage.provenance import list_versions, processor
 from despur.storage.standing import explain_revisions, find_revisions
 from despur.storage.store import InputError, write_json
 
+REFERENCE = Path("results/reference")
 SHOWN = 10  # the most differences that are listed
 
 
 def find_file(configfile: Path) -> Path:
     """Where the digits of a configuration are kept."""
-    return Path("results/reference") / configfile.stem / "digits.json"
+    return REFERENCE / configfile.stem / "digits.json"
 
 
 def describe_machine() -> dict[str, Any]:
@@ -81,13 +82,13 @@ def keep_digits(configfile: Path) -> None:
 
 
 def compare_digits(kept: Mapping[str, Any], now: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
-    """A line on how many runs are as kept; lines on those that are not. Raises InputError where runs differ from those
+    """A line on how many runs were kept and are as then; lines on those that are not. Raises InputError where runs differ from those
     that were kept on such a machine (``here``)."""
     known = {key: own for key, own in kept["runs"].items() if key in now}
     older = {key for key, own in known.items() if explain_revisions(find_run(key), own["revisions"])}
     other = [key for key, own in known.items() if key not in older and own["digest"] != now[key]["digest"]]
     exact = len(known) - len(older) - len(other)
-    yield f"{len(known)} of {len(kept['runs'])} runs as recorded: {exact} to the digit"
+    yield f"{len(known)} of {len(now)} runs as recorded: {exact} to the digit"
     if older:
         yield f"{len(older)} were recorded with an older revision, and are not compared"
     if not other:
@@ -113,12 +114,19 @@ def list_differences(
 
 def check_digits(configfile: Path) -> Iterator[str]:
     """What :func:`compare_digits` says of the finished runs of a configuration."""
-    file = find_file(configfile)
-    if not file.exists():
+    now = measure_digits(configuration.load_configuration(configfile))
+    if kept := find_kept(now):
+        yield from compare_digits(kept, now, describe_machine())
+    else:
         yield f"no digits of {configfile} are recorded: make reference CONFIG={configfile} keeps those that are here"
-        return
-    kept = json.loads(file.read_text())
-    yield from compare_digits(kept, measure_digits(configuration.load_configuration(configfile)), describe_machine())
+
+
+def find_kept(now: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The digits.json that has the most of these runs; None where none has any."""
+    files = sorted(REFERENCE.glob("*/digits.json"))
+    found = [json.loads(file.read_text()) for file in files]
+    counts = [len(kept["runs"].keys() & now.keys()) for kept in found]
+    return found[counts.index(max(counts))] if any(counts) else None
 
 
 if __name__ == "__main__":
