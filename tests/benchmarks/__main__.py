@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
-from benchmarks import adapters, cnc, crowd, domain_temperature, fair_cl, gpu, icl_msr, pipeline, reading, steps
+from benchmarks import adapters, authors, cnc, crowd, domain_temperature, fair_cl, gpu, icl_msr, pipeline, reading, steps
 from benchmarks.common import Row
 
 from despur.storage.store import write_csv
@@ -19,6 +19,7 @@ MEASURES = {
     measure.__name__: measure
     for measure in (
         cnc.cnc,
+        authors.authors,
         steps.chunks,
         steps.steps,
         fair_cl.fair_cl,

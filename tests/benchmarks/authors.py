@@ -1,0 +1,94 @@
+"""CNC's step against that of its authors' code, on the same batches, one thread.
+
+The code is theirs, and not kept here: ``DESPUR_CNC_AUTHORS`` names a checkout of github.com/HazyResearch/correct-n-contrast;
+without it, the row says so. Their loss and their outputs are called as ``train_epoch`` of their
+train_supervised_contrast.py calls them: one contrastive batch after the other, three backward passes each. What their
+loader and their log cost is left out."""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from benchmarks.common import Row, random_dataset, timed
+
+FOLDER = "DESPUR_CNC_AUTHORS"
+ROUNDS = 12  # of a step each, in turns: other work on the machine counts for both
+NAME, GOAL = "cnc: its authors' step against ours", ">= 6"
+
+
+def import_authors(folder: str) -> Any:
+    """Their contrastive_network.py; what it imports of transformers, for BERT alone, may be absent today."""
+    names = "BertForSequenceClassification", "BertConfig", "AdamW", "get_linear_schedule_with_warmup"
+    transformers = ModuleType("transformers")
+    transformers.__dict__.update(dict.fromkeys(names))
+    sys.modules["transformers"] = transformers
+    sys.path.insert(0, folder)
+    return importlib.import_module("contrastive_network")
+
+
+def build_authors_step(theirs: Any, task: Any, settings: Any) -> Callable[[Any, Any], None]:
+    """Their step on the images (K, B, ...) and the classes (K, B) of K contrastive batches: anchors, positives,
+    negatives of the anchors, negatives of the positives."""
+    import torch
+
+    m, n, weight = settings["num_positives"], settings["num_negatives"], settings["lambda"]
+    args = SimpleNamespace(
+        temperature=settings["temperature"], num_positive=m, num_negative=n, arch="cnn", hard_negative_factor=0,
+        single_pos=False, device=torch.device("cpu"), replicate=0,
+    )  # fmt: skip
+    encoder = theirs.ContrastiveNet("cnn", 128, projection_head=False, num_classes=task.num_classes).eval()
+    classifier, contrast = encoder.classifier, theirs.SupervisedContrastiveLoss(args)
+    rates = {"lr": settings["learning_rate"], "momentum": settings["momentum"]}
+    optimizers = [torch.optim.SGD(each.parameters(), **rates) for each in (encoder.backbone, classifier)]
+
+    def step(images: Any, labels: Any) -> None:
+        for batch, y in zip(images, labels, strict=True):
+            anchors, positives, negatives, reverse = batch.split([m, m, n, n])
+            for parts in ((anchors[:1], positives, negatives), (positives[:1], anchors, reverse)):
+                (contrast(encoder, torch.vstack(parts)) * weight / len(images)).backward()
+            _, loss = theirs.compute_outputs(
+                batch, encoder, classifier, args, y, True, torch.nn.functional.cross_entropy
+            )
+            (loss * (1 - weight) / len(images)).backward()
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+
+    return step
+
+
+def authors() -> list[Row]:
+    """At the published shape: M = N = 32, 32 contrastive batches a step, LeNet, 48,000 training images."""
+    import numpy as np
+    import torch
+
+    from despur.compute.input_batcher import present
+    from despur.compute.randomness import derive_generator
+    from despur.compute.task import Task
+    from despur.methods.cnc import CNC
+    from despur.specs.resolution import resolve
+    from despur.storage.store import Dataset
+
+    if not (folder := os.environ.get(FOLDER)):
+        return [(NAME, float("nan"), "times", GOAL, f"{FOLDER} names no checkout of their code")]
+    torch.set_num_threads(1)
+    cpu = torch.device("cpu")
+    dataset = random_dataset(np.random.default_rng(0), Dataset)
+    rows = dataset.rows("train")
+    attribute = dataset.table["a"].to_numpy()[rows]
+    task = Task(present(dataset, rows, "image", cpu), dataset.y[rows], 5, cpu, attribute)
+    method = CNC(task, resolve("methods", "cnc").points[0])
+    step = build_authors_step(import_authors(folder), task, method.settings)
+    times = []
+    for i, batch in enumerate(method.batches(np.random.default_rng(0))[:ROUNDS]):
+        drawn = method.sampler.draw(derive_generator("bench", i), batch).rows
+        images = [task.batcher.batch(each, np.random.default_rng(0)).contiguous() for each in drawn]
+        labels = [task.labels[each] for each in drawn]
+        theirs = timed(lambda images=images, labels=labels: step(images, labels))
+        times.append((theirs, timed(lambda batch=batch, i=i: method.step(batch, derive_generator("bench", i)))))
+    slow, fast = np.array(times[2:]).T
+    note = f"{drawn.size:,} presentations a step: theirs {np.median(slow):.2f}, ours {np.median(fast):.2f} core s"
+    return [(NAME, float(np.median(slow / fast)), "times", GOAL, note)]
