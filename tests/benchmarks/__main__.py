@@ -10,7 +10,19 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
-from benchmarks import adapters, authors, cnc, crowd, domain_temperature, fair_cl, gpu, icl_msr, pipeline, reading, steps
+from benchmarks import (
+    adapters,
+    authors,
+    cnc,
+    crowd,
+    domain_temperature,
+    fair_cl,
+    gpu,
+    icl_msr,
+    pipeline,
+    reading,
+    steps,
+)
 from benchmarks.common import Row
 
 from despur.storage.store import write_csv

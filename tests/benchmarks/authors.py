@@ -1,6 +1,6 @@
 """CNC's step against that of its authors' code, on the same batches, one thread.
 
-The code is theirs, and not kept here: ``DESPUR_CNC_AUTHORS`` names a checkout of github.com/HazyResearch/correct-n-contrast;
+The code is theirs, and not kept here: ``DESPUR_CNC_AUTHORS`` names a checkout of HazyResearch/correct-n-contrast;
 without it, the row says so. Their loss and their outputs are called as ``train_epoch`` of their
 train_supervised_contrast.py calls them: one contrastive batch after the other, three backward passes each. What their
 loader and their log cost is left out."""

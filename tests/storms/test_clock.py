@@ -27,7 +27,7 @@ def set_times(root, rng):
 def test_whatever_times_files_have_the_results_are_bit_identical(tmp_path_factory, tmp_path, record):
     project = tiny_project(tmp_path_factory).copy(tmp_path / "p")
     before, rng = read_results(project.root), random.Random(0)
-    jumps, stopped = max(2, count_cases(20) // 10), 0
+    jumps, stopped = max(2, count_cases(20) // 50), 0
     for _ in range(jumps):
         set_times(project.root, rng)
         code, text = finish(project.start("-m", "snakemake", "-c2", TABLE, FIGURE))

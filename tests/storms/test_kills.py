@@ -15,7 +15,7 @@ from storms.conftest import count_cases, read_results
 pytestmark = [pytest.mark.storm, pytest.mark.long]
 RUNS = "results/runs/colored_digits"
 TARGETS = [TABLE, FIGURE, *(f"{RUNS}/{method}/s0-1/metrics.csv" for method in ("jtt", "dfr", "leace"))]
-LONGEST = 30  # seconds until a kill
+LONGEST = 12  # seconds until a kill
 
 
 def find_processes(root):
