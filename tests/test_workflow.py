@@ -13,6 +13,7 @@ from project import CONFIGS, FIGURE, TABLE, Project, tiny_project
 from despur.orchestration import artifact_files, configuration, matrix
 from despur.specs.paths import locate_result
 
+LARGE = {"config/published.yaml", "config/three_seeds.yaml"}  # hundreds of jobs
 ARTIFACTS = {"cnc_table_1", "cnc_figure_5"}
 EVALUATIONS = {"evaluate colored_digits/erm/s0-1", "evaluate colored_digits/cnc/s0-1"}
 OF_CNC = {"train_stage2 colored_digits/cnc/s0-1", "evaluate colored_digits/cnc/s0-1", *ARTIFACTS}
@@ -57,7 +58,7 @@ def planned(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "config", [pytest.param(each, marks=[pytest.mark.long] if "published" in each else []) for each in CONFIGS]
+    "config", [pytest.param(each, marks=[pytest.mark.long] if each in LARGE else []) for each in CONFIGS]
 )
 def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(planned, config):
     config, plan = planned(config)
@@ -80,7 +81,14 @@ def test_the_bundled_configuration_shares_stage_1_and_stays_within_its_processes
     _, plan = planned("config.yaml")
     assert len(plan) <= 345
     bases = [name for name in plan if name.startswith("train_stage1 colored_digits/erm/")]
-    assert "train_stage1 colored_digits/erm/s0-2" in bases
+    assert "train_stage1 colored_digits/erm/s0" in bases
+
+
+@pytest.mark.long
+def test_three_seeds_take_seed_0_from_the_bundled_run(planned):
+    (_, one), (_, three) = planned("config.yaml"), planned("config/three_seeds.yaml")
+    trained = {name for name in one if name.startswith(("build_data ", "train_", "infer_", "evaluate "))}
+    assert trained and trained < set(three)
 
 
 def test_only_the_methods_that_are_asked_for_are_run_and_no_figure_is_drawn_of_nothing(project):
