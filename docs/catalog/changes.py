@@ -19,8 +19,8 @@ INTRODUCTION = (
     "judged by their minimum. Now: the rules of [Reading the results](../reading_results.md). Both runs are on small "
     "substitute data; their verdicts are about these runs, not about the papers. Estimates differ, too, as other "
     "versions of the code made the runs. Intervals are of the contrast nearest to its margin.\n\n"
-    "Made from [`verdicts_before.csv`](/results/reference/three_seeds/verdicts_before.csv) and the claims of the run that "
-    "is kept in [`results/reference`](/results/reference)."
+    "Made from [`verdicts_before.csv`](/results/reference/three_seeds/verdicts_before.csv) and the claims of the run "
+    "that is kept in [`results/reference`](/results/reference)."
 )
 
 

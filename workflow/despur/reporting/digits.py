@@ -3,8 +3,9 @@
     python -m despur.reporting.digits --configfile config.yaml
 
 ``results/reference/CONFIG/digits.json`` holds, of every run of a configuration, a digest of all its metrics, and the
-values of the test splits. The file that has the most of the runs here is compared with them. On the same processor with the same versions of packages any difference is an error; else
-the largest one is told. Runs whose code has other revisions than then are counted, not compared."""
+values of the test splits. The file that has the most of the runs here is compared with them. On the same processor
+with the same versions of packages any difference is an error; else the largest one is told. Runs whose code has other
+revisions than then are counted, not compared."""
 
 import argparse
 import hashlib
@@ -82,8 +83,8 @@ def keep_digits(configfile: Path) -> None:
 
 
 def compare_digits(kept: Mapping[str, Any], now: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
-    """A line on how many runs were kept and are as then; lines on those that are not. Raises InputError where runs differ from those
-    that were kept on such a machine (``here``)."""
+    """A line on how many runs were kept and are as then; lines on those that are not. Raises InputError where runs
+    differ from those that were kept on such a machine (``here``)."""
     known = {key: own for key, own in kept["runs"].items() if key in now}
     older = {key for key, own in known.items() if explain_revisions(find_run(key), own["revisions"])}
     other = [key for key, own in known.items() if key not in older and own["digest"] != now[key]["digest"]]
