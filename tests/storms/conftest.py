@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +23,8 @@ HEAD = """# Storms
 
 After this page you know which faults despur was tried with, how often, and what came of it.
 
-A storm changes input at random, or stops what runs, and looks at what happens. `make test` runs a short form of each.
-`make storm` runs all of them and writes this page.
+A storm changes input at random, stops what runs, or takes away what it needs, and looks at what happens. `make test`
+runs a short form of each. `make storm` runs all of them and writes this page.
 
 | storm | cases | outcome |
 | --- | --- | --- |
@@ -38,6 +39,7 @@ SECONDS = 120  # a case that takes longer hangs
 
 Record = Callable[[str, int, str], None]
 ROWS: dict[str, str] = {}
+COUNTED: dict[str, Counter[bool]] = {}  # by file: how many of its tests passed, or not
 GUARD: dict[str, Path] = {}  # "allowed": the folder in which files may be written, while a case runs
 DONE: list[str] = []  # what a case did that it may not do
 
@@ -108,8 +110,25 @@ def record() -> Record:
     return keep
 
 
-def pytest_sessionfinish() -> None:
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Count the tests of a file that passed, and those that did not."""
+    if report.when == "call":
+        COUNTED.setdefault(report.nodeid.partition("::")[0], Counter())[report.passed] += 1
+
+
+def add_counted_rows(session: pytest.Session) -> None:
+    """A row for each file with fixed cases (``STORM``: what was tried, and the outcome) that all passed."""
+    for module in {item.module for item in session.items if hasattr(item.module, "STORM")}:
+        name = str(Path(module.__file__).relative_to(SOURCE))
+        counted, (tried, outcome) = COUNTED.get(name, Counter()), module.STORM
+        if counted[True] and not counted[False]:
+            ROWS[tried] = f"| {tried} | {counted[True]} | {outcome} |\n"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the page after ``make storm``."""
+    if CASES:
+        add_counted_rows(session)
     if CASES and ROWS:
         old = PAGE.read_text() if PAGE.exists() else ""
         kept = {match[1]: match[0] for match in re.finditer(r"^\| (?!storm|---)(.*?) \| .*\n", old, re.MULTILINE)}

@@ -21,6 +21,10 @@ from despur.storage.store import InputError, save_dataset, write_csv, write_json
 from despur.training.progress import Progress, save_checkpoint
 
 pytestmark = pytest.mark.storm
+STORM = (
+    "disks that are full or read-only, at every stage",
+    "one message each, nothing half-written, what was there is kept",
+)
 
 
 class Method:

@@ -33,6 +33,7 @@ from despur.storage.downloads import unpack
 from despur.storage.store import InputError
 
 pytestmark = pytest.mark.storm
+STORM = "hostile files, names and captions", "no code ran, nothing was written outside of its folder, pages show text"
 OBJECTS = (3, "|", None, None, None, -1, -1)  # state of numpy's type of objects, but for its flags
 FIELDS = (3, "|", None, ("a",), {"a": (np.dtype("O"), 0)}, 8, 1)
 
