@@ -43,3 +43,16 @@ def test_tables_and_figures_are_kept_with_what_made_them(finished):
     assert made_by["runs"] == {str(finished / "finished"): {"seconds": 1.5}}
     assert len(made_by["commit"]) == 40 and made_by["config"]["outputs"] == "results/out" and made_by["versions"]
     assert pd.read_csv(kept / "cnc/histories.csv")["value"].tolist() == [0.5]
+
+
+def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine_left_out(tmp_path, monkeypatch):
+    def give_verdicts(configfile, output, use_ledger, results):
+        assert use_ledger and not results.exists()
+        words = ["agrees", "substitute data: not compared", "too noisy", "not run here", "undecided"]
+        pd.DataFrame({"method": list("abcde"), "verdict": words}).to_csv(output / "scorecard.csv", index=False)
+        yield "a line"
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reference, "give_verdicts", give_verdicts)
+    kept = pd.read_csv(reference.keep_ledger_verdicts(tmp_path / "some.yaml"))
+    assert list(kept["method"]) == ["a", "c", "e"]

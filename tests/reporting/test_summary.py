@@ -71,12 +71,12 @@ def test_kept_scorecards_are_read(tmp_path, monkeypatch):
     (tmp_path / "mnist").mkdir()
     rows("number", method=["erm"], verdict=["agrees"]).to_csv(tmp_path / "mnist/scorecard.csv", index=False)
     line = next(line for line in summary.format_summary().splitlines() if "papers/cnc/" in line)
-    assert line.endswith("| 1 | 1 | – | – |")
+    assert line.endswith("| 1 agrees, 0 differ, 0 too noisy | – | – |")
 
 
 def test_the_first_page_of_the_report_has_a_sentence_for_each_paper_of_the_run():
     table = rows("claim", claim=["best"], paper_dataset=["cmnist"], substitute=[True], verdict=["holds"])
     text = summary.format_first_page(table)
     title, words = text.splitlines()
-    assert title.startswith("Correct-N-Contrast") and words.startswith("   0 of 0 compared numbers agree; ")
+    assert title.startswith("Correct-N-Contrast") and words.startswith("   Of 186 printed numbers compared: none. ")
     assert words.endswith("Claims on the paper's data: none judged; on substitutes: 1 holds, 0 fail, 0 undecided.")

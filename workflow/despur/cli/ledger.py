@@ -36,11 +36,15 @@ def list_folders(configfile: Path) -> list[Path]:
 
 
 def check_ledger(action: str) -> Iterator[str]:
-    """check: whether every record in results/ledger is right; report: what was measured, into the papers' READMEs"""
+    """check: whether every record in results/ledger is right; report: what was measured, into all READMEs"""
     if action == "report":
         from despur.cli.ledger_report import write_reports
+        from despur.reporting import reference, summary
 
         yield from write_reports()
+        yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
+        summary.renew_summary(Path("README.md"))
+        yield "written  README.md"
         return
     from despur.cli.record_checks import check_ledger as check
 

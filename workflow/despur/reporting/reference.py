@@ -7,6 +7,7 @@ results/reference/CONFIG/PAPER, and its scorecard beside them.
 import argparse
 import json
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from despur.orchestration import configuration, experiments
 from despur.reporting import origin
 from despur.reporting.cost import list_times
 from despur.reporting.digits import keep_digits
+from despur.reporting.scorecard_counts import JUDGED
+from despur.reporting.verdicts import COMPARED
+from despur.reporting.without_training import give_verdicts
 from despur.specs.settings import SettingError
 from despur.storage.store import write_csv, write_json
 
@@ -70,6 +74,18 @@ def keep_scorecard(outputs: Path, target: Path) -> None:
     if (scorecard := outputs / "scorecard.csv").exists():
         target.mkdir(parents=True, exist_ok=True)
         shutil.copy(scorecard, target)
+
+
+def keep_ledger_verdicts(configfile: Path) -> Path:
+    """The file in which is kept what the ledger's records say about a configuration, without runs of this machine:
+    the rows of scorecard.csv that have a verdict."""
+    target = Path("results/reference/ledger/scorecard.csv")
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in give_verdicts(configfile, Path(folder), use_ledger=True, results=Path(folder) / "no runs"):
+            pass
+        rows = pd.read_csv(Path(folder) / "scorecard.csv", dtype=str)
+    write_csv(target, rows[rows["verdict"].isin([*COMPARED, *JUDGED])])
+    return target
 
 
 if __name__ == "__main__":

@@ -12,12 +12,13 @@ import pandas as pd
 
 from despur.orchestration import experiments
 from despur.reporting import tally
-from despur.reporting.scorecard_counts import COLUMNS, count_verdicts, sum_numbers
+from despur.reporting.scorecard_counts import COLUMNS, count_verdicts
+from despur.reporting.verdicts import COMPARED
 from despur.storage.store import atomic
 
 REFERENCE = experiments.PAPERS.parents[1] / "results/reference"
 START, END = "<!-- results: written by make reference -->", "<!-- end of results -->"
-TITLES = ["paper", "printed numbers", "compared", "agree", "claims on the paper's data", "claims on substitutes"]
+TITLES = ["paper", "printed numbers", "compared numbers", "claims on the paper's data", "claims on substitutes"]
 
 
 def load_scorecards() -> pd.DataFrame:
@@ -37,12 +38,19 @@ def format_claims(found: dict[str, int]) -> str:
     return f"{holds} hold{'s' * (holds == 1)}, {fails} fail{'s' * (fails == 1)}, {found['undecided']} undecided"
 
 
+def format_numbers(found: dict[str, int]) -> str:
+    """``1 agrees, 5 differ, 3 too noisy``; a dash where none was compared."""
+    if not sum(found[verdict] for verdict in COMPARED):
+        return "–"
+    agree, differ, noisy = (found[verdict] for verdict in COMPARED)
+    return f"{agree} agree{'s' * (agree == 1)}, {differ} differ{'s' * (differ == 1)}, {noisy} too noisy"
+
+
 def summarize_paper(scorecard: pd.DataFrame, paper: str) -> list[str]:
     """The cells of a paper, behind its title."""
     found = count_verdicts(scorecard[scorecard["paper"] == paper])
-    numbers, printed = sum_numbers(found["numbers"]), len(tally.list_printed(paper))
     claims = [format_claims(found[data]) for data in ("own", "substitute")]
-    return [str(printed), str(numbers["compared"]), str(numbers["agrees"]), *claims]
+    return [str(len(tally.list_printed(paper))), format_numbers(found["numbers"]), *claims]
 
 
 def format_summary() -> str:
@@ -59,8 +67,8 @@ def format_first_page(scorecard: pd.DataFrame) -> str:
     parts = []
     for paper in experiments.list_papers():
         if (scorecard["paper"] == paper).any():
-            printed, compared, agree, own, substitute = summarize_paper(scorecard, paper)
-            numbers = f"{agree} of {compared} compared numbers agree; {printed} are printed."
+            printed, compared, own, substitute = summarize_paper(scorecard, paper)
+            numbers = f"Of {printed} printed numbers compared: {compared}.".replace("–", "none")
             claims = f"Claims on the paper's data: {own}; on substitutes: {substitute}.".replace("–", "none judged")
             parts.append(f"{experiments.load_experiments(paper)['title']}\n   {numbers} {claims}\n")
     return "\n".join(parts)
@@ -78,13 +86,17 @@ def replace_summary(text: str) -> str:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path, help="a text with the two marks")
-    file = parser.parse_args().file
+def renew_summary(file: Path) -> None:
+    """Write the table of today into a text."""
     text = replace_summary(file.read_text())
     with atomic(file) as temporary:
         temporary.write_text(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="a text with the two marks")
+    renew_summary(parser.parse_args().file)
 
 
 if __name__ == "__main__":

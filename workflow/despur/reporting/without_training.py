@@ -13,7 +13,7 @@ import pandas as pd
 
 from despur.orchestration import configuration, matrix
 from despur.orchestration.artifact_files import TABLE, find_script, list_artifacts, list_outputs, list_run_inputs
-from despur.orchestration.experiments import ArtifactRun, configure_artifact, find_paper, list_artifact_runs
+from despur.orchestration.experiments import RESULTS, ArtifactRun, configure_artifact, find_paper, list_artifact_runs
 from despur.reporting import recorded, scorecard
 from despur.reporting.sources import Sources, attach_sources, explain_records, find_sources
 from despur.reporting.tables import append_warnings
@@ -25,11 +25,12 @@ RECORDED = {"metrics", "resamples", "about", "base_about"}  # kinds of files tha
 Runs = dict[str, list[ArtifactRun]]
 
 
-def give_verdicts(configfile: Path, output: Path, use_ledger: bool) -> Iterator[str]:
+def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Path = RESULTS) -> Iterator[str]:
     """Make them in ``output``; a line for each thing to know.
-    Records of the ledger count unless ``use_ledger`` or the configuration's ``ledger`` is false."""
+    Records of the ledger count unless ``use_ledger`` or the configuration's ``ledger`` is false; so do runs that are
+    in ``results``."""
     config = {**configuration.load_configuration(configfile), "outputs": str(output)}
-    sources = find_sources(use_ledger and config["ledger"])
+    sources = find_sources(use_ledger and config["ledger"], results)
     yield from (f"not used: {fault}" for fault in sources.faults)
     shown = {paper: list_measured_runs(config, paper, sources) for paper in config["papers"]}
     compared = list(attach_sources(matrix.list_artifact_runs(config), sources))
