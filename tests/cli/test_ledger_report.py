@@ -1,6 +1,10 @@
 """What papers' READMEs say of the ledger."""
 
+import shutil
+
+import pandas as pd
 import pytest
+from project import SOURCE, Project
 from records import add
 
 from despur.cli.ledger_report import MARKS, insert_report, report_paper
@@ -15,6 +19,17 @@ def test_what_readmes_say_is_of_the_ledger_of_today(paper):
     assert all(text.count(mark) == 1 for mark in MARKS), "the README has no place for what was measured"
     report = report_paper(paper, PACKAGE.parents[1] / ledger.LEDGER)
     assert insert_report(text, report) == text, "bring it up to date: despur ledger report"
+
+
+@pytest.mark.long
+def test_verdicts_that_are_kept_are_of_the_ledger_of_today(tmp_path):
+    project, kept = Project.fresh(tmp_path / "project"), "results/reference/ledger/scorecard.csv"
+    shutil.copytree(SOURCE / "results/ledger", project.root / "results/ledger")
+    shutil.copy(SOURCE / "README.md", project.root)
+    project.python("-m", "despur", "ledger", "report")
+    columns = ["paper", "place", "artifact", "method", "metric", "claim", "seeds", "verdict"]
+    now, then = (pd.read_csv(root / kept)[columns] for root in (project.root, SOURCE))
+    pd.testing.assert_frame_equal(now, then)
 
 
 def test_seeds_of_a_method_are_one_line_and_what_does_not_count_is_none(tmp_path, monkeypatch):
