@@ -60,6 +60,13 @@ def test_lists_name_what_there_is(what, name):
     assert what == "claims" or len(lines) == len({line.split()[0] for line in lines})
 
 
+def test_each_table_that_shows_a_run_is_named_once_behind_its_configuration_and_paper(here):
+    lines = list(explain("results/runs/colored_digits/erm/s0-2"))
+    names = next(line for line in lines if line.startswith("shown by")).removeprefix("shown by config.yaml: cnc ")
+    assert names.startswith("table_1, ") and len(names.split(", ")) == len({*names.split(", ")})
+    assert "         config.yaml: matrix erm" in lines
+
+
 def test_a_path_is_explained_with_the_source_of_every_value(here):
     text = said(explain(f"{RUN}/metrics.csv"))
     assert text.startswith(f"{RUN}: trained models, their outputs and metrics (not made yet)")

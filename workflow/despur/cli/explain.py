@@ -34,18 +34,19 @@ def explain(path: str) -> Iterator[str]:
     yield f"{folder}: {STAGES[result.stage]} ({state})"
     if inputs := list_input_folders(result):
         yield "reads    " + ", ".join(str(Path("results") / each.folder.relative_to(each.root)) for each in inputs)
-    yield f"shown by {', '.join(list_users(folder)) or 'no table or figure of a configuration'}"
+    for i, line in enumerate(list_users(folder) or ["no table or figure of a configuration"]):
+        yield f"{'' if i else 'shown by':8} {line}"
     yield from explain_settings(result)
 
 
 def list_users(folder: Path) -> list[str]:
-    """The tables and figures that show a folder: ``config.yaml: cnc table_1``."""
-    return [
-        f"{file}: {paper} {artifact}"
-        for file, config in load_all_configurations().items()
-        for paper, artifact, folders in list_shown_folders(config)
-        if str(folder) in folders
-    ]
+    """The tables and figures that show a folder, by configuration and paper: ``config.yaml: cnc table_1, figure_5``."""
+    users: dict[str, list[str]] = {}
+    for file, config in load_all_configurations().items():
+        for paper, artifact, folders in list_shown_folders(config):
+            if str(folder) in folders and artifact not in users.setdefault(f"{file}: {paper}", []):
+                users[f"{file}: {paper}"].append(artifact)
+    return [f"{name} {', '.join(artifacts)}" for name, artifacts in users.items()]
 
 
 def explain_settings(result: ResultPath) -> Iterator[str]:
