@@ -1,5 +1,6 @@
 """Fixtures that several test files share."""
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,12 @@ SOURCE = declarations.PACKAGE
 # Arrays are small here and processes many: more threads of one process only wait for each other. Torch and SciPy, which
 # nothing above imports, read this when they are imported; so do processes that tests start.
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def pytest_collection_finish() -> None:
+    """What imports made stays: the garbage collector need not visit it again in every test."""
+    gc.collect()
+    gc.freeze()
 
 
 def forget() -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import tempfile
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from despur.warm.child import run_and_exit, take_over
@@ -26,12 +27,19 @@ LIBRARIES = [
 ]
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(LIBRARIES)
+HERE = multiprocessing.get_context("fork")  # of the tests' own process: where that has imported torch
 
 
-def run(command: list[str], folder: Path, environment: dict[str, str], seconds: float) -> tuple[int, str]:
+def run(
+    command: list[str],
+    folder: Path,
+    environment: dict[str, str],
+    seconds: float,
+    context: BaseContext = CONTEXT,
+) -> tuple[int, str]:
     """Exit status of ``python COMMAND`` and what it prints; it is killed with all that it started after some time."""
     with tempfile.NamedTemporaryFile() as printed:
-        process = CONTEXT.Process(target=run_child, args=(command, str(folder), environment, printed.name))
+        process = context.Process(target=run_child, args=(command, str(folder), environment, printed.name))
         process.start()
         process.join(seconds)
         if process.exitcode is None:
@@ -44,6 +52,7 @@ def run_child(command: list[str], folder: str, environment: dict[str, str], prin
     """In the fork: a session of its own, and what Python does with its environment when it starts."""
     os.setsid()
     nothing, output = os.open(os.devnull, os.O_RDONLY), os.open(printed, os.O_WRONLY | os.O_APPEND)
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # pytest has its own
     take_over({"folder": folder, "environment": environment}, [nothing, output, os.dup(output)])
     sys.path[:0] = ["", *environment["PYTHONPATH"].split(os.pathsep)]
     run_and_exit(command)

@@ -3,11 +3,14 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
+from argparse import Namespace
 
+import forked
 import pytest
-from helpers import save_tiny
+import torch
+from helpers import OPTIONS, save_tiny
+
+from despur.compute.machine import set_up_machine
 
 PATH = "runs/colored_digits/erm+epochs=1/s0"
 
@@ -18,10 +21,10 @@ def trained(tmp_path):
     save_tiny(tmp_path)
 
     def work(*options, **environment):
-        command = [sys.executable, "-m", "despur.stage2", str(tmp_path / PATH), "--device", "cpu", *options]
-        ended = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
+        command = ["-m", "despur.stage2", str(tmp_path / PATH), "--device", "cpu", *options]
+        _, said = forked.run(command, tmp_path, os.environ | environment, 300, forked.HERE)
         about = tmp_path / PATH / "about.json"
-        return ended.stderr, json.loads(about.read_text()) if about.exists() else {}
+        return said, json.loads(about.read_text()) if about.exists() else {}
 
     return work
 
@@ -61,24 +64,18 @@ def test_what_does_not_exist_is_refused(trained, environment, message):
     assert message in " ".join(said.split()) and not about
 
 
-def test_cublas_is_told_before_it_starts_and_torch_refuses_what_it_cannot_repeat():
-    code = (
-        "import os, torch; from argparse import Namespace; from despur.compute.machine import set_up_machine;"
-        "set_up_machine(Namespace(device='cpu', threads=1, precision='fp32', deterministic=True, "
-        "checkpoint_seconds=1, compile='off'));"
-        "assert os.environ['CUBLAS_WORKSPACE_CONFIG'] == ':4096:8' and torch.are_deterministic_algorithms_enabled()"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+def test_cublas_is_told_before_it_starts_and_torch_refuses_what_it_cannot_repeat(monkeypatch):
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
+    try:
+        set_up_machine(Namespace(**vars(OPTIONS) | {"deterministic": True}))
+        assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8" and torch.are_deterministic_algorithms_enabled()
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 @pytest.mark.parametrize(("asked", "recorded"), [("tf32", "fp32"), ("fp32", "fp32"), ("bf16", "bf16")])
 def test_a_gpus_products_are_as_exact_as_asked_and_a_cpus_in_full(asked, recorded):
-    code = (
-        "import torch; from argparse import Namespace; from despur.compute.machine import set_up_machine;"
-        f"asked = Namespace(device='cpu', threads=1, precision={asked!r}, deterministic=False, "
-        "checkpoint_seconds=1, compile='off');"
-        "made = set_up_machine(asked);"
-        "print(torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32, made.precision)"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
-    assert found == [str(asked != "fp32"), "False", recorded]
+    convolutions, products = torch.backends.cudnn, torch.backends.cuda.matmul
+    convolutions.allow_tf32, products.allow_tf32 = asked == "fp32", True
+    made = set_up_machine(Namespace(**vars(OPTIONS) | {"precision": asked}))
+    assert (convolutions.allow_tf32, products.allow_tf32, made.precision) == (asked != "fp32", False, recorded)

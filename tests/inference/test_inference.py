@@ -95,10 +95,12 @@ def test_neighbors_found_beforehand_give_the_graph_that_umap_makes_itself(monkey
     assert abs(made[0] - UMAP(random_state=0).fit(z).graph_).max() < 1e-5
 
 
+@pytest.mark.long
 def test_as_few_samples_as_neighbors_can_be_projected():
     assert np.isfinite(draw(np.eye(12, dtype=np.float32), 0)).all()
 
 
+@pytest.mark.long
 def test_umap_keeps_separated_blobs_apart():
     points, blob = make_blobs([30] * 3, 10, centers=np.eye(3, 10) * 40, random_state=0)
     settings = resolve("inference", "clusters").points[0].settings

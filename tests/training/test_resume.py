@@ -6,6 +6,7 @@ import select
 import shutil
 import signal
 
+import forked
 import pytest
 from project import finish, kill, tiny_project
 
@@ -113,10 +114,12 @@ def assert_same(project, uninterrupted, *files):
 
 
 def test_a_killed_training_goes_on_and_ends_with_the_same_digits(project, uninterrupted):
-    code, text = finish(project.start("-c", KILLED, RUN, "--checkpoint-seconds", "0"))
+    (project.root / "workflow/killed.py").write_text(KILLED)
+    code, text = work(project, "workflow/killed.py", RUN, "--checkpoint-seconds", "0")
     assert code == -signal.SIGKILL, text
     assert not (project.root / RUN).exists() and len(checkpoints(project)) == 2
-    text = project.python(*STAGE2)
+    code, text = work(project, *STAGE2)
+    assert code == 0, text
     steps = {
         seed: int(line.rpartition(" ")[2])
         for line in text.splitlines()
@@ -126,6 +129,11 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_digits(project, uninte
     whole = {key[-1]: run["steps"] for key, run in facts(uninterrupted).items()}
     assert steps["0"] == whole["0"] and steps["1"] == 20 < whole["1"]
     assert_same(project, uninterrupted, *TRAINED)
+
+
+def work(project, *command):
+    """What ``python COMMAND`` ends with and prints, in a fork of this process."""
+    return forked.run([*command], project.root, project.environment, 600, forked.HERE)
 
 
 def call(project):
