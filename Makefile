@@ -6,6 +6,7 @@ CONFIG := config.yaml
 OUTPUTS = $(shell sed -n 's/^outputs: *//p' $(CONFIG) | grep . || echo results)
 
 .DEFAULT_GOAL := reproduce
+unexport PYTHONDONTWRITEBYTECODE  # where it is set, each process would compile what it imports again
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -65,7 +66,7 @@ lint: $(VENV)/ready ## formats, types and imports
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports
 
 test: lint ## lint and all tests
-	$(RUN) pytest -n 2 --dist loadfile
+	$(RUN) pytest -n 2 --dist worksteal
 
 test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands, variants of methods
 	$(RUN) pytest -m long

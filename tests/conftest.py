@@ -1,10 +1,13 @@
 """Fixtures that several test files share."""
 
+import ast
 import gc
 import os
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pooch
 import pytest
@@ -32,11 +35,19 @@ def forget() -> None:
                 function.cache_clear()
 
 
+# What follows from a text alone is remembered. digest strips a tree, which changes nothing when it is done again.
+REMEMBERED = SimpleNamespace(
+    **vars(ast)
+    | {"parse": cache(ast.parse), "unparse": cache(ast.unparse), "walk": cache(lambda tree: [*ast.walk(tree)])}
+)
+
+
 class Package:
     """A copy of the package that declarations and digest read instead of the installed one."""
 
     def __init__(self, patch: pytest.MonkeyPatch, root: Path) -> None:
         self.patch = patch
+        self.patch.setattr(digest, "ast", REMEMBERED)
         self.use(shutil.copytree(SOURCE, root, ignore=shutil.ignore_patterns("__pycache__")))
 
     def use(self, root: Path) -> None:

@@ -127,7 +127,7 @@ def test_classes_without_equally_many_subclasses_are_refused(classes):
 # As a stage-1 model
 
 
-@pytest.fixture(scope="module", params=["scene_digits", "scene_subclasses"])
+@pytest.fixture(scope="module", params=["scene_digits", pytest.param("scene_subclasses", marks=pytest.mark.long)])
 def base(request, tmp_path_factory):
     """A finished base, its data set and its arrays."""
     root, name = tmp_path_factory.mktemp("results"), request.param

@@ -142,6 +142,7 @@ def test_every_run_folder_behind_a_number_is_linked(made, text):
         (made.parent / folder).mkdir(parents=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(made.parent)
+        patch.setattr(experiments, "list_papers", lambda: ["cnc"])
         again = scorecard.Page(CONFIG | {"seeds": ["0", "1"]}, Path("results/scorecard"))
         shown = scorecard.render(again)
     assert len(folders) == 2 and all(f'href="{folder.removeprefix("results/")}"' in shown for folder in folders)
@@ -150,6 +151,7 @@ def test_every_run_folder_behind_a_number_is_linked(made, text):
 def test_without_any_result_the_page_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(scorecard_page.origin, "git", lambda *_: None)  # as where the package is installed
+    monkeypatch.setattr(experiments, "list_papers", lambda: ["cnc"])
     scorecard.write(CONFIG | {"matrix": {}}, Path("results/scorecard"))
     text = Path("results/scorecard.html").read_text()
     assert "0 of" in text and "badge holds" not in text and "badge agrees" not in text
@@ -165,6 +167,7 @@ def test_the_command_line_takes_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("some.yaml").write_text("papers: [cnc]\ndatasets: {cmnist: colored_digits}\noutputs: results/some\n")
     monkeypatch.setattr("sys.argv", ["scorecard", "--configfile", "some.yaml", "--output", "results/some/scorecard"])
+    monkeypatch.setattr(experiments, "list_papers", lambda: ["cnc"])
     scorecard.main()
     assert Path("results/some/scorecard.html").exists()
 

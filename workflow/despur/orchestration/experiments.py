@@ -98,7 +98,7 @@ def find_paper(paper: str) -> Path:
 @cache
 def load_experiments(paper: str) -> dict[str, Any]:
     """A paper's experiments.yaml. Raises SettingError for a paper that has no folder."""
-    return yaml.safe_load((find_paper(paper) / "experiments.yaml").read_text())
+    return yaml.load((find_paper(paper) / "experiments.yaml").read_text(), yaml.CSafeLoader)
 
 
 def list_substitutes(config: Mapping[str, Any], paper_dataset: str) -> list[str]:

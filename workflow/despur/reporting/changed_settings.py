@@ -1,5 +1,7 @@
 """In which settings a run differs from those that its paper folder states."""
 
+from functools import cache
+
 from despur.orchestration.experiments import ArtifactRun, list_specifications, load_experiments
 from despur.specs.names import parse
 from despur.specs.paths import KINDS, locate_result
@@ -48,9 +50,8 @@ def is_accepted(artifact_run: ArtifactRun, item: str) -> bool:
 def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> list[tuple[str, str, str | None]]:
     """(key, value, the paper folder's value) of the settings in which a method differs from the nearest of the points
     that the paper folder states; None where that point lacks the setting."""
-    own, *others = [
-        point for text in (method, *list_stated(artifact_run)) for point in _points(artifact_run, text, data)
-    ]
+    stage, base = locate_result(artifact_run.folders[0]).stage, parse(data)[0]
+    own, *others = [point for text in (method, *list_stated(artifact_run)) for point in _points(stage, text, base)]
     differing = [
         [(key, own[key], other.get(key)) for key in own if own[key] != other.get(key) and key != "snapshots"]
         for other in others
@@ -99,10 +100,10 @@ def list_stated(artifact_run: ArtifactRun) -> list[str]:
     ]
 
 
-def _points(artifact_run: ArtifactRun, text: str, data: str) -> list[dict[str, str]]:
+@cache
+def _points(stage: str, text: str, data: str) -> list[dict[str, str]]:
     """Every setting of each point of a method on a data set."""
-    stage = locate_result(artifact_run.folders[0]).stage
-    points = resolve(KINDS[stage], text, parse(data)[0], "" if stage == "runs" else stage).points
+    points = resolve(KINDS[stage], text, data, "" if stage == "runs" else stage).points
     return [{"method": point.base_name, **list_values(point)} for point in points]
 
 

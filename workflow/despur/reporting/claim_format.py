@@ -159,7 +159,7 @@ class Claim:
 def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
     """The claims of a file, and how the paper's tables call what they measure; none where there is no such file.
     Raises SettingError for unknown or missing keys."""
-    text = (yaml.safe_load(file.read_text()) if file.exists() else None) or {"claims": []}
+    text = (yaml.load(file.read_text(), yaml.CSafeLoader) if file.exists() else None) or {"claims": []}
     for key in set(text) - set(FILE_KEYS):
         raise unknown(f"{file}: key", key, FILE_KEYS)
     defaults = text.get("defaults", {})
