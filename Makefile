@@ -65,11 +65,11 @@ tutorial: $(VENV)/docs ## run the commands of docs/tutorial.md, docs/your_own_da
 lint: $(VENV)/ready ## formats, types and imports
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports
 
-test: lint ## lint and all tests
+test: lint ## lint, and the tests that take seconds: five minutes on two cores
 	$(RUN) pytest -n 2 --dist worksteal
 
 test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands, variants of methods
-	$(RUN) pytest -m long
+	$(RUN) pytest -n 2 --dist loadfile -m long
 
 test-oracles: $(VENV)/oracles/ready ## the tests that compare with other libraries, which are installed beside the environment
 	$(RUN) PYTHONPATH=$(VENV)/oracles pytest -rs tests/oracles

@@ -55,7 +55,7 @@ def finished(tmp_path_factory):
 
 
 def plan(project, environment, arguments):
-    """What a call of Snakemake would do; a test is skipped where the plugin of a profile is not installed."""
+    """Let Snakemake plan a call; a test is skipped where the plugin of a profile is not installed."""
     profiles = [project.root / word / "profile.yaml" for word in arguments if word.startswith("profiles/")]
     for executor in (yaml.safe_load(profile.read_text()).get("executor") for profile in profiles):
         if executor and not importlib.util.find_spec(f"snakemake_executor_plugin_{executor}"):
@@ -65,7 +65,8 @@ def plan(project, environment, arguments):
         (project.root / "folder").mkdir(exist_ok=True)
     own = Project(project.root)
     own.environment = project.environment | environment
-    return own.python("-m", "snakemake", *arguments, "-n")
+    code, text = own.call_snakemake(*arguments, "-n")
+    assert code == 0, text
 
 
 def plan_make(words):
