@@ -47,6 +47,7 @@ def is_accepted(artifact_run: ArtifactRun, item: str) -> bool:
     return item in load_experiments(artifact_run.paper).get("accepted_variants", [])
 
 
+@cache
 def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> list[tuple[str, str, str | None]]:
     """(key, value, the paper folder's value) of the settings in which a method differs from the nearest of the points
     that the paper folder states; None where that point lacks the setting."""

@@ -5,6 +5,7 @@ A measurement is what identifies one value of each seed: method, data set, metri
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from despur.reporting.contrasts import SEEDS
@@ -41,13 +42,16 @@ class Source:
         """The rows that have these values; where a key has a list of values, any of them."""
         method = measurement.get("method")
         found = self._by_method[id(table)].get(method, table[:0]) if isinstance(method, str) else table
+        kept = np.arange(len(found))
         for key, wanted in measurement.items():
-            own = found.get(COLUMNS.get(key, key), pd.Series(index=found.index, dtype=object))
+            column = COLUMNS.get(key, key)
+            if column not in found:
+                return found[:0]
+            own = found[column].iloc[kept]
             among = wanted if isinstance(wanted, list) else [wanted]
-            found = found[
-                own.isin([value for value in own.dropna().unique() if any(is_same(value, one) for one in among)])
-            ]
-        return found
+            same = [value for value in own.dropna().unique() if any(is_same(value, one) for one in among)]
+            kept = kept[own.isin(same).to_numpy()]
+        return found.iloc[kept]
 
     def levels(self, key: str, measurement: Measurement) -> list[Any]:
         """The levels of a key where others are fixed: rising numbers, then words. An empty value is no level."""
