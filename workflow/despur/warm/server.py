@@ -1,7 +1,8 @@
 """The server: it imports the libraries and is forked for each command.
 
-UMAP's functions are compiled in each process that uses them, which takes seconds. So the server forks a successor that
-compiles them once and then takes over. Until then the server itself runs commands."""
+UMAP's functions are compiled in each process that uses them, and directional derivatives import torch's compiler; both
+take seconds. So the server forks a successor that does this once and then takes over. Until then the server itself
+runs commands."""
 
 import importlib
 import json
@@ -50,13 +51,14 @@ class Server:
         self.listener.setblocking(False)
 
     def fork_successor(self) -> None:
-        """Fork a server that first compiles UMAP's functions and then takes over."""
+        """Fork a server that first does what takes seconds and then takes over."""
         signal.signal(signal.SIGUSR1, lambda *_: self.retire())
         server = os.getpid()
         self.successor = os.fork()
         if not self.successor:
             signal.signal(signal.SIGUSR1, signal.SIG_DFL)
             compile_umap()
+            importlib.import_module("torch._dynamo")
             if os.getppid() == server:
                 os.kill(server, signal.SIGUSR1)
 
