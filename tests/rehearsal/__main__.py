@@ -2,9 +2,11 @@
 project: ``PYTHONPATH=tests python -m rehearsal FOLDER [PAPER ...]``. A rehearsal that was stopped goes on where it was.
 
 Raw files are small and made up (raw_files.py), weights tiny and random (weights.py), training has one epoch and one
-seed. Numbers mean nothing: what is tested is that every job of the published configuration ends."""
+seed. Numbers mean nothing: what is tested is that every job of the published configuration ends, and that results that
+are deleted are made again (again.py)."""
 
 import argparse
+import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 import yaml
 from project import Project
 
-from rehearsal import raw_files, weights
+from rehearsal import again, raw_files, weights
 
 CONFIG = "config/miniature.yaml"
 OUTPUTS = "results/published"
@@ -104,12 +106,16 @@ def main() -> None:
     parser.add_argument("papers", nargs="*", help="only these papers")
     parser.add_argument("--cores", default="2")
     parser.add_argument("--dry-run", action="store_true", help="only list the jobs")
+    parser.add_argument("--snakemake", default="", help='further arguments: "--workflow-profile profiles/slurm ..."')
     options = parser.parse_args()
     project = prepare(options.folder.resolve(), options.papers)
     command = ["snakemake", "--configfile", CONFIG, "--cores", options.cores, "--keep-going"]
+    run = [*command, *shlex.split(options.snakemake), *(["--dry-run"] if options.dry_run else [])]
     report = [*command, "--report", f"{OUTPUTS}/report.html"]
-    for arguments in [[*command, "--dry-run"]] if options.dry_run else [command, report]:
+    for arguments in [run] if options.dry_run else [run, report]:
         subprocess.run(arguments, cwd=project.root, env=project.environment, check=True)
+    if not options.dry_run:
+        again.check(project, "--configfile", CONFIG)
 
 
 if __name__ == "__main__":

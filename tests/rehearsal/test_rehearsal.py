@@ -5,6 +5,7 @@ import yaml
 from project import SOURCE
 
 from despur.orchestration import artifact_files, experiments
+from rehearsal import again
 from rehearsal.__main__ import CONFIG, derive_configuration, prepare
 
 PUBLISHED = yaml.safe_load((SOURCE / "config/published.yaml").read_text())
@@ -34,6 +35,28 @@ def test_the_derived_configuration_keeps_all_papers_and_data_sets_with_one_seed(
     assert derived["datasets"]["civilcomments"]["methods"] == PUBLISHED["datasets"]["civilcomments"]["methods"]
     assert {own["seeds"] for own in derived["artifacts"]["fair_cl"].values()} == {1}
     assert derive_configuration(PUBLISHED, ["cnc"])["papers"] == ["cnc"]
+
+
+def details(inputs, outputs):
+    named = {"input": inputs, "output": outputs, "log": ["none"]}
+    return "".join(f"    {kind}: {', '.join(files)}\n" for kind, files in named.items() if files)
+
+
+def test_one_job_of_each_kind_is_made_again_and_none_that_depends_on_another():
+    jobs = {
+        "build_data small": details([], ["a", "b"]),
+        "build_data large": details([], ["c"]),
+        "evaluate small/erm/s0": details(["b"], ["d"]),
+        "evaluate large/erm/s0": details(["c"], ["e"]),
+        "evaluate large/cnc/s0": details(["c"], ["f"]),
+        "cnc_table_1": details(["d"], ["g"]),
+        "cnc_table_2": details(["e", "f"], ["h"]),
+        "scorecard": details(["g", "h"], ["i"]),
+        "all": details(["i"], []),
+    }
+    dependents = again.find_dependents(jobs)
+    assert dependents["build_data small"] == {"evaluate small/erm/s0", "cnc_table_1", "scorecard", "all"}
+    assert again.choose_jobs(dependents) == ["cnc_table_1", "evaluate large/cnc/s0"]
 
 
 @pytest.mark.long
