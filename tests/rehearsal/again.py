@@ -33,7 +33,8 @@ def check(project: Project, *configuration: str) -> None:
     asked = [*configuration, "--", "all", *(list_files(jobs[job], "output")[0] for job in chosen)]
     planned = {*project.plan(*asked)}
     assert planned == expected, f"planned in vain: {planned - expected}; not planned: {expected - planned}"
-    project.snakemake(*asked)
+    code, text = project.call_snakemake("--cores", "2", *asked, seconds=3600)
+    assert code == 0, text
     assert_same(before, read_results(project), "what was asked for again")
     print(f"Made again with the same bytes: {len(expected)} jobs, of which these were deleted: {', '.join(chosen)}")
 
