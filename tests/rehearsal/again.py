@@ -13,7 +13,10 @@ MODULES = {
 }
 ARTIFACT = re.compile(r"_(table|figure|prose|claims|projections)(?:_|$)")
 ALWAYS = ("scorecard", "all")  # what reads everything
-WITH_TIMES = re.compile(r"about\.json$|/logs/")  # files that tell when a job ran, or how long
+# Files that tell when a job ran, or how long.
+WITH_TIMES = re.compile(
+    r"/about\.json$|/logs/|/(matrix|report|scorecard|table_a12|table_time)\.|/cnc/(claims|prose)\.|/fair_cl/(claims|table_1)\."
+)
 
 
 def check(project: Project, *configuration: str) -> None:
