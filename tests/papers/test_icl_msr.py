@@ -368,7 +368,7 @@ def test_claims_are_judged_on_what_was_made_up(scripts, artifact_run, tmp_path):
 
 # the bundled run
 
-BUNDLED = configuration.load_configuration(Path("config.yaml"))
+BUNDLED = configuration.load_configuration(Path("config/three_seeds.yaml"))
 
 
 def bundled(artifact_run, artifact):
