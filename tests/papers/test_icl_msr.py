@@ -372,7 +372,7 @@ BUNDLED = configuration.load_configuration(Path("config/three_seeds.yaml"))
 
 
 def bundled(artifact_run, artifact):
-    """Made-up runs of config.yaml."""
+    """Made-up runs of config/three_seeds.yaml."""
     asked = experiments.list_artifact_runs(BUNDLED, "icl_msr", artifact)
     results = [(each, locate_result(folder)) for each in asked for folder in each.folders]
     return [
