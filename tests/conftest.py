@@ -27,6 +27,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """Libraries that look for what was leaked when Python ends find nothing."""
+    gc.unfreeze()
+
+
 def forget() -> None:
     """Empty every cache of what was read from the package's files."""
     for module in (declarations, resolution, digest, standing):
