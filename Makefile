@@ -69,7 +69,7 @@ test: lint ## lint, and the tests that take seconds: five minutes on two cores
 	$(RUN) pytest -n 2 --dist worksteal
 
 test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands, variants of methods
-	$(RUN) pytest -n 2 --dist loadfile -m long
+	$(RUN) pytest -m long
 
 test-oracles: $(VENV)/oracles/ready ## the tests that compare with other libraries, which are installed beside the environment
 	$(RUN) PYTHONPATH=$(VENV)/oracles pytest -rs tests/oracles
