@@ -54,5 +54,5 @@ def run_child(command: list[str], folder: str, environment: dict[str, str], prin
     nothing, output = os.open(os.devnull, os.O_RDONLY), os.open(printed, os.O_WRONLY | os.O_APPEND)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # pytest has its own
     take_over({"folder": folder, "environment": environment}, [nothing, output, os.dup(output)])
-    sys.path[:0] = ["", *environment["PYTHONPATH"].split(os.pathsep)]
+    sys.path[:0] = ["", *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
     run_and_exit(command)
