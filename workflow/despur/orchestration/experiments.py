@@ -43,6 +43,7 @@ from despur.specs.resolution import change_settings, check_length, resolve
 from despur.specs.settings import SettingError
 
 PAPERS = Path(__file__).parents[2] / "papers"
+REFERENCE = Path("results/reference")  # what full runs measured: kept in the project
 RESULTS = Path("results")
 
 

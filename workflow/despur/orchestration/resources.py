@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from despur.metrics import RESAMPLES
+from despur.orchestration.experiments import REFERENCE
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
@@ -21,7 +22,6 @@ from despur.specs.spec import Spec
 
 FACTS = Path(__file__).parents[2] / "resources.yaml"
 PROFILE = FACTS.parent.parent / "profiles/slurm/profile.yaml"
-REFERENCE = Path("results/reference")
 TRAINED = ("stage1", "runs")
 
 

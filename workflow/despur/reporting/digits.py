@@ -19,6 +19,7 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration import configuration
+from despur.orchestration.experiments import REFERENCE
 from despur.reporting.run_files import METRICS, find_run
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
@@ -28,7 +29,6 @@ from despur.storage.provenance import list_versions, processor
 from despur.storage.standing import explain_revisions, find_revisions
 from despur.storage.store import InputError, write_json
 
-REFERENCE = Path("results/reference")
 SHOWN = 10  # the most differences that are listed
 
 

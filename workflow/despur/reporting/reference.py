@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration import configuration, experiments
+from despur.orchestration.experiments import REFERENCE
 from despur.reporting import origin
 from despur.reporting.cost import list_times
 from despur.reporting.digits import keep_digits
@@ -51,11 +52,11 @@ def keep_reference(configfile: Path) -> None:
     code digest, seconds, device, memory), and training histories."""
     config = configuration.load_configuration(configfile)
     made_by = {**origin.describe_code(), "config": config}  # before this writes into the tree
-    keep_scorecard(Path(config["outputs"]), Path("results/reference") / configfile.stem)
+    keep_scorecard(Path(config["outputs"]), REFERENCE / configfile.stem)
     if len(times := list_times(config)):
-        write_csv(Path("results/reference") / configfile.stem / "times.csv", times)
+        write_csv(REFERENCE / configfile.stem / "times.csv", times)
     for paper in config["papers"]:
-        source, target = Path(config["outputs"]) / "papers" / paper, Path("results/reference") / configfile.stem / paper
+        source, target = Path(config["outputs"]) / "papers" / paper, REFERENCE / configfile.stem / paper
         for file in (files := list_kept_files(source)):
             destination = target / file.relative_to(source)
             destination.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +80,7 @@ def keep_scorecard(outputs: Path, target: Path) -> None:
 def keep_ledger_verdicts(configfile: Path) -> Path:
     """The file in which is kept what the ledger's records say about a configuration, without runs of this machine:
     the rows of scorecard.csv that have a verdict."""
-    target = Path("results/reference/ledger/scorecard.csv")
+    target = REFERENCE / "ledger/scorecard.csv"
     with tempfile.TemporaryDirectory() as folder:
         for _ in give_verdicts(configfile, Path(folder), use_ledger=True, results=Path(folder) / "no runs"):
             pass

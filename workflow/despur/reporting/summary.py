@@ -16,7 +16,7 @@ from despur.reporting.scorecard_counts import COLUMNS, count_verdicts
 from despur.reporting.verdicts import COMPARED
 from despur.storage.store import atomic
 
-REFERENCE = experiments.PAPERS.parents[1] / "results/reference"
+REFERENCE = experiments.PAPERS.parents[1] / experiments.REFERENCE
 START, END = "<!-- results: written by make reference -->", "<!-- end of results -->"
 TITLES = ["paper", "printed numbers", "compared numbers", "claims on the paper's data", "claims on substitutes"]
 
