@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shutil
 from argparse import Namespace
 
@@ -79,3 +80,22 @@ def test_a_gpus_products_are_as_exact_as_asked_and_a_cpus_in_full(asked, recorde
     convolutions.allow_tf32, products.allow_tf32 = asked == "fp32", True
     made = set_up_machine(Namespace(**vars(OPTIONS) | {"precision": asked}))
     assert (convolutions.allow_tf32, products.allow_tf32, made.precision) == (asked != "fp32", False, recorded)
+
+
+ALLOCATE = """
+import resource, torch
+from despur.compute.machine import keep_freed_memory
+keep_freed_memory()
+torch.set_num_threads(1)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    torch.zeros(10_000_000).add_(1)  # 40 MB
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="no glibc")
+def test_the_memory_of_freed_tensors_is_not_cleared_by_the_kernel_again(tmp_path):
+    (tmp_path / "allocate.py").write_text(ALLOCATE)
+    _, faults = forked.run(["allocate.py"], tmp_path, dict(os.environ), 100, forked.HERE)
+    assert int(faults) < 5 * 40e6 / 4096  # pages of some tensors, not of 20

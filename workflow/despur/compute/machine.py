@@ -2,6 +2,7 @@
 environment."""
 
 import argparse
+import ctypes
 import inspect
 import os
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 import torch
 
 from despur.compute import compiling, distributed
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h; both in bytes
 
 
 @dataclass
@@ -83,6 +86,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 def set_up_machine(arguments: argparse.Namespace) -> Machine:
     """Set up device, threads and arithmetic as the options say. Exits with a message if there is no such GPU."""
     torch.set_num_threads(arguments.threads)
+    keep_freed_memory()
     if arguments.deterministic:
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # cuBLAS reads it when it starts
         torch.use_deterministic_algorithms(True)
@@ -96,6 +100,15 @@ def set_up_machine(arguments: argparse.Namespace) -> Machine:
     precision = "fp32" if name == "cpu" and arguments.precision == "tf32" else arguments.precision
     set_arithmetic(arguments.precision)
     return Machine(torch.device(distributed.join(name)), precision, arguments.checkpoint_seconds, arguments.compile)
+
+
+def keep_freed_memory() -> None:
+    """Keep the memory of freed tensors for the next ones. By default the C library returns it to the kernel, which
+    clears the same pages again in every step."""
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):  # of glibc
+        library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+        library.mallopt(M_MMAP_THRESHOLD, 2**27)
 
 
 def set_arithmetic(precision: str) -> None:
