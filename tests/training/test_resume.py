@@ -141,6 +141,19 @@ def call(project):
 
 
 @pytest.mark.long
+def test_a_training_that_is_interrupted_says_so_in_one_line_and_keeps_its_checkpoint(project, uninterrupted):
+    said = stop_at_first_checkpoint(project, "wait")
+    process = project.start(*STAGE2)
+    wait_for_checkpoint(said)
+    process.send_signal(signal.SIGINT)
+    assert finish(process) == (1, "stopped; the same command goes on where it was\n")
+    assert len(checkpoints(project)) == 1
+    project.environment["STOP"] = ""
+    assert "/0: resumes at step" in project.python(*STAGE2)
+    assert_same(project, uninterrupted, *TRAINED)
+
+
+@pytest.mark.long
 def test_while_snakemake_is_at_work_another_call_is_refused(project):
     said = stop_at_first_checkpoint(project, "wait")
     process = call(project)

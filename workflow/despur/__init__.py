@@ -1,5 +1,8 @@
 """despur: methods, samplers, losses and metrics for representations without spurious features."""
 
+import despur.interrupts  # noqa: F401  first: the others take time
+
+# isort: split
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

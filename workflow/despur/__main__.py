@@ -26,6 +26,7 @@ from typing import Any
 
 from despur.cli import check, diff, explain, explore, fetch, judge, ledger, list, new, plan, run, show, summary, unused
 from despur.cli.rows import format_json
+from despur.interrupts import interrupt_work
 from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
 
@@ -179,6 +180,7 @@ def main() -> None:
     work, _ = COMMANDS[arguments.pop("command")]
     as_json = arguments.pop("json", False)
     try:
+        interrupt_work()
         print_lines(work(**arguments), as_json)
     except (SettingError, RuntimeError) as error:  # store.InputError is one, but imports pandas
         sys.exit(f"error: {error}")

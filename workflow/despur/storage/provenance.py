@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from despur.interrupts import interrupt_work
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.storage import commits
@@ -81,6 +82,7 @@ def run_from_command_line(
     arguments = parser.parse_args()
     commits.state()  # of the code that runs now: it may be edited meanwhile
     try:
+        interrupt_work()
         work(locate_result(arguments.path), arguments)
     except (SettingError, InputError) as error:
         sys.exit(f"error: {error}")
