@@ -52,9 +52,13 @@ def test_bad_input_is_one_clear_line(monkeypatch, problem):
     assert error.value.code == f"error: {problem}"
 
 
-def test_a_mistake_in_the_code_is_not_hidden(monkeypatch):
-    with pytest.raises(ZeroDivisionError):
-        call(monkeypatch, lambda result, arguments: 1 / 0, "results/runs/cmnist/erm/s0")
+@pytest.mark.parametrize("mistake", [ZeroDivisionError(), RuntimeError("CUDA error: device-side assert triggered")])
+def test_a_mistake_in_the_code_is_not_hidden(monkeypatch, mistake):
+    def work(result, arguments):
+        raise mistake
+
+    with pytest.raises(type(mistake)):
+        call(monkeypatch, work, "results/runs/cmnist/erm/s0")
 
 
 def test_next_to_a_result_lies_what_made_it(tmp_path, monkeypatch):

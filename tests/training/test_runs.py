@@ -11,7 +11,8 @@ import torch
 from helpers import OPTIONS, result, save_tiny
 from safetensors.numpy import save_file
 
-from despur import evaluate, stage1
+from despur import evaluate, stage1, stage2
+from despur.compute import machine
 from despur.compute.input_batcher import present
 from despur.compute.machine import Machine, set_up_machine
 from despur.compute.task import encode
@@ -20,6 +21,7 @@ from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
 from despur.metrics.groups import worst_group_accuracy
 from despur.storage.containers import Container
+from despur.storage.provenance import run_from_command_line
 from despur.storage.store import load_dataset
 from despur.training import runs
 from despur.training.inputs import RunInputs, load_method_class
@@ -333,7 +335,22 @@ def test_points_of_a_sweep_start_from_the_same_weights(root):
     assert (by_run[1, 0] != by_run[1, 1]).any()
 
 
-def test_a_killed_job_goes_on_where_it_was(root, monkeypatch):
+FAULTS = {
+    "stopped": (KeyboardInterrupt(), "stopped; the same command goes on where it was"),
+    "no GPU": (
+        torch.AcceleratorError("CUDA error: unspecified launch failure\nFor debugging consider ..."),
+        "error: {}: CUDA error: unspecified launch failure. Run it again: it goes on where it was",
+    ),
+    "memory": (
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has 1.50 GiB free. If ..."),
+        "error: {}: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has 1.50 GiB free. Run it again with fewer "
+        "jobs for each GPU (jobs_per_gpu) or on a larger one: it goes on where it was",
+    ),
+}
+
+
+@pytest.mark.parametrize(("fault", "says"), FAULTS.values(), ids=FAULTS)
+def test_a_job_that_ended_early_says_why_and_goes_on_where_it_was(root, monkeypatch, fault, says):
     path = "runs/colored_digits/erm+batch_size=16+epochs=2/s0-1"
     whole = make(root, path)
     expected = {kind: (whole.folder / f"{kind}.safetensors").read_bytes() for kind in ("models", "outputs")}
@@ -345,18 +362,19 @@ def test_a_killed_job_goes_on_where_it_was(root, monkeypatch):
     def fragile(self, batch, rng):
         steps.append(batch)
         if len(steps) == 11:  # in the first epoch of the second seed
-            raise KeyboardInterrupt
+            raise fault
         return step(self, batch, rng)
 
     monkeypatch.setattr(ERM, "step", fragile)
-    monkeypatch.setattr(OPTIONS, "checkpoint_seconds", 0.0)
-    with pytest.raises(KeyboardInterrupt):
-        make(root, path)
+    monkeypatch.setattr("sys.argv", ["stage2", str(whole.folder), "--device", "cpu", "--checkpoint-seconds", "0"])
+    with pytest.raises(SystemExit) as end:
+        run_from_command_line("", stage2.train, *machine.OPTIONS)
+    assert end.value.code == says.format(whole.folder)
     assert not list(whole.folder.iterdir()) and list((root / ".resume").rglob("*.pt"))
-    again = make(root, path)
+    run_from_command_line("", stage2.train, *machine.OPTIONS)
     assert len(steps) == 11 + 6  # two epochs of four steps for each seed, the interrupted one once more
-    assert expected == {kind: (again.folder / f"{kind}.safetensors").read_bytes() for kind in expected}
-    assert (again.folder / "history.csv").read_bytes() == history
+    assert expected == {kind: (whole.folder / f"{kind}.safetensors").read_bytes() for kind in expected}
+    assert (whole.folder / "history.csv").read_bytes() == history
     assert not list((root / ".resume").rglob("*.pt"))
 
 

@@ -5,6 +5,7 @@ import argparse
 import importlib.metadata
 import json
 import platform
+import re
 import resource
 import sys
 import time
@@ -68,6 +69,19 @@ def write_about(result: ResultPath, started: float, **facts: Any) -> None:
     )
 
 
+def explain_gpu_failure(error: RuntimeError) -> str:
+    """Why a GPU did not go on, and what to do. Nothing for other errors: what a kernel asserts or accesses illegally is
+    a mistake in code."""
+    first = str(error).partition("\n")[0]  # hints for debugging follow
+    again = "Run it again{}: it goes on where it was".format
+    if "out of memory" in first:
+        why = ". ".join(first.split(". ")[:3]).removesuffix(".")  # how much was wanted and how much there is
+        return f"{why}. {again(' with fewer jobs for each GPU (jobs_per_gpu) or on a larger one')}"
+    if first.startswith(("CUDA error", "cuDNN error")) and not re.search("assert|illegal", first):
+        return f"{first}. {again('')}"
+    return ""
+
+
 def run_from_command_line(
     doc: str, work: Callable[[ResultPath, argparse.Namespace], None], *options: tuple[str, dict[str, Any]]
 ) -> None:
@@ -86,5 +100,9 @@ def run_from_command_line(
         work(locate_result(arguments.path), arguments)
     except (SettingError, InputError) as error:
         sys.exit(f"error: {error}")
+    except RuntimeError as error:
+        if not (why := explain_gpu_failure(error)):
+            raise
+        sys.exit(f"error: {locate_result(arguments.path).folder}: {why}")
     except KeyboardInterrupt:
         sys.exit("stopped; the same command goes on where it was")
