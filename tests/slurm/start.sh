@@ -42,7 +42,7 @@ SlurmdPidFile=$folder/slurmd.pid
 SlurmctldLogFile=$folder/slurmctld.log
 SlurmdLogFile=$folder/slurmd.log
 NodeName=$name NodeAddr=127.0.0.1 CPUs=$cores RealMemory=100000000 State=UNKNOWN
-PartitionName=test Nodes=$name Default=YES MaxTime=60 State=UP
+PartitionName=test Nodes=$name Default=YES MaxTime=UNLIMITED State=UP
 END
 
 export SLURM_CONF=$folder/slurm.conf
