@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import sys
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
@@ -92,6 +93,18 @@ def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
     assert trained["slurm_partition"] == "gpu"
 
 
+def test_evaluations_travel_as_arrays_but_for_those_of_large_data_which_ask_for_what_they_need(project):
+    large, small = (f"results/runs/{data}/erm/s0/metrics.csv" for data in ("imagenet+size=32", "colored_digits"))
+    asked = large, small, "--workflow-profile", "profiles/slurm"
+    own = job_resources(project, "evaluate_large imagenet+size=32/erm/s0", *asked)
+    assert (
+        own["mem_mb"]
+        == resources.estimate_resources(replace(locate_result(large.rpartition("/")[0]), stage="evaluate"))["mem_mb"]
+        > 8000
+    )
+    assert job_resources(project, "evaluate colored_digits/erm/s0", *asked)["mem_mb"] == 8000
+
+
 def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(project):
     """As sbatch is told by the executor."""
     models = "results/stage1/imagenet/simclr/s0/models.safetensors"
@@ -115,7 +128,7 @@ def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
 @pytest.mark.parametrize(
     ("rules", "made", "expected"),
     [
-        ("evaluate", "metrics.csv", lambda attempt: (8000 * attempt, 60 * attempt)),
+        ("evaluate", "metrics.csv", lambda attempt: (8000 * attempt, 90 * attempt)),
         (
             "stage2",
             "models.safetensors",

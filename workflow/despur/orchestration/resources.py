@@ -1,8 +1,7 @@
 """What a job needs: seconds, memory, disk, GPUs. Facts and guesses are in workflow/resources.yaml, measured speeds
 in results/reference.
 
-No result depends on them, so a wrong value costs only time: a job that runs out of memory or minutes is tried again
-with more, and continues from its checkpoint."""
+No result depends on them: a job that runs out of memory or minutes is tried again with more, from its checkpoint."""
 
 import json
 import math
@@ -33,6 +32,11 @@ def load_estimates() -> dict[str, Any]:
 def find_estimate(kind: str, name: str) -> Mapping[str, float]:
     """What the table says of a data set or an encoder; of one that it does not name, the row ``*``."""
     return load_estimates()[kind].get(name, load_estimates()[kind]["*"])
+
+
+def list_large_datasets() -> list[str]:
+    """Data sets whose evaluations do not travel as job arrays, in which all jobs request the same."""
+    return [name for name, own in load_estimates()["datasets"].items() if own["samples"] > load_estimates()["array"]]
 
 
 def find_encoder(spec: Spec) -> str:
