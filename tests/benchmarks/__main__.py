@@ -13,6 +13,7 @@ import pandas as pd
 from benchmarks import (
     adapters,
     authors,
+    cmnist,
     cnc,
     crowd,
     domain_temperature,
@@ -31,6 +32,7 @@ MEASURES = {
     measure.__name__: measure
     for measure in (
         cnc.cnc,
+        cmnist.cmnist,
         authors.authors,
         steps.chunks,
         steps.steps,

@@ -39,7 +39,7 @@ def bundled_run() -> list[Row]:
         jobs = len(list(copy.glob("results/logs/**/*.log")))
         own = sum(about["seconds"] for about in abouts)
     return [
-        ("bundled run", wall, "s", "<= 600", "2 cores, after installation"),
+        ("bundled run", wall, "s", "<= 480", "2 cores, after installation"),
         (
             "bundled run: own work of stages 1, groups, 2",
             own,
