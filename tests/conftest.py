@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pooch
 import pytest
@@ -19,6 +19,19 @@ SOURCE = declarations.PACKAGE
 # Arrays are small here and processes many: more threads of one process only wait for each other. Torch and SciPy, which
 # nothing above imports, read this when they are imported; so do processes that tests start.
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Cheap tests first: those of files that start Snakemake, or a tiny run, come last. A stable sort: workers (pytest
+    -n) must agree on the order."""
+    items.sort(key=lambda item: starts_runs(item.module))
+
+
+@cache
+def starts_runs(module: ModuleType) -> bool:
+    """Whether a test file uses project.py or forked.py, or a function or class of theirs."""
+    homes = (getattr(value, "__module__", getattr(value, "__name__", "")) for value in vars(module).values())
+    return not {"project", "forked"}.isdisjoint(homes)
 
 
 def pytest_collection_finish() -> None:
