@@ -206,7 +206,7 @@ def test_missing_vectors_of_bert_are_named_with_their_address(bios):
     with pytest.raises(InputError, match=r"dev_cls.npy.*bert_encode_biasbios.*features=tokens"):
         read("bios", bios)
     np.save(bios / "bios/dev_cls.npy", np.full((56, 6), np.nan))
-    with pytest.raises(InputError, match=r"bios: sample 56 .*finite"):
+    with pytest.raises(InputError, match=r"dev_cls.npy.*: sample 56 .*finite"):
         read("bios", bios)
 
 

@@ -103,7 +103,7 @@ def test_superclasses_have_as_many_subclasses_as_asked_drawn_as_the_authors_do(i
 
 
 def test_subclasses_are_groups(imagenet):
-    dataset = kept("living17", breeds.build(imagenet, 32, 4, "nanimal", 2), imagenet)
+    dataset = kept("living17", breeds.build(imagenet, 32, 4, "nanimal", 2, 2), imagenet)
     assert dataset.about["classes"] == ["cat", "dog"] and len(dataset.about["groups"]) == 4
     assert dataset.about["groups"][2:] == ["leaf 3", "leaf 4"]
     assert [len(dataset.rows(split)) for split in ("train", "val", "test")] == [32, 8, 12]
@@ -120,14 +120,27 @@ def test_benchmarks_say_what_they_need(tmp_path, name):
 
 
 def test_a_hierarchy_or_images_that_do_not_fit_are_errors(imagenet):
-    fails("entity13", imagenet, "class_hierarchy.txt: no class of level 3 has 20 subclasses")
+    fails("entity13", imagenet, "class_hierarchy.txt, ", "0 classes of level 3 have 20 subclasses, published are 13")
     for path in (imagenet / "imagenet/train/n13").iterdir():
         path.unlink()
     with pytest.raises(InputError, match="has no images in a folder n13"):
-        breeds.build(imagenet, 32, 4, "nanimal", 2)
-    (imagenet / "breeds/dataset_class_info.json").write_text("{")
-    with pytest.raises(InputError, match="is not the published hierarchy"):
-        breeds.Hierarchy(imagenet / "breeds")
+        breeds.build(imagenet, 32, 4, "nanimal", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("dataset_class_info.json", "{", "does not list ImageNet's classes"),
+        ("class_hierarchy.txt", "<html>404</html>", "line 1 has 1 fields, not 2"),
+        ("class_hierarchy.txt", "n00001740 a\na b\nb a\n", "is below itself"),
+        ("class_hierarchy.txt", "n00001740 a\nb c\n", "b is below nothing"),
+        ("node_names.txt", "nanimal\tanimal\n", "has no name for ncat"),
+    ],
+)
+def test_a_changed_file_of_the_hierarchy_is_refused_by_name(imagenet, name, content, words):
+    (imagenet / "breeds" / name).write_text(content)
+    with pytest.raises(InputError, match=rf"breeds/{name}.*{words}.*MadryLab"):
+        breeds.build(imagenet, 32, 4, "nanimal", 2, 2)
 
 
 def test_images_are_seen_as_clip_sees_them():
@@ -208,8 +221,8 @@ def test_no_image_of_cifar_102_is_drawn_twice(cifar):
     ("file", "array", "words"),
     [
         ("cifar-10.1/cifar10.1_v6_data.npy", np.zeros((60, 3072), np.uint8), "expected uint8 (N,32,32,3)"),
-        ("cifar-10.1/cifar10.1_v6_labels.npy", np.full(60, 10), "a label is none of 0 to 9"),
-        ("cifar-10.1/cifar10.1_v6_labels.npy", np.array([object()]), "cannot be read"),
+        ("cifar-10.1/cifar10.1_v6_labels.npy", np.full(60, 10), "cifar10.1_v6_labels.npy: a label is none of 0 to 9"),
+        ("cifar-10.1/cifar10.1_v6_labels.npy", np.array([object()]), "cifar10.1_v6_labels.npy cannot be read"),
     ],
 )
 def test_arrays_that_are_not_cifar_101_are_refused(cifar, file, array, words):
@@ -335,6 +348,8 @@ def test_amazon_refuses_other_stars(reviews):
     path = reviews / "amazon_v2.1/reviews.csv"
     pd.read_csv(path).replace({"overall": {4.0: 4.5}}).to_csv(path, index=False)
     fails("amazon", reviews, str(path), "column overall is 4.5")
+    path.write_text(path.read_text().replace("4.5", "four"))
+    fails("amazon", reviews, str(path), "column overall is 'four' for")
 
 
 def test_wilds_official_split_of_amazon_leaves_known_reviewers_out(reviews):

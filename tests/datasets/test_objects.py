@@ -10,7 +10,7 @@ import pytest
 from helpers import read
 from PIL import Image
 
-from despur.datasets import cifar10, cifar100, coco30, stl10
+from despur.datasets import cifar10, cifar100, coco30, stl10, tiny_imagenet
 from despur.storage.store import InputError, load_dataset, save_dataset
 
 RNG = np.random.default_rng
@@ -121,12 +121,21 @@ def test_stl10_with_too_few_labels_is_refused(tmp_path, monkeypatch):
     fails("stl10", tmp_path, "3 train images", "2 labels")
 
 
+def test_stl10_without_a_name_for_each_class_is_refused(tmp_path, monkeypatch):
+    stl(tmp_path, monkeypatch)
+    (tmp_path / "stl10_binary/class_names.txt").write_text("a\nb\n")
+    fails("stl10", tmp_path, "class_names.txt has 2 names", "10 classes")
+    (tmp_path / "stl10_binary/class_names.txt").write_bytes(b"\xff\xfe")
+    fails("stl10", tmp_path, "class_names.txt cannot be read as text", "stl10_binary.tar.gz")
+
+
 # Tiny ImageNet
 
 SYNSETS = ["n01443537", "n02123045", "n01629819"]
 
 
-def tiny(root, layout):
+def tiny(root, monkeypatch, layout):
+    monkeypatch.setattr(tiny_imagenet, "CLASSES", 3)
     folder = root / "tiny-imagenet-200"
     for i, synset in enumerate(SYNSETS):
         for j in range(2):
@@ -136,7 +145,7 @@ def tiny(root, layout):
         picture(folder / f"val/{own}/val_{2 - i}.JPEG", 64, 10 + i)
     (folder / "wnids.txt").write_text("\n".join(SYNSETS))
     (folder / "words.txt").write_text(
-        f"{SYNSETS[0]}\tgoldfish, Carassius auratus\n{SYNSETS[1]}\ttabby, tabby cat\nn0\tother\n"
+        f"{SYNSETS[0]}\tgoldfish, Carassius auratus\n{SYNSETS[1]}\ttabby, tabby cat\n{SYNSETS[2]}\teft\nn0\tother\n"
     )
     if layout == "published":
         (folder / "val/val_annotations.txt").write_text(
@@ -146,27 +155,44 @@ def tiny(root, layout):
 
 
 @pytest.mark.parametrize("layout", ["published", "folders", "nested"])
-def test_tiny_imagenet_is_tested_on_validation_images_in_either_layout(tmp_path, layout):
-    folder = tiny(tmp_path, layout)
+def test_tiny_imagenet_is_tested_on_validation_images_in_either_layout(tmp_path, monkeypatch, layout):
+    folder = tiny(tmp_path, monkeypatch, layout)
     data = kept("tiny_imagenet", tmp_path)
     assert data.table["split"].tolist() == ["train"] * 6 + ["test"] * 3
     assert data.y[:6].tolist() == [0, 0, 1, 1, 2, 2] and sorted(data.y[6:]) == [0, 1, 2]
-    assert data.about["classes"] == ["goldfish, Carassius auratus", "tabby, tabby cat", SYNSETS[2]]
+    assert data.about["classes"] == ["goldfish, Carassius auratus", "tabby, tabby cat", "eft"]
     for row in data.rows("test"):
         i = data.y[row]
         with Image.open(next(folder.rglob(f"val_{2 - i}.JPEG"))) as image:
             assert (np.asarray(image) == data.inputs[row]).all()
 
 
-def test_a_flat_validation_folder_is_an_error_that_says_so(tmp_path):
-    tiny(tmp_path, "flat")
+def test_a_flat_validation_folder_is_an_error_that_says_so(tmp_path, monkeypatch):
+    tiny(tmp_path, monkeypatch, "flat")
     fails("tiny_imagenet", tmp_path, "val is flat", "val_annotations.txt", "one class", "tiny-imagenet-200.zip")
 
 
-def test_an_image_without_annotation_is_refused(tmp_path):
-    folder = tiny(tmp_path, "published")
+def test_an_image_without_annotation_is_refused(tmp_path, monkeypatch):
+    folder = tiny(tmp_path, monkeypatch, "published")
     picture(folder / "val/images/val_77.JPEG", 64)
     fails("tiny_imagenet", tmp_path, "val_77.JPEG", "no class")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("wnids.txt", "\n".join(SYNSETS[:2]), "lists 2 synsets"),
+        ("wnids.txt", "", "is empty"),
+        ("wnids.txt", "<html>404</html>", "no synset"),
+        ("words.txt", "", "has no name for n01443537"),
+        ("words.txt", "<html>404</html>", "line 1"),
+        ("val/val_annotations.txt", "val_0.JPEG\tn0144", "line 1"),
+    ],
+)
+def test_a_changed_list_of_tiny_imagenet_is_refused_by_name(tmp_path, monkeypatch, name, content, word):
+    path = tiny(tmp_path, monkeypatch, "published") / name
+    path.write_text(content)
+    fails("tiny_imagenet", tmp_path, str(path), word, "tiny-imagenet-200.zip")
 
 
 # ImageNet
@@ -221,6 +247,8 @@ def test_imagenet_s_labels_are_those_of_the_published_lists(tmp_path):
     assert (rank[np.setdiff1d(np.arange(9), list(row.values()))] == 9).all() and (rank[9:] == -1).all()
     lists(tmp_path, ["n0_0.JPEG"], ten)
     fails("imagenet+size=32", tmp_path, "1percent.txt", "n0_0.JPEG", "labels=drawn")
+    lists(tmp_path, one, [])
+    fails("imagenet+size=32", tmp_path, "10percent.txt is empty", "labels=drawn")
 
 
 def test_imagenet_without_lists_or_with_a_flat_folder_says_what_to_do(tmp_path):
@@ -236,6 +264,8 @@ def test_imagenet100_takes_the_listed_classes_in_their_order(tmp_path):
     data = kept("imagenet100+size=32+synsets=mine.txt", tmp_path)
     assert data.about["classes"] == [SYNSETS[1], SYNSETS[0]] and data.y.tolist() == [0, 0, 0, 1, 1, 1, 0, 1]
     fails("imagenet100", tmp_path, "imagenet100.txt", "HobbitLong")
+    (tmp_path / "imagenet100.txt").write_text("\n".join(SYNSETS))
+    fails("imagenet100", tmp_path, "imagenet100.txt lists 3 synsets; expected: 100", "HobbitLong")
     (tmp_path / "mine.txt").write_text(f"{SYNSETS[1]}\nn09999999\n")
     fails("imagenet100+synsets=mine.txt", tmp_path, "n09999999", "no images")
     (tmp_path / "mine.txt").write_text("tabby cat")

@@ -1,4 +1,4 @@
-"""Small made-up raw files in the published form of every data set, and their checksums."""
+"""Small made-up raw files in the published form of every data set, their checksums and counts."""
 
 import gzip
 import hashlib
@@ -27,18 +27,19 @@ TINY_SYNSETS = [f"n8{number:07d}" for number in range(4)]  # of Tiny ImageNet
 
 
 def write_all(root: Path) -> dict[str, str]:
-    """Write the raw files of every data set below ``root``; returns what replaces published checksums, as lines of
-    Python by data set."""
-    checksums: dict[str, str] = {}
+    """Write the raw files of every data set below ``root``; returns what replaces published checksums and counts, as
+    lines of Python by data set."""
+    replaced: dict[str, str] = {}
     for write in (write_mnist, write_cifar10, write_cifar100, write_stl10):
-        checksums |= write(root)
+        replaced |= write(root)
     for other in (
         *(write_waterbirds, write_celeba, write_civilcomments, write_later_cifar, write_fmow, write_amazon),
         *(write_imagenet, write_breeds, write_tiny_imagenet, write_coco),
         *(write_moji, write_bios, write_hate_speech, write_imsitu),
     ):
         other(root)
-    return checksums
+    counts = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4, "imagenet100": 8, "tiny_imagenet": 4}
+    return replaced | {name: f"CLASSES = {count}\n" for name, count in counts.items()}
 
 
 def write_image(path: Path, y: int, a: int, width: int = 40, height: int = 40) -> None:

@@ -1,15 +1,20 @@
-"""Raw files, cut off or with bytes changed at random: read, or refused with the file's name."""
+"""Raw files of every data set, cut off, with bytes changed, lines or columns missing: read, or refused with the file's
+name; nothing is written."""
 
 import json
 import os
 import pickle
 import re
+import shutil
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rehearsal.__main__ import SMALLER
+from rehearsal.raw_files import WORDS, draw_vectors, write_all, write_text
 from storms.conftest import guarded
 from storms.test_configurations import storm
 
@@ -18,7 +23,11 @@ from despur.datasets.bring_your_own import read_npz
 from despur.datasets.sources.embedding_files import read_table, read_vectors
 from despur.datasets.sources.metadata_tables import read_table as read_metadata
 from despur.datasets.sources.pickled_tables import read_pickled_table
-from despur.storage.store import InputError
+from despur.specs.declarations import list_components
+from despur.specs.resolution import resolve
+from despur.storage import raw_files
+from despur.storage.dataset_checks import build_dataset
+from despur.storage.store import InputError, save_dataset
 
 pytestmark = pytest.mark.storm
 ROWS = pd.DataFrame({"text": ["a b", "c"] * 9, "y": [0, 1] * 9})
@@ -78,6 +87,91 @@ def test_a_changed_raw_file_is_read_or_refused_by_name(tmp_path, record):
     outcome = f"{counts['refused']:,} refused with the file's name, {counts['read']:,} read; no other error"
     record("raw files: tables, arrays and annotations, bytes changed or cut off", sum(counts.values()), outcome)
     assert counts["refused"]
+
+
+OWN = {"imsitu": "", "hate_speech": "features=vectors"}  # else their inputs are made by a model
+OTHER = [b"", b"\n", b"<html>404</html>\n", b"\x00" * 50]  # what may lie in the place of a file
+
+
+def list_points():
+    """Every data set that is made from raw files in a published form, in miniature."""
+    names = [f"{name}+{SMALLER.get(name, '')}" for name in list_components("datasets") if name not in OWN]
+    names += [f"{name}+{settings}" for name, settings in OWN.items()] + ["bios+features=tokens"]
+    points = [resolve("datasets", name.rstrip("+")).points[0] for name in names]
+    return [point for point in points if raw_files.list_patterns(point) and point.base_name != "bring_your_own"]
+
+
+@pytest.fixture
+def raw(tmp_path, monkeypatch):
+    """The raw files of every data set, vectors of those that bring their own, and BERT's vocabulary."""
+    root, y = tmp_path / "raw", np.arange(160) % 2
+    for name, lines in write_all(root).items():
+        replaced = {}
+        exec(lines, replaced)
+        for key in replaced.keys() - {"__builtins__"}:
+            monkeypatch.setattr(import_module(f"despur.datasets.{name}"), key, replaced[key])
+    for split, imsitu, tweets in (("train", 96, 160), ("dev", 48, 80), ("test", 48, 80)):
+        np.save(root / f"imsitu/{split}.npy", draw_vectors(y[:imsitu], y[:imsitu]))
+        np.save(root / f"hate_speech/{split.replace('dev', 'valid')}.npy", draw_vectors(y[:tweets], y[:tweets]))
+    write_text(tmp_path / "bert-base-uncased/vocab.txt", ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])
+    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path))
+    return root
+
+
+def list_raw_files(point, root):
+    """A data set's raw files; of those with a file for each sample the first one."""
+    found = [raw_files.find_files(pattern, root)[0] for pattern in raw_files.list_patterns(point)]
+    return list(dict.fromkeys(file if file.is_file() else min(file.rglob("*.*")) for file in found))
+
+
+def change_content(draw, content):
+    """A file cut off, with bytes changed, or lines or a column missing; or something else in its place."""
+    kind = draw(st.sampled_from(["bytes", "cut", "lines", "column", "other"]))
+    if kind == "bytes":
+        changed = bytearray(content)
+        for at in draw(st.lists(st.integers(0, len(content) - 1), min_size=1, max_size=4)):
+            changed[at] = draw(st.integers(0, 255))
+        return bytes(changed)
+    if kind == "other":
+        return draw(st.sampled_from(OTHER))
+    if kind == "cut":
+        return content[: draw(st.integers(0, len(content) - 1))]
+    lines = content.split(b"\n")
+    if kind == "lines":
+        first = draw(st.integers(0, len(lines) - 1))
+        return b"\n".join(lines[:first] + lines[draw(st.integers(first + 1, len(lines))) :])
+    separator, column = draw(st.sampled_from([b",", b"\t", b" "])), draw(st.integers(0, 8))
+    fields = [line.split(separator) for line in lines]
+    return b"\n".join(separator.join(own[:column] + own[column + 1 :]) for own in fields)
+
+
+@pytest.mark.long
+def test_every_data_set_of_a_changed_raw_file_is_built_or_refused_by_name(tmp_path, raw, record):
+    points, out, counts = list_points(), tmp_path / "out", {"refused": 0, "built": 0}
+    assert {point.base_name for point in points} >= set(SMALLER)
+
+    @storm(40)
+    @given(st.sampled_from(points), st.data())
+    def run(point, data):
+        file = data.draw(st.sampled_from(list_raw_files(point, raw)))
+        whole = file.read_bytes()
+        file.write_bytes(change_content(data.draw, whole))
+        try:
+            with guarded(out):
+                save_dataset(out, {point.name: build_dataset(point, raw)})
+            counts["built"] += 1
+        except InputError as error:
+            assert str(file) in str(error) and "\n" not in str(error), error
+            assert not out.exists() or not list(out.iterdir())
+            counts["refused"] += 1
+        finally:
+            file.write_bytes(whole)
+            shutil.rmtree(out, ignore_errors=True)
+
+    run()
+    outcome = f"{counts['refused']:,} refused with the file's name, {counts['built']:,} built; no other error"
+    record("raw files of every data set: bytes, lines, columns missing or changed", sum(counts.values()), outcome)
+    assert all(counts.values())
 
 
 class Hostile:

@@ -127,8 +127,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         files.append(path)
         kept = np.flatnonzero(table["profession"].isin([*classes, *(PROFESSIONS.index(c) for c in classes)]))
         if settings["features"] == "vectors":
-            path, found = vectors(folder, split, len(table))
-            files.append(path)
+            encoded, found = vectors(folder, split, len(table))
+            files.append(encoded)
             inputs.append(np.asarray(found[kept], np.float32))
         table = table.iloc[kept].reset_index(drop=True)
         names = [PROFESSIONS[p] if not isinstance(p, str) else p for p in table["profession"]]

@@ -3,7 +3,6 @@
 From your copy under DESPUR_DATA_ROOT: the authors', torchvision's, Kaggle's or WILDS's. 202,599 images, at 224 pixels
 30.5 GB of disk under results/data (size=64: 2.5 GB)."""
 
-import itertools
 from functools import partial
 from pathlib import Path
 
@@ -125,8 +124,7 @@ def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
     path = metadata_tables.find(
         folder, [f"{sub}{name}.{kind}" for kind in ("txt", "csv") for sub in ("", "Anno/", "Eval/")], REMEDY
     )
-    with path.open(encoding="utf-8-sig") as file:
-        lines = list(itertools.islice(file, 3))
+    lines = metadata_tables.read_lines(path, REMEDY)[:3]
     fields = [line.replace(",", " ").split() for line in lines]
     counted = len(fields) > 0 and len(fields[0]) == 1
     if len(fields) < 2 + counted or not all(fields):
@@ -157,7 +155,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     (path, blond), (_, male), (split_path, split) = lists
     strangers = set(blond.index) ^ set(split.index)
     if strangers:
-        raise InputError(f"{path} and {split_path} list different images, {min(strangers)} for one. {REMEDY}")
+        raise InputError(f"{path} and {split_path} list different images, {min(strangers, key=str)} for one. {REMEDY}")
     signs = {1: 1, -1: 0, 0: 0}
     table = pd.DataFrame(
         {
@@ -180,12 +178,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "licence": "non-commercial research",
         "sha256": {file.name: sha256(file) for file in (path, split_path)},
     }
-    nest = metadata_tables.find(folder, [f"{sub}/{blond.index[0]}" for sub in IMAGES], REMEDY).parent
-    return Dataset(
-        image_files.images([nest / name for name in blond.index], size, partial(prepare, size=size), REMEDY),
-        table,
-        about,
-    )
+    remedy = f"{path} lists it. {REMEDY}"
+    nest = metadata_tables.find(folder, [f"{sub}/{blond.index[0]}" for sub in IMAGES], remedy).parent
+    images = image_files.images([nest / name for name in blond.index], size, partial(prepare, size=size), remedy)
+    return Dataset(images, table, about)
 
 
 def prepare(image: Image.Image, size: int) -> Image.Image:

@@ -12,9 +12,11 @@ import numpy as np
 from despur.datasets import cifar10
 from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.cifar_sources import join_sources, per_class, validate_images
+from despur.datasets.sources.embedding_files import NO_ARRAY
+from despur.datasets.sources.metadata_tables import join_lines
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
-from despur.storage.store import Dataset, InputError
+from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
     "per_class": int_(
@@ -58,6 +60,14 @@ REMEDY = (
 )
 
 
+def read(path: Path) -> Array:
+    """An array of a .npy file."""
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except NO_ARRAY as error:
+        raise InputError(f"{path} cannot be read ({join_lines(error)}). {REMEDY}") from error
+
+
 def build(settings: Settings, data_root: Path) -> Dataset:
     """What of CIFAR-10.1 is not drawn for training is its test split."""
     folders = ("cifar-10.1", "CIFAR-10.1/datasets", "CIFAR-10.1-master/datasets")
@@ -65,11 +75,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         metadata_tables.find(data_root, [f"{f}/cifar10.1_v6_{what}.npy" for f in folders], REMEDY)
         for what in ("data", "labels")
     ]
-    try:
-        data, numbers = (np.load(file, allow_pickle=False) for file in files)
-    except (ValueError, OSError) as error:
-        raise InputError(f"{files[0]} cannot be read ({error}). {REMEDY}") from error
-    images, labels = validate_images(files[0], data, numbers, REMEDY)
+    images, labels = validate_images(f"{files[0]}, {files[1]}", read(files[0]), read(files[1]), REMEDY)
     rows = per_class("cifar10_001/train", labels, settings["per_class"])
     rest = np.setdiff1d(np.arange(len(labels)), rows)
     parts = (images[rows], labels[rows]), (images[rest], labels[rest])

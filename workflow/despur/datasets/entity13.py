@@ -33,7 +33,9 @@ DOWNLOADS = tuple(
     for name in ("class_hierarchy.txt", "dataset_class_info.json", "node_names.txt")
 )
 
+CLASSES = 13  # Santurkar et al. 2020
+
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Level 3 below everything, 20 subclasses of each class (source and target together: Sec. 3.2, released code)."""
-    return breeds.build(data_root, settings["size"], level=3, ancestor="n00001740", subclasses=20)
+    return breeds.build(data_root, settings["size"], level=3, ancestor="n00001740", subclasses=20, classes=CLASSES)

@@ -20,7 +20,9 @@ RAW = read_declarations("datasets", "entity13")["RAW"]
 BY_HAND = read_declarations("datasets", "entity13")["BY_HAND"]
 DOWNLOADS = read_declarations("datasets", "entity13")["DOWNLOADS"]
 
+CLASSES = 30  # Santurkar et al. 2020
+
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Level 4 below everything, 8 subclasses of each class (source and target together: Sec. 3.2, released code)."""
-    return breeds.build(data_root, settings["size"], level=4, ancestor="n00001740", subclasses=8)
+    return breeds.build(data_root, settings["size"], level=4, ancestor="n00001740", subclasses=8, classes=CLASSES)

@@ -81,5 +81,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         **{"source": SOURCE, "licence": "FMoW Challenge Public License", "sha256": {path.name: sha256(path)}},
     }
     files = [data_root / FOLDER / f"images/rgb_img_{row}.png" for row in rows]
-    images = image_files.images(files, settings["size"], partial(image_files.as_clip, size=settings["size"]), REMEDY)
+    remedy = f"{path} lists it. {REMEDY}"
+    images = image_files.images(files, settings["size"], partial(image_files.as_clip, size=settings["size"]), remedy)
     return Dataset(images, table, about, a[:, None] == np.arange(len(regions) - 1))

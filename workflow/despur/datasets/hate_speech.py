@@ -49,13 +49,14 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table, about = tweets(folder)
     inputs = []
     for split, own in table.groupby("split", sort=False):
-        vectors = embedding_files.read_vectors(
-            embedding_files.find_file(folder, f"{split}.npy", remedy="Encode the tweets, or use features=embedded")
-        )
+        remedy = "Encode the tweets, or use features=embedded"
+        path = embedding_files.find_file(folder, f"{split}.npy", remedy=remedy)
+        vectors = embedding_files.read_vectors(path)
         if len(vectors) != own["rows"].iloc[0]:
             raise InputError(
-                f"{folder / str(split)}.npy has {len(vectors)} rows, but {split}.tsv has {own['rows'].iloc[0]}"
+                f"{path} has {len(vectors)} rows, but {folder / str(split)}.tsv has {own['rows'].iloc[0]}. {remedy}"
             )
+        about["sha256"] |= embedding_files.sha256(path)
         inputs.append(np.asarray(vectors[own["row"]], np.float32))
     return embedding_files.dataset(
         folder, np.concatenate(inputs), table[["split", "y", "a"]], {"input": "embedding", **about}

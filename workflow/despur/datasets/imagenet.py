@@ -71,7 +71,7 @@ RAW_WITH = {"labels=published": ("imagenet_subsets/1percent.txt", "imagenet_subs
 ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
 SOURCE = "https://image-net.org/challenges/LSVRC/2012/"
 REMEDY = f"Get {SOURCE} and unpack it, with a folder for each class in train/ and in val/"
-LISTS = "https://github.com/google-research/simclr/tree/master/imagenet_subsets"
+DRAWN = "Get it from https://github.com/google-research/simclr/tree/master/imagenet_subsets, or use labels=drawn"
 
 
 def ranks(paths: Sequence[Path], data_root: Path) -> Array:
@@ -81,21 +81,20 @@ def ranks(paths: Sequence[Path], data_root: Path) -> Array:
     index = {path.name: i for i, path in enumerate(paths)}
     count = 0
     for name in ("1percent.txt", "10percent.txt"):
-        file = metadata_tables.find(
-            data_root, [f"imagenet_subsets/{name}"], f"Get it from {LISTS}, or use labels=drawn"
-        )
-        for image in file.read_text().split():
+        file = metadata_tables.find(data_root, [f"imagenet_subsets/{name}"], DRAWN)
+        for image in metadata_tables.read_words(file, DRAWN):
             if image not in index:
-                raise InputError(f"{file}: {image} is no training image. Get it anew from {LISTS}, or use labels=drawn")
+                raise InputError(f"{file}: {image} is no training image. {DRAWN}")
             if rank[index[image]] == len(paths):
                 rank[index[image]], count = count, count + 1
     return rank
 
 
 def build_with_paths(
-    settings: Settings, data_root: Path, synsets: Sequence[str] | None = None
+    settings: Settings, data_root: Path, synsets: Sequence[str] | None = None, listed: str = ""
 ) -> tuple[Dataset, list[Path]]:
-    """ImageNet, or only the classes ``synsets``; and the paths of the training images."""
+    """ImageNet, or only the classes ``synsets``, which are ``listed`` (a sentence); and the paths of the training
+    images."""
     folder = metadata_tables.find(data_root, ROOTS, REMEDY)
     for part in ("train", "val"):
         if not (folder / part).is_dir() or images_in(folder / part):
@@ -103,7 +102,7 @@ def build_with_paths(
                 f"{folder / part} is flat or not there: the class of an image is the name of its folder. {REMEDY}"
             )
     names = list(synsets or sorted(path.name for path in (folder / "train").iterdir() if path.is_dir()))
-    train, test = (class_folders(folder / part, names, REMEDY) for part in ("train", "val"))
+    train, test = (class_folders(folder / part, names, f"{listed}{REMEDY}") for part in ("train", "val"))
     files, size = [*train, *test], settings["size"]
     inputs = image_files.images([path for path, _ in files], size, partial(squared, size=size), REMEDY)
     split = ["train"] * len(train) + ["test"] * len(test)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from despur.datasets.imagenet import build_with_paths
 from despur.datasets.sources import metadata_tables
+from despur.datasets.sources.objects import read_synsets
 from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, int_, name
-from despur.storage.store import Dataset, InputError
+from despur.storage.store import Dataset
 
 SETTINGS = {
     "size": int_(224, "not stated; usual: pixels a side, the center of 256", at_least=32),
@@ -44,14 +45,15 @@ DOWNLOADS = (
     },
 )
 
-REMEDY = "Get https://github.com/HobbitLong/CMC/blob/master/imagenet100.txt, or write one synset (n02869837) a line"
+CLASSES = 100  # of the synsets of Tian et al. 2020a
+REMEDY = (
+    "Get https://github.com/HobbitLong/CMC/blob/master/imagenet100.txt; or write one synset (n02869837) a line into a "
+    "file of another name, and use synsets=NAME"
+)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The listed classes, in the order of the list."""
     path = metadata_tables.find(data_root, [settings["synsets"]], REMEDY)
-    synsets = path.read_text().split()
-    wrong = [text for text in synsets if not (text[:1] == "n" and text[1:].isdecimal())]
-    if wrong or len(synsets) < 2 or len(set(synsets)) < len(synsets):
-        raise InputError(f"{path}: {wrong[0] if wrong else 'fewer than two synsets, or one twice'}. {REMEDY}")
-    return build_with_paths(settings, data_root, synsets)[0]
+    count = CLASSES if settings["synsets"] == SETTINGS["synsets"].default else None
+    return build_with_paths(settings, data_root, read_synsets(path, count, REMEDY), f"{path} lists it. ")[0]

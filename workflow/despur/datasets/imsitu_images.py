@@ -91,7 +91,7 @@ def photographs(
         [table.assign(split=split) for split, table in zip(SPLITS, tables, strict=True)], ignore_index=True
     )
     y, a = (
-        embedding_files.encode_labels(joined[name].astype(str), known, name, folder)
+        embedding_files.encode_labels(joined[name].astype(str), known, name, embedding_files.list_files(files))
         for name, known in (("class", classes), ("gender", GENDERS))
     )
     about = {
@@ -136,9 +136,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     folder, size = data_root / "imsitu", settings["size"]
     table, about, pixels = photographs(folder, PICKLES, "transformed_images", read_pixels)
     if pixels is not None and pixels.shape[1:3] != (size, size):
-        raise InputError(f"{folder}: the images of the pickles are {pixels.shape[1:3]}; use size={pixels.shape[1]}")
+        shape = pixels.shape[1:3]
+        raise InputError(f"{folder / PICKLES['train']}: the images of the pickles are {shape}; use size={shape[0]}")
     files = [folder / "images" / name for name in table["image"]]
     prepare = partial(ImageOps.fit, size=(size, size))
-    inputs = pixels if pixels is not None else image_files.images(files, size, prepare, "Unpack the images anew")
+    remedy = f"{embedding_files.list_files(folder / name for name in about['sha256'])} list it. Unpack the images anew"
+    inputs = pixels if pixels is not None else image_files.images(files, size, prepare, remedy)
     about |= {"input": "image", "size": size, "train_crop": "centre"}
     return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], about)

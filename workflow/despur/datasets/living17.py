@@ -21,7 +21,9 @@ RAW = read_declarations("datasets", "entity13")["RAW"]
 BY_HAND = read_declarations("datasets", "entity13")["BY_HAND"]
 DOWNLOADS = read_declarations("datasets", "entity13")["DOWNLOADS"]
 
+CLASSES = 17  # Santurkar et al. 2020
+
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Level 5 below living things, 4 subclasses of each class (source and target together: Sec. 3.2, released code)."""
-    return breeds.build(data_root, settings["size"], level=5, ancestor="n00004258", subclasses=4)
+    return breeds.build(data_root, settings["size"], level=5, ancestor="n00004258", subclasses=4, classes=CLASSES)

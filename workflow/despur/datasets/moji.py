@@ -64,7 +64,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     files = {name: embedding_files.read_vectors(path) for name, path in paths.items()}
     dims = {vectors.shape[1] for vectors in files.values()}
     if len(dims) > 1:
-        raise InputError(f"{folder}: the four files have vectors of {sorted(dims)} dimensions; they must agree")
+        named = embedding_files.list_files(paths.values())
+        raise InputError(f"{named} have vectors of {sorted(dims)} dimensions; they must agree")
     held_out = settings["held_out"] // 4
     rows, tables = {}, []
     for name, (y, a) in FILES.items():

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.objects import dataset, verify_checksum
 from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, int_
@@ -42,7 +43,7 @@ DOWNLOADS = (  # the binary version
     },
 )
 
-SIDE = 96
+CLASSES, SIDE = 10, 96
 MD5 = {
     "train_X.bin": "918c2871b30a85fa023e0c44e0bee87f",
     "train_y.bin": "5a34089d4802c674881badbb80307741",
@@ -76,7 +77,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     def make(rows: slice) -> Array:
         return np.stack([resized(stored[split][i], size) for split, i in where[rows]])
 
-    classes = (data_root / "stl10_binary/class_names.txt").read_text().split()
+    names = metadata_tables.find(data_root, ["stl10_binary/class_names.txt"], REMEDY)
+    classes = metadata_tables.read_words(names, REMEDY)
+    if len(classes) != CLASSES:
+        raise InputError(f"{names} has {len(classes)} names, not one for each of {CLASSES} classes. {REMEDY}")
     return dataset(
         Lazy((len(where), size, size, 3), np.uint8, make),
         [split for split, _ in where],

@@ -9,7 +9,7 @@ from pathlib import Path
 from PIL import Image
 
 from despur.datasets.sources import image_files, metadata_tables
-from despur.datasets.sources.objects import Files, class_folders, dataset, images_in
+from despur.datasets.sources.objects import Files, class_folders, dataset, images_in, read_synsets
 from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings
 from despur.storage.store import Dataset, InputError
@@ -42,18 +42,19 @@ DOWNLOADS = (  # the checksum: as code of others states it
     },
 )
 
+CLASSES = 200  # Le & Yang 2015
 SIZE = 64
 SOURCE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
 REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
 
 
-def validation(folder: Path, synsets: list[str]) -> Files:
+def validation(folder: Path, synsets: list[str], remedy: str) -> Files:
     """Validation images and their classes, from whichever layout is there.
 
     Raises InputError for a flat folder without labels, where every image would seem to be of one class.
     """
     if any((folder / synset).is_dir() for synset in synsets):
-        return class_folders(folder, synsets, REMEDY)
+        return class_folders(folder, synsets, remedy)
     labels = folder / "val_annotations.txt"
     if not labels.exists():
         raise InputError(
@@ -61,8 +62,7 @@ def validation(folder: Path, synsets: list[str]) -> Files:
             "which image is of which class, "
             f"and accuracy would be that of one class. {REMEDY}"
         )
-    rows = [line.split("\t") for line in labels.read_text().splitlines()]
-    class_of = {row[0]: row[1] for row in rows if len(row) > 1}
+    class_of = {row[0]: row[1] for row in metadata_tables.read_fields(labels, "\t", 6, REMEDY)}
     paths = images_in(folder / "images")
     unknown = [path for path in paths if class_of.get(path.name) not in synsets]
     if unknown or not paths:
@@ -78,19 +78,19 @@ def prepare(image: Image.Image) -> Image.Image:
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Training and validation images; the latter are the test split."""
     folder = data_root / "tiny-imagenet-200"
-    synsets = metadata_tables.find(folder, ["wnids.txt"], REMEDY).read_text().split()
-    named = dict(
-        line.split("\t")[:2]
-        for line in metadata_tables.find(folder, ["words.txt"], REMEDY).read_text().splitlines()
-        if "\t" in line
-    )
-    train, test = class_folders(folder / "train", synsets, REMEDY), validation(folder / "val", synsets)
+    listed, words = (metadata_tables.find(folder, [name], REMEDY) for name in ("wnids.txt", "words.txt"))
+    synsets = read_synsets(listed, CLASSES, REMEDY)
+    named = dict(metadata_tables.read_fields(words, "\t", 2, REMEDY))
+    if nameless := set(synsets) - set(named):
+        raise InputError(f"{words} has no name for {min(nameless)}, which {listed} lists. {REMEDY}")
+    remedy = f"{listed} lists it. {REMEDY}"
+    train, test = class_folders(folder / "train", synsets, remedy), validation(folder / "val", synsets, remedy)
     files = [*train, *test]
     return dataset(
         image_files.images([path for path, _ in files], SIZE, prepare, REMEDY),
         ["train"] * len(train) + ["test"] * len(test),
         [y for _, y in files],
-        [named.get(synset, synset) for synset in synsets],
+        [named[synset] for synset in synsets],
         source=SOURCE,
         licence="ImageNet: non-commercial research",
     )

@@ -151,4 +151,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     files = [path.parent / name for name in raw["img_filename"].iloc[kept]]
     subset = table.iloc[kept].reset_index(drop=True)
     fit = prepare if settings["fit"] == "stretch" else image_files.as_clip
-    return Dataset(image_files.images(files, size, partial(fit, size=size), REMEDY), subset, about)
+    images = image_files.images(files, size, partial(fit, size=size), f"{path} lists it. {REMEDY}")
+    return Dataset(images, subset, about)

@@ -9,6 +9,7 @@ import numpy as np
 
 from despur.specs.declarations import find_component
 from despur.specs.spec import Spec
+from despur.storage import raw_files
 from despur.storage.store import Dataset, InputError, Lazy
 
 COLUMNS = ("split", "y", "a", "original")
@@ -17,10 +18,10 @@ ROWS = 10_000  # of the inputs that are looked at at once: they may lie on disk
 
 
 def build_dataset(spec: Spec, data_root: Path) -> Dataset:
-    """What a data set's file builds, checked."""
-    return validate(
-        find_source(spec), import_module(f"despur.datasets.{spec.base_name}").build(spec.settings, data_root)
-    )
+    """What a data set's file builds, checked. An error names that file and the raw files."""
+    found = import_module(f"despur.datasets.{spec.base_name}").build(spec.settings, data_root)
+    files = raw_files.list_files(raw_files.list_patterns(spec), data_root)
+    return validate(", ".join(map(str, (find_source(spec), *files))), found)
 
 
 def find_source(spec: Spec) -> Path:
@@ -28,8 +29,8 @@ def find_source(spec: Spec) -> Path:
     return find_component("datasets", spec.base_name)
 
 
-def validate(source: Path, dataset: Dataset) -> Dataset:
-    """The data set itself. Raises InputError, naming the file that it is from, for the first thing that no stage could
+def validate(source: Path | str, dataset: Dataset) -> Dataset:
+    """The data set itself. Raises InputError, naming the files that it is from, for the first thing that no stage could
     use."""
     for fault in find_faults(dataset):
         raise InputError(f"{source}: {fault}")

@@ -44,14 +44,19 @@ def find_files(pattern: str, root: Path) -> list[Path]:
     return next(filter(None, found), [])
 
 
+def list_files(patterns: Iterable[str], root: Path) -> list[Path]:
+    """The files that patterns stand for; none of folders with a file for each sample."""
+    several = [find_files(pattern, root) for pattern in patterns if not pattern.endswith(FOLDERS)]
+    return list(dict.fromkeys(file for files in several for file in files if file.is_file()))
+
+
 def identify_files(point: Spec, root: Path) -> dict[str, str]:
     """What identifies each raw file of a data set that is there, by its path below ``root``.
 
     Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data
     set is made from."""
     read = () if point.source or is_downloaded(point.base_name) else list_patterns(point)
-    several = [find_files(pattern, root) for pattern in read if not pattern.endswith(FOLDERS)]
-    found = [(file, file.stat()) for files in several for file in files if file.is_file()]
+    found = [(file, file.stat()) for file in list_files(read, root)]
     return {str(file.relative_to(root)): identify_file(file, known.st_size, known.st_mtime_ns) for file, known in found}
 
 

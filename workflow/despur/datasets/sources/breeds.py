@@ -6,6 +6,7 @@ ImageNet lies as in ``imagenet/`` (``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) wi
 
 import json
 from functools import cache, partial
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +30,38 @@ FILES = ("dataset_class_info.json", "class_hierarchy.txt", "node_names.txt")
 ROOT = "n00001740"  # entity
 
 
+def read_leaves(path: Path) -> dict[str, str]:
+    """Names of ImageNet's classes, by synset."""
+    try:
+        return {
+            str(synset): str(name) for _, synset, name in json.loads(" ".join(metadata_tables.read_lines(path, REMEDY)))
+        }
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"{path} does not list ImageNet's classes ({error}). {REMEDY}") from error
+
+
+def check_tree(path: Path, children: dict[str, list[str]]) -> None:
+    """Raise InputError unless every node is below the root, and none below itself."""
+    try:
+        TopologicalSorter(children).prepare()
+    except CycleError as error:
+        raise InputError(f"{path}: {error.args[1][0]} is below itself. {REMEDY}") from error
+    loose = set(children) - {ROOT}.union(*children.values())
+    if loose or ROOT not in children:
+        raise InputError(f"{path}: {min(loose, default=ROOT)} is below nothing, but only {ROOT} is on top. {REMEDY}")
+
+
 class Hierarchy:
     """A tree of synsets above ImageNet's classes: ``names`` of all, first synonym; only what has a class below it."""
 
     def __init__(self, folder: Path) -> None:
         info, edges, names = (metadata_tables.find(folder, [name], REMEDY) for name in FILES)
         self.files = (info, edges, names)
-        try:
-            self.leaves = {synset: name for _, synset, name in json.loads(info.read_text())}
-            pairs = [line.split() for line in edges.read_text().splitlines() if line.strip()]
-            self.children = {parent: sorted(c for p, c in pairs if p == parent) for parent, _ in pairs}
-            called = dict(line.split("\t")[:2] for line in names.read_text().splitlines() if line.strip())
-        except ValueError as error:
-            raise InputError(f"{folder} is not the published hierarchy ({error}). {REMEDY}") from error
+        self.leaves = read_leaves(info)
+        pairs = metadata_tables.read_fields(edges, None, 2, REMEDY)
+        self.children = {parent: sorted(c for p, c in pairs if p == parent) for parent, _ in pairs}
+        check_tree(edges, self.children)
+        called = dict(metadata_tables.read_fields(names, "\t", 2, REMEDY))
         self.names = {synset: name.split(",")[0] for synset, name in (called | self.leaves).items()}
         self.find_classes = cache(self._find_classes)
 
@@ -68,18 +88,32 @@ class Hierarchy:
         return {node: sorted(rng.choice(own, size, replace=False)) for node, own in classes.items() if len(own) >= size}
 
 
-def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int) -> Dataset:
+def find_superclasses(
+    tree: Hierarchy, level: int, ancestor: str, subclasses: int, classes: int
+) -> dict[str, list[str]]:
+    """As in Hierarchy.superclasses. Raises InputError if there are not as many as published, or one has no name."""
+    found = tree.superclasses(level, ancestor, subclasses)
+    info, edges, names = tree.files
+    if len(found) != classes:
+        told = f"{len(found)} classes of level {level} have {subclasses} subclasses, published are {classes}"
+        raise InputError(f"{edges}, {info}: {told}. {REMEDY}")
+    if nameless := set(found) - set(tree.names):
+        raise InputError(f"{names} has no name for {min(nameless)}, which {edges} lists. {REMEDY}")
+    return found
+
+
+def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int, classes: int) -> Dataset:
     """80 % of ImageNet's training images are for training, the others select; its validation images are the test split.
 
     The attribute is the place of a subclass in its class, in the order of their synsets; every image is an original of
     its own."""
     tree = Hierarchy(metadata_tables.find(data_root, ["breeds", "imagenet_class_hierarchy/modified"], REMEDY))
-    found = tree.superclasses(level, ancestor, subclasses)
-    if not found:
-        raise InputError(f"{tree.files[1]}: no class of level {level} has {subclasses} subclasses. {REMEDY}")
+    found = find_superclasses(tree, level, ancestor, subclasses, classes)
     synsets = [synset for own in found.values() for synset in own]
     folder = metadata_tables.find(data_root, ROOTS, IMAGENET)
-    train, test = (class_folders(folder / part, synsets, IMAGENET) for part in ("train", "val"))
+    train, test = (
+        class_folders(folder / part, synsets, f"{tree.files[0]} lists it. {IMAGENET}") for part in ("train", "val")
+    )
     split = np.array(["train"] * len(train) + ["test"] * len(test), dtype=object)
     held_out = derive_generator("breeds/split").permutation(len(train))[: round(0.2 * len(train))]
     split[held_out] = "val"

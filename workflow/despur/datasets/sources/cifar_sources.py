@@ -10,7 +10,7 @@ from despur.compute.randomness import derive_generator
 from despur.storage.store import Array, Dataset, InputError
 
 
-def validate_images(path: Path, images: Array, labels: Array, remedy: str) -> tuple[Array, Array]:
+def validate_images(path: Path | str, images: Array, labels: Array, remedy: str) -> tuple[Array, Array]:
     """Images uint8 (N,32,32,3) and classes 0..9 (N,). Raises InputError for anything else."""
     if images.dtype != np.uint8 or images.shape[1:] != (32, 32, 3) or labels.shape != images.shape[:1]:
         raise InputError(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from despur.datasets.sources import metadata_tables
 from despur.storage import raw_files
@@ -30,6 +31,11 @@ def find_file(folder: Path, *names: str, remedy: str) -> Path:
 def sha256(*paths: Path) -> dict[str, str]:
     """Checksums by file name."""
     return {path.name: raw_files.sha256(path) for path in paths}
+
+
+def list_files(paths: Iterable[Path]) -> str:
+    """The files that an error may be in, for its message."""
+    return ", ".join(map(str, paths))
 
 
 def read_vectors(path: Path) -> Array:
@@ -53,6 +59,10 @@ NO_ARRAY = (
     *(ValueError, EOFError, OSError, LookupError, NotImplementedError, SyntaxError, MemoryError),
     *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
 )
+
+
+# What pandas and pyarrow raise for bytes that are no whole table.
+NO_TABLE = (ValueError, TypeError, AttributeError, LookupError, OverflowError, MemoryError, OSError, pa.ArrowException)
 
 
 class _PlainData(pickle.Unpickler):
@@ -83,15 +93,16 @@ def read_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
             table = pd.DataFrame(read_pickle(path))
         else:
             table = pd.read_csv(path, sep="\t" if tabs else ",", quoting=3 if tabs else 0)
-    except (ValueError, TypeError, AttributeError, OSError) as error:  # pandas' and pyarrow's errors are among them
-        raise InputError(f"{path} cannot be read as a table ({error}). Get it anew") from error
+    except NO_TABLE as error:
+        reason = metadata_tables.join_lines(error)
+        raise InputError(f"{path} cannot be read as a table ({reason}). Get it anew") from error
     missing = [name for name in columns if name not in table]
     if missing:
         raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, table.columns))}")
     return table
 
 
-def encode_labels(values: Sequence[Any] | Array, names: Sequence[str], what: str, source: Path) -> Array:
+def encode_labels(values: Sequence[Any] | Array, names: Sequence[str], what: str, source: Path | str) -> Array:
     """Positions in ``names``, int64 (N,); values may be the names, or positions already."""
     position: dict[Any, int] = {name: i for i, name in enumerate(names)}
     position |= {i: i for i in range(len(names))}
@@ -102,7 +113,7 @@ def encode_labels(values: Sequence[Any] | Array, names: Sequence[str], what: str
     return np.array([position[v] for v in texts], np.int64)
 
 
-def name_splits(source: Path, splits: pd.Series) -> pd.Series:
+def name_splits(source: str, splits: pd.Series) -> pd.Series:
     """Names of splits, in small letters. Numbers are WILDS's codes. Raises InputError for another number."""
     if pd.api.types.is_numeric_dtype(splits) and not splits.isna().any():
         unknown = splits[~splits.isin(list(metadata_tables.SPLITS))]
@@ -125,16 +136,18 @@ def dataset(
 ) -> Dataset:
     """A data set of checked samples: ``table`` has ``split``, ``y`` and ``a``; ``original`` where samples share one.
 
-    Raises InputError, naming ``source``, for what the dataset checks refuse, a class or attribute with a single value
-    in training, or a split that is missing."""
+    ``source``: a file, or the folder of the files in about["sha256"]. Raises InputError, naming them, for what the
+    dataset checks refuse, a class or attribute with a single value in training, or a split that is missing."""
+    paths = [source / name for name in about.get("sha256", ())] if source.is_dir() else [source]
+    files = list_files(paths)
     table = table.assign(original=table.get("original", np.arange(len(table)))).reset_index(drop=True)
     if "split" in table:  # else the dataset checks report it
-        table["split"] = name_splits(source, table["split"])
+        table["split"] = name_splits(files, table["split"])
     about = {"select": "val", "headline": "test", **about}
-    found = validate(source, Dataset(inputs, table, about, class_embeddings=class_embeddings))
+    found = validate(files, Dataset(inputs, table, about, class_embeddings=class_embeddings))
     if not len(found.rows("val")):
-        raise InputError(f"{source}: no sample of the split val; there are {', '.join(map(str, found.splits))}")
+        raise InputError(f"{files}: no sample of the split val; there are {', '.join(map(str, found.splits))}")
     for column, what in (("y", "class"), ("a", "attribute")):
         if table.loc[found.rows("train"), column].nunique() < 2:
-            raise InputError(f"{source}: all training samples have the same {what}: nothing can be learned or compared")
+            raise InputError(f"{files}: all training samples have the same {what}: nothing can be learned or compared")
     return found

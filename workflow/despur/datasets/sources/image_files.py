@@ -1,6 +1,7 @@
 """Image files that a user has downloaded: decoded and prepared as they are read. Every error names the file and the
 remedy."""
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,7 +25,7 @@ def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image], Im
 
     Raises InputError: at once for a file that is not there, when sliced for one that cannot be used.
     """
-    missing = [path for path in paths if not path.exists()]
+    missing = [path for path in paths if not os.path.exists(path)]  # noqa: PTH110, which raises for long names
     if missing:
         raise InputError(f"{missing[0]} is not there ({len(missing)} of {len(paths)} images are not). {remedy}")
 

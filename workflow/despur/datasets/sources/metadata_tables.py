@@ -21,6 +21,39 @@ def find(root: Path, names: Sequence[str], remedy: str) -> Path:
     raise InputError(f"none of {', '.join(names)} is there under {root.resolve()}. {remedy}")
 
 
+def read_lines(path: Path, remedy: str) -> list[str]:
+    """The lines of a text. Raises InputError for a file that is no text in UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except (UnicodeDecodeError, OSError) as error:
+        raise InputError(f"{path} cannot be read as text ({join_lines(error)}). {remedy}") from error
+
+
+def read_words(path: Path, remedy: str) -> list[str]:
+    """The words of a text, of which there is at least one. Raises InputError otherwise."""
+    words = " ".join(read_lines(path, remedy)).split()
+    if not words:
+        raise InputError(f"{path} is empty. {remedy}")
+    return words
+
+
+def read_fields(path: Path, separator: str | None, width: int, remedy: str) -> list[list[str]]:
+    """The ``width`` fields of each line that is not empty, separated by blanks (None) or ``separator``.
+
+    Raises InputError for a line with more or fewer."""
+    lines = [(number, line) for number, line in enumerate(read_lines(path, remedy), 1) if line.strip()]
+    fields = [line.split(separator) for _, line in lines]
+    for (number, _), own in zip(lines, fields, strict=True):
+        if len(own) != width:
+            raise InputError(f"{path}: line {number} has {len(own)} fields, not {width}. {remedy}")
+    return fields
+
+
+def join_lines(error: Exception) -> str:
+    """What an error of a library says, in one line."""
+    return " ".join(str(error).split())
+
+
 def read_table(path: Path, columns: Sequence[str], remedy: str, **options: Any) -> pd.DataFrame:
     """These columns of a table with a header, (N, columns); commas unless ``options`` of read_csv say otherwise, any
     line ends.
@@ -36,7 +69,7 @@ def read_table(path: Path, columns: Sequence[str], remedy: str, **options: Any) 
             )
         return pd.read_csv(path, usecols=list(columns), encoding="utf-8-sig", **options)
     except (ValueError, OSError) as error:  # pandas' errors are ValueErrors
-        raise InputError(f"{path} cannot be read as a table ({error}). {remedy}") from error
+        raise InputError(f"{path} cannot be read as a table ({join_lines(error)}). {remedy}") from error
 
 
 def fault(path: Path, column: pd.Series, row: int, remedy: str) -> InputError:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
+from despur.datasets.sources import metadata_tables
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
 IMAGES = {".jpeg", ".jpg", ".png"}
@@ -70,6 +71,18 @@ def read_cifar(
 def _load(path: Path) -> Any:
     with path.open("rb") as file:
         return pickle.load(file, encoding="latin1")
+
+
+def read_synsets(path: Path, count: int | None, remedy: str) -> list[str]:
+    """The synsets (n01443537) that a file lists. Raises InputError unless they are ``count`` different ones; None: two
+    or more."""
+    synsets = metadata_tables.read_words(path, remedy)
+    wrong = [text for text in synsets if not (text[:1] == "n" and text[1:].isdecimal())]
+    if wrong or len(set(synsets)) < len(synsets):
+        raise InputError(f"{path}: {f'{wrong[0]!r} is no synset' if wrong else 'a synset is there twice'}. {remedy}")
+    if len(synsets) != (count or max(len(synsets), 2)):
+        raise InputError(f"{path} lists {len(synsets)} synsets; expected: {count or 'two or more'}. {remedy}")
+    return synsets
 
 
 def images_in(folder: Path) -> list[Path]:
