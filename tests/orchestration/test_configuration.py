@@ -173,13 +173,15 @@ def test_a_configuration_of_few_papers_may_keep_the_data_sets_of_others(tmp_path
         ("papers: [cnc\n", "own.yaml cannot be read"),
         ("- cnc\n", "own.yaml: must be keys"),
         ("papers: [cnk]\n", "own.yaml: config key papers: unknown paper 'cnk'"),
+        ("papers:\n- \0", 'own.yaml cannot be read: YAML does not allow the letter 0x0000\n  in "own.yaml", line 2'),
+        ("papers:\n- \udcff", 'own.yaml cannot be read: byte 0xff is no text in UTF-8\n  in "own.yaml", line 2'),
     ],
 )
 def test_the_message_names_the_file(tmp_path, monkeypatch, text, message):
     monkeypatch.chdir(tmp_path)
     Path("config.yaml").write_text("papers: [cnc]\ndatasets: {}\n")
     if text is not None:
-        Path("own.yaml").write_text(text)
+        Path("own.yaml").write_text(text, errors="surrogateescape")
     with pytest.raises(SettingError) as error:
         configuration.load_configuration(Path("own.yaml"))
     assert str(error.value).startswith(message)

@@ -53,12 +53,27 @@ def load_file(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise SettingError(f"{name} cannot be read: {error.strerror}") from None
     except (ValueError, yaml.YAMLError) as error:  # ValueError: no text, a number or date that cannot be
-        place = str(error).replace("<unicode string>", name).replace("<byte string>", name)
+        place = _locate(error, file).replace("<unicode string>", name).replace("<byte string>", name)
         shown = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in place)
         raise SettingError(f"{name} cannot be read: {shown}") from None
     if not isinstance(loaded, dict):
         raise SettingError(f"{name}: must be keys with values, as in config.yaml")
     return loaded
+
+
+def _locate(error: ValueError | yaml.YAMLError, file: Path) -> str:
+    """What is wrong with a YAML file, with its line; of a letter that YAML does not allow, PyYAML says the position."""
+    if isinstance(error, UnicodeDecodeError):
+        before, wrong = (
+            error.object[: error.start].decode(),
+            f"byte {error.object[error.start]:#04x} is no text in UTF-8",
+        )
+    elif isinstance(error, yaml.reader.ReaderError):
+        before, wrong = file.read_text()[: error.position], f"YAML does not allow the letter {error.character:#06x}"
+    else:
+        return str(error)
+    lines = before.split("\n")
+    return f'{wrong}\n  in "<unicode string>", line {len(lines)}, column {len(lines[-1]) + 1}'
 
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
