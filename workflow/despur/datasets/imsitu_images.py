@@ -6,7 +6,7 @@ or verb; where it is the verb, ``classes.csv`` (verb, class) says which of the c
 paper's grouping by FrameNet is not published. And the photographs, under ``images/``. Or, in the place of all of them,
 ``imsitu_SPLIT_df.pkl``, the pickled tables that fairlib reads."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,17 +62,17 @@ MEAN, DEVIATION = (np.array(values).reshape(3, 1, 1) for values in ((0.485, 0.45
 REMEDY = "It lists the photographs: columns image, gender, and class or verb"
 
 
-def labels(folder: Path, tables: list[pd.DataFrame], source: Path) -> list[str]:
+def labels(folder: Path, tables: list[pd.DataFrame], files: Sequence[Path]) -> list[str]:
     """Gives each table its class, and returns the names of all."""
     if any("class" not in table for table in tables):
         path = embedding_files.find_file(
             folder, "classes.csv", remedy="It says which class each verb belongs to: columns verb, class"
         )
         of = embedding_files.read_table(path, ("verb", "class")).set_index("verb")["class"]
-        for table in tables:
+        for source, table in zip(files, tables, strict=True):
             unknown = set(table.get("verb", ["(no column verb)"])) - set(of.index)
             if unknown:
-                raise InputError(f"{path} has no class for the verb {min(unknown)}, which {source} has")
+                raise InputError(f"{path} has no class for the verb {min(unknown, key=str)}, which {source} has")
             table["class"] = table["verb"].map(of)
     return sorted({str(name) for table in tables for name in table["class"]})
 
@@ -86,7 +86,7 @@ def photographs(
     pickled = not tabled and (folder / pickles["train"]).exists()
     parts = [read_pickle(folder, pickles[s], column, prepare) if pickled else read_table(folder, s) for s in SPLITS]
     files, tables, inputs = zip(*parts, strict=True)
-    classes = labels(folder, list(tables), files[0])
+    classes = labels(folder, list(tables), files)
     joined = pd.concat(
         [table.assign(split=split) for split, table in zip(SPLITS, tables, strict=True)], ignore_index=True
     )
@@ -105,7 +105,10 @@ def photographs(
 def read_table(folder: Path, split: str) -> tuple[Path, pd.DataFrame, None]:
     """A split's file and table."""
     path = embedding_files.find_file(folder, f"{split}.parquet", f"{split}.csv", remedy=REMEDY)
-    return path, embedding_files.read_table(path, ("image", "gender")), None
+    table = embedding_files.read_table(path, ("image", "gender"))
+    if not {"class", "verb"} & set(table):
+        raise InputError(f"{path} has no column class or verb; it has {', '.join(map(str, table.columns))}. {REMEDY}")
+    return path, table, None
 
 
 def read_pickle(

@@ -1,6 +1,7 @@
 """Raw files of embeddings and tables: found, read and validated. Every error names the file and the remedy."""
 
 import pickle
+import struct
 import tokenize
 import zipfile
 import zlib
@@ -52,7 +53,7 @@ def read_vectors(path: Path) -> Array:
 # What unpickling raises for bytes that are no whole pickle.
 UNREADABLE = (
     *(pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError),
-    *(OverflowError, MemoryError, OSError, RecursionError),
+    *(OverflowError, MemoryError, OSError, RecursionError, struct.error),
 )
 # What numpy raises for bytes that are no whole .npy or .npz.
 NO_ARRAY = (
