@@ -69,6 +69,8 @@ def test_published_sizes_name_splits_and_groups_that_there_are():
     for name, sizes in stated.items():
         assert sizes is None or set(sizes) <= {"train", "val", "test"}, name
     assert sum(map(sum, stated["waterbirds"].values())) == 11_788
+    assert sum(stated["cifar10_001"].values()) == 60_000 + 2_000
+    assert sum(stated["cifar10_02"].values()) == 60_000 + 10 * 556 + 2_000
     assert sum(map(sum, stated["celeba"].values())) == 202_599
 
 

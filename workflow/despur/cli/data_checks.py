@@ -11,12 +11,12 @@ from despur.specs.declarations import read_declarations
 from despur.specs.spec import Spec
 from despur.storage.store import ROWS, Array, Dataset
 
-CHOOSING = {"professions", "synsets"}  # settings that choose samples of all splits: by default, those of the paper
+CHOOSING = {"professions", "synsets", "per_class"}  # settings that choose samples: by default, those of the paper
 
 
 def compare_sizes(point: Spec, dataset: Dataset) -> Iterator[str]:
     """The splits and groups that have other sizes than published (``PUBLISHED_SIZES`` of the data set's file). Nothing
-    is compared where a setting chooses other classes, nor training where one says how many samples are used."""
+    is compared where a setting chooses other samples, nor training where one says how many samples are used."""
     if CHOOSING & set(point.changes):
         return
     for split, published in read_declarations("datasets", point.base_name).get("PUBLISHED_SIZES", {}).items():

@@ -34,6 +34,9 @@ PAPER_HYPERPARAMETERS = {
     }
 }
 
+# Recht et al. 2018: 2,000 images, of which 10 x 102 are trained and selected on, together with CIFAR-10's 50,000.
+PUBLISHED_SIZES = {"train": 40_816, "val": 10_204, "test": 10_980}
+
 RAW = (
     *read_declarations("datasets", "cifar10")["RAW"],
     "cifar-10.1/cifar10.1_v6_data.npy | CIFAR-10.1/datasets/cifar10.1_v6_data.npy | "

@@ -33,6 +33,9 @@ PAPER_HYPERPARAMETERS = {
     }
 }
 
+# Lu et al. 2020: 10,000 + 2,000 images; 10 x 556 are trained and selected on, together with CIFAR-10's 50,000.
+PUBLISHED_SIZES = {"train": 44_448, "val": 11_112, "test": 12_000}
+
 RAW = (
     *read_declarations("datasets", "cifar10")["RAW"],
     "cifar-10.2/cifar102_train.npz | cifar-10.2-master/cifar102_train.npz",

@@ -16,6 +16,8 @@ SETTINGS = {"size": int_(224, "released code: as CLIP sees images", at_least=32)
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
 PAPER_HYPERPARAMETERS = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True}}
 
+PUBLISHED_SIZES = {"test": 12_000}  # Russakovsky et al. 2015: 50 validation images of each of ImageNet's classes
+
 RAW = read_declarations("datasets", "entity13")["RAW"]
 BY_HAND = read_declarations("datasets", "entity13")["BY_HAND"]
 DOWNLOADS = read_declarations("datasets", "entity13")["DOWNLOADS"]
