@@ -1,4 +1,4 @@
-"""A disk that takes no more (a limit on the size of files) or nothing (read-only), at each stage: one message, nothing
+"""A disk that takes no more (a limit on the size of files) or nothing (read-only), at each job: one message, nothing
 half-written."""
 
 import json
@@ -70,24 +70,30 @@ def test_an_archive_for_which_there_is_no_room_is_kept(tmp_path):
     assert (tmp_path / "a.tgz").exists()
 
 
-# Every stage, one after the other, in one process: what it says.
-STAGES = {
-    "despur.data": "results/data/colored_digits",
-    "despur.stage1": "results/stage1/colored_digits/erm/s0-1",
-    "despur.groups": "results/groups/colored_digits/predictions/s0-1",
-    "despur.stage2": "results/runs/colored_digits/cnc/s0-1",
-    "despur.evaluate": "results/runs/colored_digits/cnc/s0-1",
-    "despur.saliency": "results/runs/colored_digits/cnc/s0-1",
+# Every stage, the scorecard and a table, one after the other, in one process: what it says.
+JOBS = {
+    "despur.data": ["results/data/colored_digits"],
+    "despur.stage1": ["results/stage1/colored_digits/erm/s0-1"],
+    "despur.groups": ["results/groups/colored_digits/predictions/s0-1"],
+    "despur.stage2": ["results/runs/colored_digits/cnc/s0-1"],
+    "despur.evaluate": ["results/runs/colored_digits/cnc/s0-1"],
+    "despur.saliency": ["results/runs/colored_digits/cnc/s0-1"],
+    "despur.reporting.scorecard": ["--configfile", "config.yaml", "--output", "results/scorecard"],
+    "tables": ["table_1", "--output", "results/papers/cnc/table_1", "--artifact-runs"],
 }
 SCRIPT = """
 import json, resource, runpy, sys
 from pathlib import Path
+from despur.orchestration.configuration import load_configuration
+from despur.orchestration.jobs import serialize_artifact
 
 said = {}
-stages, size = map(json.loads, sys.argv[1:])
+jobs, size = map(json.loads, sys.argv[1:])
+jobs["tables"].append(serialize_artifact(load_configuration(Path("config.yaml")), "cnc", "table_1"))
+sys.path.insert(0, "workflow/papers/cnc")
 resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-for module, folder in stages.items():
-    sys.argv[1:] = [folder]
+for module, arguments in jobs.items():
+    sys.argv[1:] = arguments
     try:
         runpy.run_module(module, run_name="__main__")
     except SystemExit as error:
@@ -101,36 +107,36 @@ def project(tmp_path, tmp_path_factory):
     return tiny_project(tmp_path_factory).copy(tmp_path / "project")
 
 
-def run_stages(project, size):
-    """What every stage says where no file may be larger than ``size`` bytes."""
-    text = project.python("-c", SCRIPT, json.dumps(STAGES), json.dumps(size))
+def run_jobs(project, size):
+    """What every job says where no file may be larger than ``size`` bytes."""
+    text = project.python("-c", SCRIPT, json.dumps(JOBS), json.dumps(size))
     return json.loads(text.partition("SAID ")[2].splitlines()[0])
 
 
-def check_stages(project, said, why):
-    assert set(said) == set(STAGES)
-    for stage, text in said.items():
-        assert text.startswith("error: results/") and f"cannot be written: {why}. Make room" in text, (stage, text)
+def check_jobs(project, said, why):
+    assert set(said) == set(JOBS)
+    for job, text in said.items():
+        assert text.startswith("error: results/") and f"cannot be written: {why}. Make room" in text, (job, text)
         assert len(text.splitlines()) == 1
     assert not [path for path in (project.root / "results").rglob("[.]*.*") if path.is_file()]
 
 
 @pytest.mark.long
-def test_every_stage_says_that_the_disk_is_full_and_keeps_what_was_there(project):
+def test_every_job_says_that_the_disk_is_full_and_keeps_what_was_there(project):
     before = project.results()
-    check_stages(project, run_stages(project, 200), "File too large")
+    check_jobs(project, run_jobs(project, 200), "File too large")
     assert project.results() == before
 
 
 @pytest.mark.long
-def test_every_stage_says_that_the_disk_is_read_only(project):
+def test_every_job_says_that_the_disk_is_read_only(project):
     results = project.root / "results"
     mount = ["mount", "--bind", results, results]
     if subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("nothing can be mounted here")
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", results], check=True)
-        said = run_stages(project, resource.RLIM_INFINITY)
+        said = run_jobs(project, resource.RLIM_INFINITY)
     finally:
         subprocess.run(["umount", results], check=True)
-    check_stages(project, said, "Read-only file system")
+    check_jobs(project, said, "Read-only file system")
