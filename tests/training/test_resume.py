@@ -5,6 +5,8 @@ import os
 import select
 import shutil
 import signal
+import time
+from pathlib import Path
 
 import forked
 import pytest
@@ -33,7 +35,7 @@ runpy.run_module("despur.stage2", run_name="__main__")
 
 # Python runs it at its start: training stops as soon as it has written a checkpoint.
 HOOK = """
-import os, signal, sys
+import os, signal, sys, time
 from importlib.machinery import PathFinder
 
 class Hook:
@@ -50,9 +52,12 @@ class Hook:
                 save(*of)
                 if os.environ.get("STOP") == "die":
                     os.kill(os.getpid(), signal.SIGKILL)
-                if os.environ.get("STOP") == "wait":
-                    open(os.environ["SAID"], "w").write("here")
-                    signal.pause()
+                said = os.environ["SAID"]
+                if os.environ["STOP"] == "wait" and os.path.exists(said):
+                    with open(said, "w") as file:  # closed here, so that an interruption is not lost
+                        file.write("here")
+                    while os.path.exists(said):
+                        time.sleep(0.1)
             module.save_checkpoint = save_and_stop
         spec.loader.exec_module = exec_module
         return spec
@@ -82,8 +87,8 @@ def checkpoints(project):
 
 
 def stop_at_first_checkpoint(project, how):
-    """From now on, a training that has written its first checkpoint is killed (``die``) or waits for its end
-    (``wait``); what it says when it waits can be read from the file that is returned."""
+    """From now on, a training that has written its first checkpoint is killed (``die``) or waits until hooks/said is
+    deleted (``wait``); what it says when it waits can be read from the file that is returned."""
     (project.root / "hooks").mkdir(exist_ok=True)
     (project.root / "hooks/sitecustomize.py").write_text(HOOK)
     said = project.root / "hooks/said"
@@ -153,14 +158,30 @@ def test_a_training_that_is_interrupted_says_so_in_one_line_and_keeps_its_checkp
     assert_same(project, uninterrupted, *TRAINED)
 
 
+def wait_until_open(process, file):
+    """Wait until a process has opened a file."""
+    opened = Path(f"/proc/{process.pid}/fd")
+    while file not in {each.resolve() for each in opened.iterdir()}:
+        assert process.poll() is None, "it ended without opening the file"
+        time.sleep(0.01)
+
+
 @pytest.mark.long
-def test_while_snakemake_is_at_work_another_call_is_refused(project):
+def test_while_snakemake_is_at_work_others_are_refused_also_after_one_was_killed(project, uninterrupted):
     said = stop_at_first_checkpoint(project, "wait")
-    process = call(project)
+    working = call(project)
     wait_for_checkpoint(said)
+    starting = call(project)
+    wait_until_open(starting, project.root / ".snakemake/alive")
+    kill(starting)
     code, text = finish(call(project))
-    kill(process)
     assert code == 1 and "cannot be locked" in text
+
+    (project.root / "hooks/said").unlink()
+    code, text = finish(working)
+    assert code == 0, text
+    assert_same(project, uninterrupted, *TRAINED, "metrics.csv")
+    assert "Nothing to be done" in project.snakemake(f"{RUN}/metrics.csv")  # without --unlock
 
 
 @pytest.mark.long
