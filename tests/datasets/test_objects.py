@@ -277,7 +277,7 @@ def test_imagenet100_takes_the_listed_classes_in_their_order(tmp_path):
 
 def coco(root):
     """Of four training images, two hold a single object of the 30 categories."""
-    names = {1: "person", 2: "zebra", 3: "kite", 4: "dog"}
+    names = {1: "person", 2: "zebra", 3: "kite", 4: "dog", **dict(enumerate(coco30.CATEGORIES, 5))}
     boxes = {
         "train": [
             (1, 2, [0, 0, 20, 40]),
@@ -328,6 +328,9 @@ def test_training_on_foregrounds_changes_training_images_alone(tmp_path):
 
 def test_annotations_of_another_kind_are_refused(tmp_path):
     coco(tmp_path)
-    (tmp_path / "coco/annotations/instances_train2017.json").write_text('{"images": []}')
-    fails("coco30", tmp_path, "instances_train2017.json", "cocodataset.org")
+    path = tmp_path / "coco/annotations/instances_train2017.json"
+    path.write_text(path.read_text().replace("giraffe", "giraff"))
+    fails("coco30", tmp_path, f"{path} has no category giraffe", "cocodataset.org")
+    path.write_text('{"images": []}')
+    fails("coco30", tmp_path, str(path), "cocodataset.org")
     fails("coco30", tmp_path / "elsewhere", "instances_train2017.json", "DESPUR_DATA_ROOT")

@@ -32,7 +32,7 @@ from despur.storage.store import InputError, save_dataset
 pytestmark = pytest.mark.storm
 ROWS = pd.DataFrame({"text": ["a b", "c"] * 9, "y": [0, 1] * 9})
 COCO = {
-    "categories": [{"id": 1, "name": "zebra"}],
+    "categories": [{"id": number, "name": name} for number, name in enumerate(coco30.CATEGORIES)],
     "images": [{"id": 5, "file_name": "a.jpg", "width": 40, "height": 80}],
     "annotations": [{"image_id": 5, "category_id": 1, "bbox": [0, 0, 9, 9]}],
 }

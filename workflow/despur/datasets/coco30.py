@@ -106,6 +106,8 @@ def objects(folder: Path, part: str) -> pd.DataFrame:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} holds no COCO instances ({error!r}). {REMEDY}") from error
+    if missing := [name for name in CATEGORIES if name not in names.values()]:
+        raise InputError(f"{path} has no category {missing[0]}. {REMEDY}")
     alone = marks[~marks["id"].duplicated(keep=False) & marks["name"].isin(CATEGORIES)].merge(shapes, on="id")
     if alone.empty:
         raise InputError(f"{path}: no image has a single object of the 30 categories. {REMEDY}")
