@@ -24,7 +24,7 @@ HEAD = """# Storms
 After this page you know which faults despur was tried with, how often, and what came of it.
 
 A storm changes input at random, stops what runs, or takes away what it needs, and looks at what happens. `make test`
-runs a short form of each. `make storm` runs all of them and writes this page.
+or `make test-long` runs a short form of each. `make storm` runs all of them and writes this page.
 
 | storm | cases | outcome |
 | --- | --- | --- |
