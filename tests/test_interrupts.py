@@ -32,7 +32,7 @@ def interrupt_imports(command, module, ignored=False):
 
 @pytest.mark.parametrize(
     ("command", "module"),
-    [(DESPUR, "despur.interrupts"), (DESPUR, "numpy"), (EVALUATE, "despur"), (EVALUATE, "pandas._libs")],
+    [(DESPUR, "despur.storage.interrupts"), (DESPUR, "numpy"), (EVALUATE, "despur"), (EVALUATE, "pandas._libs")],
 )
 def test_a_command_that_is_interrupted_while_it_imports_says_so_in_one_line(command, module):
     assert interrupt_imports(command, module) == (130, ["stopped\n"])

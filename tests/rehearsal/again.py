@@ -15,7 +15,8 @@ ARTIFACT = re.compile(r"_(table|figure|prose|claims|projections)(?:_|$)")
 ALWAYS = ("scorecard", "all")  # what reads everything
 # Files that tell when a job ran, or how long.
 WITH_TIMES = re.compile(
-    r"/about\.json$|/logs/|/(matrix|report|scorecard|table_a12|table_time)\.|/cnc/(claims|prose)\.|/fair_cl/(claims|table_1)\."
+    r"/about\.json$|/logs/|/(matrix|report|scorecard|table_a12|table_time)\."
+    r"|/cnc/(claims|prose)\.|/fair_cl/(claims|table_1)\."
 )
 
 

@@ -1,6 +1,6 @@
 """despur: methods, samplers, losses and metrics for representations without spurious features."""
 
-import despur.interrupts  # noqa: F401  first: the others take time
+import despur.storage.interrupts  # noqa: F401  first: the others take time
 
 # isort: split
 from importlib import import_module

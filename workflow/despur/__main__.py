@@ -26,9 +26,9 @@ from typing import Any
 
 from despur.cli import check, diff, explain, explore, fetch, judge, ledger, list, new, plan, run, show, summary, unused
 from despur.cli.rows import format_json
-from despur.interrupts import interrupt_work
 from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
+from despur.storage.interrupts import interrupt_work
 
 PATH: dict[str, Any] = {"type": Path}
 COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the work, and its arguments

@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from despur.interrupts import interrupt_work
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.storage import commits
 from despur.storage.digest import cache_key, revisions
+from despur.storage.interrupts import interrupt_work
 from despur.storage.store import InputError, write_json
 
 PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-learn", "snakemake")
