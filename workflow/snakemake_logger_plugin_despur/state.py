@@ -123,7 +123,7 @@ class RunState:
 
     def list_stages(self) -> list[str]:
         """The stages that have jobs, in the order of data."""
-        return [stage for stage in (*STAGES.values(), REST) if self.planned[stage]]
+        return [stage for stage in dict.fromkeys([*STAGES.values(), REST]) if self.planned[stage]]
 
     def count_interrupted(self) -> int:
         """How many jobs have ended by an interrupt."""
