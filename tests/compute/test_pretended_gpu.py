@@ -39,7 +39,7 @@ STEPS = [
 ]
 STEPS += [
     pytest.param(f"{name}+encoder={encoder}", marks=pytest.mark.long)
-    for name in ("erm+batch_size=20", "simclr+batch_size=20")
+    for name in ("erm+batch_size=7", "simclr+batch_size=7")
     for encoder in ("resnet18", "resnet50+encoder.weights=random")
 ]
 

@@ -72,5 +72,5 @@ def test_every_raw_file_is_read_and_every_job_is_planned(tmp_path):
         for artifact in artifact_files.list_artifacts(PUBLISHED, paper)
     }
     assert artifacts | {"matrix", "scorecard"} <= set(plan)
-    evaluated = {name.split(" ")[1].split("/")[0].split("+")[0] for name in plan if name.startswith("evaluate ")}
+    evaluated = {name.split(" ")[1].split("/")[0].split("+")[0] for name in plan if name.startswith("evaluate")}
     assert evaluated == set(list_bases(config).values())
