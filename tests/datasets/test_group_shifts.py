@@ -299,6 +299,11 @@ def test_faulty_metadata_of_fmow_is_an_error(satellites):
     fails("fmow", satellites, "no image of the split test")
 
 
+def test_a_table_of_regions_that_lacks_many_countries_is_an_error(satellites):
+    (satellites / "fmow_v1.1/country_code_mapping.csv").write_text("alpha-3,region\nFRA,Europe\n")
+    fails("fmow", satellites, "country_code_mapping.csv: 78% of the images are of countries without a region")
+
+
 # Amazon
 
 

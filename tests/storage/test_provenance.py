@@ -15,6 +15,7 @@ from despur.storage import commits
 from despur.storage.digest import cache_key
 from despur.storage.provenance import list_versions, peak_memory_mb, run_from_command_line, write_about
 from despur.storage.store import InputError
+from despur.training.progress import TrainingError
 
 STATUS = Path("/proc/self/status")
 
@@ -42,7 +43,14 @@ def test_a_path_that_asks_for_nothing_is_one_clear_line(monkeypatch):
     assert error.value.code.startswith("error: results/runs/cmnist: ")
 
 
-@pytest.mark.parametrize("problem", [InputError("mnist.gz: wrong checksum"), SettingError("unknown method 'cnd'")])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        InputError("mnist.gz: wrong checksum"),
+        SettingError("unknown method 'cnd'"),
+        TrainingError("cmnist/erm/0: mean loss is nan"),
+    ],
+)
 def test_bad_input_is_one_clear_line(monkeypatch, problem):
     def work(result, arguments):
         raise problem

@@ -11,14 +11,15 @@ import torch
 
 from despur.compute import distributed
 from despur.methods.base import Method
-from despur.storage.store import atomic
+from despur.storage.store import InputError, atomic
 
 State = dict[str, torch.Tensor]
 Score = Callable[[Method], dict[str, float]]  # validation scores by name
 
 
-class TrainingError(RuntimeError):
-    """A loss that is not a number; the message names the steps and the settings."""
+class TrainingError(InputError):
+    """Settings with which nothing can be trained; the message names the settings and, of a loss that is not finite, the
+    steps."""
 
 
 @dataclass
