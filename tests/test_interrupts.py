@@ -1,6 +1,7 @@
 """Ctrl-C, a real signal, while a command imports. While it works: training/test_resume.py."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,37 +9,67 @@ from pathlib import Path
 
 import pytest
 
+from despur.storage.interrupts import MODULES
+
+SOURCE = Path(__file__).parent.parent
 DESPUR = [str(Path(sys.executable).parent / "despur"), "list", "methods"]
 EVALUATE = [sys.executable, "-m", "despur.evaluate", "results/runs/colored_digits/erm/s0"]
-IMPORTS = "import time:"  # so begins a line about a module that has just been imported
+# Python imports it when it starts. The process is interrupted when it looks for the module INTERRUPTED.
+HOOK = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["INTERRUPTED"]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+"""
 
 
-def interrupt_imports(command, module, ignored=False):
-    """Exit status of a command and its lines, where it is interrupted as soon as it has imported a module."""
-    process = subprocess.Popen(
+def interrupt_import(folder, command, module, ignored=False):
+    """Exit status of a command and its lines of error, where it is interrupted when it is about to import a module."""
+    (folder / "sitecustomize.py").write_text(HOOK)
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "INTERRUPTED": module},
         preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None,
     )
-    with process:
-        next(line for line in process.stderr if line.startswith(IMPORTS) and line.split()[-1] == module)
-        process.send_signal(signal.SIGINT)
-        lines = [line for line in process.stderr if not line.startswith(IMPORTS)]
-    return process.returncode, lines
+    return done.returncode, done.stderr.splitlines()
 
 
 @pytest.mark.parametrize(
     ("command", "module"),
-    [(DESPUR, "despur.storage.interrupts"), (DESPUR, "numpy"), (EVALUATE, "despur"), (EVALUATE, "pandas._libs")],
+    [(DESPUR, "despur.__main__"), (DESPUR, "despur.cli"), (EVALUATE, "despur.evaluate"), (EVALUATE, "pandas._libs")],
 )
-def test_a_command_that_is_interrupted_while_it_imports_says_so_in_one_line(command, module):
-    assert interrupt_imports(command, module) == (130, ["stopped\n"])
+def test_a_command_that_is_interrupted_while_it_imports_says_so_in_one_line(command, module, tmp_path):
+    assert interrupt_import(tmp_path, command, module) == (130, ["stopped"])
 
 
-def test_a_command_in_the_background_goes_on():
+def test_a_command_in_the_background_goes_on(tmp_path):
     """A shell lets what it starts with & ignore Ctrl-C."""
-    command = [sys.executable, "-m", "despur.orchestration.gpu_slots", "--help"]
-    assert interrupt_imports(command, "despur", ignored=True) == (0, [])
+    command = [sys.executable, "-m", "despur.evaluate", "--help"]
+    assert interrupt_import(tmp_path, command, "pandas", ignored=True) == (0, [])
+
+
+def test_a_program_that_uses_the_package_keeps_python_s_handler(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/__init__.py").write_text("import despur")
+    (tmp_path / "mine/work.py").write_text(
+        "import sys\ntry:\n    import wave\nfinally:\n    print('put away', file=sys.stderr)"
+    )
+    code, lines = interrupt_import(tmp_path, [sys.executable, "-m", "mine.work"], "wave")
+    assert (code, lines[0], lines[-1]) == (-signal.SIGINT, "put away", "KeyboardInterrupt")
+
+
+def test_commands_are_the_modules_that_raise_interrupts_when_they_work():
+    package = SOURCE / "workflow/despur"
+    stages = [
+        file for file in package.glob("*.py") if re.search("run_from_command_line|interrupt_work", file.read_text())
+    ]
+    assert {"despur" if file.stem == "__main__" else f"despur.{file.stem}" for file in stages} == set(MODULES)

@@ -13,8 +13,8 @@ from despur.reporting.summary import REFERENCE
 
 INTRODUCTION = (
     "After this page you have seen what full runs of despur give, and know how to make each table and figure.\n\n"
-    "The run called *three_seeds* is that of `make`, on small bundled data, with three seeds. Its numbers cannot match "
-    "a paper's; [Reading the results](../reading_results.md) says what can be judged on them."
+    "The run called *three_seeds* is that of `make CONFIG=config/three_seeds.yaml`, on small bundled data. Its numbers "
+    "cannot match a paper's; [Reading the results](../reading_results.md) says what can be judged on them."
 )
 SHOWN = ".png", ".md"
 

@@ -89,7 +89,7 @@ keep_freed_memory()
 torch.set_num_threads(1)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(20):
-    torch.zeros(10_000_000).add_(1)  # 40 MB
+    torch.zeros(5_000_000).add_(1)  # 20 MB
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
@@ -97,5 +97,5 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="no glibc")
 def test_the_memory_of_freed_tensors_is_not_cleared_by_the_kernel_again(tmp_path):
     (tmp_path / "allocate.py").write_text(ALLOCATE)
-    _, faults = forked.run(["allocate.py"], tmp_path, dict(os.environ), 100, forked.HERE)
-    assert int(faults) < 5 * 40e6 / 4096  # pages of some tensors, not of 20
+    _, text = forked.run(["allocate.py"], tmp_path, dict(os.environ), 100, forked.HERE)
+    assert int(text.split()[-1]) < 5 * 20e6 / 4096  # pages of some tensors, not of 20

@@ -8,6 +8,7 @@ from despur.reporting import summary
 from despur.reporting.claims import CONTRADICTED
 from despur.reporting.scorecard_counts import COLUMNS, count_headline, count_verdicts
 from despur.reporting.tally import CLAIM, COMPARISON
+from despur.storage.store import InputError
 
 
 def rows(kind, **columns):
@@ -61,7 +62,7 @@ def test_a_claim_has_a_verdict_on_each_data_and_none_is_chosen():
 
 
 def test_a_text_without_marks_is_refused():
-    with pytest.raises(ValueError, match="once each"):
+    with pytest.raises(InputError, match="once each"):
         summary.replace_summary("# despur\n")
 
 

@@ -60,7 +60,15 @@ def test_bad_input_is_one_clear_line(monkeypatch, problem):
     assert error.value.code == f"error: {problem}"
 
 
-@pytest.mark.parametrize("mistake", [ZeroDivisionError(), RuntimeError("CUDA error: device-side assert triggered")])
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        ZeroDivisionError(),
+        RuntimeError("CUDA error: device-side assert triggered"),
+        RuntimeError("CUDA error: no kernel image is available for execution on the device"),
+        RuntimeError("cuDNN error: CUDNN_STATUS_BAD_PARAM"),
+    ],
+)
 def test_a_mistake_in_the_code_is_not_hidden(monkeypatch, mistake):
     def work(result, arguments):
         raise mistake

@@ -112,7 +112,7 @@ def record() -> Record:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Count the tests of a file that passed, and those that did not."""
-    if report.when == "call":
+    if report.when == "call" and not report.skipped:
         COUNTED.setdefault(report.nodeid.partition("::")[0], Counter())[report.passed] += 1
 
 

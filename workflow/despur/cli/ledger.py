@@ -41,10 +41,12 @@ def check_ledger(action: str) -> Iterator[str]:
         from despur.cli.ledger_report import write_reports
         from despur.reporting import reference, summary
 
+        if not (readme := Path("README.md")).exists():
+            raise SettingError(f"{readme} is not there: start this in the folder of a clone of despur")
         yield from write_reports()
         yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
-        summary.renew_summary(Path("README.md"))
-        yield "written  README.md"
+        summary.renew_summary(readme)
+        yield f"written  {readme}"
         return
     from despur.cli.record_checks import check_ledger as check
 

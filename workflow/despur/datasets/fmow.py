@@ -65,9 +65,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     mapping = metadata_tables.read_table(countries, ["alpha-3", "region"], REMEDY)
     region = raw["country_code"].map(mapping.dropna().set_index("alpha-3")["region"]).fillna(OTHER)
     if (unknown := (region == OTHER).mean()) > MOST_UNKNOWN:
-        raise InputError(
-            f"{countries}: {unknown:.0%} of the images are of countries without a region. {REMEDY}"
-        )
+        raise InputError(f"{countries}: {unknown:.0%} of the images are of countries without a region. {REMEDY}")
     split = splits(path, raw)
     rows = np.flatnonzero(split != "")
     classes, regions = sorted(raw["category"].unique()), [*sorted(set(region) - {OTHER}), OTHER]

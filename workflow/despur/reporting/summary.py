@@ -14,7 +14,7 @@ from despur.orchestration import experiments
 from despur.reporting import tally
 from despur.reporting.scorecard_counts import COLUMNS, count_verdicts
 from despur.reporting.verdicts import COMPARED
-from despur.storage.store import atomic
+from despur.storage.store import InputError, atomic
 
 REFERENCE = experiments.PAPERS.parents[1] / experiments.REFERENCE
 START, END = "<!-- results: written by make reference -->", "<!-- end of results -->"
@@ -75,9 +75,9 @@ def format_first_page(scorecard: pd.DataFrame) -> str:
 
 
 def replace_summary(text: str) -> str:
-    """A text with the table of today between its two marks. Raises ValueError for a text without them."""
+    """A text with the table of today between its two marks. Raises InputError for a text without them."""
     if text.count(START) != 1 or text.count(END) != 1:
-        raise ValueError(f"the text must have {START!r} and {END!r}, once each")
+        raise InputError(f"the README must have {START!r} and {END!r}, once each")
     return re.sub(
         f"{re.escape(START)}.*{re.escape(END)}",
         lambda _: f"{START}\n\n{format_summary()}\n\n{END}",

@@ -1,10 +1,14 @@
-"""Ctrl-C while a command (``despur``, ``python -m despur...``) still imports: one line, and nothing else happens.
+"""Ctrl-C while a command (``despur``, ``python -m despur.evaluate``) still imports: one line, and nothing else happens.
 
-An exception in the midst of imports would leave a traceback, and some libraries catch it."""
+An exception in the midst of imports would leave a traceback, and some libraries catch it. Only in processes of commands
+that call :func:`interrupt_work` when they have imported: others, such as a user's program, keep Python's handler."""
 
 import os
 import signal
 import sys
+from itertools import pairwise
+
+MODULES = ("despur", *(f"despur.{name}" for name in ("data", "stage1", "groups", "stage2", "evaluate", "saliency")))
 
 
 def stop_at_once(*_: object) -> None:
@@ -18,6 +22,12 @@ def interrupt_work() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-is_command = sys.argv[0].rpartition("/")[2] in ("-m", "despur")  # -m: Python is about to look for the module to run
-if is_command and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+def is_command() -> bool:
+    """Whether this process was started as one of the commands above."""
+    if sys.argv[0] == "-m":  # Python is about to look for the module to run
+        return any(pair[0].endswith("m") and pair[1] in MODULES for pair in pairwise(sys.orig_argv))
+    return sys.argv[0].rpartition("/")[2] == "despur"
+
+
+if is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, stop_at_once)

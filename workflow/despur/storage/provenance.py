@@ -23,6 +23,12 @@ from despur.storage.store import InputError, write_json
 
 PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-learn", "snakemake")
 
+# What CUDA says of a GPU that failed, was taken away or is used by others.
+GPU_GONE = (
+    "unspecified launch failure|launch timed out|unknown error|ECC|busy or unavailable|no CUDA-capable device|"
+    "fallen off|system not yet initialized|hardware|NOT_INITIALIZED|ALLOC_FAILED"
+)
+
 
 def list_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in PACKAGES}}
@@ -70,14 +76,14 @@ def write_about(result: ResultPath, started: float, **facts: Any) -> None:
 
 
 def explain_gpu_failure(error: RuntimeError) -> str:
-    """Why a GPU did not go on, and what to do. Nothing for other errors: what a kernel asserts or accesses illegally is
-    a mistake in code."""
+    """Why a GPU did not go on, and what to do. Nothing for other errors: they are mistakes in code, or GPUs that this
+    torch is not made for."""
     first = str(error).partition("\n")[0]  # hints for debugging follow
     again = "Run it again{}: it goes on where it was".format
     if "out of memory" in first:
         why = ". ".join(first.split(". ")[:3]).removesuffix(".")  # how much was wanted and how much there is
         return f"{why}. {again(' with fewer jobs for each GPU (jobs_per_gpu) or on a larger one')}"
-    if first.startswith(("CUDA error", "cuDNN error")) and not re.search("assert|illegal", first):
+    if first.startswith(("CUDA error", "cuDNN error")) and re.search(GPU_GONE, first):
         return f"{first}. {again('')}"
     return ""
 
