@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from despur.specs.declarations import PACKAGE
 from despur.storage.interrupts import MODULES
 
-SOURCE = Path(__file__).parent.parent
 DESPUR = [str(Path(sys.executable).parent / "despur"), "list", "methods"]
 EVALUATE = [sys.executable, "-m", "despur.evaluate", "results/runs/colored_digits/erm/s0"]
 # Python imports it when it starts. The process is interrupted when it looks for the module INTERRUPTED.
@@ -68,8 +68,7 @@ def test_a_program_that_uses_the_package_keeps_python_s_handler(tmp_path):
 
 
 def test_commands_are_the_modules_that_raise_interrupts_when_they_work():
-    package = SOURCE / "workflow/despur"
     stages = [
-        file for file in package.glob("*.py") if re.search("run_from_command_line|interrupt_work", file.read_text())
+        file for file in PACKAGE.glob("*.py") if re.search("run_from_command_line|interrupt_work", file.read_text())
     ]
     assert {"despur" if file.stem == "__main__" else f"despur.{file.stem}" for file in stages} == set(MODULES)

@@ -107,7 +107,8 @@ def keep_freed_memory() -> None:
     clears the same pages again in every step."""
     library = ctypes.CDLL(None)
     if hasattr(library, "mallopt"):  # of glibc
-        any(library.mallopt(M_MMAP_THRESHOLD, size) for size in (2**27, 2**25))  # before 2.35 it takes at most 2**25
+        if not library.mallopt(M_MMAP_THRESHOLD, 2**27):
+            library.mallopt(M_MMAP_THRESHOLD, 2**25)  # the most that it takes before version 2.35
         library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
 
 

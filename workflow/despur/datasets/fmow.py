@@ -39,7 +39,7 @@ SOURCE = "https://worksheets.codalab.org/rest/bundles/0xaec91eb7c9d548ebb15e1b5e
 REMEDY = f"Unpack {SOURCE} (WILDS's FMoW) anew into {FOLDER}/ in the folder that DESPUR_DATA_ROOT names"
 YEARS = {"train": (0, 2013), "val": (2013, 2016), "test": (2016, 9999)}  # from, before
 OTHER = "Other"  # countries without a region: of no group
-MOST_UNKNOWN = 0.2  # of all images; published: well below a hundredth. More: a part of the table is missing
+MOST_UNKNOWN = 0.2  # of all images. Where it is more, a part of the table is missing
 
 
 def splits(path: Path, table: pd.DataFrame) -> Array:

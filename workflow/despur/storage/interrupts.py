@@ -25,7 +25,7 @@ def interrupt_work() -> None:
 def is_command() -> bool:
     """Whether this process was started as one of the commands above."""
     if sys.argv[0] == "-m":  # Python is about to look for the module to run
-        return any(pair[0].endswith("m") and pair[1] in MODULES for pair in pairwise(sys.orig_argv))
+        return any(option.endswith("m") and module in MODULES for option, module in pairwise(sys.orig_argv))
     return sys.argv[0].rpartition("/")[2] == "despur"
 
 

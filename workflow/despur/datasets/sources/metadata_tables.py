@@ -24,7 +24,8 @@ def find(root: Path, names: Sequence[str], remedy: str) -> Path:
 def read_lines(path: Path, remedy: str) -> list[str]:
     """The lines of a text. Raises InputError for a file that is no text in UTF-8."""
     try:
-        return path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")  # splitlines: at more characters
+        # splitlines would cut at more characters than the end of line
+        return path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
     except (UnicodeDecodeError, OSError) as error:
         raise InputError(f"{path} cannot be read as text ({join_lines(error)}). {remedy}") from error
 
