@@ -7,10 +7,12 @@ import pytest
 from project import SOURCE, Project
 from records import add
 
+from despur.cli.ledger import check_ledger
 from despur.cli.ledger_report import MARKS, insert_report, report_paper
 from despur.orchestration import experiments
 from despur.specs.declarations import PACKAGE
 from despur.storage import ledger
+from despur.storage.store import InputError
 
 
 @pytest.mark.parametrize("paper", experiments.list_papers())
@@ -55,3 +57,11 @@ def test_a_report_stands_between_its_marks_and_replaces_the_one_before():
     text = f"before\n\n{first}old\n{last}\n\nafter\n"
     assert insert_report(text, "new\n") == f"before\n\n{first}new\n{last}\n\nafter\n"
     assert insert_report("no marks\n", "new\n") == "no marks\n"
+
+
+def test_a_readme_without_marks_is_refused_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "README.md").write_text("# a project of mine\n")
+    monkeypatch.setattr("despur.cli.ledger_report.write_reports", lambda: pytest.fail("a README was written"))
+    with pytest.raises(InputError, match="the README must have"):
+        list(check_ledger("report"))

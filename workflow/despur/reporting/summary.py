@@ -74,10 +74,15 @@ def format_first_page(scorecard: pd.DataFrame) -> str:
     return "\n".join(parts)
 
 
-def replace_summary(text: str) -> str:
-    """A text with the table of today between its two marks. Raises InputError for a text without them."""
+def check_marks(text: str) -> None:
+    """Raises InputError for a text without the two marks."""
     if text.count(START) != 1 or text.count(END) != 1:
         raise InputError(f"the README must have {START!r} and {END!r}, once each")
+
+
+def replace_summary(text: str) -> str:
+    """A text with the table of today between its two marks."""
+    check_marks(text)
     return re.sub(
         f"{re.escape(START)}.*{re.escape(END)}",
         lambda _: f"{START}\n\n{format_summary()}\n\n{END}",
