@@ -93,6 +93,6 @@ bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, wh
 	$(RUN) PYTHONPATH=tests python -m benchmarks results/benchmarks.csv
 
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference; renew the README's table
-	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG) && python -m despur.reporting.summary README.md
+	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG) && python -m despur.reporting.pages.summary README.md
 
 .PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles storm test-slurm rehearsal bench reference docs tutorial lint

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from despur.orchestration import artifact_files, experiments, matrix
-from despur.reporting import comparison, matrix_figure, scorecard, tally
-from despur.reporting.claims import COLUMNS as CLAIM_COLUMNS
+from despur.reporting.claims.judging import COLUMNS as CLAIM_COLUMNS
 from despur.reporting.figures import create_panels, write_figure
-from despur.reporting.tables import COLUMNS
-from despur.reporting.verdicts import UNDECIDED
+from despur.reporting.numbers.tables import COLUMNS
+from despur.reporting.numbers.verdicts import UNDECIDED
+from despur.reporting.pages import comparison, matrix_figure, scorecard, tally
 from despur.storage.store import write_csv, write_json
 
 ROW = dict.fromkeys(COLUMNS)

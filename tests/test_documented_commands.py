@@ -18,7 +18,7 @@ PROGRAMS = [code for page in PAGES for kind, code in FENCE.findall(page.read_tex
 RUN = re.compile(r"results/runs/[^/\s]+/[^/\s*]+/s[\d-]+")
 READERS = [program for program in PROGRAMS if "images" in program or "load_metrics" in program]  # of finished runs
 BUNDLED = "results/runs/colored_digits/"
-HOURS = ("benchmarks", "despur.reporting.error_rates")
+HOURS = ("benchmarks", "despur.reporting.claims.error_rates")
 IMAGES = 'import numpy\nimages = numpy.load("results/data/colored_digits/inputs.npy")[:4]\n'
 
 
@@ -104,7 +104,7 @@ def test_every_target_of_make_is_named_in_a_document():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("command", [line for line in PYTHON if "reporting.scorecard" not in line])
+@pytest.mark.parametrize("command", [line for line in PYTHON if "reporting.pages.scorecard" not in line])
 def test_what_is_typed_at_python_runs(clone, finished, command):
     environment, (_, _, module, *arguments) = split(command)
     if other := [run for run in RUN.findall(command) if not run.startswith(BUNDLED)]:
@@ -147,7 +147,7 @@ def test_the_commands_of_a_scorecard_make_what_it_lacks(clone, config):
     (clone.root / "own.yaml").write_text(
         "papers: [fair_cl]\nseeds: 1\ndatasets: {moji: scene_embeddings}\noutputs: results/own\n"
     )
-    clone.python("-m", "despur.reporting.scorecard", "--configfile", config, "--output", "page")
+    clone.python("-m", "despur.reporting.pages.scorecard", "--configfile", config, "--output", "page")
     page = (clone.root / "page.html").read_text()
     (clone.root / "run.yaml").write_text(html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1]))
     found = commands_of_page(page)

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from catalog.markdown import code, escape, page, table
-from despur.reporting.scorecard_counts import JUDGED
-from despur.reporting.summary import REFERENCE
+from despur.reporting.pages.scorecard_counts import JUDGED
+from despur.reporting.pages.summary import REFERENCE
 
 RUN = REFERENCE / "three_seeds"
 CLAIM = ["paper", "claim", "dataset"]

@@ -10,9 +10,9 @@ from catalog.changes import build_changes
 from catalog.markdown import code, contents, escape, link_file, page, table
 from catalog.verdicts import TITLES, describe_verdicts
 from despur.orchestration.experiments import find_paper, list_papers, load_experiments
-from despur.reporting.claim_format import Claim, read_claims
-from despur.reporting.claims import AS_PRINTED, CONTRADICTED, NOT_EXECUTED, NOT_PRINTED, judge_on_printed
-from despur.reporting.printed_numbers import Printed
+from despur.reporting.claims.claim_format import Claim, read_claims
+from despur.reporting.claims.judging import AS_PRINTED, CONTRADICTED, NOT_EXECUTED, NOT_PRINTED, judge_on_printed
+from despur.reporting.claims.printed_numbers import Printed
 from despur.specs.declarations import PACKAGE
 
 INTRODUCTION = (
@@ -24,7 +24,7 @@ INTRODUCTION = (
     "[Reading the results](../reading_results.md) explains the verdicts, [How often verdicts are wrong]"
     "(../error_rates.md) their error rates, and [Changed verdicts](changed_verdicts.md) what those rules changed."
 )
-FORMAT = PACKAGE / "reporting/claim_format.py"
+FORMAT = PACKAGE / "reporting/claims/claim_format.py"
 OUTCOMES = (AS_PRINTED, CONTRADICTED, NOT_PRINTED, NOT_EXECUTED)
 
 

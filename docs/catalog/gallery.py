@@ -9,7 +9,7 @@ from catalog.markdown import contents, escape, page, table
 from despur.orchestration.artifact_files import format_label
 from despur.orchestration.configuration_files import load_merged
 from despur.orchestration.experiments import PAPERS, load_experiments
-from despur.reporting.summary import REFERENCE
+from despur.reporting.pages.summary import REFERENCE
 
 INTRODUCTION = (
     "After this page you have seen what full runs of despur give, and know how to make each table and figure.\n\n"

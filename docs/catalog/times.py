@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from catalog.markdown import code, escape, page, table
-from despur.reporting.summary import REFERENCE
+from despur.reporting.pages.summary import REFERENCE
 
 RUN = REFERENCE / "three_seeds"
 INTRODUCTION = (

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from catalog.markdown import code, escape, table
-from despur.reporting.claim_format import Claim
-from despur.reporting.scorecard_counts import find_verdicts
-from despur.reporting.summary import load_scorecards
-from despur.reporting.tally import CLAIM, COMPARISON
+from despur.reporting.claims.claim_format import Claim
+from despur.reporting.pages.scorecard_counts import find_verdicts
+from despur.reporting.pages.summary import load_scorecards
+from despur.reporting.pages.tally import CLAIM, COMPARISON
 
 TITLES = ["on the paper's data", "on substitutes"]
 

@@ -28,7 +28,7 @@ def bundled_run() -> list[Row]:
         card = [
             sys.executable,
             "-m",
-            "despur.reporting.scorecard",
+            "despur.reporting.pages.scorecard",
             "--configfile",
             "config.yaml",
             "--output",
@@ -60,7 +60,7 @@ def imports() -> list[Row]:
         "stage 2": "despur.training.runs",
         "groups": "despur.groups",
         "evaluate": "despur.evaluate",
-        "tables": "despur.reporting.tables",
+        "tables": "despur.reporting.numbers.tables",
     }
     return [
         (
@@ -79,7 +79,7 @@ def scorecard(seeds: int = 220) -> list[Row]:
     import yaml
 
     from despur.orchestration import artifact_files, experiments
-    from despur.reporting import tally
+    from despur.reporting.pages import tally
 
     config = {
         "papers": ["cnc"],
@@ -114,7 +114,7 @@ def scorecard(seeds: int = 220) -> list[Row]:
         command = [
             sys.executable,
             "-m",
-            "despur.reporting.scorecard",
+            "despur.reporting.pages.scorecard",
             "--configfile",
             "many.yaml",
             "--output",

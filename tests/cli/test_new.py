@@ -8,7 +8,7 @@ from project import SOURCE, Project
 from despur.cli.list import list_kind
 from despur.cli.new import KINDS, create
 from despur.orchestration import experiments
-from despur.reporting import scorecard
+from despur.reporting.pages import scorecard
 from despur.specs.extensions import VARIABLE
 from despur.specs.settings import SettingError
 

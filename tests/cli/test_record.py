@@ -19,8 +19,8 @@ from despur.cli import recording as record
 from despur.metrics.codes import FEW, decode_predicted, encode_logits, encode_predicted
 from despur.metrics.predictions import OWN, Prediction
 from despur.metrics.resampling import counts
-from despur.reporting import recorded as recorded_rows
-from despur.reporting import run_files
+from despur.reporting.runs import recorded as recorded_rows
+from despur.reporting.runs import run_files
 from despur.specs import declarations
 from despur.specs.paths import Run, locate_result
 from despur.specs.resolution import resolve

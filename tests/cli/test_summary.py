@@ -7,7 +7,7 @@ import pytest
 
 from despur.cli.rows import format_json
 from despur.cli.summary import summarize_run
-from despur.reporting.scorecard_counts import COLUMNS
+from despur.reporting.pages.scorecard_counts import COLUMNS
 from despur.specs.settings import SettingError
 
 

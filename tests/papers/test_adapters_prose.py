@@ -11,7 +11,7 @@ from paper_scripts import import_scripts
 
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.printed import parse_settings
+from despur.reporting.numbers.printed import parse_settings
 from despur.specs.paths import locate_result
 
 REPORTED = experiments.PAPERS / "adapters/reported"

@@ -8,9 +8,9 @@ from records import add
 
 from despur.orchestration.configuration import complete_configuration
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claim_format import Claim
+from despur.reporting.claims.claim_format import Claim
 from despur.reporting.open_runs import find_claims, list_open_runs
-from despur.reporting.sources import Sources, find_sources
+from despur.reporting.runs.sources import Sources, find_sources
 from despur.storage import ledger
 
 OWN = "cmnist+colors=released+draw=seed"

@@ -99,7 +99,7 @@ def test_the_readme_s_report_of_a_part_has_that_part_though_another_paper_is_mis
 
 def test_the_readme_s_scorecard_of_an_unfinished_run_says_which_paper_is_missing_and_how_to_run_it(unfinished):
     unfinished.python(
-        "-m", "despur.reporting.scorecard", "--configfile", "config.yaml", "--output", "results/scorecard"
+        "-m", "despur.reporting.pages.scorecard", "--configfile", "config.yaml", "--output", "results/scorecard"
     )
     text = (unfinished.root / "results/scorecard.html").read_text()
     ours, missing = (re.split(r' id="\w+"', text.split(f' id="{paper}"')[1])[0] for paper in ("cnc", "fair_cl"))

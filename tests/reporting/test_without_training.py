@@ -52,7 +52,7 @@ def test_records_alone_give_tables_matrix_and_scorecard():
 @pytest.mark.parametrize(("text", "use_ledger"), [(CONFIG, False), (CONFIG + "ledger: false\n", True)])
 def test_records_are_left_out_by_option_and_by_configuration(text, use_ledger, monkeypatch):
     monkeypatch.setattr("despur.reporting.without_training.make_tables", lambda config, shown: made.update(shown))
-    monkeypatch.setattr("despur.reporting.scorecard.write", lambda config, prefix: None)
+    monkeypatch.setattr("despur.reporting.pages.scorecard.write", lambda config, prefix: None)
     made = {}
     judge(text, use_ledger)
     assert made and not any(runs for own in made.values() for runs in own.values())

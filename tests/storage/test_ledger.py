@@ -17,7 +17,7 @@ from records import add, labels, rewrite
 from despur.cli import measurements
 from despur.cli.record_checks import check_ledger
 from despur.metrics.predictions import OWN, Prediction
-from despur.reporting.sources import find_sources
+from despur.reporting.runs.sources import find_sources
 from despur.specs import declarations
 from despur.specs.declarations import list_components, read_declarations, revision
 from despur.specs.paths import locate_result

@@ -78,7 +78,7 @@ JOBS = {
     "despur.stage2": ["results/runs/colored_digits/cnc/s0-1"],
     "despur.evaluate": ["results/runs/colored_digits/cnc/s0-1"],
     "despur.saliency": ["results/runs/colored_digits/cnc/s0-1"],
-    "despur.reporting.scorecard": ["--configfile", "config.yaml", "--output", "results/scorecard"],
+    "despur.reporting.pages.scorecard": ["--configfile", "config.yaml", "--output", "results/scorecard"],
     "tables": ["table_1", "--output", "results/papers/cnc/table_1", "--artifact-runs"],
 }
 SCRIPT = """

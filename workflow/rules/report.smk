@@ -24,7 +24,7 @@ if config.get("matrix"):
         message:
             "Comparing all methods on the same data"
         shell:
-            "python -m despur.warm -m despur.reporting.comparison"
+            "python -m despur.warm -m despur.reporting.pages.comparison"
             " --artifact-runs {params.artifact_runs:q} --output {params.prefix} > {log} 2>&1"
 
 
@@ -52,10 +52,10 @@ rule scorecard:
         "../../envs/despur.yaml"
     params:
         config=json.dumps(config),
-        code=script_digest("despur/reporting/scorecard.py"),
+        code=script_digest("despur/reporting/pages/scorecard.py"),
         prefix=path_without_suffix,
     message:
         "Collecting the verdicts"
     shell:
-        "python -m despur.warm -m despur.reporting.scorecard"
+        "python -m despur.warm -m despur.reporting.pages.scorecard"
         " --config {params.config:q} --output {params.prefix} > {log} 2>&1"

@@ -39,7 +39,8 @@ def check_ledger(action: str) -> Iterator[str]:
     """check: whether every record in results/ledger is right; report: what was measured, into all READMEs"""
     if action == "report":
         from despur.cli.ledger_report import write_reports
-        from despur.reporting import reference, summary
+        from despur.reporting import reference
+        from despur.reporting.pages import summary
 
         if not (readme := Path("README.md")).exists():
             raise SettingError(f"{readme} is not there: start this in the folder of a clone of despur")

@@ -62,7 +62,7 @@ def explain_retries(minutes: float) -> Iterator[str]:
 def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     """A row for each method and data set of a paper that has open runs; first what settles most numbers per hour."""
     from despur.reporting.open_runs import list_open_runs  # pandas
-    from despur.reporting.sources import find_sources
+    from despur.reporting.runs.sources import find_sources
 
     found = list(list_open_runs(config, find_sources(config["ledger"])))
     hours = [sum(resources.estimate_seconds(job, device)[0] for job in each.jobs) / 3600 for each in found]

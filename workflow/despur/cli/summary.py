@@ -32,7 +32,7 @@ def summarize_run(configfile: Path) -> Iterator[str]:
 
 def describe_seeds(seeds: Sequence[str]) -> Iterator[str]:
     """What to do where there are too few seeds to decide anything; nothing where there are enough."""
-    from despur.reporting.contrasts import SEEDS
+    from despur.reporting.statistics.contrasts import SEEDS
 
     if (given := sum(len(parse_seeds(chunk)) for chunk in seeds)) < SEEDS:
         yield (
@@ -45,7 +45,7 @@ def count_scorecard(scorecard: Path) -> Row:
     """The verdicts of scorecard.csv in one line."""
     import pandas as pd
 
-    from despur.reporting.scorecard_counts import count_verdicts
+    from despur.reporting.pages.scorecard_counts import count_verdicts
 
     table = pd.read_csv(scorecard, low_memory=False)
     counts = {

@@ -8,7 +8,7 @@ Keys of experiments.yaml:
 - ``data``: by the paper's data set, its settings in this paper (``waterbirds: fit=clip``), where the data set itself is
   used and the configuration names none of them;
 - ``accepted_variants``: settings, ``colors=released``, that count as the paper's though they are not the default
-  (``despur/reporting/changed_settings.py``);
+  (``despur/reporting/runs/changed_settings.py``);
 - ``artifacts``: its tables and figures.
 
 Keys of an artifact:

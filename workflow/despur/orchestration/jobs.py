@@ -60,4 +60,4 @@ def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
 def serialize_matrix(config: Mapping[str, Any]) -> str:
     """As :func:`serialize_artifact`, for the cross-paper matrix."""
     artifact_runs = [artifact_run.plain() for artifact_run in matrix.list_artifact_runs(config)]
-    return json.dumps({"artifact_runs": artifact_runs, "code": script_digest("despur/reporting/comparison.py")})
+    return json.dumps({"artifact_runs": artifact_runs, "code": script_digest("despur/reporting/pages/comparison.py")})

@@ -20,7 +20,7 @@ import pandas as pd
 
 from despur.orchestration import configuration
 from despur.orchestration.experiments import REFERENCE
-from despur.reporting.run_files import METRICS, find_run
+from despur.reporting.runs.run_files import METRICS, find_run
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.storage.commits import git

@@ -11,12 +11,12 @@ from despur.orchestration import artifact_files
 from despur.orchestration.configuration import list_method_names
 from despur.orchestration.experiments import ArtifactRun, find_paper, list_artifact_runs
 from despur.orchestration.plan import list_jobs_behind
-from despur.reporting import tally
-from despur.reporting.changed_settings import describe_changes
-from despur.reporting.claim_format import Claim, read_claims
-from despur.reporting.contrasts import SEEDS
-from despur.reporting.printed import at_settings, explain_not_compared, parse_settings
-from despur.reporting.sources import Sources, list_runs, name_data
+from despur.reporting.claims.claim_format import Claim, read_claims
+from despur.reporting.numbers.printed import at_settings, explain_not_compared, parse_settings
+from despur.reporting.pages import tally
+from despur.reporting.runs.changed_settings import describe_changes
+from despur.reporting.runs.sources import Sources, list_runs, name_data
+from despur.reporting.statistics.contrasts import SEEDS
 from despur.specs.paths import ResultPath, identify_run, locate_result, parse_seeds
 
 COMPARED = ("percent", "fraction", "pp", "ratio")  # units of the printed numbers that are compared

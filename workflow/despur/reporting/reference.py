@@ -15,11 +15,11 @@ import pandas as pd
 
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import REFERENCE
-from despur.reporting import origin
-from despur.reporting.cost import list_times
 from despur.reporting.digits import keep_digits
-from despur.reporting.scorecard_counts import JUDGED
-from despur.reporting.verdicts import COMPARED
+from despur.reporting.numbers.verdicts import COMPARED
+from despur.reporting.pages import origin
+from despur.reporting.pages.cost import list_times
+from despur.reporting.pages.scorecard_counts import JUDGED
 from despur.reporting.without_training import give_verdicts
 from despur.specs.settings import SettingError
 from despur.storage.store import write_csv, write_json

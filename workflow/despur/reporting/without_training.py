@@ -14,9 +14,10 @@ import pandas as pd
 from despur.orchestration import configuration, matrix
 from despur.orchestration.artifact_files import TABLE, find_script, list_artifacts, list_outputs, list_run_inputs
 from despur.orchestration.experiments import RESULTS, ArtifactRun, configure_artifact, find_paper, list_artifact_runs
-from despur.reporting import recorded, scorecard
-from despur.reporting.sources import Sources, attach_sources, explain_records, find_sources
-from despur.reporting.tables import append_warnings
+from despur.reporting.numbers.tables import append_warnings
+from despur.reporting.pages import scorecard
+from despur.reporting.runs import recorded
+from despur.reporting.runs.sources import Sources, attach_sources, explain_records, find_sources
 from despur.specs.paths import locate_result
 from despur.storage.ledger import load_record
 from despur.storage.store import write_csv
@@ -36,7 +37,7 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Pat
     compared = list(attach_sources(matrix.list_artifact_runs(config), sources))
     make_tables(config, shown)
     if len(compared) > 1:
-        from despur.reporting import comparison  # seaborn
+        from despur.reporting.pages import comparison  # seaborn
 
         comparison.write(compared, Path(matrix.list_outputs(config)[0]).with_suffix(""))
     every = [*compared, *(run for own in shown.values() for runs in own.values() for run in runs)]

@@ -7,10 +7,10 @@ import pandas as pd
 from merged_tables import load_runs, select_tracked
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.artifact_metrics import select_headline
 from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
+from despur.reporting.numbers.tables import main
 from despur.reporting.printed_names import NAMES
-from despur.reporting.tables import main
+from despur.reporting.runs.artifact_metrics import select_headline
 from despur.storage.store import write_csv
 
 WORST = "worst_group_accuracy"

@@ -7,7 +7,7 @@ from derived_metrics import MODELS, add_gaps, add_parameters, keep_alphas, selec
 from method_names import TRACKED, add_names
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.artifact_metrics import load_metrics, load_resamples
+from despur.reporting.runs.artifact_metrics import load_metrics, load_resamples
 from despur.specs.names import parse
 from despur.storage.finished_runs import list_bootstrap_columns
 

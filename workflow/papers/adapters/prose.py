@@ -14,11 +14,11 @@ from measured_numbers import Measured
 from merged_tables import load_runs
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.contrasts import SEEDS
-from despur.reporting.printed import parse_settings
-from despur.reporting.run_files import NotRun
-from despur.reporting.tables import COLUMNS
-from despur.reporting.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
+from despur.reporting.numbers.printed import parse_settings
+from despur.reporting.numbers.tables import COLUMNS
+from despur.reporting.numbers.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
+from despur.reporting.runs.run_files import NotRun
+from despur.reporting.statistics.contrasts import SEEDS
 
 FOUR = ("waterbirds", "celeba", "breeds_living17", "cifar10_02")
 NINE = (*FOUR, "civilcomments", "amazon", "breeds_nonliving26", "breeds_entity13", "breeds_entity30")  # assumed: README

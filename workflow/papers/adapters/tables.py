@@ -11,9 +11,9 @@ from merged_tables import load_metrics_of_all_samples, load_runs
 from prose import judge_sentences
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting import claims
-from despur.reporting.run_files import load_labels
-from despur.reporting.tables import compare, format_spread, format_table, main, write_table
+from despur.reporting.claims.judging import format_claims, judge_claims
+from despur.reporting.numbers.tables import compare, format_spread, format_table, main, write_table
+from despur.reporting.runs.run_files import load_labels
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset, InputError
 
@@ -170,8 +170,8 @@ def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, 
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs, load_claim_metrics)
-    write_table(output, table, claims.format_claims(table))
+    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_claim_metrics)
+    write_table(output, table, format_claims(table))
 
 
 ARTIFACTS: dict[str, Any] = {

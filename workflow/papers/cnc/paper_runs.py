@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.artifact_metrics import load_metrics, select_headline
-from despur.reporting.run_files import NotRun, load_abouts, load_labels
+from despur.reporting.runs.artifact_metrics import load_metrics, select_headline
+from despur.reporting.runs.run_files import NotRun, load_abouts, load_labels
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset
 

@@ -10,11 +10,11 @@ from paper_runs import PaperRuns
 from printed_rows import compare_statistic, format_number, printed_row
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.contrasts import SEEDS as NEEDED
-from despur.reporting.printed import find_refusal
-from despur.reporting.run_files import NotRun
-from despur.reporting.tables import compare, format_table, write_table
-from despur.reporting.verdicts import UNDECIDED, judge_number, smallest_visible
+from despur.reporting.numbers.printed import find_refusal
+from despur.reporting.numbers.tables import compare, format_table, write_table
+from despur.reporting.numbers.verdicts import UNDECIDED, judge_number, smallest_visible
+from despur.reporting.runs.run_files import NotRun
+from despur.reporting.statistics.contrasts import SEEDS as NEEDED
 
 REPORTED = Path(__file__).parent / "reported/prose.csv"
 SEEDS = 3  # App. E.2.1
@@ -83,8 +83,8 @@ def measure_row(printed: Any, number: Any, runs: PaperRuns) -> dict[str, Any]:
 
 
 def judge(number: Any, row: dict[str, Any], measure: Measure, runs: PaperRuns) -> dict[str, Any]:
-    """Difference and verdict, by the rule of the tables (despur/reporting/verdicts.py). A count is judged in percent
-    of the printed one."""
+    """Difference and verdict, by the rule of the tables (despur/reporting/numbers/verdicts.py). A count is judged in
+    percent of the printed one."""
     used = [(run.dataset, run.substitute) for run in runs.artifact_runs]
     behind = runs.metrics[runs.metrics["paper_method"].isin([number.method, find_baseline(number)])]
     if refused := find_refusal(number.setting, used, behind) or measure.refused:

@@ -12,11 +12,11 @@ from printed_rows import SUBSTITUTE, compare_statistic, format_number, printed_r
 from prose import write_prose
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting import claims
-from despur.reporting.artifact_metrics import load_metrics
-from despur.reporting.printed import parse_settings, weighted_averages
-from despur.reporting.run_files import load_abouts
-from despur.reporting.tables import COLUMNS, compare, format_table, main, write_table
+from despur.reporting.claims.judging import format_claims, judge_claims
+from despur.reporting.numbers.printed import parse_settings, weighted_averages
+from despur.reporting.numbers.tables import COLUMNS, compare, format_table, main, write_table
+from despur.reporting.runs.artifact_metrics import load_metrics
+from despur.reporting.runs.run_files import load_abouts
 from despur.specs.paths import locate_result
 from despur.storage.store import load_dataset
 
@@ -101,8 +101,8 @@ def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs, load_with_hours)
-    write_table(output, table, claims.format_claims(table))
+    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_with_hours)
+    write_table(output, table, format_claims(table))
 
 
 ARTIFACTS = {

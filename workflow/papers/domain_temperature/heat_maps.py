@@ -12,7 +12,7 @@ from selection import is_selected, load_runs, rows_where, select_settings
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, label_rows, order_methods, write_figure
-from despur.reporting.printed import parse_settings
+from despur.reporting.numbers.printed import parse_settings
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.artifact_metrics import load_metrics
+from despur.reporting.runs.artifact_metrics import load_metrics
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
 from despur.storage.finished_runs import list_bootstrap_columns
@@ -103,8 +103,8 @@ def average_settings(table: pd.DataFrame, selection: str = "all_settings", *apar
 
 
 def rename_as_printed(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracies under the paper's names with their ``label_fraction``, for :func:`despur.reporting.tables.compare`;
-    and sample sizes."""
+    """Accuracies under the paper's names with their ``label_fraction``, for
+    :func:`despur.reporting.numbers.tables.compare`; and sample sizes."""
     parts = [table[table["metric"] == "samples"]]
     for name, (split, metric) in PRINTED.items():
         own = table[(table["split"] == split) & (table["metric"] == metric)]

@@ -11,8 +11,8 @@ from selection import SPLITS, average_settings, keep_selected, load_runs, rename
 from temperature_grids import compare_grids, format_grid
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.artifact_metrics import load_resamples
-from despur.reporting.tables import compare, main, write_table
+from despur.reporting.numbers.tables import compare, main, write_table
+from despur.reporting.runs.artifact_metrics import load_resamples
 
 PAPER = Path(__file__).parent
 SEEDS = 5  # Sec. 3
@@ -66,10 +66,13 @@ def load_evidence(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.Da
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    from despur.reporting import claims  # scipy.stats: other tables need not wait for it
+    from despur.reporting.claims.judging import (  # scipy.stats: other tables need not wait for it
+        format_claims,
+        judge_claims,
+    )
 
-    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs, load_evidence)
-    write_table(output, table, claims.format_claims(table))
+    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_evidence)
+    write_table(output, table, format_claims(table))
 
 
 ARTIFACTS = {

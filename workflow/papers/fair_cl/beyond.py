@@ -9,9 +9,9 @@ import selected_settings
 from tradeoffs import compare_means
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.contrasts import Contrast
-from despur.reporting.evidence import Source
-from despur.reporting.formulas import DEFAULTS
+from despur.reporting.claims.evidence import Source
+from despur.reporting.statistics.contrasts import Contrast
+from despur.reporting.statistics.formulas import DEFAULTS
 
 KINDS = {
     **dict.fromkeys(["inlp", "adv"], "the paper's baseline"),

@@ -7,11 +7,11 @@ import pandas as pd
 import selected_settings
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.contrasts import SEEDS
-from despur.reporting.printed import find_refusal, parse_settings
-from despur.reporting.run_files import NotRun, load_labels
-from despur.reporting.tables import COLUMNS
-from despur.reporting.verdicts import UNDECIDED, judge_number, smallest_visible
+from despur.reporting.numbers.printed import find_refusal, parse_settings
+from despur.reporting.numbers.tables import COLUMNS
+from despur.reporting.numbers.verdicts import UNDECIDED, judge_number, smallest_visible
+from despur.reporting.runs.run_files import NotRun, load_labels
+from despur.reporting.statistics.contrasts import SEEDS
 from despur.storage.store import Dataset
 
 PRINTED_SEEDS = 10  # Table 1

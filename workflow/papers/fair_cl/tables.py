@@ -15,8 +15,8 @@ from tradeoffs import compare_means
 from two_classes import load_pair, load_with_multiclass
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting import claims
-from despur.reporting.tables import compare, format_table, main, write_table
+from despur.reporting.claims.judging import format_claims, judge_claims
+from despur.reporting.numbers.tables import compare, format_table, main, write_table
 
 PAPER = Path(__file__).parent
 REPORTED = PAPER / "reported"
@@ -110,8 +110,8 @@ def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    table = claims.judge_claims(PAPER / "claims.yaml", artifact_runs, load_with_multiclass)
-    write_table(output, table, claims.format_claims(table))
+    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_with_multiclass)
+    write_table(output, table, format_claims(table))
 
 
 ARTIFACTS = {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.run_files import describe_machine, load_abouts
+from despur.reporting.runs.run_files import describe_machine, load_abouts
 
 DATA = ["artifact", "paper_dataset", "used_dataset", "substitute", "data"]
 

@@ -14,8 +14,8 @@ from despur.metrics.fairness import leakage, tpr_gap
 from despur.metrics.groups import mean
 from despur.metrics.resampling import counts
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.changed_settings import describe_changes, describe_shortening
-from despur.reporting.run_files import load_labels
+from despur.reporting.runs.changed_settings import describe_changes, describe_shortening
+from despur.reporting.runs.run_files import load_labels
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.storage.containers import Container
 from despur.storage.finished_runs import list_bootstrap_columns

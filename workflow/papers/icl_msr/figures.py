@@ -11,8 +11,8 @@ from rows import REST, load_accuracies
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, label_rows, name_data, order_methods, write_figure
+from despur.reporting.numbers.tables import main
 from despur.reporting.printed_names import NAMES
-from despur.reporting.tables import main
 from despur.storage.store import write_csv
 
 PARTS = {  # Fig. 1: the images of training and of test

@@ -1,5 +1,5 @@
 """The numbers that the paper states in sentences: the best hyper-parameters, how large gains are, how many classes
-COCO has left. Their verdicts follow the rule of claims (despur/reporting/contrasts.py)."""
+COCO has left. Their verdicts follow the rule of claims (despur/reporting/statistics/contrasts.py)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,14 +9,14 @@ import pandas as pd
 from rows import BASES, REST, load_runs
 
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.artifact_metrics import load_resamples
-from despur.reporting.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, decide
-from despur.reporting.evaluate_formulas import common_seeds
-from despur.reporting.evidence import Source
-from despur.reporting.formulas import DEFAULTS
-from despur.reporting.levels import Missing
-from despur.reporting.printed import find_refusal
-from despur.reporting.tables import COLUMNS
+from despur.reporting.claims.evaluate_formulas import common_seeds
+from despur.reporting.claims.evidence import Source
+from despur.reporting.numbers.printed import find_refusal
+from despur.reporting.numbers.tables import COLUMNS
+from despur.reporting.runs.artifact_metrics import load_resamples
+from despur.reporting.statistics.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, decide
+from despur.reporting.statistics.formulas import DEFAULTS
+from despur.reporting.statistics.levels import Missing
 
 REPORTED = Path(__file__).parent / "reported"
 SWEPT = {"best_lambda": ("weight", 1), "best_gamma": ("uniformity", 1), "worst_gamma": ("uniformity", -1)}

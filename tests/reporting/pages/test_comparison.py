@@ -1,0 +1,294 @@
+"""The cross-paper matrix: which runs it takes, ranks and comparisons with known answers."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import quick
+from hypothesis import given
+from hypothesis import strategies as st
+from project import SOURCE
+from scipy import stats
+
+from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
+from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.claims.evidence import Source
+from despur.reporting.pages import comparison
+from despur.reporting.pages.comparison import METRICS, compare
+from despur.reporting.pages.matrix_figure import format_entry
+from despur.reporting.pages.ranking import find_ranks, is_at_chance
+from despur.specs.settings import SettingError
+from despur.storage.store import write_json
+
+CONFIG = {
+    "papers": ["cnc"],
+    "seeds": 3,
+    "datasets": {"waterbirds": {"data": "scene_digits", "methods": ["erm", "cnc", "cnc_one_sided"]}},
+    "artifacts": {"cnc": {"table_a4": {"seeds": {"cnc_one_sided": 1}}}},
+}
+
+
+def names(**asked):
+    return {
+        artifact_run.paper_method: artifact_run.folders
+        for artifact_run in matrix.list_artifact_runs(CONFIG | {"matrix": {"data": "scene_digits", **asked}})
+    }
+
+
+def test_runs_that_papers_make_with_these_seeds_are_taken_as_they_are():
+    assert names() == {name: (f"results/runs/scene_digits/{name}/s0-2",) for name in ("erm", "cnc")}
+    assert set(names(seeds=1)) == {"cnc_one_sided"}
+
+
+def test_further_methods_come_after_and_a_run_comes_once():
+    asked = names(methods={"ce": "erm", "con": "con+ratio=0.1", "leace": "leace"})
+    assert list(asked) == ["erm", "cnc", "con", "leace"]
+    assert asked["con"] == ("results/runs/scene_digits/con+ratio=0.1/s0-2",)
+
+
+def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
+    assert matrix.list_artifact_runs(CONFIG) == matrix.list_outputs(CONFIG) == matrix.list_inputs(CONFIG) == []
+    with pytest.raises(SettingError, match="did you mean con"):
+        names(methods={"con": "con_"})
+
+
+@pytest.mark.parametrize("name", ["mnist", "published"])
+def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
+    config = configuration.load_configuration(SOURCE / f"config/{name}.yaml")
+    artifacts = [
+        (paper, artifact) for paper in config["papers"] for artifact in artifact_files.list_artifacts(config, paper)
+    ]
+    papers = plan.list_jobs_behind(file for pair in artifacts for file in artifact_files.list_inputs(config, *pair))
+    own = plan.list_jobs_behind(matrix.list_inputs(config))
+    assert len(matrix.list_artifact_runs(config)) >= 11 and own <= papers
+
+
+def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further_processes():
+    config = configuration.load_configuration(experiments.PAPERS.parent.parent / "config.yaml")
+    found = matrix.list_artifact_runs(config)
+    assert len({paper for artifact_run in found for paper in matrix.list_papers(artifact_run)}) >= 3
+    assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {artifact_run.paper_method for artifact_run in found}
+    assert (
+        2 * len(config["matrix"]["methods"]) + 1 + 1 <= 15
+    )  # train and evaluate each, one further stage 1, the matrix
+
+
+def series(value, noise, seeds=(-0.1, 0, 0.1)):
+    """A method's values by seed, then those on bootstrap samples, which shift all seeds alike."""
+    by_seed = value + np.array(seeds, float)
+    return np.column_stack([by_seed, by_seed[:, None] + np.resize(noise, 200)])
+
+
+def test_ranks_and_what_refutes_them_by_hand():
+    """Methods that nearly share their seeds' noise: differences vary little but for test data, of 1 around three."""
+    noise = np.resize([-1.0, 1.0], 200)
+    found = {"erm": series(10, 0), "same": series(10.5, noise)}
+    found |= {"far": series(20, noise, (-0.1, 0.01, 0.1)), "low": series(1, noise, (-0.1, 0, 0.11))}
+    better = find_ranks(found, higher_is_better=True)
+    assert {name: row["rank"] for name, row in better.items()} == {"far": 1, "same": 2, "erm": 3, "low": 4}
+    shown = {name: (row["rank_low"], row["rank_high"]) for name, row in better.items()}
+    assert shown == {"far": (1, 1), "same": (2, 3), "erm": (2, 3), "low": (4, 4)}
+    assert {name: row["versus_erm"] for name, row in better.items()} == {
+        "erm": "",
+        "same": "undecided",
+        "far": "helps",
+        "low": "hurts",
+    }
+    worse = find_ranks(found, higher_is_better=False)
+    assert worse["low"]["rank"] == 1 and worse["far"]["versus_erm"] == "hurts"
+
+
+def test_comparisons_are_corrected_for_the_number_of_other_methods():
+    """Just enough for one comparison, but not for two."""
+    half = stats.t.isf(0.025, 2) * 0.1 / math.sqrt(3)
+    base, near, far = (
+        np.array([[v]]) + np.array([[a], [b], [c]])
+        for v, a, b, c in ((0, 0, 0, 0), (half * 1.01, -0.1, 0, 0.1), (50, 1, 0, 2))
+    )
+    assert find_ranks({"erm": base, "near": near}, True)["near"]["versus_erm"] == "helps"
+    assert find_ranks({"erm": base, "near": near, "far": far}, True)["near"]["versus_erm"] == "undecided"
+
+
+def test_what_varies_with_nothing_has_ranks_that_nothing_refutes():
+    same = {"erm": series(900, [0], [0, 0, 0]), "cnc": series(1000, [0], [0, 0, 0])}
+    assert find_ranks(same, False) == {"erm": {"rank": 1}, "cnc": {"rank": 2}}
+    assert find_ranks({}, True) == {}
+
+
+def test_methods_that_share_their_noise_are_told_apart():
+    """The same seeds and originals for all: what moves them together does not blur their order."""
+    noise = np.random.default_rng(0).normal(0, 5, 200)
+    found = find_ranks({"erm": series(10, noise), "cnc": series(10.1, noise, (-0.1, 0, 0.101))}, True)
+    assert (found["cnc"]["rank_low"], found["cnc"]["rank_high"], found["cnc"]["versus_erm"]) == (1, 1, "helps")
+
+
+@pytest.mark.parametrize(("seeds", "verdict"), [(1, "undecided"), (2, "undecided"), (3, "helps")])
+def test_a_method_helps_by_the_rule_of_claims(seeds, verdict):
+    values = {"erm": (1, [0.0, 0.1, 0.2]), "far": (20, [0.0, 0.1, 0.21])}
+    found = {name: series(value, [-0.1, 0.1], each[:seeds]) for name, (value, each) in values.items()}
+    assert find_ranks(found, True)["far"]["versus_erm"] == verdict
+
+
+@quick
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=6), st.booleans())
+def test_ranks_sum_to_what_they_must_and_ties_share(values, higher):
+    found = find_ranks({str(i): series(float(v), [-0.1, 0.1]) for i, v in enumerate(values)}, higher)
+    got = [row["rank"] for row in found.values()]
+    assert sum(got) == pytest.approx(len(values) * (len(values) + 1) / 2)
+    assert all((values[i] == values[j]) == (got[i] == got[j]) for i in range(len(values)) for j in range(i))
+    assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in found.values())
+
+
+MACHINE = {"machine": "Linux", "processor": "a processor"}
+
+
+def run(root, name, worst, seconds, memory=500.0, probe=False):
+    """The files of a run folder: three seeds, one metric and its bootstrap values."""
+    folder = root / f"runs/scene_digits/{name}/s0-2"
+    folder.mkdir(parents=True)
+    metric = "probe_accuracy" if probe else "worst_group_accuracy"
+    rows = pd.DataFrame(
+        [
+            {
+                "dataset": "scene_digits",
+                "method": name,
+                "seed": seed,
+                "split": "test",
+                "selection": "best",
+                "metric": metric,
+                "group": "",
+                "value": value,
+            }
+            for seed, value in enumerate(worst)
+        ]
+    )
+    rows.to_csv(folder / "metrics.csv", index=False)
+    cloud = rows["value"].to_numpy()[:, None] + np.linspace(-0.02, 0.02, 200)
+    rows.drop(columns="value").join(pd.DataFrame(cloud, columns=[str(i) for i in range(200)])).to_parquet(
+        folder / "resamples.parquet"
+    )
+    about = MACHINE | {
+        "device": "cpu",
+        "seconds": 9.0,
+        "peak_memory_mb": memory,
+        "runs": {f"scene_digits/{name}/s{s}": {"seconds": seconds} for s in range(3)},
+    }
+    write_json(folder / "about.json", about)
+    return ArtifactRun("scene_digits", "scene_digits", name, (str(folder),), "matrix")
+
+
+@pytest.fixture
+def artifact_runs(tmp_path):
+    write_json(
+        tmp_path / "stage1/scene_digits/erm/s0-2/about.json",
+        MACHINE
+        | {"device": "cpu", "peak_memory_mb": 800.0}
+        | {"runs": {f"scene_digits/erm/s{s}": {"seconds": 4.0} for s in range(3)}},
+    )
+    groups = MACHINE | {"peak_memory_mb": 100.0, "seconds": 0.1}  # they name no device
+    write_json(tmp_path / "groups/scene_digits/oracle/s0-2/about.json", groups)
+    return [
+        run(tmp_path, "erm", [0.2, 0.25, 0.3], 5.0),
+        run(tmp_path, "leace", [0.7, 0.74, 0.81], 1.0),
+        run(tmp_path, "simclr", [0.9, 0.9, 0.9], 7.0, probe=True),
+    ]
+
+
+def test_a_row_for_each_method_and_metric(artifact_runs):
+    table = compare(artifact_runs).set_index(["method", "metric"])
+    assert len(table) == 3 * len(METRICS)
+    worst = table.xs("worst_group_accuracy", level="metric")
+    assert worst["value"].to_dict() == pytest.approx({"erm": 25, "leace": 75, "simclr": math.nan}, nan_ok=True)
+    assert worst.loc["erm", "std"] == pytest.approx(100 * np.std([0.2, 0.25, 0.3], ddof=1))
+    assert worst["rank"].to_dict() == pytest.approx({"erm": 2, "leace": 1, "simclr": math.nan}, nan_ok=True)
+    assert worst.loc["leace", "versus_erm"] == "helps"
+    assert table.xs("gap", level="metric")["value"].isna().all()
+
+
+def by_class(accuracies, noise=0.0):
+    """Accuracies of two classes by seed, (seeds,2), as tables; bootstrap values that move all seeds alike."""
+    keys = {"paper_method": "erm", "split": "test", "selection": "best", "metric": "class_average_accuracy"}
+    rows = pd.DataFrame(
+        [
+            keys | {"seed": seed, "group": group, "value": value}
+            for seed, pair in enumerate(accuracies)
+            for group, value in zip(("3", "5"), pair, strict=True)
+        ]
+    )
+    draws = rows["value"].to_numpy()[:, None] + np.resize([-noise, noise], 200)
+    return rows, rows.drop(columns="value").join(pd.DataFrame(draws, columns=[str(i) for i in range(200)]))
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "noise", "expected"),
+    [
+        ([(1, 0), (0, 1), (1, 0)], 0, True),  # constant predictions
+        ([(0.9, 0.3), (0.9, 0.32), (0.9, 0.31)], 0, False),
+        ([(0.9, 0.3), (0.9, 0.32), (0.9, 0.31)], 0.2, True),  # 0.6 +- 2 * 0.2 by test data
+        ([(0.9, 0.1), (0.9, 0.5), (0.9, 0.3)], 0, True),  # 0.6 +- 4.3 * 0.1 / sqrt(3) by seeds: 0.35
+        ([(0.9, 0.3)], 0, False),  # one seed: the estimate
+        ([(0.5, 0.5)], 0, True),
+    ],
+)
+def test_a_method_is_at_chance_unless_its_classes_are_shown_to_be_told_apart(accuracies, noise, expected):
+    assert is_at_chance(Source(*by_class(accuracies, noise)), "erm", range(len(accuracies))) is expected
+
+
+def test_a_method_at_chance_has_values_but_no_rank(artifact_runs):
+    for artifact_run, accuracy in zip(artifact_runs[:2], (0.6, 0.5), strict=True):
+        file = Path(artifact_run.folders[0]) / "metrics.csv"
+        rows = pd.read_csv(file)
+        own = [rows.assign(metric="class_average_accuracy", group=name, value=accuracy) for name in ("3", "5")]
+        pd.concat([rows, *own]).to_csv(file, index=False)
+    table = compare(artifact_runs).set_index(["method", "metric"])
+    assert table["at_chance"].groupby("method").first().to_dict() == {"erm": False, "leace": True, "simclr": False}
+    leace, erm = (table.loc[(method, "worst_group_accuracy")] for method in ("leace", "erm"))
+    assert leace["value"] == pytest.approx(75) and math.isnan(leace["rank"]) and erm["rank"] == 1
+    assert table.xs("leace")[["rank", "versus_erm"]].isna().all(axis=None)
+
+
+def test_costs_count_the_stages_that_a_method_reads(artifact_runs):
+    table = compare(artifact_runs).set_index(["method", "metric"])["value"]
+    assert [table[m, "seconds"] for m in ("erm", "leace", "simclr")] == [5, 1 + 4, 7]
+    assert [table[m, "peak_memory_mb"] for m in ("erm", "leace", "simclr")] == [500, 800, 500]
+
+
+@pytest.mark.parametrize("stage", ["stage1/scene_digits/erm", "groups/scene_digits/oracle"])
+def test_costs_are_not_compared_where_a_stage_is_from_another_machine(artifact_runs, tmp_path, stage):
+    file = tmp_path / stage / "s0-2/about.json"
+    write_json(file, json.loads(file.read_text()) | {"processor": "another"})
+    table = compare(artifact_runs).set_index("metric")
+    assert table.loc[["seconds", "peak_memory_mb"], "value"].isna().all()
+
+
+def test_who_is_told_the_attribute_is_marked(artifact_runs):
+    table = compare(artifact_runs).drop_duplicates("method").set_index("method")
+    assert table["sees_attribute"].to_dict() == {"erm": False, "leace": True, "simclr": False}
+    assert table.loc["leace", "papers"] == "fair_cl"
+
+
+def test_the_command_line_writes_table_and_heat_map(artifact_runs, tmp_path, monkeypatch):
+    asked = json.dumps({"artifact_runs": [artifact_run.plain() for artifact_run in artifact_runs]})
+    monkeypatch.setattr("sys.argv", ["comparison", "--artifact-runs", asked, "--output", str(tmp_path / "matrix")])
+    comparison.main()
+    assert len(pd.read_csv(tmp_path / "matrix.csv")) == 3 * len(METRICS)
+    assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG") and (
+        tmp_path / "matrix.pdf"
+    ).read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        ((71.25, 2, 5), "71.2\n2–5"),
+        ((1234.5, math.nan, math.nan), "1,234"),
+        ((math.nan, math.nan, math.nan), "–"),
+        ((0.5, 1, 1), "0.5\n1–1"),
+        ((0.5, 3.5, 4), "0.5\n3.5–4"),
+    ],
+)
+def test_what_an_entry_of_the_heat_map_says(entry, text):
+    assert format_entry(*entry) == text

@@ -1,0 +1,180 @@
+"""Printed numbers and claims, gathered: each once, judged as its table says, and never more than was run."""
+
+import math
+
+import pandas as pd
+import pytest
+from page import table_file
+
+from despur.orchestration import artifact_files, experiments
+from despur.reporting.claims.claim_format import read_claims
+from despur.reporting.claims.judging import judge_claims
+from despur.reporting.numbers import verdicts
+from despur.reporting.numbers.verdicts import UNDECIDED
+from despur.reporting.pages import tally
+
+PAPERS = experiments.list_papers()
+
+
+@pytest.fixture
+def outputs(tmp_path, monkeypatch):
+    """A configuration of cnc whose outputs lie in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return {"papers": ["cnc"], "seeds": 3, "outputs": "results", "datasets": {"cmnist": "colored_digits"}}
+
+
+def finish(config, artifact, table):
+    """Write a table, and empty files where its other forms would be."""
+    for file in map(tally.Path, artifact_files.list_outputs(config, "cnc", artifact)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    table.to_csv(table_file(config, "cnc", artifact), index=False)
+
+
+def beside(rows):
+    """Rows of Table A.4, with what ``rows`` (method, metric) say of ours."""
+    numbers = pd.read_csv(experiments.PAPERS / "cnc/reported/table_a4.csv").rename(
+        columns={"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
+    )
+    return numbers.merge(pd.DataFrame(rows, columns=["method", "metric", *tally.OURS]), on=["method", "metric"])
+
+
+ROWS = [
+    ("cnc", "worst_group_accuracy", 80.0, 1.0, -9.7, 2.5, 3, "waterbirds", "here", "differs"),
+    ("cnc", "worst_group_accuracy", 89.0, 1.0, -0.7, 2.5, 3, "waterbirds+draw=1", "here", "agrees"),
+    ("cnc", "average_accuracy", 90.8, 0.0, 0.0, 0.1, 3, "waterbirds", "here", "agrees"),
+    ("cnc_one_sided", "worst_group_accuracy", 70.0, math.nan, -10.0, math.nan, 1, "waterbirds", "here", UNDECIDED),
+    (
+        "cnc_train_finetune",
+        "worst_group_accuracy",
+        60.0,
+        2.0,
+        math.nan,
+        math.nan,
+        3,
+        "scene_digits",
+        "here",
+        "substitute data: not compared",
+    ),
+    (
+        "cnc_projection_head",
+        "average_accuracy",
+        60.0,
+        2.0,
+        math.nan,
+        math.nan,
+        3,
+        "waterbirds+size=64",
+        "here",
+        "other settings (size=64): not compared",
+    ),
+]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_printed_number_appears_once_with_a_unit_and_a_place(paper):
+    table = tally.list_printed(paper)
+    assert len(table)
+    assert not table.duplicated(tally.KEY).any(), table[table.duplicated(tally.KEY, keep=False)]
+    assert table[["unit", "place", "metric", "paper_dataset"]].notna().all(axis=None)
+    assert set(table["artifact"]) <= set(experiments.load_experiments(paper)["artifacts"])
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_without_runs_nothing_is_compared_and_nothing_holds(paper, outputs):
+    numbers, claims = tally.gather_numbers(outputs, paper), tally.gather_claims(outputs, paper)
+    assert set(numbers["verdict"]) == {"not run here"} and set(claims["verdict"]) <= {"not run here", "not executed"}
+    assert verdicts.count_numbers(numbers)["not run here"] == len(tally.list_printed(paper)) == len(numbers)
+    assert len(claims) == sum(len(claim.rows) for claim in read_claims(experiments.PAPERS / paper / "claims.yaml")[0])
+
+
+def test_a_number_counts_once_and_differs_where_any_data_differs(outputs):
+    finish(outputs, "table_a4", beside(ROWS))
+    table = tally.gather_numbers(outputs, "cnc")
+    assert len(table[table["artifact"] == "table_a4"]) == 7  # six are printed legibly, one of them is measured twice
+    assert {k: n for k, n in verdicts.count_numbers(table[table["artifact"] == "table_a4"]).items() if n} == {
+        "differs": 1,
+        "agrees": 1,
+        "undecided": 1,
+        "substitute data": 1,
+        "not compared": 1,
+        "not run here": 1,
+    }
+    assert sum(verdicts.count_numbers(table).values()) == len(tally.list_printed("cnc"))
+
+
+def test_tables_of_papers_that_the_configuration_leaves_out_do_not_count(outputs):
+    finish(outputs, "table_a4", beside(ROWS))
+    assert set(tally.gather_numbers(outputs | {"papers": []}, "cnc")["verdict"]) == {"not run here"}
+
+
+def test_a_half_finished_artifact_does_not_count(outputs):
+    finish(outputs, "table_a4", beside(ROWS))
+    tally.Path(artifact_files.list_outputs(outputs, "cnc", "table_a4")[-1]).unlink()
+    assert set(tally.gather_numbers(outputs, "cnc")["verdict"]) == {"not run here"}
+
+
+def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
+    config = outputs | {"papers": ["domain_temperature"]}
+    numbers = pd.read_csv(experiments.PAPERS / "domain_temperature/reported/table_1.csv")
+    row = (
+        numbers.iloc[[0]]
+        .rename(columns={"dataset": "paper_dataset", "mean": "reported"})
+        .assign(reported=lambda t: 100 * t["reported"])
+    )
+    row = row.assign(
+        ours=70.0,
+        ours_std=1.0,
+        difference=math.nan,
+        seeds=5,
+        data="domain_digits",
+        verdict="substitute data: not compared",
+    )
+    for file in map(tally.Path, artifact_files.list_outputs(config, "domain_temperature", "table_1")):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    row.to_csv(table_file(config, "domain_temperature", "table_1"), index=False)
+    table = tally.gather_numbers(config, "domain_temperature")
+    (found,) = table[table["kind"] == "substitute data"].itertuples()
+    assert (found.reported, found.unit, found.ours) == (pytest.approx(78.4), "percent", 70.0)
+    assert set(table.loc[table["kind"] == "not run here", "unit"]) == {"fraction", "count", "value"}
+
+
+def test_claims_keep_what_their_table_says_and_the_rest_is_not_run(outputs):
+    rows = [
+        {
+            "claim": "near_group_dro_on_cmnist",
+            "dataset": "cmnist",
+            "data": "colored_digits",
+            "substitute": True,
+            "verdict": "undecided",
+            "k": 1,
+            "estimate": 0.0,
+            "low": -0.1,
+            "high": 0.1,
+            "seeds": 3,
+            "advice": "about 12 seeds",
+        }
+    ]
+    finish(outputs, "claims", pd.DataFrame(rows))
+    table = tally.gather_claims(outputs, "cnc")
+    executed = table[table["verdict"] != "not executed"]
+    assert executed["verdict"].value_counts().to_dict() == {"not run here": len(executed) - 1, "undecided": 1}
+    assert len(table) == len(tally.gather_claims(outputs | {"papers": []}, "cnc"))
+    found = table[table["verdict"] == "undecided"].iloc[0]
+    assert (found["advice"], found["seeds"], found["artifact"], found["substitute"]) == (
+        "about 12 seeds",
+        3,
+        "table_1",
+        True,
+    )
+    assert set(table["printed"]) >= {"holds", "not printed"}  # whatever was run
+
+
+def test_claims_of_a_complete_table_are_not_executed_again(outputs, monkeypatch):
+    alone = tally.gather_claims(outputs, "cnc")
+    finish(outputs, "claims", judge_claims(experiments.PAPERS / "cnc/claims.yaml", []))
+    monkeypatch.delattr(tally, "judge_claims")
+    both = tally.gather_claims(outputs, "cnc"), alone
+    read, alone = (table.round(12).astype(str).replace("nan", "") for table in both)
+    pd.testing.assert_frame_equal(read, alone)

@@ -1,0 +1,1 @@
+"""A paper's claims as data, the measurements behind them, and what these decide."""

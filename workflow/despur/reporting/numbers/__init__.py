@@ -1,0 +1,1 @@
+"""The printed numbers beside ours, and whether they agree."""

@@ -1,0 +1,1 @@
+"""The pages and tables about all papers: scorecard, summary, matrix of methods, settings, cost."""

@@ -1,0 +1,196 @@
+"""The cross-paper matrix: every method on the same data, by the metrics of all papers, with ranks and their
+uncertainty.
+
+    python -m despur.reporting.pages.comparison --artifact-runs JSON --output results/matrix
+
+matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods
+(1: best) with the ranks that are not refuted; ``versus_erm``, whether it is shown to be better than ERM (helps) or
+worse (hurts), or is undecided. Methods are compared in pairs, by the rule of contrasts
+(despur/reporting/statistics/contrasts.py), each method at a level that is corrected for the number of the
+others: it is behind at least those that are shown to be better, and ahead of those that are shown to be worse. Fewer
+than three seeds show nothing.
+
+Representations are compared at the same scale: leakage and mutual information are of standardized ones, the latter
+fitted on one half of the samples and averaged over the other. A method ``at_chance`` (:func:`is_at_chance`) has no
+rank: what it does not know, it does not leak.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.orchestration.experiments import ArtifactRun
+from despur.orchestration.matrix import list_papers
+from despur.reporting.claims.evidence import Source
+from despur.reporting.pages.matrix_figure import draw_matrix
+from despur.reporting.pages.ranking import find_ranks, is_at_chance, summarize
+from despur.reporting.runs.artifact_metrics import load_metrics, load_resamples, parse_artifact_runs
+from despur.reporting.runs.run_files import MACHINE, find_run, load_abouts, load_upstream
+from despur.reporting.statistics.formulas import DEFAULTS
+from despur.reporting.statistics.levels import Missing
+from despur.specs.declarations import read_declarations
+from despur.specs.paths import locate_result
+from despur.storage.store import Array, InputError, write_csv
+
+COLUMNS = [
+    *(
+        "method",
+        "papers",
+        "data",
+        "sees_attribute",
+        "at_chance",
+        "metric",
+        "label",
+        "unit",
+        "paper",
+        "higher_is_better",
+    ),
+    *("value", "std", "seeds", "rank", "rank_low", "rank_high", "versus_erm", "folder"),
+]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of the matrix. ``scale``: from what is stored to the unit that is shown; ``paper``: whose measure it is;
+    ``as_ratio``: compared by logarithms."""
+
+    name: str
+    label: str
+    unit: str
+    paper: str = ""
+    higher_is_better: bool = False
+    scale: float = 1.0
+    as_ratio: bool = False
+
+
+METRICS = (
+    Metric("worst_group_accuracy", "worst-group accuracy", "%", "cnc", True, 100),
+    Metric("average_accuracy", "average accuracy", "%", "", True, 100),
+    Metric("gap", "GAP", "%", "fair_cl", scale=100),
+    Metric("leakage_representations_standardized", "leakage", "%", "fair_cl", scale=100),
+    Metric("mutual_information_class_standardized_half", "I(Y;Z)", "nats", "cnc", True),
+    Metric("mutual_information_attribute_standardized_half", "I(A;Z)", "nats", "cnc"),
+    Metric("alignment_loss", "alignment loss", "distance", "cnc"),
+    Metric("seconds", "training time", "s a seed", as_ratio=True),
+    Metric("peak_memory_mb", "peak memory", "MB", as_ratio=True),
+)
+
+
+def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
+    """Seconds of training by seed and peak memory of a process, stages that it reads included, as rows of metrics; none
+    of runs whose records lack the costs of earlier stages."""
+    rows = []
+    upstream = load_upstream([artifact_run])
+    for key, about in load_abouts([artifact_run]).items():
+        run, abouts = find_run(key), [about, *upstream[key].values()]
+        if len(abouts) <= len(run.spec.components.keys() & {"stage1", "groups"}):
+            continue
+        own = {
+            "paper_method": artifact_run.paper_method,
+            "seed": run.seed,
+            "split": "test",
+            "selection": "best",
+            "group": "",
+            "machine": "; ".join(sorted({each[key] for each in abouts for key in MACHINE if each.get(key)})),
+        }
+        rows.append(own | {"metric": "seconds", "value": sum(each.get("seconds", 0.0) for each in abouts)})
+        rows.append(own | {"metric": "peak_memory_mb", "value": max(each["peak_memory_mb"] for each in abouts)})
+    return pd.DataFrame(rows)
+
+
+def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """A row for each metric and method. Raises Missing where methods have no seed in common."""
+    metrics = pd.concat([load_metrics(artifact_runs), load_comparable_costs(artifact_runs)], ignore_index=True)
+    seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("paper_method"))))
+    if not seeds:
+        raise Missing("the methods of the matrix have no seed in common")
+    source = Source(metrics, load_resamples(artifact_runs))
+    methods = pd.DataFrame([describe_method(artifact_run) for artifact_run in artifact_runs])
+    methods["at_chance"] = [is_at_chance(source, method, seeds) for method in methods["method"]]
+    found = [methods.merge(compare_on(metric, source, methods, seeds), on="method") for metric in METRICS]
+    return pd.concat(found, ignore_index=True).reindex(columns=COLUMNS)
+
+
+def load_comparable_costs(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """The costs of all methods; no rows where they were measured on several machines."""
+    spent = pd.concat(list(map(load_costs, artifact_runs)), ignore_index=True)
+    return spent[:0] if len(spent) and spent["machine"].nunique() > 1 else spent
+
+
+def describe_method(artifact_run: ArtifactRun) -> dict[str, Any]:
+    """What a method's rows share: its papers, its data, whether it sees the attribute, its first folder."""
+    return {
+        "method": artifact_run.paper_method,
+        "papers": " ".join(list_papers(artifact_run)),
+        "data": artifact_run.dataset,
+        "sees_attribute": sees_attribute(artifact_run),
+        "folder": artifact_run.folders[0],
+    }
+
+
+def compare_on(metric: Metric, source: Source, methods: pd.DataFrame, seeds: Sequence[int]) -> pd.DataFrame:
+    """A metric of all methods: means over seeds, and the ranks of those that are not at chance."""
+    every = {method: measure(source, method, metric, seeds) for method in methods["method"]}
+    found = {method: values for method, values in every.items() if values is not None}
+    at_chance = {*methods.loc[methods["at_chance"], "method"]}
+    compared = {
+        method: np.log(values) if metric.as_ratio else values
+        for method, values in found.items()
+        if method not in at_chance
+    }
+    ranked = find_ranks(compared, metric.higher_is_better)
+    shown = {
+        "metric": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "paper": metric.paper,
+        "higher_is_better": metric.higher_is_better,
+    }
+    means = {method: summarize(values[:, 0]) for method, values in found.items()}
+    return pd.DataFrame([{"method": m, **shown, **means.get(m, {}), **ranked.get(m, {})} for m in methods["method"]])
+
+
+def sees_attribute(artifact_run: ArtifactRun) -> bool:
+    """Whether a method reads the true attribute of training samples."""
+    (point,) = locate_result(artifact_run.folders[0]).sweep.points
+    return "groups" in point.components and bool(
+        read_declarations("inference", point.components["groups"].base_name).get("READS_TRUE_GROUPS")
+    )
+
+
+def measure(source: Source, method: str, metric: Metric, seeds: Sequence[int]) -> Array | None:
+    """A metric in the unit shown, (seeds,1+B): its values, then those on B bootstrap samples; None where it is not
+    measured."""
+    try:
+        values = source.value({**DEFAULTS, "method": method, "metric": metric.name}).loc[list(seeds)]
+    except (Missing, KeyError):
+        return None
+    return metric.scale * values.to_numpy(float) if np.isfinite(values["value"]).all() else None
+
+
+def write(artifact_runs: Sequence[ArtifactRun], prefix: Path) -> None:
+    """The matrix as a table, and as a heat map."""
+    table = compare(artifact_runs)
+    write_csv(prefix.with_suffix(".csv"), table)
+    draw_matrix(table, prefix)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the matrix")
+    parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
+    arguments = parser.parse_args()
+    try:
+        write(parse_artifact_runs(arguments.artifact_runs), arguments.output)
+    except InputError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

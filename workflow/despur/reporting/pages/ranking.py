@@ -1,0 +1,61 @@
+"""Which methods of the matrix are ranked, and how."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import rankdata
+
+from despur.reporting.claims.evidence import Source
+from despur.reporting.statistics.contrasts import FAILS, HOLDS, LEVEL, Contrast, decide
+from despur.reporting.statistics.formulas import DEFAULTS
+from despur.storage.store import Array
+
+BASELINE = "erm"
+
+
+def is_at_chance(source: Source, method: str, seeds: Sequence[int]) -> bool:
+    """Whether the mean over classes of a method's accuracy is not above 1 / classes, that of any constant prediction:
+    by the lower bound of a contrast; by the estimate where there is no bound, or from fewer seeds than decide. A
+    method without a classifier is not at chance."""
+    asked = {**DEFAULTS, "method": method, "metric": "class_average_accuracy"}
+    classes = source.levels("group", {key: value for key, value in asked.items() if key != "group"})
+    if not classes:
+        return False
+    each = [source.value({**asked, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
+    above = np.nanmean(each, axis=0) - 1 / len(classes)  # a bootstrap sample may lack a class
+    contrast = Contrast(above[:, 0], above[:, 1:])
+    return not (contrast.holds() if contrast.decides and contrast.has_interval else contrast.estimate > 0)
+
+
+def summarize(by_seed: Array) -> dict[str, float | str]:
+    """Mean and standard deviation over seeds; none where they do not differ."""
+    return {
+        "value": by_seed.mean(),
+        "std": by_seed.std(ddof=1) if np.ptp(by_seed) else float("nan"),
+        "seeds": len(by_seed),
+    }
+
+
+def find_ranks(found: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str, float | str]]:
+    """Rank of each method (1: best; ties share the mean), the best and worst rank that are not refuted, and how it
+    compares with the baseline. ``found``: (seeds,1+B) of each method, as :func:`measured` gives them. Where nothing
+    varies over seeds or test data, as the memory of a process, there is nothing to refute ranks with."""
+    if not found:
+        return {}
+    scores = np.stack([values if higher_is_better else -values for values in np.broadcast_arrays(*found.values())])
+    points = rankdata(-scores[..., 0].mean(axis=1))
+    if not np.ptp(scores, axis=(1, 2)).any():
+        return {method: {"rank": rank} for method, rank in zip(found, points, strict=True)}
+    differences = scores[:, None] - scores[None]  # (methods,methods,seeds,1+B)
+    shown = decide(Contrast(differences[..., 0], differences[..., 1:]), LEVEL / max(len(scores) - 1, 1))
+    words = {HOLDS: "helps", FAILS: "hurts"}
+    base = list(found).index(BASELINE) if BASELINE in found else None
+    return {
+        method: {
+            "rank": points[i],
+            "rank_low": 1 + int((shown[i] == FAILS).sum()),
+            "rank_high": len(scores) - int((shown[i] == HOLDS).sum()),
+            "versus_erm": "" if base is None or i == base else words.get(int(shown[i, base]), "undecided"),
+        }
+        for i, method in enumerate(found)
+    }

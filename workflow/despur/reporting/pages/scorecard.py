@@ -1,0 +1,105 @@
+"""The verdict of a run on one page: numbers, claims, the cross-paper matrix, cost, provenance.
+
+    python -m despur.reporting.pages.scorecard --configfile config.yaml --output results/scorecard
+
+scorecard.csv has a row for each printed number and each claim, scorecard.rst a sentence for each paper. The page shows
+what is finished. All else is marked as not run here."""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from despur.orchestration import configuration
+from despur.reporting.numbers import verdicts
+from despur.reporting.pages import summary
+from despur.reporting.pages.scorecard_counts import JUDGED
+from despur.reporting.pages.scorecard_page import Page
+from despur.specs.declarations import PACKAGE
+from despur.specs.settings import SettingError
+from despur.storage.store import InputError, atomic, write_csv
+
+TEMPLATE = PACKAGE.parent / "report"
+
+
+def format_number(value: Any, digits: int = 3) -> str:
+    """A number of any size in a few digits; a dash for none."""
+    if value is None or pd.isna(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+
+
+def break_name(name: Any) -> str:
+    """A name that may go on in the next line after each ``+``, ``;`` and ``_``; a dash for none."""
+    return "–" if pd.isna(name) else re.sub("[+;_]", "\\g<0>\u200b", str(name))
+
+
+def format_duration(seconds: float) -> str:
+    """``45 s``, ``12 min``, ``3.4 h``."""
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.1f} h"
+    )
+
+
+def render(page: Page) -> str:
+    """The page as HTML that needs no other file."""
+    loader = jinja2.FileSystemLoader(TEMPLATE)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters |= {"number": format_number, "duration": format_duration, "breakable": break_name}
+    template = environment.get_template("scorecard.html.jinja")
+    return template.render(
+        page=page,
+        kinds=verdicts.KINDS,
+        judged=JUDGED,
+        matrix=page.matrix(),
+        cost=page.cost(),
+        warnings=page.warnings(),
+        made=page.provenance(),
+    )
+
+
+def write(config: Mapping[str, Any], prefix: Path) -> Page:
+    """``prefix``.html, .csv and .rst (the first page of the report), each atomically; what they show."""
+    page = Page(config, prefix)
+    write_csv(prefix.with_suffix(".csv"), page.rows)
+    for kind, text in (("html", render(page)), ("rst", summary.format_first_page(page.rows))):
+        with atomic(prefix.with_suffix(f".{kind}")) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--configfile", type=Path, help="the configuration of the run")
+    source.add_argument("--config", help="the same, as JSON")
+    parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
+    arguments = parser.parse_args()
+    try:
+        config = (
+            configuration.load_configuration(arguments.configfile)
+            if arguments.configfile
+            else json.loads(arguments.config)
+        )
+    except SettingError as error:
+        parser.error(str(error))
+    try:
+        write(config, arguments.output)
+    except InputError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

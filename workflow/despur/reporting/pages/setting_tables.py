@@ -1,0 +1,126 @@
+"""A page for each paper with all that can be set of its data sets and methods, from the declarations of components.
+
+    python -m despur.reporting.pages.setting_tables
+
+writes workflow/papers/PAPER/settings.md."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from despur.orchestration.configuration import load_configuration
+from despur.orchestration.experiments import PAPERS, list_artifact_runs, load_experiments
+from despur.specs.declarations import paper_hyperparameters, read_declarations
+from despur.specs.paths import locate_result
+from despur.specs.settings import spell
+from despur.specs.spec import Spec
+from despur.storage.store import atomic
+
+CONFIGURATION = PAPERS.parents[1] / "config/published.yaml"
+FILE = "settings.md"
+TITLES = {
+    "datasets": "data set",
+    "augment": "augmentation",
+    "encoders": "encoder",
+    "inference": "inference",
+    "methods": "method",
+}
+Component = tuple[str, str]  # kind, name
+Row = tuple[str, str, str, str]  # setting, default, what data sets state, source
+
+
+def list_used_components(paper: str) -> list[Component]:
+    """Data sets and methods of all that a paper runs on its own data, grids too, and what they are built of; by kind
+    and name."""
+    config = {**load_configuration(CONFIGURATION), "sweep": True}
+    found: set[Component] = set()
+    for artifact in load_experiments(paper)["artifacts"]:
+        for artifact_run in list_artifact_runs(config, paper, artifact):
+            result = locate_result(artifact_run.folders[0])
+            for point in (*result.datasets.points, *result.sweep.points):
+                found |= set(list_parts(point))
+    return sorted(found, key=lambda component: (list(TITLES).index(component[0]), component[1]))
+
+
+def list_parts(spec: Spec) -> Iterator[Component]:
+    """A component and all that it is built of."""
+    yield spec.kind, spec.base_name
+    for part in spec.components.values():
+        yield from list_parts(part)
+
+
+def list_lines(paper: str) -> Iterator[str]:
+    """The lines of a page: a table of what all trained methods share, then one for each component."""
+    components = list_used_components(paper)
+    datasets = [name for kind, name in components if kind == "datasets"]
+    rows = {component: list_rows(*component, datasets) for component in components}
+    trained = [
+        set(rows[key]) for key in rows if key[0] == "methods" and "epochs" in read_declarations(*key)["SETTINGS"]
+    ]
+    shared = set.intersection(*trained) if trained else set()
+    common = [row for row in max(rows.values(), key=lambda own: len(shared & set(own)), default=[]) if row in shared]
+    yield from list_table_lines("All methods that are trained", common)
+    for (kind, name), own in rows.items():
+        yield from list_table_lines(f"{TITLES[kind].capitalize()} `{name}`", [row for row in own if row not in shared])
+
+
+def list_rows(kind: str, name: str, datasets: list[str]) -> list[Row]:
+    """What can be set of a component: its own settings, and what these data sets state of its components."""
+    own = read_declarations(kind, name)["SETTINGS"]
+    stated = describe_stated(kind, name, datasets) if kind != "datasets" else {}
+    parts = {"stage1", *(key for key in own if own[key].folder)}
+    keys = [*own, *(key for key in stated if "." in key and key.split(".")[0] in parts)]
+    return [
+        (
+            f"`{key}`",
+            f"`{spell(own[key].default)}`" if key in own else "–",
+            stated.get(key, "–"),
+            own[key].source.replace("|", "\\|") if key in own else "–",
+        )
+        for key in keys
+    ]
+
+
+def describe_stated(kind: str, name: str, datasets: list[str]) -> dict[str, str]:
+    """What the files of data sets state for a component, by setting: ``cmnist `5` as stage 1``."""
+    stages = {"inference": ["groups"], "methods": ["", "stage1"]}.get(kind, [""])
+    found: dict[str, list[str]] = {}
+    for dataset in datasets:
+        general = paper_hyperparameters(dataset, name, "")
+        for stage in stages:
+            stated: dict[str, Any] = paper_hyperparameters(dataset, name, stage)
+            for key, value in stated.items():
+                if stage != "stage1" or general.get(key) != value:
+                    at = " as stage 1" if stage == "stage1" else ""
+                    found.setdefault(key, []).append(f"{dataset} `{spell(value)}`{at}")
+    return {key: ", ".join(texts) for key, texts in found.items()}
+
+
+def list_table_lines(title: str, rows: list[Row]) -> Iterator[str]:
+    """A table under its title; nothing where there are no rows."""
+    if rows:
+        yield from ("", f"## {title}", "", "| setting | default | data sets | source |", "| --- | --- | --- | --- |")
+        yield from (f"| {' | '.join(row)} |" for row in rows)
+
+
+def render(paper: str) -> str:
+    """The page of a paper."""
+    head = (
+        f"# Settings of `{paper}`",
+        "",
+        "Generated by `python -m despur.reporting.pages.setting_tables`. *default*: of the declaration; *data sets*:",
+        "what the file of a data set says instead; *source*: where the default comes from. A dash: nothing.",
+    )
+    return "\n".join((*head, *list_lines(paper), ""))
+
+
+def write_pages() -> None:
+    """Write the pages of all papers anew."""
+    for readme in sorted(PAPERS.glob("*/README.md")):
+        with atomic(readme.parent / FILE) as temporary:
+            temporary.write_text(render(readme.parent.name))
+
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    write_pages()

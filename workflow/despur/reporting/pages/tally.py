@@ -1,0 +1,141 @@
+"""What the papers' tables and claims say, gathered: every printed number once, every claim once, whether it was run
+here or not."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from despur.orchestration import artifact_files, experiments
+from despur.reporting.claims.claim_format import read_claims
+from despur.reporting.claims.judging import COLUMNS as CLAIM_COLUMNS
+from despur.reporting.claims.judging import judge_claims
+from despur.reporting.numbers.verdicts import NOT_RUN, classify_verdict
+
+CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
+KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
+WORDS = ("data", "advice", "reason", "printed", "printed_note", "contrasts", "measured")
+OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "measured", "verdict"]
+
+
+def list_printed(paper: str) -> pd.DataFrame:
+    """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row
+    each, with its unit, its place in the paper and the artifact that shows it."""
+    artifacts, tables = experiments.load_experiments(paper)["artifacts"], []
+    shown_by = {
+        Path(file).stem: name
+        for name, here in artifacts.items()
+        for file in here.get("reads", [])
+        if file.startswith("reported/")
+    }
+    for file in sorted((experiments.find_paper(paper) / "reported").glob("*.csv")):
+        table = pd.read_csv(file, dtype={"setting": str})
+        if "metric" in table:
+            table["setting"] = format_settings(table)
+            place = "text" if file.stem == "prose" else artifact_files.format_label(file.stem)
+            tables.append(
+                table.assign(
+                    artifact=file.stem if file.stem in artifacts else shown_by.get(file.stem, file.stem), place=place
+                )
+            )
+    names = {"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
+    table = (
+        pd.concat(tables, ignore_index=True).rename(columns=names)
+        if tables
+        else pd.DataFrame(columns=[*KEY, "reported", "unit", "place"])
+    )
+    return table[~table["metric"].str.startswith("hyperparameter") & table["reported"].notna()].reset_index(drop=True)
+
+
+def format_settings(table: pd.DataFrame) -> pd.Series:
+    """The settings of printed numbers, with the baseline that a difference is against: ``baseline=ssa;n_train=100``."""
+    if "baseline" not in table:
+        return table["setting"]
+    baselines = "baseline=" + table["baseline"]
+    both = [table["setting"].fillna("").str.split(";"), baselines.fillna("")]
+    return pd.Series([";".join(sorted(filter(None, [*own, base]))) for own, base in zip(*both, strict=True)])
+
+
+def list_measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+    """The rows of a paper's finished tables that stand beside a printed number."""
+    tables = [pd.DataFrame(columns=[*KEY, "shown", *OURS])]
+    for artifact in list_made_artifacts(config, paper):
+        files = [file for file in artifact_files.list_outputs(config, paper, artifact) if file.endswith(".csv")]
+        for file in map(Path, files if artifact_files.find_script(artifact) == artifact_files.TABLE else []):
+            if {"paper_dataset", "reported", "verdict"} <= read_columns(file):
+                table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
+                tables.append(
+                    table[table["shown"].notna()].assign(artifact=artifact).reindex(columns=[*KEY, "shown", *OURS])
+                )
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+
+
+def read_columns(file: Path) -> set[str]:
+    """The names in the first line of a table, which may be empty."""
+    with file.open() as lines:
+        return set(next(lines, "").strip().split(","))
+
+
+def list_made_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
+    """The artifacts of a paper that are finished; none if the configuration leaves the paper out."""
+    if paper not in config["papers"]:
+        return []
+    return [
+        name
+        for name in experiments.load_experiments(paper)["artifacts"]
+        if all(Path(f).exists() for f in artifact_files.list_outputs(config, paper, name))
+    ]
+
+
+def gather_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+    """A row for each printed number and each data set that is used for it, in the unit of the table."""
+    table = list_printed(paper).merge(list_measured(config, paper), on=KEY, how="left")
+    table = table.astype(
+        dict.fromkeys(
+            ("reported", "reported_std", "shown", "ours", "ours_std", "difference", "smallest_visible", "seeds"), float
+        )
+    )
+    percent = (table["unit"] == "fraction") & ((table["shown"] / table["reported"] - 100).abs() < 1e-6)
+    table.loc[percent, ["reported", "reported_std"]] *= 100
+    table.loc[percent, "unit"] = "percent"
+    table["verdict"] = table["verdict"].fillna(NOT_RUN)
+    table["difference"] = table["difference"].round(12)  # what floats alone make is no difference
+    larger = table[["reported", "ours"]].abs().max(axis=1)
+    return table.assign(
+        paper=paper,
+        kind=table["verdict"].map(classify_verdict),
+        seeds=table["seeds"].fillna(0).astype(int),
+        relative=table["difference"].abs() / larger.where(larger > 0, 1),
+    ).drop(columns="shown")
+
+
+def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+    """A row for each claim, data set of the paper and data set that is used for it; what no finished table judges is
+    not run here. ``kind_of_row``: CLAIM, or COMPARISON where no sentence of the paper states it."""
+    file = experiments.find_paper(paper) / "claims.yaml"
+    claims = {claim.name: claim for claim in read_claims(file)[0]}
+    wanted = [(claim.name, ", ".join(datasets)) for claim in claims.values() for datasets in claim.rows]
+    order = {row: i for i, row in enumerate(wanted)}
+    judged = read_judged_claims(config, paper)
+    missing = set(wanted).difference(zip(judged["claim"], judged["dataset"], strict=True))
+    others = judge_claims(file, []) if missing else judged[:0]  # executing them on the printed numbers takes seconds
+    others = others.loc[[row in missing for row in zip(others["claim"], others["dataset"], strict=True)]]
+    table = pd.concat([judged, others], ignore_index=True) if len(judged) else others
+    table = table.assign(order=[order.get(row, -1) for row in zip(table["claim"], table["dataset"], strict=True)])
+    table = table[table["order"] >= 0].sort_values("order", kind="stable")  # without claims that left the file
+    words = {name: table[name].fillna("") for name in WORDS}
+    counts = {name: table[name].fillna(0).astype(int) for name in ("seeds", "k")}
+    table = table.assign(paper=paper, substitute=table["substitute"].eq(True), **words, **counts)
+    artifacts = {name: claim.artifact for name, claim in claims.items()}
+    kinds = {name: COMPARISON if claim.ours else CLAIM for name, claim in claims.items()}
+    table = table.assign(artifact=table["claim"].map(artifacts), kind_of_row=table["claim"].map(kinds))
+    return table.drop(columns="order").reset_index(drop=True)
+
+
+def read_judged_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
+    """The finished table of a paper's claims; no rows where there is none."""
+    if "claims" not in list_made_artifacts(config, paper):
+        return pd.DataFrame(columns=CLAIM_COLUMNS)
+    table, *_ = artifact_files.list_outputs(config, paper, "claims")
+    return pd.read_csv(Path(table).with_suffix(".csv")).reindex(columns=CLAIM_COLUMNS)

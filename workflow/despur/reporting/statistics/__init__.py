@@ -1,0 +1,1 @@
+"""Contrasts of measurements and what they decide. No files, no papers."""
