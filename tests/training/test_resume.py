@@ -1,5 +1,6 @@
 """A run that is killed at any moment and run again is bit-identical to an uninterrupted run."""
 
+import contextlib
 import json
 import os
 import select
@@ -158,10 +159,18 @@ def test_a_training_that_is_interrupted_says_so_in_one_line_and_keeps_its_checkp
     assert_same(project, uninterrupted, *TRAINED)
 
 
+def list_open_files(process):
+    """What the descriptors of a process point to; one may be closed between its listing and its reading."""
+    opened = []
+    for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            opened.append(descriptor.readlink())
+    return opened
+
+
 def wait_until_open(process, file):
     """Wait until a process has opened a file."""
-    opened = Path(f"/proc/{process.pid}/fd")
-    while file not in {each.resolve() for each in opened.iterdir()}:
+    while file not in list_open_files(process):
         assert process.poll() is None, "it ended without opening the file"
         time.sleep(0.01)
 
