@@ -42,7 +42,8 @@ def test_numbers_and_claims_are_counted_apart_and_a_number_on_two_data_sets_once
     lines = list(summarize_run(Path("config.yaml")))
     assert lines[0].startswith("Tables and figures: results/own/papers.")
     assert lines[1] == (
-        "Verdict: printed numbers: 1 agree, 1 differ; claims on the papers' own data: 1 fail; "
+        "Verdict: printed numbers: 1 agree, 1 differ (1 of 2 compared numbers of trained models agree, "
+        "0 are explained by a choice, 1 open; different measurements: 1); claims on the papers' own data: 1 fail; "
         "claims on substitute data: 2 hold, 1 undecided"
     )
     assert '"claims on substitute data": {\n    "hold": 2,\n    "fail": 0,' in format_json(lines)

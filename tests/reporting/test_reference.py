@@ -50,9 +50,11 @@ def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine
         assert use_ledger and not results.exists()
         words = ["agrees", "substitute data: not compared", "too noisy", "not run here", "undecided"]
         pd.DataFrame({"method": list("abcde"), "verdict": words}).to_csv(output / "scorecard.csv", index=False)
+        (output / "choices.csv").write_text("choice\nwider\n")
         yield "a line"
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reference, "give_verdicts", give_verdicts)
     kept = pd.read_csv(reference.keep_ledger_verdicts(tmp_path / "some.yaml"))
     assert list(kept["method"]) == ["a", "c", "e"]
+    assert pd.read_csv(reference.LEDGER_VERDICTS.with_name("choices.csv"))["choice"].tolist() == ["wider"]

@@ -1,5 +1,6 @@
 """Tables, claims, matrix and scorecard from records of the ledger alone."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -7,6 +8,11 @@ import pytest
 from records import add
 
 from despur.cli.summary import count_scorecard
+from despur.orchestration.configuration import load_configuration
+from despur.orchestration.experiments import load_experiments
+from despur.reporting import without_training
+from despur.reporting.numbers.choices import Choice
+from despur.reporting.runs.sources import find_sources
 from despur.reporting.without_training import give_verdicts
 from despur.storage import ledger
 
@@ -52,7 +58,31 @@ def test_records_alone_give_tables_matrix_and_scorecard():
 @pytest.mark.parametrize(("text", "use_ledger"), [(CONFIG, False), (CONFIG + "ledger: false\n", True)])
 def test_records_are_left_out_by_option_and_by_configuration(text, use_ledger, monkeypatch):
     monkeypatch.setattr("despur.reporting.without_training.make_tables", lambda config, shown: made.update(shown))
-    monkeypatch.setattr("despur.reporting.pages.scorecard.write", lambda config, prefix: None)
+    monkeypatch.setattr("despur.reporting.pages.scorecard.write", lambda config, prefix, chosen: None)
     made = {}
     judge(text, use_ledger)
     assert made and not any(runs for own in made.values() for runs in own.values())
+
+
+@pytest.mark.long
+def test_tables_under_a_choice_show_its_runs_in_the_place_of_the_others(monkeypatch):
+    method, measured = "erm+learning_rate=0.1", []
+    for seed in range(3):
+        made = add(ledger.LEDGER, seed + 10, method, machine=MACHINE)  # other predictions than those of erm
+        file = ledger.write(made.parent, f"s{seed}", json.loads(made.read_text()) | {"seed": seed})
+        made.unlink()
+        measured.append(ledger.load_record(str(file)).metrics()["best"]["test", "average_accuracy", ""])
+    choice = Choice("erm", {"learning_rate": "0.1"}, "App. E: not stated")
+    few = Choice("jtt", {"learning_rate": "0.1"}, "App. E: not stated")
+    add(ledger.LEDGER, 0, "jtt+learning_rate=0.1", machine=MACHINE)
+    paper = load_experiments("cnc")
+    monkeypatch.setattr(without_training, "read_choices", lambda own: [choice, few] if own == paper else [])
+    Path("some.yaml").write_text(CONFIG)
+    found = without_training.judge_choices(load_configuration(Path("some.yaml")), find_sources())
+    assert {paper: list(own) for paper, own in found.items()} == {"cnc": [method]}
+    rows = found["cnc"][method].query("artifact == 'table_1' and seeds > 0 and metric == 'average_accuracy'")
+    assert set(rows["method"]) == {"erm"}
+    assert rows["ours"].tolist() == pytest.approx([100 * sum(measured) / 3])
+    judge(CONFIG)
+    tried = pd.read_csv("results/verdicts/choices.csv").set_index("choice")["tried"]
+    assert tried[few.name] == f"colored_digits/{few.name}/s0" and len(tried[method].split()) == 3

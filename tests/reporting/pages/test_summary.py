@@ -6,7 +6,7 @@ from project import SOURCE
 
 from despur.reporting.claims.judging import CONTRADICTED
 from despur.reporting.pages import summary
-from despur.reporting.pages.scorecard_counts import COLUMNS, count_headline, count_verdicts
+from despur.reporting.pages.scorecard_counts import COLUMNS, count_headline, count_measurements, count_verdicts
 from despur.reporting.pages.tally import CLAIM, COMPARISON
 from despur.storage.store import InputError
 
@@ -72,7 +72,7 @@ def test_kept_scorecards_are_read(tmp_path, monkeypatch):
     (tmp_path / "mnist").mkdir()
     rows("number", method=["erm"], verdict=["agrees"]).to_csv(tmp_path / "mnist/scorecard.csv", index=False)
     line = next(line for line in summary.format_summary().splitlines() if "papers/cnc/" in line)
-    assert line.endswith("| 1 agrees, 0 differ, 0 too noisy | – | – |")
+    assert line.endswith("| 1 agrees, 0 differ, 0 too noisy (1 different measurement) | – | – |")
 
 
 def test_the_first_page_of_the_report_has_a_sentence_for_each_paper_of_the_run():
@@ -81,3 +81,18 @@ def test_the_first_page_of_the_report_has_a_sentence_for_each_paper_of_the_run()
     title, words = text.splitlines()
     assert title.startswith("Correct-N-Contrast") and words.startswith("   Of 186 printed numbers compared: none. ")
     assert words.endswith("Claims on the paper's data: none judged; on substitutes: 1 holds, 0 fail, 0 undecided.")
+
+
+def test_a_number_that_tables_repeat_is_one_measurement_and_one_of_the_data_is_of_no_model():
+    table = rows(
+        "number",
+        place=["Table 1", "Table 2", "Table 2", "text"],
+        method=["erm", "erm", "erm", None],
+        metric=["average_accuracy", "average_accuracy", "worst_group_accuracy", "minority_fraction"],
+        ours=[90.0, 90.0, 80.0, 0.5],
+        verdict=["agrees", "agrees", "differs", "agrees"],
+        explanation=["", "", "explained by erm+epochs=3", ""],
+    )
+    found = {"numbers": 3, "agrees": 2, "explained": 1, "open": 0, "measurements": 2}
+    assert count_measurements(table) == found
+    assert summary.format_measurements(found) == " (2 different measurements; 1 explained)"

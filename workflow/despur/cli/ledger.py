@@ -45,8 +45,8 @@ def check_ledger(action: str) -> Iterator[str]:
         if not (readme := Path("README.md")).exists():
             raise SettingError(f"{readme} is not there: start this in the folder of a clone of despur")
         summary.check_marks(readme.read_text())
-        yield from write_reports()
         yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
+        yield from write_reports()
         summary.renew_summary(readme)
         yield f"written  {readme}"
         return

@@ -9,6 +9,8 @@ import numpy as np
 
 from despur.cli.rows import Row
 from despur.orchestration.experiments import find_papers, load_experiments
+from despur.reporting.numbers.choices import list_tried, read_choices
+from despur.reporting.statistics.contrasts import SEEDS
 from despur.specs.names import parse
 from despur.storage import ledger
 from despur.storage.standing import JudgedRecord, judge_records
@@ -50,7 +52,21 @@ def report_paper(paper: str, folder: Path = ledger.LEDGER) -> str:
     for (data, method), own in sorted(groups.items()):
         seeds = sorted(each.record.content["seed"] for each in own)
         lines.append(f"| `{data}` | `{method}` | {', '.join(map(str, seeds))} | {describe_accuracies(own)} |")
-    return "\n".join([*lines, "", describe_hours([each for own in groups.values() for each in own])]) + "\n"
+    counted = [each for own in groups.values() for each in own]
+    return "\n".join([*lines, "", describe_hours(counted), *describe_choices(paper, counted)]) + "\n"
+
+
+def describe_choices(paper: str, records: list[JudgedRecord]) -> list[str]:
+    """A line for each choice that the paper leaves open: which runs were made of it; nothing for a paper without."""
+    choices = read_choices(load_experiments(paper))
+    if not choices:
+        return []
+    lines = ["", "| choice that the paper leaves open | source | runs of it |", "| --- | --- | --- |"]
+    for choice in choices:
+        tried = list_tried(choice, [each.key for each in records])
+        lines.append(f"| `{choice.name}` | {choice.source} | {', '.join(f'`{key}`' for key in tried) or 'none yet'} |")
+    said = f"A choice explains a number from {SEEDS} seeds on: the scorecard of `make verdicts` says which."
+    return [*lines, "", said]
 
 
 def describe_hours(records: list[JudgedRecord]) -> str:

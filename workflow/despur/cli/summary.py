@@ -45,15 +45,28 @@ def count_scorecard(scorecard: Path) -> Row:
     """The verdicts of scorecard.csv in one line."""
     import pandas as pd
 
-    from despur.reporting.pages.scorecard_counts import count_verdicts
+    from despur.reporting.pages.scorecard_counts import count_measurements, count_verdicts
 
     table = pd.read_csv(scorecard, low_memory=False)
     counts = {
         TITLES[data]: {WORDS.get(word, word): found[word] for word in COUNTED if word in found}
         for data, found in count_verdicts(table).items()
     }
-    said = "; ".join(f"{what}: {format_counts(own)}" for what, own in counts.items())
-    return Row(f"Verdict: {said}", "verdicts", **counts)
+    of_models = count_measurements(table)
+    said = [f"{what}: {format_counts(own)}" for what, own in counts.items()]
+    if of_models["numbers"]:
+        said[0] += f" ({describe_measurements(of_models)})"
+    return Row(f"Verdict: {'; '.join(said)}", "verdicts", **counts, of_models=of_models)
+
+
+def describe_measurements(found: dict[str, int]) -> str:
+    """``8 of 85 compared numbers of trained models agree, 2 are explained by a choice, 75 open; 50 different
+    measurements``."""
+    return (
+        f"{found['agrees']} of {found['numbers']} compared numbers of trained models agree, "
+        f"{found['explained']} are explained by a choice, {found['open']} open; "
+        f"different measurements: {found['measurements']}"
+    )
 
 
 def format_counts(counts: dict[str, int]) -> str:

@@ -24,6 +24,8 @@ from despur.reporting.without_training import give_verdicts
 from despur.specs.settings import SettingError
 from despur.storage.store import write_csv, write_json
 
+LEDGER_VERDICTS = REFERENCE / "ledger/scorecard.csv"
+
 
 def list_artifact_folders(config: dict[str, Any], paper: str) -> list[Path]:
     """The finished folders behind all artifacts of a paper; some artifacts show data alone, of which nothing was
@@ -79,14 +81,15 @@ def keep_scorecard(outputs: Path, target: Path) -> None:
 
 def keep_ledger_verdicts(configfile: Path) -> Path:
     """The file in which is kept what the ledger's records say about a configuration, without runs of this machine:
-    the rows of scorecard.csv that have a verdict."""
-    target = REFERENCE / "ledger/scorecard.csv"
+    the rows of scorecard.csv that have a verdict. Beside it: the choices that papers leave open."""
+    LEDGER_VERDICTS.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         for _ in give_verdicts(configfile, Path(folder), use_ledger=True, results=Path(folder) / "no runs"):
             pass
         rows = pd.read_csv(Path(folder) / "scorecard.csv", dtype=str)
-    write_csv(target, rows[rows["verdict"].isin([*COMPARED, *JUDGED])])
-    return target
+        shutil.copy(Path(folder) / "choices.csv", LEDGER_VERDICTS.with_name("choices.csv"))
+    write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *JUDGED])])
+    return LEDGER_VERDICTS
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 import multiprocessing
 import runpy
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -13,11 +14,20 @@ import pandas as pd
 
 from despur.orchestration import configuration, matrix
 from despur.orchestration.artifact_files import TABLE, find_script, list_artifacts, list_outputs, list_run_inputs
-from despur.orchestration.experiments import RESULTS, ArtifactRun, configure_artifact, find_paper, list_artifact_runs
+from despur.orchestration.experiments import (
+    RESULTS,
+    ArtifactRun,
+    configure_artifact,
+    find_paper,
+    list_artifact_runs,
+    load_experiments,
+)
+from despur.reporting.numbers.choices import list_tried, read_choices, select_runs
 from despur.reporting.numbers.tables import append_warnings
-from despur.reporting.pages import scorecard
+from despur.reporting.pages import scorecard, tally
 from despur.reporting.runs import recorded
 from despur.reporting.runs.sources import Sources, attach_sources, explain_records, find_sources
+from despur.reporting.statistics.contrasts import SEEDS
 from despur.specs.paths import locate_result
 from despur.storage.ledger import load_record
 from despur.storage.store import write_csv
@@ -42,7 +52,8 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Pat
         comparison.write(compared, Path(matrix.list_outputs(config)[0]).with_suffix(""))
     every = [*compared, *(run for own in shown.values() for runs in own.values() for run in runs)]
     yield from write_evidence(sources, every, output / "evidence.csv")
-    scorecard.write(config, output / "scorecard")
+    write_choices(config, sources, output / "choices.csv")
+    scorecard.write(config, output / "scorecard", judge_choices(config, sources))
     yield f"{output / 'scorecard.html'}: the scorecard; {output / 'papers'}: the tables"
 
 
@@ -88,6 +99,34 @@ def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
         write[artifact](runs, output)
         append_warnings(output, runs)
     sys.path.pop(0)
+
+
+def judge_choices(config: Mapping[str, Any], sources: Sources) -> dict[str, dict[str, pd.DataFrame]]:
+    """Of each paper the printed numbers beside ours under each choice that has enough seeds, from its runs alone."""
+    found: dict[str, dict[str, pd.DataFrame]] = {}
+    for paper in config["papers"]:
+        for choice in read_choices(load_experiments(paper)):
+            if (own := select_runs(choice, sources)).seeds >= SEEDS:
+                with tempfile.TemporaryDirectory() as folder:
+                    there = {**config, "outputs": folder}
+                    make_tables(there, {paper: list_measured_runs(there, paper, own)})
+                    found.setdefault(paper, {})[choice.name] = tally.gather_numbers(there, paper)
+    return found
+
+
+def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> None:
+    """A row for each choice that a paper leaves open: its source, and which of its runs were measured."""
+    rows = [
+        {
+            "paper": paper,
+            "choice": choice.name,
+            "source": choice.source,
+            "tried": " ".join(list_tried(choice, sources.where)),
+        }
+        for paper in config["papers"]
+        for choice in read_choices(load_experiments(paper))
+    ]
+    write_csv(file, pd.DataFrame(rows, columns=["paper", "choice", "source", "tried"]))
 
 
 def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -> Iterator[str]:

@@ -20,7 +20,7 @@ from despur.orchestration import configuration
 from despur.reporting.numbers import verdicts
 from despur.reporting.pages import summary
 from despur.reporting.pages.scorecard_counts import JUDGED
-from despur.reporting.pages.scorecard_page import Page
+from despur.reporting.pages.scorecard_page import NO_CHOICES, Chosen, Page
 from despur.specs.declarations import PACKAGE
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, atomic, write_csv
@@ -70,9 +70,10 @@ def render(page: Page) -> str:
     )
 
 
-def write(config: Mapping[str, Any], prefix: Path) -> Page:
-    """``prefix``.html, .csv and .rst (the first page of the report), each atomically; what they show."""
-    page = Page(config, prefix)
+def write(config: Mapping[str, Any], prefix: Path, chosen: Chosen = NO_CHOICES) -> Page:
+    """``prefix``.html, .csv and .rst (the first page of the report), each atomically; what they show. ``chosen``: the
+    numbers of a paper under choices that it leaves open."""
+    page = Page(config, prefix, chosen)
     write_csv(prefix.with_suffix(".csv"), page.rows)
     for kind, text in (("html", render(page)), ("rst", summary.format_first_page(page.rows))):
         with atomic(prefix.with_suffix(f".{kind}")) as temporary:

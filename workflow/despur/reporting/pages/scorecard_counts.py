@@ -44,8 +44,11 @@ COLUMNS = [
     "substitute",
     "measured",
     "verdict",
+    "explanation",
     "advice",
 ]
+# What tells measurements apart; two that agree to the last digit in mean and deviation are one.
+MEASUREMENT = ["paper", "metric", "data", "ours", "ours_std"]
 CLAIM_KEY = ["paper", "claim", "paper_dataset"]  # what tells claims apart
 JUDGED = ("holds", "fails", "undecided")
 
@@ -99,6 +102,24 @@ def count_verdicts(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
         "numbers": verdicts.count_numbers(numbers),
         "own": count_claims(claims, substitute=False),
         "substitute": count_claims(claims, substitute=True),
+    }
+
+
+def count_measurements(rows: pd.DataFrame) -> dict[str, int]:
+    """Of rows of scorecards, the compared numbers of trained models: how many; how many of them agree, are
+    ``explained`` by a choice, or ``open``; how many different ``measurements`` they are, as tables repeat some."""
+    compared = rows["verdict"].isin(verdicts.COMPARED) & rows["method"].notna() & (rows["kind_of_row"] == "number")
+    worst_first = rows[compared].sort_values("verdict", key=lambda kinds: kinds.map(verdicts.KINDS.index))
+    numbers = worst_first.drop_duplicates([*verdicts.NUMBER])
+    agree = numbers["verdict"] == "agrees"
+    why = numbers.reindex(columns=["explanation"])["explanation"].astype(str)  # kept scorecards may lack it
+    explained = ~agree & why.str.startswith("explained")
+    return {
+        "numbers": len(numbers),
+        "agrees": int(agree.sum()),
+        "explained": int(explained.sum()),
+        "open": int((~agree & ~explained).sum()),
+        "measurements": len(numbers.drop_duplicates(MEASUREMENT)),
     }
 
 

@@ -5,6 +5,7 @@ import base64
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -13,20 +14,23 @@ import yaml
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.configuration_files import list_files, load_merged
 from despur.reporting.numbers import verdicts
+from despur.reporting.numbers.choices import explain_numbers
 from despur.reporting.pages import cost, origin, tally
 from despur.reporting.pages.scorecard_counts import count_headline, join_tables, split_claims, sum_numbers
 from despur.storage.group_warnings import describe_warnings
 
 COMPARED = (*verdicts.COMPARED, "undecided")  # the kinds of numbers that stand on the page unfolded
+Chosen = Mapping[str, Mapping[str, pd.DataFrame]]  # by paper and choice: its numbers
+NO_CHOICES: Chosen = MappingProxyType({})
 
 
 class Page:
     """What the template shows. Links are relative to the page."""
 
-    def __init__(self, config: Mapping[str, Any], target: Path) -> None:
+    def __init__(self, config: Mapping[str, Any], target: Path, chosen: Chosen = NO_CHOICES) -> None:
         self.config, self.folder, self.file = config, target.parent, configuration.find_file(config)
         self.tables = {
-            name: (tally.gather_numbers(config, name), tally.gather_claims(config, name))
+            name: (gather_explained(config, name, chosen), tally.gather_claims(config, name))
             for name in experiments.list_papers()
         }
         self.papers = [self.paper(name) for name in self.tables]
@@ -129,6 +133,12 @@ class Page:
         asked = {key: value for key, value in self.config.items() if value != {}}
         shown = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
         return {**origin.describe_code(), "data": origin.describe_data(self.config), "config": shown}
+
+
+def gather_explained(config: Mapping[str, Any], paper: str, chosen: Chosen) -> pd.DataFrame:
+    """A paper's numbers, and of those that do not agree whether a choice explains them."""
+    numbers = tally.gather_numbers(config, paper)
+    return numbers.assign(explanation=explain_numbers(numbers, chosen.get(paper, {})))
 
 
 def collect_notes(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:

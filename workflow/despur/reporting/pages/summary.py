@@ -13,11 +13,11 @@ import pandas as pd
 from despur.orchestration import experiments
 from despur.reporting.numbers.verdicts import COMPARED
 from despur.reporting.pages import tally
-from despur.reporting.pages.scorecard_counts import COLUMNS, count_verdicts
+from despur.reporting.pages.scorecard_counts import COLUMNS, count_measurements, count_verdicts
 from despur.storage.store import InputError, atomic
 
 REFERENCE = experiments.PAPERS.parents[1] / experiments.REFERENCE
-START, END = "<!-- results: written by make reference -->", "<!-- end of results -->"
+START, END = "<!-- results: written by make reference and despur ledger report -->", "<!-- end of results -->"
 TITLES = ["paper", "printed numbers", "compared numbers", "claims on the paper's data", "claims on substitutes"]
 
 
@@ -48,9 +48,17 @@ def format_numbers(found: dict[str, int]) -> str:
 
 def summarize_paper(scorecard: pd.DataFrame, paper: str) -> list[str]:
     """The cells of a paper, behind its title."""
-    found = count_verdicts(scorecard[scorecard["paper"] == paper])
+    own = scorecard[scorecard["paper"] == paper]
+    found = count_verdicts(own)
     claims = [format_claims(found[data]) for data in ("own", "substitute")]
-    return [str(len(tally.list_printed(paper))), format_numbers(found["numbers"]), *claims]
+    numbers = format_numbers(found["numbers"]) + format_measurements(count_measurements(own))
+    return [str(len(tally.list_printed(paper))), numbers, *claims]
+
+
+def format_measurements(found: dict[str, int]) -> str:
+    """`` (41 different measurements; 2 explained)``; nothing where there are none."""
+    count, explained = found["measurements"], f"; {found['explained']} explained" if found["explained"] else ""
+    return f" ({count} different measurement{'s' * (count != 1)}{explained})" if count else ""
 
 
 def format_summary() -> str:
