@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 
-from despur.cli import measurements
 from despur.metrics.predictions import OWN, Prediction
 from despur.metrics.resampling import plan_checksum
+from despur.reporting.runs import record_checks
 from despur.specs.resolution import resolve
 from despur.storage import ledger
 from despur.storage.cards import make_card
@@ -39,7 +39,7 @@ def add(folder, seed=0, method="erm", dataset=None, **changes):
         resolve("datasets", "colored_digits").points[0],
         resolve("methods", method, "colored_digits").points[0],
     )
-    values = measurements.compute_from_predictions(dataset, guessed)
+    values = record_checks.compute_from_predictions(dataset, guessed)
     draws = {("test", "alignment_loss", ""): encode(rng.normal(size=20).astype(np.float16))}
     content = {
         "schema": 1,

@@ -19,8 +19,8 @@ from despur.cli import recording as record
 from despur.metrics.codes import FEW, decode_predicted, encode_logits, encode_predicted
 from despur.metrics.predictions import OWN, Prediction
 from despur.metrics.resampling import counts
+from despur.reporting.runs import record_checks, run_files
 from despur.reporting.runs import recorded as recorded_rows
-from despur.reporting.runs import run_files
 from despur.specs import declarations
 from despur.specs.paths import Run, locate_result
 from despur.specs.resolution import resolve
@@ -133,7 +133,7 @@ def test_metrics_on_bootstrap_samples_follow_from_predictions_or_are_drawn(finis
             )[columns]
             found = each.bootstrap_values()
             for key, codes in each.predictions().items():
-                for metric, group, values in measurements.score(labels, Prediction(*key, codes), weights):
+                for metric, group, values in record_checks.score(labels, Prediction(*key, codes), weights):
                     if metric != "samples":
                         found["test", metric, group] = values[1:]
             read = [key for key in own.index if measurements.is_read(key, 5)]
@@ -335,7 +335,7 @@ def tables(dataset, predictions, draws):
     """metrics.csv and resamples.parquet as evaluation writes them, with the metrics of predictions and made-up
     others."""
     rng = np.random.default_rng(1)
-    found = measurements.compute_from_predictions(dataset, predictions)
+    found = record_checks.compute_from_predictions(dataset, predictions)
     by_class = [
         (f"class_{kind}", name)
         for kind in ("average_loss", "worst_group_loss", "bound", "bound_alignment", "loss_ceiling")

@@ -12,11 +12,12 @@ from helpers import quick
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from project import SOURCE
 from records import add, labels, rewrite
 
-from despur.cli import measurements
 from despur.cli.record_checks import check_ledger
 from despur.metrics.predictions import OWN, Prediction
+from despur.reporting.runs import record_checks
 from despur.reporting.runs.sources import find_sources
 from despur.specs import declarations
 from despur.specs.declarations import list_components, read_declarations, revision
@@ -103,15 +104,15 @@ def test_a_card_holds_all_that_metrics_of_predictions_need(tmp_path, own_groups)
         ]
         guessed += [Prediction(split, "probe_accuracy", "few", guessed[0].codes)]
         np.testing.assert_equal(
-            measurements.compute_from_predictions(card, guessed),
-            measurements.compute_from_predictions(dataset, guessed),
+            record_checks.compute_from_predictions(card, guessed),
+            record_checks.compute_from_predictions(dataset, guessed),
         )
 
 
 def found(folder):
     """What is wrong with a ledger, a line each."""
     lines = []
-    with pytest.raises(SettingError, match="faults"):
+    with pytest.raises(SettingError, match="fault"):
         for line in check_ledger(folder):
             lines.append(line)
     return lines
@@ -175,8 +176,15 @@ def without(key):
         ),
         (spoil("predictions", "test", OWN, "", value="u1 40 abc"), "not an array"),
         (spoil("draws", "test", "alignment_loss", "", value=encode(np.array([np.inf], np.float16))), "not finite"),
-        (spoil("card", value="card-000000000000"), "is not there or cannot be read"),
-        (spoil("card", value=None), "is not there or cannot be read"),
+        (spoil("card", value="card-000000000000"), "card-000000000000.json: not there, truncated"),
+        (spoil("card", value=None), "has predictions and names no card"),
+        (spoil("predictions", value={}), "average_accuracy  does not follow from predictions"),
+        (spoil("commit", value="main"), "commit 'main' is not"),
+        (spoil("finished", value="yesterday"), "finished 'yesterday' is no time"),
+        (spoil("finished", value="2026-01-01T00:00:00"), "is no time with its zone"),
+        (spoil("revisions", value={"methods/erm": "2"}), "revisions of methods/erm are no whole numbers"),
+        (spoil("run", "seconds", value="long"), "seconds is 'long', not a number"),
+        (spoil("machine", "peak_memory_mb", value=-1.0), "peak_memory_mb is -1.0, not a number"),
         (spoil("specification", "method", "epochz", value=1), "epochz"),
         (spoil("specification", "method", "learning_rate", value=-1.0), "learning_rate=-1"),
         (spoil("specification", "method", "encoder", value={}), "not settings by name"),
@@ -191,7 +199,7 @@ def test_each_fault_names_its_file_and_the_other_records_are_still_read(tmp_path
     assert good in [record.path for record in ledger.load(tmp_path)[0]]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"schema": NaN}', '{"schema": 1}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"schema": NaN}', '{"schema": 1e999}', '{"schema": 1}'])
 def test_broken_files_are_named_and_the_others_read(tmp_path, text):
     good, bad = add(tmp_path), add(tmp_path, seed=1)
     bad.write_text(text)
@@ -238,7 +246,11 @@ def test_the_command_checks_the_ledger_of_the_folder_it_is_called_in(tmp_path):
         )
 
     wrong = ask()
-    assert wrong.returncode == 1 and "schema 7" in wrong.stdout and wrong.stderr == "error: results/ledger: 1 faults\n"
+    assert (
+        wrong.returncode == 1
+        and "schema 7" in wrong.stdout
+        and wrong.stderr.startswith("error: results/ledger: 1 fault. Remove")
+    )
     bad.unlink()
     assert ask().returncode == 0
 
@@ -369,3 +381,7 @@ def test_ledgers_of_two_clones_that_ran_different_seeds_are_merged_by_git_alone(
     assert line.endswith("4 records, 1 cards, no fault")
     sources = find_sources(results=tmp_path, folder=tmp_path / "one" / ledger.LEDGER)
     assert sorted(sources.where) == [f"colored_digits/erm/s{seed}" for seed in range(4)]
+
+
+def test_the_ledger_of_this_project_has_no_fault():
+    assert list(check_ledger(SOURCE / ledger.LEDGER))[-1].endswith(" no fault")

@@ -3,18 +3,20 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
-from records import add, labels
+from records import add, labels, rewrite
 
+from despur.metrics.predictions import OWN
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.runs import recorded
 from despur.reporting.runs.artifact_metrics import load_metrics, load_resamples
 from despur.reporting.runs.run_files import count_test_originals, load_abouts, load_labels, load_upstream
 from despur.reporting.runs.sources import attach_sources, explain_records, find_sources
 from despur.specs.paths import locate_result
 from despur.storage import ledger
 from despur.storage.abouts import read_abouts, read_upstream
+from despur.storage.coding import encode
 from despur.storage.store import InputError
 
 FOLDER = "results/runs/colored_digits/erm/s0-4"
@@ -98,14 +100,40 @@ def test_what_cannot_be_read_is_told_and_the_rest_counts():
     odd = ledger.write(unknown.parent, "s2", content)
     sources = find_sources()
     assert used(sources) == {OF(0): str(good)}
-    assert [fault.split(":")[0] for fault in sources.faults] == [str(bad)]
-    assert "epochz" in sources.records[odd][1]
+    assert [fault.split(":")[0] for fault in sources.faults] == [str(bad), str(odd)]
+    assert "epochz" in sources.faults[1] and set(sources.records) == {good}
 
 
-def test_draws_of_other_bootstrap_samples_are_refused():
-    add(ledger.LEDGER, resampling={"test": "of another plan"})
-    with pytest.raises(recorded.InputError, match="other bootstrap samples"):
-        load_resamples(list(attach_sources([ERM], find_sources())))
+def set_value(*keys, value):
+    """Writes a value into the content of a record."""
+
+    def change(content):
+        *outer, last = keys
+        for key in outer:
+            content = content[key]
+        content[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (set_value("resampling", value={"test": "of another plan"}), "other bootstrap samples"),
+        (set_value("metrics", "best", "test", "average_accuracy", "", value=0.5), "by predictions"),
+        (set_value("metrics", "best", "test", value=3), "not values by split"),
+        (set_value("predictions", "test", OWN, "", value="u1 40 abc"), "not an array"),
+        (set_value("predictions", "test", OWN, "", value=encode(np.zeros(3, np.uint8))), "for 40 samples"),
+        (set_value("card", value="card-000000000000"), "card-000000000000"),
+        (set_value("seed", value=7), "lies elsewhere"),
+    ],
+)
+def test_a_record_that_the_check_refuses_is_told_and_the_rest_is_used(change, told):
+    good, bad = add(ledger.LEDGER), rewrite(add(ledger.LEDGER, 1), change)
+    sources = find_sources()
+    assert sources.faults and all(fault.startswith(f"{bad}: ") for fault in sources.faults)
+    assert told in sources.faults[0] and used(sources) == {OF(0): str(good)}
+    assert len(load_resamples(list(attach_sources([ERM], sources)))) > 0
 
 
 def test_results_of_other_stages_are_read_where_they_are_here(tmp_path):

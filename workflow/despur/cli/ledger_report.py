@@ -1,8 +1,9 @@
 """What the ledger has measured of each paper, as the paper folders' READMEs show it between two marks."""
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from despur.cli.rows import Row
 from despur.orchestration.experiments import find_papers, load_experiments
 from despur.reporting.numbers.choices import list_tried, read_choices
+from despur.reporting.runs.record_checks import list_faults
 from despur.reporting.statistics.contrasts import SEEDS
 from despur.specs.names import parse
 from despur.storage import ledger
@@ -38,22 +40,53 @@ def insert_report(text: str, report: str) -> str:
 
 
 def report_paper(paper: str, folder: Path = ledger.LEDGER) -> str:
-    """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds.
-    Below them the hours that were spent."""
+    """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds (and
+    deviations). Below them the hours that were spent, and the choices that were tried."""
     known = load_experiments(paper)["datasets"]
-    groups: dict[tuple[str, str], list[JudgedRecord]] = {}
-    for each in judge_records(ledger.load(folder)[0]):
+    groups: dict[tuple[str, str], dict[int, JudgedRecord]] = {}
+    for each in judge_records(record for record in ledger.load(folder)[0] if not list_faults(record, folder)):
         if not each.reason and parse(each.record.content["dataset"])[0] in known:
             data, method, _ = each.key.split("/")
-            groups.setdefault((re.sub(r"\+draw=\d+", "", data), method), []).append(each)
+            own = groups.setdefault((re.sub(r"\+draw=\d+", "", data), method), {})
+            own[each.record.content["seed"]] = each
     if not groups:
         return "Nothing yet.\n"
-    lines = ["| data set | method | seeds | accuracies in % |", "| --- | --- | --- | --- |"]
-    for (data, method), own in sorted(groups.items()):
-        seeds = sorted(each.record.content["seed"] for each in own)
-        lines.append(f"| `{data}` | `{method}` | {', '.join(map(str, seeds))} | {describe_accuracies(own)} |")
-    counted = [each for own in groups.values() for each in own]
-    return "\n".join([*lines, "", describe_hours(counted), *describe_choices(paper, counted)]) + "\n"
+    counted = {name: [own[seed] for seed in range(count_seeds(own))] for name, own in groups.items()}
+    accuracies = {name: measure_accuracies(own) for name, own in counted.items()}
+    columns = list(dict.fromkeys(metric for own in accuracies.values() for metric in own))
+    lines = [["data set", "method", "seeds", *columns], ["---"] * (3 + len(columns))]
+    for name in sorted(groups, key=lambda name: (-len(groups[name]), name)):
+        cells = [accuracies[name].get(column, "–") for column in columns]
+        lines.append([*(f"`{part}`" for part in name), describe_seeds(groups[name]), *cells])
+    every = [each for own in groups.values() for each in own.values()]
+    text = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([*text, "", describe_hours(every), *describe_choices(paper, every)]) + "\n"
+
+
+def count_seeds(seeds: Collection[int]) -> int:
+    """How many seeds count: those from 0 on, up to the first that is missing."""
+    return next(seed for seed in itertools.count() if seed not in seeds)
+
+
+def describe_seeds(seeds: Collection[int]) -> str:
+    """``0, 1, 2``; of seeds that do not count: ``0; not 2, as 1 is missing``."""
+    count = count_seeds(seeds)
+    others = ", ".join(str(seed) for seed in sorted(seeds) if seed > count)
+    counted = ", ".join(map(str, range(count)))
+    return f"{counted or 'none'}; not {others}, as {count} is missing" if others else counted
+
+
+def describe_hours(records: list[JudgedRecord]) -> str:
+    """How many hours training has taken on each device, and where the hours of what is open are listed."""
+    hours = Counter[str]()
+    for each in records:
+        hours[each.record.content["machine"]["device"]] += each.record.content["run"]["seconds"] / 3600
+    spent = ", ".join(f"{value:.1f} hours on {device}" for device, value in sorted(hours.items()))
+    return (
+        "Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
+        f"Stage 2 of these runs took {spent}, from start to end. "
+        "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
+    )
 
 
 def describe_choices(paper: str, records: list[JudgedRecord]) -> list[str]:
@@ -69,25 +102,15 @@ def describe_choices(paper: str, records: list[JudgedRecord]) -> list[str]:
     return [*lines, "", said]
 
 
-def describe_hours(records: list[JudgedRecord]) -> str:
-    """How many hours training has taken on each device, and where the hours of what is open are listed."""
-    hours = Counter[str]()
-    for each in records:
-        hours[each.record.content["machine"]["device"]] += each.record.content["run"]["seconds"] / 3600
-    spent = ", ".join(f"{value:.1f} hours on {device}" for device, value in sorted(hours.items()))
-    return f"Training took {spent}. `despur plan --open` lists the hours of what is open."
-
-
-def describe_accuracies(records: list[JudgedRecord]) -> str:
-    """``test_ood probe accuracy with 1% of the labels 89.8, ...``: of all test samples; of probes, with the first share
-    of labels."""
+def measure_accuracies(records: list[JudgedRecord]) -> dict[str, str]:
+    """``95.4 (1.0)``, in percent, mean and deviation over seeds, by metric: of all test samples; of probes, with the
+    first share of labels."""
     values = [each.record.metrics()["best"] for each in records]
-    found: dict[str, float] = {}
-    seen: set[tuple[str, str]] = set()
-    for (split, metric, group), _ in values[0].items():
-        name = f"{split} {metric.replace('_', ' ')}" + (f" with {group} of the labels" if group else "")
-        shown = split.startswith("test") and metric in METRICS and (split, metric) not in seen
-        if shown:
-            seen.add((split, metric))
-            found[name] = 100 * float(np.mean([own.get((split, metric, group), np.nan) for own in values]))
-    return ", ".join(f"{name} {value:.1f}" for name, value in found.items())
+    found: dict[tuple[str, str], str] = {}
+    for key in values[0] if values else ():
+        split, metric, _ = key
+        if split.startswith("test") and metric in METRICS and (split, metric) not in found:
+            own = 100 * np.array([each.get(key, np.nan) for each in values])
+            spread = f" ({own.std(ddof=1):.1f})" if len(own) > 1 else ""
+            found[split, metric] = f"{own.mean():.1f}{spread}"
+    return {f"{split.replace('_', ' ')}: {metric.replace('_', ' ')}": text for (split, metric), text in found.items()}

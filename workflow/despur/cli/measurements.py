@@ -5,15 +5,16 @@ Bootstrap values are a metric's values on bootstrap samples of test originals (d
 deviations from its value on all of them. Kept are metrics that tables and claims read: of all samples together, of
 probes and, of few classes, by class."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from despur.metrics.codes import FEW
-from despur.metrics.predictions import Prediction, predict, score
+from despur.metrics.predictions import predict
 from despur.metrics.resampling import plan_checksum
+from despur.reporting.runs.record_checks import compute_from_predictions, list_differences
 from despur.specs.paths import Run
 from despur.storage.coding import encode
 from despur.storage.finished_runs import list_bootstrap_columns
@@ -21,7 +22,6 @@ from despur.storage.ledger import Key, nest
 from despur.storage.store import Array, Dataset, InputError
 
 GROUPS = 64  # a metric with more groups is kept of all samples together: predictions say what it is in each group
-ROUNDING = 1e-9  # by so much a value may differ that is summed in another order
 
 
 def measure(
@@ -64,24 +64,6 @@ def measure(
 
 def by_key(table: pd.DataFrame) -> pd.DataFrame:
     return table.set_index(["split", "metric", "group"])
-
-
-def compute_from_predictions(dataset: Dataset, predictions: Iterable[Prediction]) -> dict[Key, float]:
-    """Every metric that is a function of predictions."""
-    return {
-        (each.split, metric, group): float(np.squeeze(value))
-        for each in predictions
-        for metric, group, value in score(dataset, each, np.ones((1, len(each.codes))))
-    }
-
-
-def list_differences(found: Mapping[Key, float], stated: Mapping[Key, float]) -> list[str]:
-    """Which of the stated values are others than those found, in words."""
-    return [
-        f"{' '.join(key)} is {stated[key]}, but {value} by predictions"
-        for key, value in found.items()
-        if key in stated and not np.isclose(value, stated[key], rtol=0, atol=ROUNDING, equal_nan=True)
-    ]
 
 
 def are_equal(one: Mapping[Key, float], other: Mapping[Key, float]) -> bool:

@@ -66,7 +66,7 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
 
     found = list(list_open_runs(config, find_sources(config["ledger"])))
     hours = [sum(resources.estimate_seconds(job, device)[0] for job in each.jobs) / 3600 for each in found]
-    yield f"{'runs':>6}{f'{device.upper()} hours':>12}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
+    yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
     order = sorted(
         zip(found, hours, strict=True), key=lambda pair: [-len(pair[0].numbers) / pair[1], -len(pair[0].claims)]
     )
@@ -77,7 +77,7 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     )
     total = sum(resources.estimate_seconds(job, device)[0] for job in jobs) / 3600
     yield Row(
-        f"{len(runs):>6,}{total:>12,.1f}{len(numbers):>9,}{'':>10}{len(claims):>8,}  all, shared once",
+        f"{len(runs):>7,}{total:>15,.2f}{len(numbers):>9,}{'':>10}{len(claims):>8,}  all, shared once",
         "open_in_all",
         runs=len(runs),
         hours=total,
@@ -90,7 +90,7 @@ def format_open(each: "OpenRuns", hours: float) -> Row:
     """How many runs are open, their hours, how many printed numbers and claims wait for them, and what they are."""
     run, numbers, claims = each.artifact_run, len(each.numbers), len(each.claims)
     return Row(
-        f"{len(each.runs):>6,}{hours:>12,.2f}{numbers:>9,}{numbers / hours:>10,.1f}{claims:>8,}  "
+        f"{len(each.runs):>7,}{hours:>15,.2f}{numbers:>9,}{numbers / hours:>10,.1f}{claims:>8,}  "
         f"{run.paper} {', '.join(each.artifacts)}: {Path(run.folders[0]).parent}",
         "open",
         paper=run.paper,

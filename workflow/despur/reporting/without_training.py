@@ -26,7 +26,7 @@ from despur.reporting.numbers.choices import list_tried, read_choices, select_ru
 from despur.reporting.numbers.tables import append_warnings
 from despur.reporting.pages import scorecard, tally
 from despur.reporting.runs import recorded
-from despur.reporting.runs.sources import Sources, attach_sources, explain_records, find_sources
+from despur.reporting.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
 from despur.reporting.statistics.contrasts import SEEDS
 from despur.specs.paths import locate_result
 from despur.storage.ledger import load_record
@@ -130,7 +130,7 @@ def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> No
 
 
 def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -> Iterator[str]:
-    """A row for each record: whether it counts, and why not."""
+    """A row for each record: whether it counts, and why not; a line for each that is shown here and does not."""
     used = {key: where for run in shown for key, where in run.sources}
     rows = []
     for path, key, reason in explain_records(sources, used):
@@ -146,6 +146,11 @@ def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -
             }
         )
     write_csv(file, pd.DataFrame(rows, columns=["record", "run", "counts", "reason", "measured", "finished"]))
-    count = sum(row["counts"] for row in rows)
+    refused = [row for row in rows if row["reason"] not in ("", NOT_SHOWN)]
+    yield from (f"not counted: {row['record']}: {row['reason']}" for row in refused)
+    count, unshown = (sum(row["reason"] == reason for row in rows) for reason in ("", NOT_SHOWN))
     here = sum(not where.endswith(".json") for where in used.values())
-    yield f"{count} of {len(rows)} records count ({file} says why others do not), and {here} runs of this machine"
+    yield (
+        f"{count} of {len(rows)} records count ({unshown} are of runs that no table here shows; {file} lists all), "
+        f"and {here} runs of this machine"
+    )

@@ -9,8 +9,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -65,14 +66,16 @@ def digest(text: str) -> str:
 def read(path: Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     """The content of a record or card. Raises InputError, naming the file, where it is broken or of another schema."""
 
-    def refuse(token: str) -> NoReturn:
-        raise ValueError(f"{token} is not a finite number")
+    def read_number(token: str) -> float:
+        if not isfinite(value := float(token)):
+            raise ValueError(f"{token} is not a finite number")
+        return value
 
     try:
         text = path.read_text()
-        content = json.loads(text, parse_constant=refuse)
+        content = json.loads(text, parse_constant=read_number, parse_float=read_number)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: truncated or no JSON ({error})") from None
+        raise InputError(f"{path}: not there, truncated or no JSON of finite numbers ({error})") from None
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise InputError(f"{path}: schema {schema}, which this version does not read (it reads {SCHEMA})")

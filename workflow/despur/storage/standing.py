@@ -4,6 +4,7 @@ A record counts if the present code knows its specification, the revisions of th
 and no earlier record is of the same run."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -24,10 +25,11 @@ class JudgedRecord(NamedTuple):
 
 
 def judge_records(records: Iterable[Record]) -> list[JudgedRecord]:
-    """Whether each record counts, the earliest first."""
+    """Whether each record counts, the earliest first. Of records that despur/reporting/runs/record_checks.py finds
+    right."""
     found: list[JudgedRecord] = []
     counted: dict[str, Path] = {}
-    for record in sorted(records, key=lambda record: (record.content["finished"], record.path)):
+    for record in sorted(records, key=lambda record: (datetime.fromisoformat(record.content["finished"]), record.path)):
         try:
             run = record.find_run()
         except SettingError as error:

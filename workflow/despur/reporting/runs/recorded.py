@@ -8,14 +8,13 @@ import pandas as pd
 
 from despur.metrics import RESAMPLES
 from despur.metrics.predictions import Prediction, score
-from despur.metrics.resampling import counts, plan_checksum
+from despur.metrics.resampling import counts
+from despur.reporting.runs.record_checks import load_card
 from despur.specs.names import parse
-from despur.storage.cards import read_card
 from despur.storage.ledger import Key, Record, load_record
-from despur.storage.store import Array, InputError
+from despur.storage.store import Array
 
 COLUMNS = ["split", "selection", "metric", "group"]
-load_card = cache(read_card)
 
 
 def describe_machine(record: Record) -> str:
@@ -39,18 +38,10 @@ def load_metrics(file: str) -> pd.DataFrame:
 @cache
 def load_resamples(file: str) -> pd.DataFrame:
     """Columns split, selection, metric, group, and "0", "1", ...: values on bootstrap samples. Those that are functions
-    of predictions are computed anew. Raises InputError where they are of other bootstrap samples than those of
-    today."""
+    of predictions are computed anew. Of records that :mod:`record_checks` finds right."""
     record = load_record(file)
     name, resampled = parse(record.content["dataset"])[0], record.bootstrap_values()
-    for key, values in resampled.items():
-        if record.content["resampling"].get(key[0]) != plan_checksum(name, len(values)):
-            raise InputError(
-                f"{file}: bootstrap values of {' '.join(key)} are of other bootstrap samples than those of today"
-            )
-    if predictions := record.predictions():
-        if record.card is None:
-            raise InputError(f"{file}: has predictions and names no card")
+    if record.card and (predictions := record.predictions()):
         resampled |= resample_predictions(record.card, name, predictions)
     rows = [(split, "best", metric, group, *values) for (split, metric, group), values in resampled.items()]
     width = max((len(values) for values in resampled.values()), default=0)
