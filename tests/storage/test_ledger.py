@@ -178,11 +178,16 @@ def without(key):
         (spoil("draws", "test", "alignment_loss", "", value=encode(np.array([np.inf], np.float16))), "not finite"),
         (spoil("card", value="card-000000000000"), "card-000000000000.json: not there, truncated"),
         (spoil("card", value=None), "has predictions and names no card"),
-        (spoil("predictions", value={}), "average_accuracy  does not follow from predictions"),
-        (spoil("commit", value="main"), "commit 'main' is not"),
+        (spoil("predictions", value={}), "no predictions for test average_accuracy"),
+        (spoil("commit", value="main"), "commit 'main' is no full commit hash"),
         (spoil("finished", value="yesterday"), "finished 'yesterday' is no time"),
         (spoil("finished", value="2026-01-01T00:00:00"), "is no time with its zone"),
         (spoil("revisions", value={"methods/erm": "2"}), "revisions of methods/erm are no whole numbers"),
+        (spoil("metrics", "best", "val", "gap", value={"": 10**400}), "not values by split, metric and group"),
+        (spoil("draws", "test", "alignment_loss", "", value=encode(np.zeros((2, 10), np.float16))), "one dimension"),
+        (spoil("draws", "test", "nothing", value={"": encode(np.zeros(20, np.float16))}), "have no metric"),
+        (spoil("machine", "device", value=3), "device 3 is no name"),
+        (spoil("upstream", value={"stage1": 3}), "upstream is not what made each run"),
         (spoil("run", "seconds", value="long"), "seconds is 'long', not a number"),
         (spoil("machine", "peak_memory_mb", value=-1.0), "peak_memory_mb is -1.0, not a number"),
         (spoil("specification", "method", "epochz", value=1), "epochz"),
@@ -249,7 +254,7 @@ def test_the_command_checks_the_ledger_of_the_folder_it_is_called_in(tmp_path):
     assert (
         wrong.returncode == 1
         and "schema 7" in wrong.stdout
-        and wrong.stderr.startswith("error: results/ledger: 1 fault. Remove")
+        and wrong.stderr.startswith("error: results/ledger: 1 fault. Record these runs again")
     )
     bad.unlink()
     assert ask().returncode == 0

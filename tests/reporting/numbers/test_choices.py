@@ -27,10 +27,19 @@ def test_the_choices_of_papers_have_a_source_and_stand_in_their_one_spelling(pap
     assert all(stated.values())
 
 
-@pytest.mark.parametrize("text", ["simclr+widht=16", "nothing+width=16", "simclr+encoder.width=-1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "simclr+widht=16",
+        "nothing+width=16",
+        "simclr+encoder.width=-1",
+        "simclr+batch_size=64~128",
+        "simclr+batch_size=256",
+    ],
+)
 def test_a_choice_that_nothing_has_is_refused(text):
     with pytest.raises(SettingError):
-        read_choices({"datasets": ["cmnist_3v5"], "choices": {text: "App. D"}})
+        read_choices({"datasets": ["cmnist_3v5"], "methods": {}, "choices": {text: "App. D"}})
 
 
 @pytest.mark.parametrize(
@@ -49,6 +58,13 @@ def test_a_choice_changes_runs_that_do_not_state_its_settings(key, changed):
 def test_a_choice_of_the_data_changes_the_runs_of_every_method():
     choice = Choice("cmnist_3v5", {"outside": "redraw"}, "Sec. 3")
     assert change_key("cmnist_3v5+draw=1/cl_mmd/s1", choice) == "cmnist_3v5+draw=1+outside=redraw/cl_mmd/s1"
+
+
+def test_a_choice_of_all_methods_changes_each_of_them_and_no_data():
+    choice = Choice("methods", {"encoder.width": "16"}, "App. D")
+    assert change_key("cmnist_3v5/cl_mmd+weight=1/s0", choice) == "cmnist_3v5/cl_mmd+encoder.width=16+weight=1/s0"
+    keys = ["a/cl_mmd+encoder.width=16+epochs=3/s0", "a/cl_mmd/s0"]
+    assert list_tried(choice, keys) == keys[:1]
 
 
 def test_measured_runs_of_a_choice_stand_for_those_without_it():
@@ -81,16 +97,27 @@ def table(verdicts):
     [
         (["differs", "agrees", "differs"], ["agrees", "agrees", "differs"], [EXPLAINED, "", OPEN]),
         (["too noisy", "differs", "agrees"], ["agrees", "differs", "agrees"], [EXPLAINED, OPEN, ""]),
-        (["differs", "agrees", "differs"], ["agrees", "too noisy", "agrees"], [OPEN, "", EXPLAINED]),
+        (["differs", "agrees", "differs"], ["agrees", "too noisy", "agrees"], [OPEN, "", OPEN]),
         (["differs", "too noisy", "differs"], ["agrees", "differs", "differs"], [OPEN, OPEN, OPEN]),
-        (["differs", "agrees", "differs"], ["agrees", "fewer than 3 seeds: undecided", "differs"], [OPEN, "", OPEN]),
+        (["differs", "agrees", "differs"], ["agrees", "not run here", "differs"], [EXPLAINED, "", OPEN]),
         (["not run here", "fewer than 3 seeds: undecided", "differs"], ["agrees"] * 3, ["", "", EXPLAINED]),
     ],
 )
-def test_a_choice_explains_a_number_if_no_other_of_its_row_gets_worse(before, after, explanations):
+def test_a_choice_explains_a_number_if_none_that_it_measures_gets_worse(before, after, explanations):
     numbers = table(before)
     found = explain_numbers(numbers, {WIDE.name: table(after).iloc[::-1]})
     assert found.to_dict() == dict(zip(numbers.index, explanations, strict=True))
+
+
+def test_a_choice_of_all_methods_must_measure_every_number_that_was_compared():
+    numbers, chosen = (
+        table(["differs", "agrees", "not run here"]),
+        ["agrees", "fewer than 3 seeds: undecided", "differs"],
+    )
+    assert list(explain_numbers(numbers, {"methods+encoder.width=16": table(chosen)})) == [OPEN, "", ""]
+    chosen[1] = "agrees"
+    explained = "explained by methods+encoder.width=16"
+    assert list(explain_numbers(numbers, {"methods+encoder.width=16": table(chosen)})) == [explained, "", ""]
 
 
 def test_numbers_that_a_choice_does_not_measure_stay_open_and_the_first_that_explains_one_is_named():

@@ -158,6 +158,20 @@ def test_without_any_result_the_page_says_so(tmp_path, monkeypatch):
     assert "Snakemake has no records of these jobs" in text and "not a git checkout" in text
 
 
+def test_what_a_choice_explains_stands_beside_the_number(made, monkeypatch):
+    monkeypatch.chdir(made.parent)
+    monkeypatch.setattr(experiments, "list_papers", lambda: ["cnc"])
+    monkeypatch.setattr(
+        scorecard_page,
+        "explain_numbers",
+        lambda numbers, chosen: pd.Series(f"explained by {', '.join(chosen)}", numbers.index),
+    )
+    scorecard.write(CONFIG, Path("results/again"), {"cnc": {"erm+epochs=3": pd.DataFrame()}})
+    rows = pd.read_csv("results/again.csv", low_memory=False).query("kind_of_row == 'number'")
+    assert set(rows["explanation"]) == {"explained by erm+epochs=3"}
+    assert "explained by erm+\u200bepochs=3" in Path("results/again.html").read_text()
+
+
 def test_the_configuration_on_the_page_makes_the_page_again(text):
     shown = re.search(r"<pre>(.*?)</pre>", text, re.DOTALL)[1].replace("&#39;", "'")
     assert yaml.safe_load(shown) == CONFIG

@@ -37,6 +37,8 @@ def list_folders(configfile: Path) -> list[Path]:
 
 def check_ledger(action: str) -> Iterator[str]:
     """check: whether every record in results/ledger is right; report: what was measured, into all READMEs"""
+    from despur.cli.record_checks import check_ledger as check
+
     if action == "report":
         from despur.cli.ledger_report import write_reports
         from despur.reporting import reference
@@ -45,11 +47,10 @@ def check_ledger(action: str) -> Iterator[str]:
         if not (readme := Path("README.md")).exists():
             raise SettingError(f"{readme} is not there: start this in the folder of a clone of despur")
         summary.check_marks(readme.read_text())
+        yield from check()
         yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
         yield from write_reports()
         summary.renew_summary(readme)
         yield f"written  {readme}"
         return
-    from despur.cli.record_checks import check_ledger as check
-
     yield from check()

@@ -46,9 +46,9 @@ def report_paper(paper: str, folder: Path = ledger.LEDGER) -> str:
     groups: dict[tuple[str, str], dict[int, JudgedRecord]] = {}
     for each in judge_records(record for record in ledger.load(folder)[0] if not list_faults(record, folder)):
         if not each.reason and parse(each.record.content["dataset"])[0] in known:
-            data, method, _ = each.key.split("/")
-            own = groups.setdefault((re.sub(r"\+draw=\d+", "", data), method), {})
-            own[each.record.content["seed"]] = each
+            data, method, seed = each.key.split("/")
+            data = re.sub(rf"\+draw={seed[1:]}(?=\+|$)", "", data)  # a draw of its own, as draw=seed says
+            groups.setdefault((data, method), {})[each.record.content["seed"]] = each
     if not groups:
         return "Nothing yet.\n"
     counted = {name: [own[seed] for seed in range(count_seeds(own))] for name, own in groups.items()}

@@ -64,7 +64,9 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     from despur.reporting.open_runs import list_open_runs  # pandas
     from despur.reporting.runs.sources import find_sources
 
-    found = list(list_open_runs(config, find_sources(config["ledger"])))
+    sources = find_sources(config["ledger"])
+    yield from (f"not used: {fault}" for fault in sources.faults)
+    found = list(list_open_runs(config, sources))
     hours = [sum(resources.estimate_seconds(job, device)[0] for job in each.jobs) / 3600 for each in found]
     yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
     order = sorted(

@@ -24,7 +24,7 @@ def check_ledger(folder: Path = ledger.LEDGER) -> Iterator[str]:
     yield from (Row(fault, "faults", fault=fault) for fault in sorted(faults))
     if faults:
         count = f"{len(faults)} fault{'s' * (len(faults) > 1)}"
-        raise SettingError(f"{folder}: {count}. Remove these files, or record their runs again: despur record FOLDER")
+        raise SettingError(f"{folder}: {count}. Record these runs again (despur record FOLDER), or remove the files")
     text = f"{folder}: {len(records)} records, {len(cards)} cards, no fault"
     yield Row(text, "checked", folder=str(folder), records=len(records), cards=len(cards))
 

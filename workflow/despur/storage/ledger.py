@@ -178,5 +178,5 @@ def flatten(nested: Mapping[str, Any], read_one: Callable[[Any], Any]) -> dict[K
             for metric, groups in metrics.items()
             for group, value in groups.items()
         }
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"not values by split, metric and group ({error})") from None

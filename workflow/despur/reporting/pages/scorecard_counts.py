@@ -109,11 +109,12 @@ def count_measurements(rows: pd.DataFrame) -> dict[str, int]:
     """Of rows of scorecards, the compared numbers of trained models: how many; how many of them agree, are
     ``explained`` by a choice, or ``open``; how many different ``measurements`` they are, as tables repeat some."""
     compared = rows["verdict"].isin(verdicts.COMPARED) & rows["method"].notna() & (rows["kind_of_row"] == "number")
-    worst_first = rows[compared].sort_values("verdict", key=lambda kinds: kinds.map(verdicts.KINDS.index))
+    explained = rows.reindex(columns=["explanation"])["explanation"].astype(str).str.startswith("explained")
+    order = rows["verdict"].map({kind: i for i, kind in enumerate(verdicts.KINDS)})
+    worst_first = rows.assign(explained=explained, order=order)[compared].sort_values(["order", "explained"])
     numbers = worst_first.drop_duplicates([*verdicts.NUMBER])
     agree = numbers["verdict"] == "agrees"
-    why = numbers.reindex(columns=["explanation"])["explanation"].astype(str)  # kept scorecards may lack it
-    explained = ~agree & why.str.startswith("explained")
+    explained = ~agree & numbers["explained"]
     return {
         "numbers": len(numbers),
         "agrees": int(agree.sum()),

@@ -21,7 +21,7 @@ from despur.storage.store import Dataset, InputError
 ROUNDING = 1e-9  # by so much a value may differ that is summed in another order
 PREDICTED = ("average_accuracy", "worst_group_accuracy", "probe_accuracy", "domain_accuracy")  # what tables show
 NUMBERS = ("seconds", "peak_memory_mb")
-load_card = cache(read_card)
+load_card, find_checksum = cache(read_card), cache(plan_checksum)
 
 
 def list_faults(record: Record, folder: Path) -> list[str]:
@@ -58,18 +58,20 @@ def check_values(record: Record) -> Iterator[str]:
         for key, value in own.items():
             if is_share(key[1]) and not (np.isnan(value) or 0 <= value <= 1):
                 yield f"{selection} {' '.join(key)} is {value}, which is no share from 0 to 1"
-    name = parse(record.content["dataset"])[0]
+    name, best = parse(record.content["dataset"])[0], record.metrics()["best"]
     for key, values in record.bootstrap_values().items():
         if np.isinf(values).any():
             yield f"bootstrap values of {' '.join(key)} are not finite"
-        if record.content["resampling"].get(key[0]) != plan_checksum(name, len(values)):
+        if key not in best or values.ndim != 1:
+            yield f"bootstrap values of {' '.join(key)} have no metric, or more than one dimension"
+        elif record.content["resampling"].get(key[0]) != find_checksum(name, len(values)):
             yield f"bootstrap values of {' '.join(key)} are of other bootstrap samples than those of today"
 
 
 def check_facts(content: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with what made a run."""
     if not re.fullmatch("[0-9a-f]{40}", content["commit"]):
-        yield f"commit {content['commit']!r} is not 40 letters a-f and digits"
+        yield f"commit {content['commit']!r} is no full commit hash (40 signs, 0-9 and a-f)"
     try:
         aware = datetime.fromisoformat(content["finished"]).tzinfo is not None
     except ValueError:
@@ -78,6 +80,8 @@ def check_facts(content: Mapping[str, Any]) -> Iterator[str]:
         yield f"finished {content['finished']!r} is no time with its zone, 2026-01-31T12:00:00+00:00"
     if wrong := [name for name, number in content["revisions"].items() if type(number) is not int]:
         yield f"revisions of {', '.join(wrong)} are no whole numbers"
+    if not isinstance(content["machine"]["device"], str):
+        yield f"device {content['machine']['device']!r} is no name"
     for name, value in {**content["machine"], **content["run"]}.items():
         if name in NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
             yield f"{name} is {value!r}, not a number from 0 on"
@@ -100,11 +104,11 @@ def check_predictions(
             yield f"predictions of {' '.join(each[:3])}, which metrics do not have"
         else:
             sound.append(each)
-    known = compute_from_predictions(dataset, sound)
+    known, tested = compute_from_predictions(dataset, sound), {*dataset.test_splits}
     yield from list_differences(known, metrics)
     for key in metrics:
-        if key[0] in dataset.test_splits and key[1] in PREDICTED and key not in known:
-            yield f"{' '.join(key)} does not follow from predictions: the record has none of it"
+        if key[0] in tested and key[1] in PREDICTED and key not in known:
+            yield f"the record has no predictions for {' '.join(key)}"
 
 
 def compute_from_predictions(dataset: Dataset, predictions: Iterable[Prediction]) -> dict[Key, float]:
