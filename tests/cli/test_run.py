@@ -90,7 +90,7 @@ def test_tables_are_json_where_a_command_ends_with_an_error_too(tmp_path, monkey
     (tmp_path / "results/ledger/cmnist/strange.txt").touch()
     ended = despur("ledger", "check", "--json")
     (fault,) = json.loads(ended.stdout)["faults"]
-    assert "strange.txt" in fault["fault"] and ended.returncode == 1 and "1 faults" in ended.stderr
+    assert "strange.txt" in fault["fault"] and ended.returncode == 1 and "1 fault. Record" in ended.stderr
 
 
 def test_the_shell_is_offered_commands_and_names_that_exist(monkeypatch):
