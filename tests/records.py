@@ -70,3 +70,14 @@ def rewrite(path, change):
     change(content)
     path.unlink()
     return ledger.write(path.parent, path.name.split("-")[0], content)
+
+
+def spoil(*keys, value):
+    """Sets a value deep in a record."""
+
+    def change(content):
+        for key in keys[:-1]:
+            content = content[key]
+        content[keys[-1]] = value
+
+    return change

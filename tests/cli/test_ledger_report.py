@@ -10,16 +10,23 @@ from records import add, rewrite
 from despur.cli.ledger import check_ledger
 from despur.cli.ledger_report import MARKS, insert_report, report_paper
 from despur.orchestration import experiments
+from despur.reporting.runs.record_checks import load_sound
 from despur.specs.declarations import PACKAGE
 from despur.storage import ledger
+from despur.storage.standing import judge_records
 from despur.storage.store import InputError
+
+
+def judge(folder):
+    """The records of a ledger that have no fault."""
+    return judge_records(load_sound(folder)[0])
 
 
 @pytest.mark.parametrize("paper", experiments.list_papers())
 def test_what_readmes_say_is_of_the_ledger_of_today(paper):
     text = (experiments.PAPERS / paper / "README.md").read_text()
     assert all(text.count(mark) == 1 for mark in MARKS), "the README has no place for what was measured"
-    report = report_paper(paper, PACKAGE.parents[1] / ledger.LEDGER)
+    report = report_paper(paper, judge(PACKAGE.parents[1] / ledger.LEDGER))
     assert insert_report(text, report) == text, "bring it up to date: despur ledger report"
 
 
@@ -35,12 +42,12 @@ def test_verdicts_that_are_kept_are_of_the_ledger_of_today(tmp_path):
 
 def test_seeds_of_a_method_are_one_line_and_those_after_a_gap_do_not_count(tmp_path, monkeypatch):
     monkeypatch.setattr("despur.cli.ledger_report.load_experiments", lambda paper: {"datasets": ["colored_digits"]})
-    assert report_paper("mine", tmp_path) == "Nothing yet.\n"
+    assert report_paper("mine", judge(tmp_path)) == "Nothing yet.\n"
     for seed in (0, 1, 3):
         add(tmp_path, seed, run={"seconds": 5000.0 * (seed + 1)})
     add(tmp_path, 2, revisions={"methods/erm": 9})
     accuracies = [100 * own.metrics()["best"]["test", "average_accuracy", ""] for own in counted(tmp_path)[:2]]
-    head, _, line, _, hours = report_paper("mine", tmp_path).splitlines()
+    head, _, line, _, hours = report_paper("mine", judge(tmp_path)).splitlines()
     spent = sum(own.content["run"]["seconds"] for own in counted(tmp_path)) / 3600
     assert f"Stage 2 of these runs took {spent:.1f} hours on cpu" in hours
     assert line.startswith("| `colored_digits` | `erm` | 0, 1; not 3, as 2 is missing | ")
@@ -52,7 +59,7 @@ def test_seeds_of_a_method_are_one_line_and_those_after_a_gap_do_not_count(tmp_p
 def test_a_record_with_a_fault_is_in_no_report(tmp_path, monkeypatch):
     monkeypatch.setattr("despur.cli.ledger_report.load_experiments", lambda paper: {"datasets": ["colored_digits"]})
     rewrite(add(tmp_path), lambda content: content["metrics"]["best"]["test"]["average_accuracy"].update({"": 0.5}))
-    assert report_paper("mine", tmp_path) == "Nothing yet.\n"
+    assert report_paper("mine", judge(tmp_path)) == "Nothing yet.\n"
 
 
 def counted(folder):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from records import add, labels, rewrite
+from records import add, labels, rewrite, spoil
 
 from despur.metrics.predictions import OWN
 from despur.orchestration.experiments import ArtifactRun
@@ -104,28 +104,16 @@ def test_what_cannot_be_read_is_told_and_the_rest_counts():
     assert "epochz" in sources.faults[1] and set(sources.records) == {good}
 
 
-def set_value(*keys, value):
-    """Writes a value into the content of a record."""
-
-    def change(content):
-        *outer, last = keys
-        for key in outer:
-            content = content[key]
-        content[last] = value
-
-    return change
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (set_value("resampling", value={"test": "of another plan"}), "other bootstrap samples"),
-        (set_value("metrics", "best", "test", "average_accuracy", "", value=0.5), "by predictions"),
-        (set_value("metrics", "best", "test", value=3), "not values by split"),
-        (set_value("predictions", "test", OWN, "", value="u1 40 abc"), "not an array"),
-        (set_value("predictions", "test", OWN, "", value=encode(np.zeros(3, np.uint8))), "for 40 samples"),
-        (set_value("card", value="card-000000000000"), "card-000000000000"),
-        (set_value("seed", value=7), "lies elsewhere"),
+        (spoil("resampling", value={"test": "of another plan"}), "other bootstrap samples"),
+        (spoil("metrics", "best", "test", "average_accuracy", "", value=0.5), "by predictions"),
+        (spoil("metrics", "best", "test", value=3), "not values by split"),
+        (spoil("predictions", "test", OWN, "", value="u1 40 abc"), "not an array"),
+        (spoil("predictions", "test", OWN, "", value=encode(np.zeros(3, np.uint8))), "for 40 samples"),
+        (spoil("card", value="card-000000000000"), "card-000000000000"),
+        (spoil("seed", value=7), "lies elsewhere"),
     ],
 )
 def test_a_record_that_the_check_refuses_is_told_and_the_rest_is_used(change, told):

@@ -11,7 +11,7 @@ import numpy as np
 from despur.cli.rows import Row
 from despur.orchestration.experiments import find_papers, load_experiments
 from despur.reporting.numbers.choices import list_tried, read_choices
-from despur.reporting.runs.record_checks import list_faults
+from despur.reporting.runs.record_checks import load_sound
 from despur.reporting.statistics.contrasts import SEEDS
 from despur.specs.names import parse
 from despur.storage import ledger
@@ -24,9 +24,10 @@ METRICS = ("worst_group_accuracy", "average_accuracy", "probe_accuracy", "domain
 
 def write_reports(folder: Path = ledger.LEDGER) -> Iterator[str]:
     """Bring every README up to date; a line for each that changed."""
+    records = judge_records(load_sound(folder)[0])
     for paper, home in find_papers().items():
         file = home / "README.md"
-        new = insert_report(text := file.read_text(), report_paper(paper, folder))
+        new = insert_report(text := file.read_text(), report_paper(paper, records))
         if new != text:
             with atomic(file) as temporary:
                 temporary.write_text(new)
@@ -39,12 +40,12 @@ def insert_report(text: str, report: str) -> str:
     return re.sub(f"{re.escape(first)}.*?{re.escape(last)}", lambda _: first + report + last, text, flags=re.DOTALL)
 
 
-def report_paper(paper: str, folder: Path = ledger.LEDGER) -> str:
+def report_paper(paper: str, records: list[JudgedRecord]) -> str:
     """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds (and
     deviations). Below them the hours that were spent, and the choices that were tried."""
     known = load_experiments(paper)["datasets"]
     groups: dict[tuple[str, str], dict[int, JudgedRecord]] = {}
-    for each in judge_records(record for record in ledger.load(folder)[0] if not list_faults(record, folder)):
+    for each in records:
         if not each.reason and parse(each.record.content["dataset"])[0] in known:
             data, method, seed = each.key.split("/")
             data = re.sub(rf"\+draw={seed[1:]}(?=\+|$)", "", data)  # a draw of its own, as draw=seed says

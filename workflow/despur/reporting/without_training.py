@@ -146,7 +146,7 @@ def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -
             }
         )
     write_csv(file, pd.DataFrame(rows, columns=["record", "run", "counts", "reason", "measured", "finished"]))
-    refused = [row for row in rows if row["reason"] not in ("", NOT_SHOWN) and used.get(row["run"]) is None]
+    refused = [row for row in rows if row["reason"] not in ("", NOT_SHOWN) and row["run"] not in used]
     yield from (f"not counted: {row['record']}: {row['reason']}" for row in refused)
     count, unshown = (sum(row["reason"] == reason for row in rows) for reason in ("", NOT_SHOWN))
     here = sum(not where.endswith(".json") for where in used.values())

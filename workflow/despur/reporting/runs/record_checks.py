@@ -14,6 +14,7 @@ from despur.metrics.predictions import Prediction, score
 from despur.metrics.resampling import plan_checksum
 from despur.specs.names import parse
 from despur.specs.settings import SettingError
+from despur.storage import ledger
 from despur.storage.cards import read_card
 from despur.storage.ledger import Key, Record
 from despur.storage.store import Dataset, InputError
@@ -22,6 +23,14 @@ ROUNDING = 1e-9  # by so much a value may differ that is summed in another order
 PREDICTED = ("average_accuracy", "worst_group_accuracy", "probe_accuracy", "domain_accuracy")  # what tables show
 NUMBERS = ("seconds", "peak_memory_mb")
 load_card, find_checksum = cache(read_card), cache(plan_checksum)
+
+
+def load_sound(folder: Path) -> tuple[list[Record], list[str]]:
+    """Every record of a ledger that has no fault, and what is wrong with the others."""
+    records, faults = ledger.load(folder)
+    found = [(record, list_faults(record, folder)) for record in records]
+    sound = [record for record, own in found if not own]
+    return sound, faults + [fault for _, own in found for fault in own]
 
 
 def list_faults(record: Record, folder: Path) -> list[str]:

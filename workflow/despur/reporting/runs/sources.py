@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from despur.orchestration.experiments import RESULTS, ArtifactRun
-from despur.reporting.runs.record_checks import list_faults
+from despur.reporting.runs.record_checks import load_sound
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.storage import ledger
@@ -41,10 +41,8 @@ def find_sources(use_ledger: bool = True, results: Path = RESULTS, folder: Path 
     """Every run that was measured and counts."""
     found = Sources()
     if use_ledger:
-        records, found.faults = ledger.load(folder)
-        faults = {record.path: list_faults(record, folder) for record in records}
-        found.faults += [fault for own in faults.values() for fault in own]
-        for record, key, reason in judge_records(record for record in records if not faults[record.path]):
+        records, found.faults = load_sound(folder)
+        for record, key, reason in judge_records(records):
             found.records[record.path] = (key, reason)
             if not reason:
                 found.where[key] = str(record.path)
