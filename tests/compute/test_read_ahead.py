@@ -1,6 +1,10 @@
 """Rows that are read ahead: nothing changes but the thread that reads them."""
 
+import ctypes
+import mmap
+import os
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -10,7 +14,7 @@ from helpers import build, task
 from despur.compute import read_ahead as module
 from despur.compute.input_batcher import InputBatcher
 from despur.compute.machine import Machine
-from despur.compute.read_ahead import DEPTH, read_ahead
+from despur.compute.read_ahead import DEPTH, read_ahead, read_rows, request_rows
 from despur.training.loop import Trainer
 
 INPUTS = torch.arange(60).reshape(20, 3)
@@ -58,6 +62,32 @@ def test_an_error_of_the_thread_is_raised_where_its_batch_is_asked_for():
     with pytest.raises(IndexError):
         next(reads)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("read-ahead")]
+
+
+def in_memory(images):
+    """Which of these images (N,...), memory-mapped, the kernel holds in memory: (N,)."""
+    pages = (ctypes.c_ubyte * -(-images.nbytes // mmap.PAGESIZE))()
+    start = ctypes.c_void_p(images.data_ptr() - images.data_ptr() % mmap.PAGESIZE)
+    assert ctypes.CDLL(None).mincore(start, ctypes.c_size_t(images.nbytes), pages) == 0
+    return (np.array(pages) & 1).reshape(len(images), -1).all(axis=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="no posix_fadvise here")
+def test_the_kernel_reads_all_rows_of_a_batch_at_once_and_no_others(tmp_path):
+    values = np.random.default_rng(0).integers(0, 256, (16, 64 * mmap.PAGESIZE), dtype=np.uint8)
+    values.tofile(tmp_path / "images")
+    with (tmp_path / "images").open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    images = torch.from_numpy(np.memmap(tmp_path / "images", np.uint8, "c", shape=values.shape))
+    if in_memory(images).any():
+        pytest.skip("files stay in memory here")
+    rows, deadline = torch.tensor([9, 2]), time.monotonic() + 10
+    request_rows(images, rows)
+    while in_memory(images).sum() < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert np.flatnonzero(in_memory(images)).tolist() == [2, 9]
+    assert np.array_equal(read_rows(images, rows).numpy(), values[[9, 2]])
 
 
 @pytest.mark.parametrize("method", ["erm", "simclr"])

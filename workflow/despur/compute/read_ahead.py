@@ -1,6 +1,8 @@
 """Rows of the next batches, read by a thread into pinned memory while the device computes: for data that do not fit
 it."""
 
+import ctypes
+import mmap
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,8 +15,22 @@ from despur.storage.store import Array
 DEPTH = 2  # batches that are read before they are needed: each is kept in memory
 
 
+def request_rows(inputs: Tensor, rows: Tensor) -> None:
+    """Let the kernel read these rows (B,) of memory-mapped inputs (N,...) at once. Else it reads them one after the
+    other, each when it is copied, some pages at a time."""
+    library, start = ctypes.CDLL(None), inputs.data_ptr()
+    if not hasattr(library, "madvise") or not inputs.is_contiguous():
+        return
+    size = inputs[0].nbytes
+    for row in rows.tolist():
+        begin = start + row * size
+        page = begin - begin % mmap.PAGESIZE
+        library.madvise(ctypes.c_void_p(page), ctypes.c_size_t(begin + size - page), mmap.MADV_WILLNEED)
+
+
 def read_rows(inputs: Tensor, rows: Tensor) -> Tensor:
     """Inputs (N,...) at these rows (B,), copied; into pinned memory where there is a GPU."""
+    request_rows(inputs, rows)
     found = torch.empty((len(rows), *inputs.shape[1:]), dtype=inputs.dtype, pin_memory=torch.cuda.is_available())
     return torch.index_select(inputs, 0, rows, out=found)
 
