@@ -25,8 +25,6 @@ include: "workflow/rules/groups.smk"
 include: "workflow/rules/stage2.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/saliency.smk"
-include: "workflow/rules/papers.smk"
-include: "workflow/rules/report.smk"
 
 
 onstart:
@@ -37,17 +35,24 @@ onstart:
 report: "workflow/report/workflow.rst"
 
 
-rule all:
-    default_target: True
-    input:
-        [
-            artifact_files.list_outputs(config, paper, artifact)
-            for paper in config["papers"]
-            for artifact in artifact_files.list_artifacts(config, paper)
-        ],
-        rules.scorecard.output,
-    message:
-        f"Made all tables and figures; the verdicts are in {OUT}/scorecard.html"
+# Snakemake makes tables and figures itself, so the jobs that it starts elsewhere need not know them: they start twice as
+# fast. Where this is a module of another workflow, rules of that one may name them.
+if workflow.is_main_process or is_module():
+
+    include: "workflow/rules/papers.smk"
+    include: "workflow/rules/report.smk"
+
+    rule all:
+        default_target: True
+        input:
+            [
+                artifact_files.list_outputs(config, paper, artifact)
+                for paper in config["papers"]
+                for artifact in artifact_files.list_artifacts(config, paper)
+            ],
+            rules.scorecard.output,
+        message:
+            f"Made all tables and figures; the verdicts are in {OUT}/scorecard.html"
 
 
 refuse_unknown_targets()

@@ -21,8 +21,8 @@ def refuse(error):
     sys.exit(1)
 
 
-try:
-    complete = configuration.complete_configuration(config)
+try:  # a job's own Snakemake does not check again what the one that started it has checked
+    complete = configuration.complete_configuration(config, check=workflow.is_main_process)
     config.clear()
     config.update(complete)
     targets.check_words(config, sys.argv[1:])
@@ -30,10 +30,15 @@ except SettingError as error:
     refuse(error)
 
 
+def is_module():
+    """Whether another workflow includes this one or uses it as a module. Called by the Snakefile itself."""
+    return len(workflow.included_stack) > 1
+
+
 def refuse_unknown_targets():
     """One message with the nearest name for a target that nothing makes. Called when all rules are known, but not where
-    another workflow includes this one or uses it as a module, which has rules of its own."""
-    if len(workflow.included_stack) > 1 or not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
+    another workflow has rules of its own."""
+    if is_module() or not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
         return
     from snakemake.cli import get_argument_parser
 

@@ -59,9 +59,10 @@ def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[
     return [*found, *(("matrix", artifact_run.paper_method, artifact_run.folders) for artifact_run in own)]
 
 
-def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
+def complete_configuration(config: Mapping[str, Any], check: bool = True) -> dict[str, Any]:
     """A configuration with the files that it includes, what its artifacts take from others, and the defaults of the
-    schema. Raises SettingError for a wrong key, value or name."""
+    schema. Raises SettingError for a wrong key, value or name; without ``check``, names and settings of runs are not
+    looked at."""
     schema = load_file(SCHEMA)
     refuse_oversized(config)
     config = expand(config)
@@ -72,7 +73,8 @@ def complete_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
     with within("config key extensions"):
         use_extensions(config.get("extensions", []))
     full = _add_defaults(config, schema)
-    check_configuration(full)
+    if check:
+        check_configuration(full)
     return full
 
 
