@@ -6,7 +6,7 @@ import pytest
 from project import Project
 
 STAGES = {"build_data", "train_stage1", "infer_groups", "train_stage2", "evaluate", "evaluate_large", "saliency"}
-OTHER = '''
+OTHER = """
 module despur:
     snakefile: "Snakefile"
     config: config
@@ -19,7 +19,7 @@ rule own:
     input: rules.despur_scorecard.output
     output: "own.txt"
     shell: "cp {input[0]} {output}"
-'''
+"""
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Targets that no rule makes."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,8 @@ def is_made(path):
         ("results/scorecrd.html", "results/scorecard.html"),
         ("results/runs/erm/s0/metrisc.csv", "results/runs/erm/s0/metrics.csv"),
         ("reslts/runs/erm/s0/log", "results/runs/erm/s0/log"),
+        ("results/run/erm/s0/log", "results/runs/erm/s0/log"),
+        (str(Path("results/runs/erm/s0/log").absolute()), "results/runs/erm/s0/log"),
     ],
 )
 def test_what_no_rule_makes_gets_the_nearest_name(target, near):

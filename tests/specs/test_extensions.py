@@ -2,6 +2,8 @@
 
 import argparse
 import os
+import re
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -133,8 +135,9 @@ def test_every_run_is_evaluated_by_a_metric_outside_the_package(folder):
 
 
 def test_a_paper_outside_the_package_is_listed_and_its_tables_can_be_made(folder):
-    list(create("paper", "my_paper", Path("mine")))
-    text = "papers: [my_paper]\nseeds: 1\ndatasets: {cmnist: colored_digits}\nextensions: [mine]\n"
+    (folder / "mine").rename(mine := folder / "mine; touch storm")  # no shell reads what stands in a name
+    list(create("paper", "my_paper", mine))
+    text = f"papers: [my_paper]\nseeds: 1\ndatasets: {{cmnist: colored_digits}}\nextensions: ['{mine}']\n"
     Path("own.yaml").write_text(text)
     load_configuration(Path("own.yaml"))
     assert "my_paper" in experiments.list_papers() and "cnc" in experiments.list_papers()
@@ -142,13 +145,22 @@ def test_a_paper_outside_the_package_is_listed_and_its_tables_can_be_made(folder
     Path("Snakefile").write_text(WORKFLOW)
     project = Project(folder)
     project.environment |= {"PYTHONPATH": str(declarations.PACKAGE.parent), extensions.VARIABLE: ""}
-    text = project.snakemake("-n", "results/papers/my_paper/table_1.csv", "--configfile", "own.yaml")
+    text = project.snakemake("-n", "-p", "results/papers/my_paper/table_1.csv", "--configfile", "own.yaml")
     assert "Making Table 1 of my_paper" in text
+    assert f"python -m despur.warm '{mine}/papers/my_paper/tables.py' table_1 " in text
     with pytest.raises(SettingError, match=r"papers/my_paper exists: choose another name"):
-        list(create("paper", "my_paper", Path("mine")))
-    (folder / "mine/papers/my_paper").rename(folder / "mine/papers/cnc")
-    with pytest.raises(SettingError, match=r"mine/papers/cnc: .*papers/cnc has the same name: rename"):
+        list(create("paper", "my_paper", mine))
+    (mine / "papers/my_paper").rename(mine / "papers/cnc")
+    with pytest.raises(SettingError, match=r"touch storm/papers/cnc: .*papers/cnc has the same name: rename"):
         experiments.list_papers()
+
+
+def test_a_folder_that_is_not_there_is_refused_by_name_and_not_by_an_import(folder, monkeypatch):
+    monkeypatch.setenv(extensions.VARIABLE, "nowhere")
+    assert extensions.extend_path(["here"], "methods") == ["here", str(folder / "nowhere/methods")]
+    command = [Path(sys.executable).parent / "despur", "list", "methods"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and re.fullmatch(r"error: DESPUR_EXTENSIONS: .*nowhere is no folder; .*\n", done.stderr)
 
 
 def test_two_files_of_one_name_are_refused(folder):

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from despur.warm import folder, is_alive
+from despur.warm.server import Server
 
 WHO = """
 import os, sys
@@ -134,6 +136,30 @@ def sleeping():
     finally:
         process.kill()
         process.wait()
+
+
+def test_a_server_clears_up_after_those_that_are_gone_and_after_no_others(tmp_path, monkeypatch):
+    def kill(process, number):
+        if process == 1:
+            raise PermissionError  # as a process of another user
+        return real(process, number)
+
+    real, gone = os.kill, subprocess.Popen(["true"])
+    gone.wait()
+    monkeypatch.setattr(os, "kill", kill)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    old, other, mine = (tmp_path / f"despur-{os.getuid()}-{end}" for end in (gone.pid, 1, "mine"))
+    for folder_of_a_server in (old, other, mine):
+        folder_of_a_server.mkdir()
+    Server(os.getpid()).listener.close()
+    assert (old.exists(), other.exists(), mine.exists()) == (False, True, True)
+
+
+def test_where_the_path_of_a_socket_would_be_too_long_a_command_runs_as_usual(owner, script, tmp_path, monkeypatch):
+    (long := tmp_path / ("x" * 100)).mkdir()
+    monkeypatch.setenv("TMPDIR", str(long))
+    code, out, _ = answer(owner, script, "a", cwd=tmp_path)
+    assert (code, out) == (0, f"{['a']} {tmp_path} red False {tmp_path}\n")
 
 
 @pytest.mark.long

@@ -42,7 +42,7 @@ def refuse_unknown_targets():
         return
     from snakemake.cli import get_argument_parser
 
-    named = [each for each in get_argument_parser().parse_args(sys.argv[1:]).targets if not Path(each).exists()]
+    named = [each for each in get_argument_parser().parse_args(sys.argv[1:]).targets if not os.path.exists(each)]
     wanted = [each if os.path.isabs(each) else os.path.relpath(each) for each in named]  # as Snakemake does
     outputs = [str(file) for rule in workflow.rules for file in rule.output]
     is_made = lambda path: any(rule.is_producer(path) for rule in workflow.rules)

@@ -18,13 +18,13 @@ for paper in config["papers"]:
             conda:
                 "../../envs/despur.yaml"
             params:
-                script=f"{artifact_files.spell_folder(paper) / artifact_files.find_script(artifact)[0]} {artifact}",
+                script=[str(artifact_files.spell_folder(paper) / artifact_files.find_script(artifact)[0]), artifact],
                 artifact_runs=jobs.serialize_artifact(config, paper, artifact),
                 prefix=path_without_suffix,
             message:
                 f"Making {artifact_files.format_label(artifact)} of {paper}"
             shell:
-                "python -m despur.warm {params.script} --artifact-runs {params.artifact_runs:q}"
+                "python -m despur.warm {params.script:q} --artifact-runs {params.artifact_runs:q}"
                 " --output {params.prefix} > {log} 2>&1"
 
     rule:

@@ -1,13 +1,14 @@
-"""Snakemake's errors about a configuration that is not there or is no YAML, which name neither file nor line."""
+"""Snakemake's errors about a configuration that is not there, is no YAML or holds itself, which name neither file nor
+line."""
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from despur.orchestration.configuration_files import load_file
+from despur.orchestration.configuration_files import load_file, refuse_oversized, within
 from despur.specs.settings import SettingError
 
-SIGNS = "Config file", "load_configfile"  # of Snakemake's message, of its traceback
+SIGNS = "Config file", "load_configfile", "update_config"  # of Snakemake's message, of its tracebacks
 OPTIONS = "--configfile", "--configfiles"
 FUTURE = """The clock was set back, or another machine's clock is ahead. Set the times of such files to now, and repeat:
   find results -newermt now -exec touch {} +"""
@@ -19,9 +20,11 @@ def explain_error(text: str, words: Sequence[str]) -> str:
     if "has older modification time" in text:
         return f"{text}\n{FUTURE}"
     if any(sign in text for sign in SIGNS):
-        for file in list_files(words):
+        for file in [*list_files(words), "config.yaml"]:
             try:
-                load_file(Path(file))
+                own = load_file(Path(file))
+                with within(file):
+                    refuse_oversized(own)
             except SettingError as error:
                 return f"Error: {error}"
     return text

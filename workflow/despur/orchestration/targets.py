@@ -1,6 +1,7 @@
 """Targets that nothing makes: which name was meant."""
 
 import difflib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -11,6 +12,7 @@ from despur.specs.names import unknown
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 
+STAGES = ("data", "stage1", "groups", "runs")  # folders of results
 OTHERS = {"--report", "--archive", "--cleanup-metadata"}  # their values look like targets, and may have old names
 
 
@@ -32,11 +34,18 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
         }
         if path.stem not in known:
             raise unknown(f"artifact of {paper}", path.stem, known)
-    elif path.parts[:2] in [("results", stage) for stage in ("data", "stage1", "groups", "runs")]:
+    elif path.parts[:2] in [("results", stage) for stage in STAGES]:
         result = locate_result(path)
         if not (result.datasets if result.stage == "data" else result.runs()) or path == result.folder:
             made = "metrics.csv" if result.stage == "runs" else "about.json"
             raise SettingError(f"{path} is a folder: name a file in it, {path / made}")
+
+
+def respell(target: str) -> set[str]:
+    """A target as paths of results begin: from the project's folder, with the name of a stage."""
+    path = PurePath(os.path.relpath(target) if PurePath(target).is_absolute() else target)
+    stages = {str(PurePath("results", stage, *path.parts[2:])) for stage in STAGES}
+    return {str(path), str(PurePath("results", *path.parts[1:])), *stages}
 
 
 def check_targets(
@@ -51,8 +60,7 @@ def check_targets(
         named = {
             str(PurePath(target).with_name(PurePath(file).name)) for file in files if "{" not in PurePath(file).name
         }
-        moved = str(PurePath("results", *PurePath(target).parts[1:]))
-        known = {*rules, *(file for file in files if "{" not in file), *filter(is_made, {*named, moved})}
+        known = {*rules, *(file for file in files if "{" not in file), *filter(is_made, named | respell(target))}
         near = difflib.get_close_matches(target, sorted(known), n=1)
         hint = (
             f"; did you mean {near[0]}?" if near else ". snakemake --list names the rules; docs/result_paths.md, files"

@@ -13,23 +13,31 @@ VARIABLE = "DESPUR_EXTENSIONS"
 KINDS = ("augment", "datasets", "encoders", "inference", "losses", "methods", "metrics", "samplers")
 
 
+def read_variable() -> list[Path]:
+    """The folders, absolute, whether they are there or not."""
+    return [Path(text).resolve() for text in os.environ.get(VARIABLE, "").split(os.pathsep) if text]
+
+
 def list_extensions() -> list[Path]:
     """The folders, absolute. Raises SettingError for one that is not there."""
-    folders = [Path(text).resolve() for text in os.environ.get(VARIABLE, "").split(os.pathsep) if text]
+    folders = read_variable()
     if missing := [str(folder) for folder in folders if not folder.is_dir()]:
         raise SettingError(f"{VARIABLE}: {missing[0]} is no folder; it may have the folders {', '.join(KINDS)}, papers")
     return list(dict.fromkeys(folders))
 
 
 def use_extensions(folders: Iterable[str]) -> None:
-    """Add folders to those of the environment, for this process and its jobs."""
+    """Add folders to those of the environment, for this process and its jobs. Raises SettingError for one that is not
+    there."""
     every = [*list_extensions(), *(Path(folder).resolve() for folder in folders)]
     os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(map(str, every)))
+    list_extensions()
     for kind in KINDS:
         if package := sys.modules.get(f"despur.{kind}"):
             package.__path__ = extend_path(list(package.__path__), kind)
 
 
 def extend_path(path: list[str], kind: str) -> list[str]:
-    """Where Python looks for the modules of a package of components: in the package, then in extensions."""
-    return [*dict.fromkeys([*path, *(str(folder / kind) for folder in list_extensions())])]
+    """Where Python looks for the modules of a package of components: in the package, then in extensions. A folder that
+    is not there is refused when a name is looked up, not by an import."""
+    return [*dict.fromkeys([*path, *(str(folder / kind) for folder in read_variable())])]

@@ -10,7 +10,6 @@ that edits have an effect. The server ends with Snakemake. If a command is kille
 import os
 import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 
@@ -25,7 +24,10 @@ def folder(owner: int) -> Path:
 
 def is_alive(process: int) -> bool:
     """Whether a process with this id exists."""
-    with suppress(ProcessLookupError):
+    try:
         os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
         return True
-    return False
+    return True

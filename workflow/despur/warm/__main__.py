@@ -14,6 +14,7 @@ from pathlib import Path
 from despur.warm import folder
 
 PATIENCE = 30.0  # seconds that a client waits for a server to start
+LONGEST = 100  # bytes of a socket's path: systems allow 104 to 108
 
 
 def connect(owner: int) -> socket.socket:
@@ -51,7 +52,8 @@ def send_command(owner: int, command: list[str]) -> int:
 
 
 def main() -> None:
-    if owner := os.environ.get("DESPUR_WARM"):
+    owner = os.environ.get("DESPUR_WARM")
+    if owner and len(os.fsencode(folder(int(owner)) / "socket")) <= LONGEST:  # else TMPDIR is too long for a server
         try:
             sys.exit(send_command(int(owner), sys.argv[1:]))
         except KeyboardInterrupt:  # the server then kills the child

@@ -41,7 +41,8 @@ class Server:
         self.owner, self.folder, self.successor, self.retired = owner, folder(owner), 0, False
         self.clients: dict[int, socket.socket] = {}  # by process id of the child
         for other in self.folder.parent.glob(f"despur-{os.getuid()}-*"):  # of servers that were killed
-            if not is_alive(int(other.name.rpartition("-")[2])):
+            number = other.name.rpartition("-")[2]
+            if number.isdecimal() and not is_alive(int(number)):
                 shutil.rmtree(other, ignore_errors=True)
         address = self.folder / "socket"
         address.unlink(missing_ok=True)  # of a server that was killed: clients start one at a time
