@@ -1,7 +1,10 @@
 """What `despur new` writes runs, and passes its test."""
 
+import os
+import re
 import shutil
 
+import forked
 import pytest
 from project import SOURCE, Project
 
@@ -11,6 +14,13 @@ from despur.orchestration import experiments
 from despur.reporting.pages import scorecard
 from despur.specs.extensions import VARIABLE
 from despur.specs.settings import SettingError
+
+
+def test_a_folder_that_cannot_be_written_is_named_in_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    command = ["-m", "despur", "new", "method", "my_own", "--folder", str(tmp_path / "file")]
+    code, text = forked.run(command, tmp_path, dict(os.environ), 60)
+    assert code == 1 and re.fullmatch(r"error: .*file.*: (File exists|Not a directory)\n", text)
 
 
 @pytest.fixture(scope="module")

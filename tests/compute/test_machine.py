@@ -55,14 +55,16 @@ def test_without_being_asked_arithmetic_is_single_precision_and_nothing_is_compi
 
 
 @pytest.mark.parametrize(
-    ("environment", "message"),
+    ("options", "environment", "message"),
     [
-        ({"DESPUR_PRECISION": "bf17"}, "'bf17' (--precision or DESPUR_PRECISION) must be tf32, fp32 or bf16"),
-        ({"DESPUR_COMPILE": "on"}, "'on' (--compile or DESPUR_COMPILE) must be off, default or reduce-overhead"),
+        (["--threads", "0"], {}, "argument --threads: '0' must be a whole number from 1 on"),
+        (["--device", "gpu"], {}, "argument --device: 'gpu' must be cpu, cuda, cuda:NUMBER or auto"),
+        ([], {"DESPUR_PRECISION": "bf17"}, "'bf17' (--precision or DESPUR_PRECISION) must be tf32, fp32 or bf16"),
+        ([], {"DESPUR_COMPILE": "on"}, "'on' (--compile or DESPUR_COMPILE) must be off, default or reduce-overhead"),
     ],
 )
-def test_what_does_not_exist_is_refused(trained, environment, message):
-    said, about = trained(**environment)
+def test_what_does_not_exist_is_refused(trained, options, environment, message):
+    said, about = trained(*options, **environment)
     assert message in " ".join(said.split()) and not about
 
 

@@ -81,6 +81,15 @@ def test_without_locks_of_the_operating_system_those_of_snakemake_stay(tmp_path,
     assert clear_stale_locks(tmp_path / ".snakemake") is None and lock.exists()
 
 
+def test_where_nothing_can_be_written_snakemake_says_so_in_one_line(tmp_path):
+    project = Project.fresh(tmp_path / "project")
+    (project.root / ".snakemake").mkdir()
+    (project.root / ".snakemake/alive").mkdir()
+    code, text = project.call_snakemake("-n", "results/data/colored_digits/table.parquet")
+    assert code == 1 and "Error: .snakemake/alive cannot be written, and nothing here is made: Is a directory" in text
+    assert "Traceback" not in text and len(text.splitlines()) < 4
+
+
 def test_locks_of_another_host_stay_where_those_of_the_operating_system_do_not_reach_it(tmp_path, monkeypatch, capsys):
     folder = tmp_path / ".snakemake"
     monkeypatch.setattr(fcntl, "flock", lambda *_: None)  # every host believes to be alone

@@ -184,6 +184,8 @@ def main() -> None:
         print_lines(work(**arguments), as_json)
     except (SettingError, RuntimeError) as error:  # store.InputError is one, but imports pandas
         sys.exit(f"error: {error}")
+    except OSError as error:
+        sys.exit(f"error: {error.filename or 'a file'}: {error.strerror or error}")
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         sys.exit(130)

@@ -7,7 +7,10 @@ from despur.orchestration import gpu_slots, locks, slurm
 
 # After a kill -9, go on without --unlock. A cluster's jobs read this file, too, on nodes that cannot see who holds the
 # lock.
-ALIVE = locks.clear_stale_locks() if workflow.is_main_process else None
+try:
+    ALIVE = locks.clear_stale_locks() if workflow.is_main_process else None
+except OSError as error:
+    refuse(f"{error.filename} cannot be written, and nothing here is made: {error.strerror}")
 # Jobs that this Snakemake runs itself need not import libraries (despur/warm); those on other machines have no server.
 os.environ.pop("DESPUR_WARM", None)
 if workflow.is_main_process:

@@ -50,11 +50,32 @@ def one_of(option: str, *known: str) -> Callable[[str], str]:
     return read
 
 
+def count_threads(text: str) -> int:
+    """A reader of a whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number from 1 on")
+    return int(text)
+
+
+def name_device(text: str) -> str:
+    """A reader of ``auto`` or of a device that torch knows."""
+    try:
+        known = text == "auto" or torch.device(text).type in ("cpu", "cuda")
+    except RuntimeError:
+        known = False
+    if not known:
+        raise argparse.ArgumentTypeError(f"{text!r} must be cpu, cuda, cuda:NUMBER or auto")
+    return text
+
+
 PRECISION, COMPILE = one_of("precision", "tf32", "fp32", "bf16"), one_of("compile", "off", *compiling.MODES)
 # Environment variables reach the jobs of every profile.
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("--device", {"default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
-    ("--threads", {"type": int, "default": 1, "help": "CPU threads (default 1, so that results do not depend on it)"}),
+    ("--device", {"type": name_device, "default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
+    (
+        "--threads",
+        {"type": count_threads, "default": 1, "help": "CPU threads (default 1, so that results do not depend on it)"},
+    ),
     (
         "--precision",
         {

@@ -161,6 +161,8 @@ def main() -> None:
                 os.set_inheritable(handle.fileno(), True)  # the lock lives on in the command
     except (DeviceError, OSError) as error:
         sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit("stopped while it waited for a GPU")
     os.execvp(command[0], command)
 
 
