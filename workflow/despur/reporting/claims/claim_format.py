@@ -75,8 +75,8 @@ from typing import Any
 
 import yaml
 
-from despur.reporting.claims.read_formulas import read_group, read_margin
-from despur.reporting.statistics.formulas import DEFAULTS, Formulas
+from despur.reporting.claims.read_formulas import read_group
+from despur.reporting.statistics.formulas import DEFAULTS, Formulas, read_margin
 from despur.reporting.statistics.levels import Levels
 from despur.specs.names import unknown
 from despur.specs.settings import SettingError

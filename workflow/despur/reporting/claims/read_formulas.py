@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from despur.reporting.statistics.formulas import Correlation, Formula, Formulas, describe
+from despur.reporting.statistics.formulas import Correlation, Formula, Formulas, describe, read_margin
 from despur.reporting.statistics.levels import WORDS as ENDS
 from despur.reporting.statistics.levels import (
     Levels,
@@ -177,17 +177,6 @@ def _terms(side: Measurement, levels: Levels) -> list[tuple[float, Measurement]]
     ((key, ends),) = side["change"].items()
     first, last = (list_single_values(key, end, [plain], levels)[0] if end in ENDS else end for end in ends)
     return [(1.0, {**plain, key: last}), (-1.0, {**plain, key: first})]
-
-
-def read_margin(stated: float | str) -> float:
-    """A margin: a number, or ``log(2)`` or ``-log(2)`` for one of logarithms."""
-    if not isinstance(stated, str):
-        return float(stated)
-    sign, text = (-1, stated[1:]) if stated.startswith("-") else (1, stated)
-    try:
-        return sign * math.log(float(text.removeprefix("log(").removesuffix(")")))
-    except ValueError as error:
-        raise SettingError(f"margin {stated!r} is neither a number nor log(NUMBER)") from error
 
 
 def read_correlation(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> Correlation:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from despur.reporting.statistics.levels import Measurement
+from despur.specs.settings import SettingError
 
 DEFAULTS = {"split": "test", "selection": "best", "group": ""}
 
@@ -62,3 +64,14 @@ def _item(key: str, value: Any) -> str:
         ((own, (first, last)),) = value.items()
         return f"from {own}={first} to {last}"
     return str(value) if key in ("method", "metric") else f"{key}={value}"
+
+
+def read_margin(stated: float | str) -> float:
+    """A margin: a number, or ``log(2)`` or ``-log(2)`` for one of logarithms."""
+    if not isinstance(stated, str):
+        return float(stated)
+    sign, text = (-1, stated[1:]) if stated.startswith("-") else (1, stated)
+    try:
+        return sign * math.log(float(text.removeprefix("log(").removesuffix(")")))
+    except ValueError as error:
+        raise SettingError(f"margin {stated!r} is neither a number nor log(NUMBER)") from error
