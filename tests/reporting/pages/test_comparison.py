@@ -18,7 +18,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.claims.evidence import Source
 from despur.reporting.pages import comparison
 from despur.reporting.pages.comparison import METRICS, compare
-from despur.reporting.pages.matrix_figure import format_entry
+from despur.reporting.pages.matrix_figure import format_entries, format_entry
 from despur.reporting.pages.ranking import find_ranks, is_at_chance
 from despur.specs.settings import SettingError
 from despur.storage.store import write_json
@@ -292,3 +292,9 @@ def test_the_command_line_writes_table_and_heat_map(artifact_runs, tmp_path, mon
 )
 def test_what_an_entry_of_the_heat_map_says(entry, text):
     assert format_entry(*entry) == text
+
+
+def test_ranks_are_shown_in_columns_where_any_is_refuted():
+    value, high = pd.DataFrame({"x": [9.0, 8.0], "y": [7.0, 6.0]}), pd.DataFrame({"x": [2.0, 2.0], "y": [1.0, 2.0]})
+    low = pd.DataFrame({"x": [1.0, 1.0], "y": [1.0, 2.0]})
+    assert format_entries(value, low, high).tolist() == [["9", "7\n1–1"], ["8", "6\n2–2"]]

@@ -6,9 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from despur.storage.store import Array
+
 
 def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
-    """One heat map: the color is the rank in a column, the text the value and the ranks that are not refuted."""
+    """One heat map: the color is the rank in a column, the text the value and, where any rank of its column is refuted,
+    the ranks that are not."""
     import seaborn as sns
 
     from despur.reporting import figures
@@ -20,14 +23,10 @@ def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
     rank, low, high, value = (
         spread(values=name).loc[by_worst, labels] for name in ("rank", "rank_low", "rank_high", "value")
     )
-    texts = [
-        [format_entry(*each) for each in zip(*rows, strict=True)]
-        for rows in zip(value.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
-    ]
     figure, (axes,) = figures.create_panels(1, width=2 * figures.COLUMN, height=0.6 + 0.3 * len(rank))
     sns.heatmap(
         rank,
-        annot=np.array(texts),
+        annot=format_entries(value, low, high),
         fmt="",
         cmap="viridis_r",
         cbar_kws={"label": "rank (1: best)"},
@@ -44,6 +43,14 @@ def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
     axes.set_yticks(np.arange(len(rank)) + 0.5, names, rotation=0)
     axes.set(xlabel="", ylabel="")
     figures.write_figure(prefix, figure)
+
+
+def format_entries(value: pd.DataFrame, low: pd.DataFrame, high: pd.DataFrame) -> Array:
+    """The texts of the figure. A column in which no rank is refuted, as with one seed, shows values only."""
+    refuted = (low.nunique() + high.nunique() > 2).to_numpy()
+    low = low.where(np.broadcast_to(refuted, low.shape))
+    rows = zip(value.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
+    return np.array([[format_entry(*entry) for entry in zip(*row, strict=True)] for row in rows])
 
 
 def format_entry(value: float, low: float, high: float) -> str:
