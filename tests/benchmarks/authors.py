@@ -92,5 +92,9 @@ def authors() -> list[Row]:
         theirs = timed(lambda images=images, labels=labels: step(images, labels))
         times.append((theirs, timed(lambda batch=batch, i=i: method.step(batch, derive_generator("bench", i)))))
     slow, fast = np.array(times[2:]).T
-    note = f"{drawn.size:,} presentations a step: theirs {np.median(slow):.2f}, ours {np.median(fast):.2f} core s"
+    passed = drawn.size + 2 * len(drawn) * (1 + drawn.shape[1] // 2)  # each part by itself, then the batch
+    note = (
+        f"{drawn.size:,} presentations a step: theirs {np.median(slow):.2f} core s for {passed:,} images that pass the "
+        f"encoder, ours {np.median(fast):.2f} for {len(np.unique(drawn)):,}"
+    )
     return [(NAME, float(np.median(slow / fast)), "times", GOAL, note)]
