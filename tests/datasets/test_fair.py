@@ -551,6 +551,16 @@ def test_words_for_splits_have_no_case(folder):
         ({"count": 60, "a": np.arange(60)}, ["a has 60 values (60 samples)", "seems continuous"]),
         ({"split": np.array(["train", "train", "test"] * 4)}, ["no sample of the split val"]),
         ({"original": np.zeros(12, int)}, ["original 0", "several splits"]),
+        ({"y": np.eye(2)[[0, 1] * 6]}, ["y is float64 (12, 2)", "one whole number or text for each sample"]),
+        ({"y": np.array(1)}, ["y is int64 ()", "(N,)"]),
+        ({"y": np.array([0j, 1j] * 6)}, ["y is complex128 (12,)"]),
+        ({"y": np.zeros(12, [("b", int)])}, ["y is [('b', '<i8')] (12,)"]),
+        ({"original": np.zeros((12, 2))}, ["original is float64 (12, 2)"]),
+        ({"split": np.array([["train"]] * 12)}, ["split is <U5 (12, 1)"]),
+        ({"features": np.zeros((12, 0))}, ["features are float64 (12, 0)", "(N,D)"]),
+        ({"class_embeddings": np.array([["a"], ["b"]])}, ["class_embeddings are <U1 (2, 1)", "(C,D)"]),
+        ({"class_embeddings": np.zeros((2, 3), complex)}, ["class_embeddings are complex128 (2, 3)"]),
+        ({"class_embeddings": np.zeros((2, 0))}, ["class_embeddings are float64 (2, 0)"]),
     ],
 )
 def test_faults_of_your_own_file_are_named(folder, changes, words):
@@ -558,6 +568,54 @@ def test_faults_of_your_own_file_are_named(folder, changes, words):
     with pytest.raises(InputError) as error:
         read("bring_your_own", folder.parent)
     assert all(word in str(error.value) for word in ["task.npz", *words])
+
+
+LISTS = [[1.0, 2.0]]  # features of one sample
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"features": [1.0] * 12}, ["features of sample 0 is 1.0;", "a list of numbers for each sample"]),
+        ({"features": LISTS + [None] + LISTS * 10}, ["features of sample 1 is None"]),
+        ({"features": LISTS + [[1.0]] + LISTS * 10}, ["features have 1 to 2 values"]),
+        ({"features": [["a", "b"]] * 12}, ["features are object (12, 2)"]),
+        ({"y": [[0], [1]] * 6}, ["y of sample 0 is array([0]);", "one whole number or text for each sample"]),
+        ({"a": [{"b": 1}] * 12}, ["a of sample 0 is {'b': 1}"]),
+        ({"split": [["train"]] * 12}, ["split of sample 0 is array(['train'], dtype=object)"]),
+        ({"y": [None, "b"] * 6}, ["y of sample 0 is missing"]),
+        ({"features": pd.array([1.0, None] * 6, "Float64")}, ["features of sample 0"]),
+    ],
+)
+def test_faults_of_your_own_table_are_named(folder, changes, words):
+    pd.DataFrame(own() | {"features": LISTS * 12} | changes).to_parquet(folder / "task.parquet")
+    with pytest.raises(InputError) as error:
+        read("bring_your_own", folder.parent)
+    assert all(word in str(error.value) for word in ["task.parquet", *words]) and "\n" not in str(error.value)
+
+
+def test_a_table_without_samples_is_refused(folder):
+    pd.DataFrame(own() | {"features": LISTS * 12})[:0].to_parquet(folder / "task.parquet")
+    with pytest.raises(InputError, match=r"task\.parquet: features have no sample"):
+        read("bring_your_own", folder.parent)
+
+
+def test_columns_of_several_kinds_of_numbers_are_features_and_a_missing_one_is_named(folder):
+    columns = {"b": [True, False] * 6, "x": pd.array([0.5, 2.0] * 6, "Float64"), "n": np.arange(12)}
+    table = pd.DataFrame({key: column for key, column in own().items() if key != "features"} | columns)
+    table.to_parquet(folder / "task.parquet")
+    inputs = read("bring_your_own", folder.parent).inputs
+    assert inputs.tolist() == [[1 - row % 2, (0.5, 2.0)[row % 2], row] for row in range(12)]
+    table.assign(x=pd.array([0.5, None] * 6, "Float64")).to_parquet(folder / "task.parquet")
+    with pytest.raises(InputError, match=r"task\.parquet: sample 1 holds a value that is not a finite number"):
+        read("bring_your_own", folder.parent)
+
+
+def test_one_array_in_the_place_of_several_is_refused(folder):
+    with (folder / "task.npz").open("wb") as file:
+        np.save(file, np.zeros(3))
+    with pytest.raises(InputError, match=r"task\.npz cannot be read .* save it with numpy\.savez"):
+        read("bring_your_own", folder.parent)
 
 
 def test_missing_parts_of_your_own_file_are_named(folder):

@@ -1,6 +1,7 @@
 """Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split
 (docs/your_own_data.md)."""
 
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ LABELS_WITHHELD = "yours: nobody has said what may be passed on"
 RAW = ("bring_your_own/{name}.parquet | bring_your_own/{name}.npz",)
 
 COLUMNS = ("y", "a", "split")
+NUMBERS = "biuf"  # numpy's letters for kinds of values
+LABELS = f"{NUMBERS}SUMm"  # and texts and times
+ONE_FOR_EACH = "one whole number or text for each sample"
 
 
 def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
@@ -41,15 +45,29 @@ def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except embedding_files.NO_ARRAY as error:
-        raise InputError(f"{path} cannot be read ({error}); texts must be arrays of texts, not of objects") from error
+        raise InputError(
+            f"{path} cannot be read ({error}); save it with numpy.savez, texts as texts, not as objects"
+        ) from error
     missing = [name for name in ("features", *COLUMNS) if name not in arrays]
     if missing:
         raise InputError(f"{path} has no array {', '.join(missing)}; it has {', '.join(arrays)}")
     columns = {name: arrays[name] for name in (*COLUMNS, "original") if name in arrays}
-    sizes = {name: len(column) for name, column in columns.items()}
+    refuse_labels(path, columns)
+    given = arrays.get("class_embeddings")
+    if given is not None and (given.dtype.kind not in NUMBERS or given.ndim != 2 or not given.size):
+        found = f"{given.dtype} {given.shape}"
+        raise InputError(f"{path}: class_embeddings are {found}; bring a row of finite numbers for each class, (C,D)")
+    return arrays["features"], pd.DataFrame(columns), given
+
+
+def refuse_labels(path: Path, columns: dict[str, Array]) -> None:
+    """Raises InputError for arrays of a shape, kind or length that columns of a table cannot have."""
+    for key, column in columns.items():
+        if column.ndim != 1 or column.dtype.kind not in LABELS:
+            raise InputError(f"{path}: {key} is {column.dtype} {column.shape}; it must have {ONE_FOR_EACH}, (N,)")
+    sizes = {key: len(column) for key, column in columns.items()}
     if len(set(sizes.values())) > 1:
         raise InputError(f"{path}: arrays of different lengths: {sizes}")
-    return arrays["features"], pd.DataFrame(columns), arrays.get("class_embeddings")
 
 
 def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
@@ -60,11 +78,10 @@ def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
         raise InputError(
             f"{path}: class_embeddings have a row for each class, not for each sample: bring all as {path.stem}.npz"
         )
+    for key in kept:
+        refuse_values(path, table[key], Hashable, ONE_FOR_EACH)
     if "features" in table:
-        sizes = {len(row) for row in table["features"]}
-        if len(sizes) > 1:
-            raise InputError(f"{path}: features have {min(sizes)} to {max(sizes)} values; every sample needs as many")
-        return np.stack(list(table["features"])), table[kept], None
+        return stack_lists(path, table["features"]), table[kept], None
     features = table.drop(columns=kept)
     text = [str(name) for name in features if not pd.api.types.is_numeric_dtype(features[name])]
     if text or features.empty:
@@ -72,7 +89,27 @@ def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
             f"{path}: {', '.join(text) or 'no column'} cannot be a feature; columns beside y, a, split, "
             "original must be numbers"
         )
-    return features.to_numpy(), table[kept], None
+    # Columns of several kinds: numbers with booleans, or a missing value, which the dataset checks name.
+    arrays = features.to_numpy()
+    return features.to_numpy(float, na_value=np.nan) if arrays.dtype == object else arrays, table[kept], None
+
+
+def refuse_values(path: Path, column: pd.Series, kind: type, wanted: str) -> None:
+    """Raises InputError for the first value of a column that is not of a kind."""
+    for row, value in enumerate(column):
+        if not isinstance(value, kind):
+            found = " ".join(repr(value).split())
+            raise InputError(f"{path}: {column.name} of sample {row} is {found:.80}; it must have {wanted}")
+
+
+def stack_lists(path: Path, column: pd.Series) -> Array:
+    """A column of lists as one array (N,D)."""
+    refuse_values(path, column, np.ndarray, "a list of numbers for each sample")
+    sizes = {len(row) for row in column}
+    if len(sizes) != 1:
+        shown = f"{min(sizes)} to {max(sizes)} values" if sizes else "no sample"
+        raise InputError(f"{path}: features have {shown}; every sample needs as many")
+    return np.stack(list(column))
 
 
 def numbered(column: pd.Series) -> tuple[Array, list[str]]:
@@ -96,6 +133,18 @@ def refuse_unusable(path: Path, column: pd.Series) -> None:
         )
 
 
+def check_features(path: Path, features: Array) -> tuple[Array, bool]:
+    """Features, gray images with three equal channels as all encoders of images take colors, and whether they are
+    images. Raises InputError for what are neither images nor embeddings."""
+    if features.dtype == np.uint8 and (features.ndim == 3 or features.shape[3:] == (1,)):
+        features = np.repeat(features.reshape(*features.shape[:3], 1), 3, axis=3)
+    image = features.dtype == np.uint8 and features.shape[3:] == (3,)
+    if features.dtype.kind not in NUMBERS or not (image or features.ndim == 2) or not features.size:
+        accepted = "images as uint8 (N,H,W,3), gray ones as uint8 (N,H,W), embeddings as numbers (N,D)"
+        raise InputError(f"{path}: features are {features.dtype} {features.shape}; bring {accepted}")
+    return features, image
+
+
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Classes and attribute values are numbered in sorted order; floats become float32."""
     folder, name = data_root / "bring_your_own", settings["name"]
@@ -107,22 +156,13 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "licence": "yours",
         "sha256": embedding_files.sha256(path),
     }
-    if features.dtype == np.uint8 and (
-        features.ndim == 3 or features.shape[3:] == (1,)
-    ):  # gray: all encoders of images take colors
-        features = np.repeat(features.reshape(*features.shape[:3], 1), 3, axis=3)
-    image = features.dtype == np.uint8 and features.shape[3:] == (3,)
-    if features.dtype.kind not in "uifb" or not (image or features.ndim == 2):
-        accepted = "images as uint8 (N,H,W,3), gray ones as uint8 (N,H,W), embeddings as numbers (N,D)"
-        raise InputError(f"{path}: features are {features.dtype} {features.shape}; bring {accepted}")
+    features, image = check_features(path, features)
     if image:
         about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
     for column, names in (("y", "classes"), ("a", "attributes")):
         refuse_unusable(path, table[column])
         numbers, about[names] = numbered(table[column])
         table = table.assign(**{column: numbers})
-    inputs, given = (
-        features if image else features.astype(np.float32),
-        None if of_classes is None else of_classes.astype(np.float32),
-    )
+    inputs = features if image else features.astype(np.float32)
+    given = None if of_classes is None else of_classes.astype(np.float32)
     return embedding_files.dataset(path, inputs, table, {"input": "embedding", **about}, given)

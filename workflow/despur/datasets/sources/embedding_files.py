@@ -55,9 +55,9 @@ UNREADABLE = (
     *(pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError),
     *(OverflowError, MemoryError, OSError, RecursionError, struct.error),
 )
-# What numpy raises for bytes that are no whole .npy or .npz.
+# What numpy raises for bytes that are no whole .npy or .npz, or the one in the other's place (TypeError).
 NO_ARRAY = (
-    *(ValueError, EOFError, OSError, LookupError, NotImplementedError, SyntaxError, MemoryError),
+    *(ValueError, EOFError, OSError, LookupError, NotImplementedError, SyntaxError, MemoryError, TypeError),
     *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
 )
 
