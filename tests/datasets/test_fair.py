@@ -611,6 +611,16 @@ def test_columns_of_several_kinds_of_numbers_are_features_and_a_missing_one_is_n
         read("bring_your_own", folder.parent)
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.longdouble])
+def test_labels_of_any_kind_of_float_are_kept(folder, kind):
+    np.savez(folder / "task.npz", **own(split=np.array([0, 0, 1, 2] * 3, kind), original=np.arange(12, dtype=kind)))
+    save_dataset(folder / "kept", {"own": read("bring_your_own", folder.parent)})
+    table = load_dataset(folder / "kept", "own").table
+    assert (
+        table["original"].tolist() == [*range(12)] and table["split"].tolist() == ["train", "train", "val", "test"] * 3
+    )
+
+
 def test_one_array_in_the_place_of_several_is_refused(folder):
     with (folder / "task.npz").open("wb") as file:
         np.save(file, np.zeros(3))

@@ -1,11 +1,14 @@
-"""Raw files of every data set, cut off, with bytes changed, lines or columns missing: read, or refused with the file's
-name; nothing is written."""
+"""Raw files of every data set, cut off, with bytes changed, lines, columns or a class missing, or two of them in each
+other's place: read, or refused with the file's name; nothing is written."""
 
+import io
 import json
 import os
 import pickle
 import re
 import shutil
+from collections import Counter
+from contextlib import contextmanager
 from importlib import import_module
 
 import numpy as np
@@ -17,6 +20,7 @@ from rehearsal.__main__ import SMALLER
 from rehearsal.raw_files import WORDS, draw_vectors, write_all, write_text
 from storms.conftest import guarded
 from storms.test_configurations import storm
+from storms.test_own_data import BROUGHT, write_own
 
 from despur.datasets import coco30
 from despur.datasets.bring_your_own import read_npz
@@ -96,9 +100,12 @@ OTHER = [b"", b"\n", b"<html>404</html>\n", b"\x00" * 50]  # what may lie in the
 def list_points():
     """Every data set that is made from raw files in a published form, in miniature."""
     names = [f"{name}+{SMALLER.get(name, '')}" for name in list_components("datasets") if name not in OWN]
-    names += [f"{name}+{settings}" for name, settings in OWN.items()] + ["bios+features=tokens"]
+    names += [f"{name}+{settings}" for name, settings in OWN.items()] + [
+        "bios+features=tokens",
+        BROUGHT["table.parquet"],
+    ]
     points = [resolve("datasets", name.rstrip("+")).points[0] for name in names]
-    return [point for point in points if raw_files.list_patterns(point) and point.base_name != "bring_your_own"]
+    return [point for point in points if raw_files.list_patterns(point)]
 
 
 @pytest.fixture
@@ -113,6 +120,7 @@ def raw(tmp_path, monkeypatch):
     for split, imsitu, tweets in (("train", 96, 160), ("dev", 48, 80), ("test", 48, 80)):
         np.save(root / f"imsitu/{split}.npy", draw_vectors(y[:imsitu], y[:imsitu]))
         np.save(root / f"hate_speech/{split.replace('dev', 'valid')}.npy", draw_vectors(y[:tweets], y[:tweets]))
+    write_own(root / "bring_your_own")
     write_text(tmp_path / "bert-base-uncased/vocab.txt", ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])
     monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path))
     return root
@@ -145,33 +153,81 @@ def change_content(draw, content):
     return b"\n".join(separator.join(own[:column] + own[column + 1 :]) for own in fields)
 
 
+def drop_class(draw, file):
+    """Without the rows in which one column has one value: of a table, of arrays, or else of lines of text."""
+    if file.suffix in (".npz", ".npy"):
+        found = np.load(file)
+        arrays = dict(found) if file.suffix == ".npz" else {"": found}
+        labels = arrays[draw(st.sampled_from([key for key, array in arrays.items() if array.ndim == 1] or [*arrays]))]
+        kept = (labels != draw(st.sampled_from(labels.ravel().tolist()))).reshape(len(labels), -1).all(axis=1)
+        arrays = {key: array[kept] if len(array) == len(kept) else array for key, array in arrays.items()}
+        return write_bytes(lambda out: np.savez(out, **arrays) if file.suffix == ".npz" else np.save(out, arrays[""]))
+    if file.suffix == ".parquet":
+        table = pd.read_parquet(file)
+        column = table[draw(st.sampled_from([name for name in table if name != "features"]))]
+        return write_bytes(table[column != draw(st.sampled_from(column.tolist()))].to_parquet)
+    lines, separator = file.read_bytes().split(b"\n"), draw(st.sampled_from([b",", b"\t", b" "]))
+    fields = [line.split(separator) for line in lines]
+    column = draw(st.integers(0, max(map(len, fields[:-1]), default=1) - 1))
+    found = [own[column : column + 1] for own in fields]
+    gone = draw(st.sampled_from([value for value in found if value] or [None]))
+    return b"\n".join(line for line, value in zip(lines, found, strict=True) if value != gone)
+
+
+def write_bytes(write):
+    """What a function writes into an open file."""
+    out = io.BytesIO()
+    write(out)
+    return out.getvalue()
+
+
+@contextmanager
+def changed(draw, files):
+    """One of these files changed, one with a class missing, or two in each other's place; the files that are not what
+    they were."""
+    kind = draw(st.sampled_from(["content", "class", *["names"] * (len(files) > 1)]))
+    chosen = draw(st.permutations(files))[: 1 + (kind == "names")]
+    whole = [file.read_bytes() for file in chosen]
+    if kind == "names":
+        new = whole[::-1]
+    else:
+        new = [drop_class(draw, chosen[0]) if kind == "class" else change_content(draw, whole[0])]
+    try:
+        for file, content in zip(chosen, new, strict=True):
+            file.write_bytes(content)
+        yield kind, chosen
+    finally:
+        for file, content in zip(chosen, whole, strict=True):
+            file.write_bytes(content)
+
+
 @pytest.mark.long
 def test_every_data_set_of_a_changed_raw_file_is_built_or_refused_by_name(tmp_path, raw, record):
-    points, out, counts = list_points(), tmp_path / "out", {"refused": 0, "built": 0}
-    assert {point.base_name for point in points} >= set(SMALLER)
+    points, out, counts = list_points(), tmp_path / "out", Counter()
+    assert {point.base_name for point in points} >= {*SMALLER, "bring_your_own"}
 
-    @storm(40)
+    @storm(60)
     @given(st.sampled_from(points), st.data())
     def run(point, data):
-        file = data.draw(st.sampled_from(list_raw_files(point, raw)))
-        whole = file.read_bytes()
-        file.write_bytes(change_content(data.draw, whole))
         try:
-            with guarded(out):
+            with changed(data.draw, list_raw_files(point, raw)) as (kind, files), guarded(out):
                 save_dataset(out, {point.name: build_dataset(point, raw)})
-            counts["built"] += 1
+            counts[kind, "built"] += 1
         except InputError as error:
-            assert str(file) in str(error) and "\n" not in str(error), error
+            if kind == "names":  # of annotations: the images that they list are said not to be there
+                files = [raw / file.relative_to(raw).parts[0] for file in files]
+            assert any(str(file) in str(error) for file in files) and "\n" not in str(error), error
             assert not out.exists() or not list(out.iterdir())
-            counts["refused"] += 1
+            counts[kind, "refused"] += 1
         finally:
-            file.write_bytes(whole)
             shutil.rmtree(out, ignore_errors=True)
 
     run()
-    outcome = f"{counts['refused']:,} refused with the file's name, {counts['built']:,} built; no other error"
-    record("raw files of every data set: bytes, lines, columns missing or changed", sum(counts.values()), outcome)
-    assert all(counts.values())
+    refused, built = (sum(counts[key] for key in counts if key[1] == end) for end in ("refused", "built"))
+    outcome = f"{refused:,} refused with the file's name, {built:,} built; no other error"
+    tried = "bytes, lines, columns or a class missing or changed, names swapped"
+    record(f"raw files of every data set: {tried}", refused + built, outcome)
+    assert built and {kind for kind, end in counts if end == "refused"} == {"content", "class", "names"}
 
 
 class Hostile:

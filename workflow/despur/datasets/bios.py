@@ -109,11 +109,13 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
     return path, table.assign(text=texts)
 
 
-def vectors(folder: Path, split: str, count: int) -> tuple[Path, Array]:
-    path = embedding_files.find_file(folder, f"{split}_cls.npy", remedy=f"{VECTORS} has them; or use features=tokens")
+def vectors(table: Path, count: int) -> tuple[Path, Array]:
+    """The file of vectors beside a split's table of so many rows, and its content."""
+    remedy = f"{VECTORS} has them; or use features=tokens"
+    path = embedding_files.find_file(table.parent, f"{table.stem}_cls.npy", remedy=remedy)
     found = embedding_files.read_vectors(path)
     if len(found) != count:
-        raise InputError(f"{path} has {len(found)} rows, but there are {count} biographies")
+        raise InputError(f"{path} has {len(found)} rows, but {table} has {count}: get both files of the split anew")
     return path, found
 
 
@@ -127,7 +129,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         files.append(path)
         kept = np.flatnonzero(table["profession"].isin([*classes, *(PROFESSIONS.index(c) for c in classes)]))
         if settings["features"] == "vectors":
-            encoded, found = vectors(folder, split, len(table))
+            encoded, found = vectors(path, len(table))
             files.append(encoded)
             inputs.append(np.asarray(found[kept], np.float32))
         table = table.iloc[kept].reset_index(drop=True)

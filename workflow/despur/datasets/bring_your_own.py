@@ -156,6 +156,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "licence": "yours",
         "sha256": embedding_files.sha256(path),
     }
+    # Of these two kinds of floats, pandas or parquet does not take all that follows.
+    table = table.astype(dict.fromkeys(table.select_dtypes([np.float16, np.longdouble]), float))
     features, image = check_features(path, features)
     if image:
         about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
