@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from despur.cli import explore
+from despur.storage.store import InputError
 
 VALUES = {"erm": [0.2, 0.4, 0.6], "cnc": [0.9, 0.9, 0.9]}
 
@@ -69,6 +70,17 @@ def test_a_curve_is_thinned_and_keeps_its_last_step(runs):
     curve = explore.load_curves([runs / "results/runs/colored_digits/erm/s0-2"])
     assert len(curve) == 40 and curve["step"].iloc[-1] == 120
     assert explore.load_curves([runs / "results/runs/colored_digits/cnc/s0-2"]).empty
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "history.csv"])
+@pytest.mark.parametrize("size", [0, 10, -5])
+def test_a_broken_file_is_named(runs, name, size):
+    file = runs / "results/runs/colored_digits/erm/s0-2" / name
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(
+        InputError, match=rf"erm/s0-2/{name} is broken \(.*\): delete it, and Snakemake makes it again$"
+    ):
+        list(explore.explore([], runs / "page.html"))
 
 
 def test_the_page_needs_no_network(runs):

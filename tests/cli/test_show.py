@@ -167,6 +167,28 @@ def test_runs_differ_in_the_metrics_of_their_headline_split():
     assert title.startswith("train metric") and last.split() == ["gap", "9", "9", "+0"]
 
 
+@pytest.mark.parametrize("name", ["metrics.csv", "about.json"])
+@pytest.mark.parametrize("size", [0, 10, 0.5, -5])
+def test_a_broken_file_is_named(name, size):
+    folder = made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1")
+    file = folder / name
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2 if size == 0.5 else size])
+    for command in (show_difference, lambda *folders: show_run(folders[0]))[: 1 + (name == "metrics.csv")]:
+        with pytest.raises(InputError) as error:
+            list(command(folder, folder))
+        assert str(error.value).startswith(f"{file} is broken (") and "\n" not in str(error.value)
+
+
+def test_a_broken_file_of_its_data_is_named():
+    data = Path("results/data/colored_digits/about.json")
+    folder = made("erm", {None: {0: 0.1}})
+    data.parent.mkdir(parents=True)
+    data.write_text('{"colored')
+    with pytest.raises(InputError, match=f"^{data} is broken .*: delete it, and Snakemake makes it again$"):
+        list(show_run(folder))
+
+
 def test_a_run_that_is_not_made_cannot_differ():
     with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/about\.json"):
         said(show_difference(made("erm", {None: {0: 0.25}}), Path("results/runs/colored_digits/erm/s1")))

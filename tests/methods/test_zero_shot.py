@@ -16,7 +16,7 @@ from torch.nn.functional import normalize
 from transformers import BertConfig, BertModel
 
 from despur import groups, model, stage1
-from despur.compute.embed_dataset import allocate, embed
+from despur.compute.embed_dataset import allocate, embed, resume
 from despur.compute.input_batcher import InputBatcher
 from despur.datasets.sources import prompts
 from despur.encoders import clip, sentence
@@ -391,6 +391,19 @@ def test_a_killed_base_ends_with_the_same_numbers(root, tmp_path, monkeypatch):
         assert ours.keys == theirs.keys
         for key in ours.keys:
             np.testing.assert_allclose(ours[key], theirs[key], atol=1e-3)
+
+
+@pytest.mark.parametrize("broken", ["a.npy", "a.done"])
+@pytest.mark.parametrize("size", [0, 1, -5])
+def test_broken_embeddings_are_made_anew(tmp_path, capsys, broken, size):
+    array, marker = tmp_path / "a.npy", tmp_path / "a.done"
+    np.save(array, np.ones((3, 2), np.float16))
+    marker.write_text("2")
+    done, z = resume(array, marker)
+    assert done == 2 and z.tolist() == [[1, 1]] * 3 and not capsys.readouterr().err
+    (tmp_path / broken).write_bytes((tmp_path / broken).read_bytes()[:size] if broken == "a.npy" else b"\0" * size)
+    assert resume(array, marker) == (0, None)
+    assert capsys.readouterr().err.startswith(f"warning: {array} is broken (")
 
 
 def test_one_folder_serves_all_seeds_of_methods_and_of_inferences(root):

@@ -224,6 +224,17 @@ def test_raw_files_are_part_of_the_cache_key_where_a_data_set_declares_them(tmp_
     assert raw() == one
 
 
+@pytest.mark.parametrize("content", ["", '{"bring_your', "\0" * 50])
+def test_a_broken_about_json_of_a_data_set_changes_no_cache_key(tmp_path, content):
+    result = locate_result(tmp_path / "results/data/bring_your_own+name=mine")
+    cache_key.cache_clear()
+    before = cache_key(result)
+    result.folder.mkdir(parents=True)
+    (result.folder / "about.json").write_text(content)
+    cache_key.cache_clear()
+    assert cache_key(result) == before
+
+
 def test_what_was_trained_in_bf16_has_another_cache_key(toy, monkeypatch):
     before = all_stages()
     for precision, other in (("fp32", set()), ("bf16", {"stage1", "runs"})):

@@ -12,6 +12,7 @@ import torch
 from safetensors.numpy import save_file
 
 from despur.storage.containers import Container, save_arrays
+from despur.storage.reading import reading
 from despur.storage.store import Dataset, InputError, atomic, load_dataset, save_dataset, write_csv, write_json
 
 
@@ -236,6 +237,33 @@ def test_a_point_that_a_folder_does_not_hold_is_an_error_that_names_both(tmp_pat
     assert str(tmp_path / "toy") in str(error.value)
     assert "toy+draw=1" in str(error.value)
     assert "delete" in str(error.value)
+
+
+@pytest.mark.parametrize("size", [0, 10, 0.5, -5])
+@pytest.mark.parametrize("name", ["table.parquet", "about.json", "groups.npz", "inputs.npy", "masks.npy"])
+def test_a_broken_file_of_a_data_set_is_named_with_the_remedy(tmp_path, name, size):
+    dataset = made_up(40)
+    dataset.masks = np.ones(dataset.inputs.shape[:3], bool)
+    save_dataset(tmp_path, {"toy": dataset})
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(whole[: len(whole) // 2 if size == 0.5 else size])
+    with pytest.raises(InputError) as error:
+        load_dataset(tmp_path, "toy")
+    text = str(error.value)
+    assert text.startswith(f"{tmp_path / name} is broken (") and "\n" not in text
+    assert text.endswith("): delete it, and Snakemake makes it again")
+
+
+def test_a_file_that_may_not_be_read_is_not_said_to_be_broken(tmp_path):
+    with pytest.raises(PermissionError), reading(tmp_path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    path, there = tmp_path / "a.json", []
+    monkeypatch.setattr(os, "fsync", lambda file: there.append((os.fstat(file).st_size, path.exists())))
+    write_json(path, "abc")
+    assert there == [(path.stat().st_size, False)]
 
 
 @pytest.fixture

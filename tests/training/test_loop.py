@@ -366,6 +366,23 @@ def test_without_a_checkpoint_a_run_starts_over(uninterrupted, tmp_path):
     assert_equal(outcome(again, trained(again, tmp_path, accuracy)), uninterrupted[NAMES[0]])
 
 
+@pytest.mark.parametrize("left", [0, 10, 0.5, -5, "zeros"])
+def test_with_a_broken_checkpoint_a_run_starts_over_and_says_so(left, uninterrupted, tmp_path, capsys):
+    interrupted(NAMES[0], tmp_path, 6, 7)
+    file = tmp_path / "checkpoint.pt"
+    whole = file.read_bytes()
+    half = len(whole) // 2
+    if left == "zeros":  # as a machine that dies may leave a part that was not yet on the disk
+        file.write_bytes(whole[: half - 64] + bytes(128) + whole[half + 64 :])
+    else:
+        file.write_bytes(whole[: half if left == 0.5 else left])
+    again = method(NAMES[0])
+    assert_equal(outcome(again, trained(again, tmp_path, accuracy)), uninterrupted[NAMES[0]])
+    assert capsys.readouterr().err.count(f"warning: key: {file} is broken, so training starts anew\n") == 1
+    trained(method(NAMES[0]), tmp_path, accuracy)
+    assert "key: resumes at step" in capsys.readouterr().err
+
+
 def test_a_finished_run_is_not_trained_again(tmp_path):
     first = Scripted()
     progress = copy.deepcopy(outcome(first, trained(first, tmp_path)))

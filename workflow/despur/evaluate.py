@@ -10,7 +10,6 @@ test data."""
 
 import argparse
 import hashlib
-import json
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import import_module
@@ -36,6 +35,7 @@ from despur.specs.declarations import list_measures
 from despur.specs.paths import ResultPath, Run, identify_run
 from despur.storage.containers import Container
 from despur.storage.provenance import run_from_command_line
+from despur.storage.reading import read_json
 from despur.storage.store import Array, Dataset, atomic, load_dataset, write_csv
 
 Known = dict[tuple[Any, ...], list[Row]]
@@ -126,7 +126,7 @@ def evaluate_test_split(
 def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Evaluate every run of a folder under each selection that it keeps."""
     container, models = (Container(result.folder / f"{name}.safetensors") for name in ("outputs", "models"))
-    about = json.loads((result.folder / "about.json").read_text())["runs"]
+    about = read_json(result.folder / "about.json")["runs"]
     stored = cache(partial(load_dataset, result.data.folder))
     known: Known = {}
     rows, resampled = [], []

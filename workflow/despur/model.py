@@ -1,6 +1,5 @@
 """A finished run as a model: ``despur.load("results/runs/colored_digits/cnc/s0-2").predict(images)``."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage.containers import Container
-from despur.storage.store import Array, require_file
+from despur.storage.reading import read_json
+from despur.storage.store import Array
 from despur.training.inputs import load_method_class
 
 
@@ -90,7 +90,7 @@ def load(
 
 def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     """The model of one run of a folder."""
-    about = json.loads(require_file(result.folder / "about.json").read_text())["data"][run.data.name]
+    about = read_json(result.folder / "about.json")["data"][run.data.name]
     networks = load_method_class(run.spec.base_name).build_networks(
         without_pretrained(run.spec), tuple(about["shape"]), len(about["classes"])
     )

@@ -1,14 +1,14 @@
 """``despur diff RUN RUN``: how two results differ. For reading only."""
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from despur.cli.metrics import find_file, find_headline, format_seeds, format_spread, load_metrics
+from despur.cli.metrics import find_headline, format_seeds, format_spread, load_metrics
 from despur.cli.rows import Row
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
+from despur.storage.reading import read_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ def show_difference(first: Path, second: Path) -> Iterator[str]:
         raise SettingError(
             f"{', '.join(data)}: data, which no run is; results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS can differ"
         )
-    abouts = [json.loads(find_file(path, "about.json").read_text()) for path in (first, second)]
+    abouts = [read_json(locate_result(path).folder / "about.json") for path in (first, second)]
     yield from list_differences(*abouts)
     if all((locate_result(path).folder / "metrics.csv").exists() for path in (first, second)):
         yield from list_changes(

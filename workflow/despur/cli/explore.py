@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from despur.cli.metrics import find_headline
 from despur.specs.declarations import PACKAGE
 from despur.storage.finished_runs import find_runs, read_metrics
+from despur.storage.reading import reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,10 @@ def load_curves(folders: Sequence[Path]) -> "pd.DataFrame":
 
     which = ["dataset", "method", "name", "seed"]
     files = [file for folder in folders if (file := folder / "history.csv").exists()]
-    tables = [pd.read_csv(file)[[*which, "step", "value"]] for file in files]
+    tables = []
+    for file in files:
+        with reading(file):
+            tables.append(pd.read_csv(file)[[*which, "step", "value"]])
     table = pd.concat(tables or [pd.DataFrame(columns=[*which, "step", "value"])])
     table = table.dropna(subset="value").drop_duplicates([*which, "step"])
     curves = table.groupby(which)

@@ -1,6 +1,5 @@
 """The metrics of finished runs, as the commands ``show`` and ``diff`` print them: of the split that tables show."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
 from despur.storage.finished_runs import read_metrics
+from despur.storage.reading import InputError, read_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 def load_headline(path: Path) -> "pd.DataFrame":
     """The rows of metrics.csv of the headline split. The column ``point`` has the settings that a sweep varies
     (``lambda=0.5``; nothing, where it varies none). Raises InputError where there are no such rows."""
-    from despur.storage.store import InputError
-
     if locate_result(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
-    file = find_file(path, "metrics.csv")
+    file = locate_result(path).folder / "metrics.csv"
     table, split = read_metrics(file), find_headline(path)
     best = table[table["selection"] == "best"]
     if not (best["split"] == split).any():
@@ -66,12 +64,5 @@ def format_seeds(numbers: Iterable[int]) -> str:
 def find_headline(path: Path) -> str:
     """The split of a result's data whose metrics are in tables."""
     file = locate_result(path).data.folder / "about.json"
-    abouts = json.loads(file.read_text()) if file.exists() else {}
+    abouts = read_json(file) if file.exists() else {}
     return next((about["headline"] for about in abouts.values() if "headline" in about), "test")
-
-
-def find_file(path: Path, name: str) -> Path:
-    """A file of the folder of a result. Raises InputError where it is not made."""
-    from despur.storage.store import require_file
-
-    return require_file(locate_result(path).folder / name)

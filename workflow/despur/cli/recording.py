@@ -5,7 +5,6 @@ what verdicts need: test predictions, from which metrics are recomputed here and
 metrics, values on bootstrap samples. Where the license of a data set lets nobody pass its labels on, of all metrics.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from despur.storage.cards import make_card
 from despur.storage.containers import Container
 from despur.storage.digest import revisions
 from despur.storage.finished_runs import means_the_same, read_metrics, rows_of
+from despur.storage.reading import read_json
 from despur.storage.store import InputError, load_dataset
 
 FILES = ("about.json", "metrics.csv", "resamples.parquet", "outputs.safetensors")
@@ -101,7 +101,7 @@ def read_about(result: ResultPath) -> dict[str, Any]:
         raise SettingError(f"{result.folder}: only results/runs/DATASET/METHOD/SEEDS is recorded")
     if missing := [name for name in FILES if not (result.folder / name).exists()]:
         raise InputError(f"{result.folder} is not finished: it has no {', '.join(missing)}")
-    about = json.loads((result.folder / "about.json").read_text())
+    about = read_json(result.folder / "about.json")
     if not means_the_same(result, about):
         raise SettingError(
             f"{result.folder}: its name had another meaning when it was made: record it with code of then"

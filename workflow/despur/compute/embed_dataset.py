@@ -27,10 +27,9 @@ def embed(encoder: nn.Module, batcher: InputBatcher, path: Path, rng: np.random.
     on_gpu = (batcher.device or batcher.inputs.device).type == "cuda"
     size = GPU_BATCH if on_gpu else batcher.max_batch
     marker, total = path.with_suffix(".done"), len(batcher)
-    first = int(marker.read_text()) if marker.exists() else 0
+    first, z = resume(path, marker)
     started = reported = time.perf_counter()
     path.parent.mkdir(parents=True, exist_ok=True)
-    z = np.load(path, mmap_mode="r+") if first else None
     for rows in batcher.read_ahead([np.arange(start, min(start + size, total)) for start in range(first, total, size)]):
         embeddings = apply_network(encoder, batcher.batch(rows, rng)).to(torch.float16).cpu().numpy()
         z = allocate(path, (total, embeddings.shape[1])) if z is None else z
@@ -41,6 +40,18 @@ def embed(encoder: nn.Module, batcher: InputBatcher, path: Path, rng: np.random.
         reported = report(rows[-1] + 1, first, total, started, reported)
     assert z is not None
     return z
+
+
+def resume(path: Path, marker: Path) -> tuple[int, np.memmap[Any, Any] | None]:
+    """How many samples are done, and their array; nothing where none are, or what was saved is broken."""
+    if not marker.exists():
+        return 0, None
+    try:
+        np.load(path, mmap_mode="r")  # refuses a file that is cut off, which "r+" would fill up with zeros
+        return int(marker.read_text()), np.load(path, mmap_mode="r+")
+    except (ValueError, EOFError, FileNotFoundError) as error:
+        print(f"warning: {path} is broken ({error}), so embedding starts anew", file=sys.stderr, flush=True)
+        return 0, None
 
 
 def allocate(path: Path, shape: tuple[int, ...]) -> np.memmap[Any, Any]:

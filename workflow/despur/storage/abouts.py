@@ -1,12 +1,12 @@
 """What about.json of a folder says of each of its runs: of the run alone (seconds, steps, trained parameters), and of
 the machine and the process that made all runs of the folder."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from despur.specs.paths import ResultPath, Run, locate_result
+from despur.storage.reading import read_json
 
 OF_MACHINE = (
     *("machine", "processor", "device", "threads", "processes", "precision", "deterministic"),
@@ -25,7 +25,7 @@ def read_abouts(folder: Path) -> dict[str, About]:
     file = folder / "about.json"
     if not file.exists():
         return {}
-    about = json.loads(file.read_text())
+    about = read_json(file)
     runs = about["runs"] if "runs" in about else {run.key: {} for run in locate_result(folder).runs()}
     return {key: select_machine(about) | own for key, own in runs.items()}
 

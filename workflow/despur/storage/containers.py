@@ -7,7 +7,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from despur.storage.store import Array, InputError, atomic, require_file
+from despur.storage.reading import require_file
+from despur.storage.store import Array, InputError, atomic
 
 
 def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:

@@ -140,7 +140,10 @@ def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
     """What identifies the raw files of each point of a data set. A file that it was made from, and that was deleted
     since, counts as it was."""
     about, root = result.folder / "about.json", data_root()
-    made = json.loads(about.read_text()) if about.exists() else {}
+    try:
+        made = json.loads(about.read_text()) if about.exists() else {}
+    except ValueError:  # broken: what reads the data set says so, and how it is made again
+        made = {}
     found = {}
     for point in result.datasets.points:
         gone = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
+from despur.storage.reading import reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +50,11 @@ def read_metrics(file: Path) -> "pd.DataFrame":
     import pandas as pd
 
     undefined = {"value": ["nan", ""]}
-    table = pd.read_csv(
-        file, keep_default_na=False, na_values=undefined, low_memory=False, float_precision="round_trip"
-    )
-    return table.astype({"group": str})
+    with reading(file):
+        table = pd.read_csv(
+            file, keep_default_na=False, na_values=undefined, low_memory=False, float_precision="round_trip"
+        )
+        return table.astype({"group": str})
 
 
 def list_bootstrap_columns(table: "pd.DataFrame") -> list[str]:

@@ -1,7 +1,6 @@
 """Warnings about inferred groups that leave a method nothing to work with: found by the groups stage, kept in its
 about.json, shown wherever the metrics of a run that reads these groups are shown."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
+from despur.storage.reading import read_json
 from despur.storage.store import Array
 
 
@@ -43,7 +43,7 @@ def load_warnings(result: ResultPath) -> Iterator[tuple[str, int, str]]:
         return
     for upstream in read:
         about = upstream.folder / "about.json"
-        found = json.loads(about.read_text()).get("warnings", {}) if about.exists() else {}
+        found = read_json(about).get("warnings", {}) if about.exists() else {}
         for run in upstream.runs():
             for warning in found.get(run.key, ()):
                 yield run.data.name, run.seed, f"{run.spec.name}: {warning}"

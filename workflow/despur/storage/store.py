@@ -14,14 +14,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from despur.storage.disk import explain_refusal, is_held, remove_leftovers
+from despur.storage.reading import InputError as InputError
+from despur.storage.reading import reading
 
 Array = npt.NDArray[Any]
 NO_MASKS = np.empty((0, 0, 0), dtype=bool)
 ROWS = 512  # of a data set's inputs that are made and written at once
-
-
-class InputError(RuntimeError):
-    """A raw file or an input that cannot be used; the message names the file and the remedy."""
 
 
 @contextmanager
@@ -37,8 +35,7 @@ def atomic(path: Path) -> Iterator[Path]:
         with os.fdopen(handle) as lock:
             is_held(lock.fileno())
             yield temporary
-            temporary.chmod(0o644)
-            temporary.replace(path)
+            put_in_place(temporary, path)
     except InputError:
         raise  # it names its own file, which is another one
     except Exception as error:
@@ -52,11 +49,13 @@ def atomic(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def require_file(path: Path) -> Path:
-    """A result's file. Raises InputError, saying how it is made, where it is not there."""
-    if not path.exists():
-        raise InputError(f"{path} is not there: make it with snakemake {path}")
-    return path
+def put_in_place(temporary: Path, path: Path) -> None:
+    """Give a written file its name, once it is on the disk: after the death of a machine, the name may else stand for
+    a part of it."""
+    temporary.chmod(0o644)
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    temporary.replace(path)
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -169,16 +168,24 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
     write_json(folder / "about.json", {name: p.about for name, p in points.items()})
 
 
+def map_array(path: Path) -> Array:
+    """An array that stays on disk; changes are never written back."""
+    with reading(path):
+        return np.load(path, mmap_mode="c")
+
+
 def load_dataset(folder: Path, point: str) -> Dataset:
-    """One point of a data set; inputs and masks stay on disk, memory-mapped (changes are never written back)."""
-    table = pd.read_parquet(require_file(folder / "table.parquet"))
-    where = np.flatnonzero(table["point"].to_numpy() == point)
+    """One point of a data set; inputs and masks stay on disk, memory-mapped."""
+    with reading(folder / "table.parquet") as file:
+        table = pd.read_parquet(file)
+        where = np.flatnonzero(table["point"].to_numpy() == point)
     if not len(where):
         raise InputError(f"{folder} holds no {point}; delete the folder and let Snakemake make it again")
     rows = slice(where[0], where[-1] + 1)
-    about = json.loads((folder / "about.json").read_text())[point]
-    with np.load(folder / "groups.npz") as file:
-        groups, of_classes = file["groups"][rows], file.get(f"class_embeddings/{point}")
-    inputs, masks = (np.load(folder / f"{name}.npy", mmap_mode="c") for name in ("inputs", "masks"))
+    with reading(folder / "about.json") as file:
+        about = json.loads(file.read_text())[point]
+    with reading(folder / "groups.npz") as file, np.load(file) as arrays:
+        groups, of_classes = arrays["groups"][rows], arrays.get(f"class_embeddings/{point}")
+    inputs, masks = (map_array(folder / f"{name}.npy") for name in ("inputs", "masks"))
     own = table.iloc[rows].drop(columns="point").reset_index(drop=True)
     return Dataset(inputs[rows], own, about, groups, masks[rows] if len(masks) else None, of_classes)

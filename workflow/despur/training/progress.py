@@ -1,7 +1,11 @@
 """The state of a run in training, and its checkpoint."""
 
 import math
+import pickle
+import struct
 import sys
+import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +17,11 @@ from despur.compute import distributed
 from despur.methods.base import Method
 from despur.storage.store import InputError, atomic
 
+# What zipfile and torch raise for bytes that are no whole checkpoint.
+UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, pickle.UnpicklingError),
+    *(EOFError, OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError),
+)
 State = dict[str, torch.Tensor]
 Score = Callable[[Method], dict[str, float]]  # validation scores by name
 
@@ -58,9 +67,25 @@ def save_checkpoint(path: Path, method: Method, progress: Progress) -> None:
             torch.save({"method": method.state(), "progress": vars(progress)}, file)
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a checkpoint can be loaded and its checksums are right: it is a zip archive. On no GPU, whose errors say
+    nothing of the file."""
+    with path.open("rb") as file:
+        try:
+            changed = zipfile.ZipFile(file).testzip()
+            file.seek(0)
+            torch.load(file, map_location="cpu", weights_only=True)
+        except UNREADABLE:
+            return False
+    return changed is None
+
+
 def load_checkpoint(path: Path, method: Method, device: torch.device, key: str) -> Progress:
-    """Load a checkpoint into a method. Without a checkpoint: a new start."""
+    """Load a checkpoint into a method. Without a checkpoint, or with a broken one: a new start."""
     if not path.exists():
+        return Progress()
+    if not is_whole(path):
+        print(f"warning: {key}: {path} is broken, so training starts anew", file=sys.stderr, flush=True)
         return Progress()
     saved = torch.load(path, map_location=device, weights_only=True)
     method.load(saved["method"])

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration import artifact_files, experiments, matrix
+from despur.storage.reading import read_json
 
 RECORDS = Path(".snakemake/metadata")
 STAGES = {
@@ -108,7 +109,7 @@ def is_older(file: Path, started: float) -> bool:
 def read_about(folder: Path) -> dict[str, Any]:
     """about.json of a folder; empty where it says nothing of a process (data, tables)."""
     file = folder / "about.json"
-    found = json.loads(file.read_text()) if file.exists() else {}
+    found = read_json(file) if file.exists() else {}
     return found if "seconds" in found else {}
 
 

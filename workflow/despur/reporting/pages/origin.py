@@ -1,6 +1,5 @@
 """Where a page comes from: commit, versions, machine, data."""
 
-import json
 import os
 import platform
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from despur.specs.paths import ResultPath, locate_result
 from despur.storage.commits import git
 from despur.storage.provenance import list_versions
 from despur.storage.raw_files import sha256
+from despur.storage.reading import read_json
 
 LARGEST = 256 * 2**20  # bytes: larger inputs have the checksums of their raw files only
 
@@ -35,7 +35,7 @@ def describe_data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def describe_source(result: ResultPath) -> dict[str, Any]:
-    first = next(iter(json.loads((result.folder / "about.json").read_text()).values()))
+    first = next(iter(read_json(result.folder / "about.json").values()))
     return {"source": first.get("source", ""), "licence": first.get("licence", ""), "raw": first.get("sha256", {})}
 
 

@@ -16,6 +16,7 @@ from despur.storage.abouts import About, read_abouts, read_upstream
 from despur.storage.cards import read_card
 from despur.storage.finished_runs import read_metrics, rows_of
 from despur.storage.ledger import load_record
+from despur.storage.reading import reading
 from despur.storage.store import Dataset, InputError, load_dataset
 
 HERE = "here"  # where a run of this machine was measured
@@ -50,7 +51,9 @@ def read_parts(artifact_run: ArtifactRun, files: dict[str, str]) -> Iterator[pd.
     else:
         for folder in artifact_run.folders:
             if name := files.get(locate_result(folder).stage):
-                yield READERS[name](Path(folder) / name).assign(measured=HERE)
+                with reading(Path(folder) / name) as file:
+                    table = READERS[name](file)
+                yield table.assign(measured=HERE)
 
 
 def load_abouts(artifact_runs: Sequence[ArtifactRun]) -> dict[str, About]:

@@ -1,0 +1,47 @@
+"""Results that are read: where one is not there or broken, one message says how it is made. No pandas here."""
+
+import json
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+# What json, numpy, pandas and pyarrow raise for a file that is cut off, empty or lacks a part.
+BROKEN = (
+    *(ValueError, LookupError, EOFError, OSError, SyntaxError, NotImplementedError),
+    *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
+
+
+class InputError(RuntimeError):
+    """A raw file or an input that cannot be used; the message names the file and the remedy."""
+
+
+def require_file(path: Path) -> Path:
+    """A result's file. Raises InputError, saying how it is made, where it is not there."""
+    if not path.exists():
+        raise InputError(f"{path} is not there: make it with snakemake {path}")
+    return path
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[Path]:
+    """A result's file, while it is read. Raises InputError where it is not there or broken."""
+    try:
+        if require_file(path).suffix == ".csv" and path.read_bytes()[-1:] != b"\n":  # else, rows would be missing
+            raise ValueError("its last line is cut off")
+        yield path
+    except BROKEN as error:
+        if isinstance(error, OSError) and error.errno:  # the system refuses: the file may be whole
+            raise
+        said = " ".join(str(error).split())
+        raise InputError(f"{path} is broken ({said}): delete it, and Snakemake makes it again") from error
+
+
+def read_json(path: Path) -> Any:
+    """A result in JSON."""
+    with reading(path):
+        return json.loads(path.read_text())
