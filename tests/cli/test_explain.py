@@ -18,9 +18,11 @@ from despur.cli.unused import list_unused
 from despur.datasets import waterbirds
 from despur.orchestration import configuration, experiments
 from despur.specs.declarations import list_components
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import raw_files
+from despur.storage.digest import locate_checkpoints
 from despur.storage.store import Dataset, InputError, Lazy
 
 RUN = "results/runs/colored_digits/cnc+lambda=0.5~0.9/s0-2"
@@ -220,6 +222,22 @@ def test_what_no_configuration_asks_for_is_listed_and_kept(here):
     assert sorted(line.split()[-1] for line in lines) == sorted(alone)
     assert all(line.split()[:2] == ["1.5", "MB"] for line in lines) and total.split()[:2] == ["3.0", "MB"]
     assert all((Path(folder) / "about.json").exists() for folder in [*kept, *alone])
+
+
+def test_checkpoints_from_which_no_training_goes_on_are_listed_and_kept(here):
+    kept = [locate_checkpoints(locate_result(RUN), precision) for precision in ("tf32", "bf16")]
+    kept.append(locate_checkpoints(locate_result("results/stage1/colored_digits/erm/s0-2"), "fp32"))
+    alone = [
+        locate_checkpoints(locate_result("results/runs/colored_digits/erm+epochs=1/s0"), "fp32"),
+        Path("results/.resume/0123456789abcdef"),  # of other code
+    ]
+    for folder in [*kept, *alone]:
+        folder.mkdir(parents=True)
+        (folder / "1,s0.pt").write_bytes(b"x" * 1_500_000)
+    *lines, total = list_unused()
+    assert sorted(line.split()[-1] for line in lines) == sorted(map(str, alone))
+    assert all(line.split()[:2] == ["1.5", "MB"] for line in lines) and total.split()[:2] == ["3.0", "MB"]
+    assert all((folder / "1,s0.pt").exists() for folder in [*kept, *alone])
 
 
 def despur(*words):

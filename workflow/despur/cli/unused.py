@@ -1,18 +1,21 @@
-"""``despur unused``: results that no configuration uses."""
+"""``despur unused``: results, and checkpoints of interrupted trainings, that no configuration uses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from despur.cli.rows import Row
 from despur.orchestration import experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
 from despur.orchestration.jobs import list_input_folders
-from despur.specs.paths import locate_result
+from despur.specs.paths import ResultPath, locate_result
+from despur.storage.digest import locate_checkpoints
 
 FOLDERS = ("data/*", "stage1/*/*/*", "groups/*/*/*", "runs/*/*/*")  # below results/
+CHECKPOINTS = ".resume/*"
 
 
 def list_unused() -> Iterator[str]:
-    """folders of results that no configuration uses, with their sizes; nothing is deleted"""
+    """folders of results and of checkpoints that no configuration uses, with their sizes; nothing is deleted"""
     configurations = load_all_configurations()
     shown = {
         folder
@@ -23,10 +26,18 @@ def list_unused() -> Iterator[str]:
     used = [locate_result(folder) for folder in shown]
     for result in used:  # this list grows: what a used folder is made from is used, too
         used += list_input_folders(result)
-    kept, total = {result.folder for result in used}, 0
-    for pattern in FOLDERS:
+    kept, total = {result.folder for result in used} | find_checkpoints(used), 0
+    for pattern in (*FOLDERS, CHECKPOINTS):
         for folder in sorted(set(experiments.RESULTS.glob(pattern)) - kept):
             size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
             total += size
             yield Row(f"{size / 1e6:>10.1f} MB  {folder}", "folders", folder=str(folder), bytes=size)
     yield f"{total / 1e6:>10.1f} MB in all, not used by {', '.join(map(str, configurations))}"
+
+
+def find_checkpoints(used: Iterable[ResultPath]) -> set[Path]:
+    """The folders of checkpoints that a training of these results would go on from, if there are any at all."""
+    if not any(experiments.RESULTS.glob(CHECKPOINTS)):
+        return set()
+    trained = {result for result in used if result.stage in ("stage1", "runs")}
+    return {locate_checkpoints(result, precision) for result in trained for precision in ("fp32", "bf16")}

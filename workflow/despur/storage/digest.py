@@ -176,6 +176,12 @@ def cache_key(result: ResultPath) -> str:
     return json.dumps(asked, sort_keys=True)
 
 
+def locate_checkpoints(result: ResultPath, precision: str) -> Path:
+    """The folder of a job's checkpoints: another one where its cache key is another one."""
+    key = cache_key(result) + ("bf16" if precision == "bf16" else "")  # the option alone is not in the key
+    return result.root / ".resume" / hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
 def revisions(result: ResultPath) -> dict[str, int]:
     """Every REVISION above 1 in the code behind a result and behind the stages that it reads: ``{"methods/cnc":
     2}``."""

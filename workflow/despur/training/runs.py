@@ -2,7 +2,6 @@
 
 import argparse
 import copy
-import hashlib
 import json
 import shutil
 import time
@@ -22,7 +21,7 @@ from despur.methods.families.fitted import FittedMethod
 from despur.specs.paths import ResultPath, Run
 from despur.specs.settings import SettingError
 from despur.storage.containers import save_arrays
-from despur.storage.digest import cache_key
+from despur.storage.digest import locate_checkpoints
 from despur.storage.provenance import write_about
 from despur.storage.store import Array, Dataset, write_csv
 from despur.training.fitting import fit_once
@@ -42,8 +41,7 @@ class RunJob:
         self.result, self.machine = result, machine
         self.started = time.perf_counter()
         self.inputs = RunInputs(result, machine.device)
-        key = cache_key(result) + ("bf16" if machine.precision == "bf16" else "")  # the option alone is not in the key
-        self.checkpoints = result.root / ".resume" / hashlib.sha256(key.encode()).hexdigest()[:16]
+        self.checkpoints = locate_checkpoints(result, machine.precision)
         self.models: dict[str, Array] = {}
         self.outputs: dict[str, Array] = {}
         self.history: list[pd.DataFrame] = []
