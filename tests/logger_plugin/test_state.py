@@ -37,12 +37,6 @@ def job(number, rule, command="python -m despur.warm -m despur.data x > log 2>&1
     }
 
 
-def test_evaluations_of_small_and_large_data_are_one_stage():
-    state = RunState(float)
-    state.plan({"evaluate": 2, "evaluate_large": 1, "total": 3})
-    assert state.list_stages() == ["evaluation"] and state.planned["evaluation"] == 3
-
-
 def test_jobs_are_counted_by_stage_and_targets_without_a_command_are_not(clock):
     state = RunState(clock)
     state.plan({"build_data": 1, "train_stage2": 2, "cnc_table_1": 1, "all": 1, "total": 5})

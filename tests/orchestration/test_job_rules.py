@@ -5,7 +5,7 @@ import re
 import pytest
 from project import Project
 
-STAGES = {"build_data", "train_stage1", "infer_groups", "train_stage2", "evaluate", "evaluate_large", "saliency"}
+STAGES = {"build_data", "train_stage1", "infer_groups", "train_stage2", "evaluate", "saliency"}
 OTHER = """
 module despur:
     snakefile: "Snakefile"

@@ -93,16 +93,14 @@ def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
     assert trained["slurm_partition"] == "gpu"
 
 
-def test_evaluations_travel_as_arrays_but_for_those_of_large_data_which_ask_for_what_they_need(project):
+def test_an_evaluation_asks_for_what_its_data_need(project):
     large, small = (f"results/runs/{data}/erm/s0/metrics.csv" for data in ("imagenet+size=32", "colored_digits"))
-    asked = large, small, "--workflow-profile", "profiles/slurm"
-    own = job_resources(project, "evaluate_large imagenet+size=32/erm/s0", *asked)
-    assert (
-        own["mem_mb"]
-        == resources.estimate_resources(replace(locate_result(large.rpartition("/")[0]), stage="evaluate"))["mem_mb"]
-        > 8000
-    )
-    assert job_resources(project, "evaluate colored_digits/erm/s0", *asked)["mem_mb"] == 8000
+    for file in (large, small):
+        result = replace(locate_result(file.rpartition("/")[0]), stage="evaluate")
+        asked = (large, small, "--workflow-profile", "profiles/slurm")
+        own = job_resources(project, f"evaluate {result.dataset}/erm/s0", *asked)
+        assert own["mem_mb"] == resources.estimate_resources(result)["mem_mb"]
+    assert own["mem_mb"] < job_resources(project, "evaluate imagenet+size=32/erm/s0", *asked)["mem_mb"]
 
 
 def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(project):

@@ -2,14 +2,12 @@
 guesses."""
 
 import json
-import re
-from dataclasses import replace
 
 import pytest
 import yaml
 from project import SOURCE
 
-from despur.orchestration import configuration, resources
+from despur.orchestration import resources
 from despur.orchestration.jobs import find_result
 from despur.specs.declarations import list_components
 from despur.specs.paths import locate_result
@@ -36,20 +34,6 @@ def record(folder, path, device, images, seconds, **facts):
     (folder / "kept/toy").mkdir(parents=True, exist_ok=True)
     about = {"device": device, "runs": {"a": {"training_images": images, "seconds": seconds}}, **facts}
     (folder / "kept/toy/provenance.json").write_text(json.dumps({"runs": {path: about}}))
-
-
-def test_evaluations_of_published_runs_fit_in_what_job_arrays_request():
-    config = configuration.load_configuration(SOURCE / "config/published.yaml")
-    runs = {locate_result(folder) for _, _, folders in configuration.list_shown_folders(config) for folder in folders}
-    small = [run for run in runs if run.stage == "runs" and is_small(run.dataset)]
-    jobs = [resources.estimate_resources(replace(run, stage="evaluate")) for run in small]
-    profile = (SOURCE / "profiles/slurm/profile.yaml").read_text()
-    given = {key: int(re.search(rf"evaluate:{key}=(\d+)", profile)[1]) for key in ("mem_mb", "runtime")}
-    assert jobs and all(job[key] <= amount for job in jobs for key, amount in given.items())
-
-
-def is_small(dataset):
-    return dataset.split("+")[0] not in resources.list_large_datasets()
 
 
 def test_every_named_data_set_and_encoder_exists():

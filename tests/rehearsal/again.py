@@ -9,7 +9,7 @@ from project import Project
 
 MODULES = {
     **{"build_data": "data", "train_stage1": "stage1", "infer_groups": "groups"},
-    **{"train_stage2": "stage2", "evaluate": "evaluate", "evaluate_large": "evaluate", "saliency": "saliency"},
+    **{"train_stage2": "stage2", "evaluate": "evaluate", "saliency": "saliency"},
 }
 ARTIFACT = re.compile(r"_(table|figure|prose|claims|projections)(?:_|$)")
 ALWAYS = ("scorecard", "all")  # what reads everything

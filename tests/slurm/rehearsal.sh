@@ -9,5 +9,5 @@ tests/slurm/start.sh "$slurm"
 export SLURM_CONF=$slurm/slurm.conf PATH=$slurm/bin:$PATH
 PYTHONPATH=tests python -m rehearsal "$@" --snakemake "--workflow-profile profiles/slurm --jobs 200 --latency-wait 5 \
     --default-resources slurm_partition=test --slurm-no-account --slurm-status-command squeue \
-    --set-resources train_stage1:gpu=0 train_stage2:gpu=0 evaluate:mem_mb=8000 evaluate:runtime=10 \
+    --set-resources train_stage1:gpu=0 train_stage2:gpu=0 \
     --slurm-init-seconds-before-status-checks 3"

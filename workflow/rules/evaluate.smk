@@ -24,13 +24,3 @@ rule evaluate:
         "Evaluating {wildcards.method} on {wildcards.dataset}, seeds {wildcards.seeds}"
     shell:
         "python -m despur.warm -m despur.evaluate {output.metrics} > {log} 2>&1"
-
-
-# Evaluations travel as job arrays (profiles/slurm), in which all request the same. Those of large data request what
-# they need, each in a job of its own.
-use rule evaluate as evaluate_large with:
-    wildcard_constraints:
-        dataset=rf"(?:{'|'.join(resources.list_large_datasets())})(?:\+[^/]+)?",
-
-
-ruleorder: evaluate_large > evaluate

@@ -13,7 +13,6 @@ STAGES = {  # by rule, in the order of data; any other rule makes tables and fig
     "infer_groups": "groups",
     "train_stage2": "methods",
     "evaluate": "evaluation",
-    "evaluate_large": "evaluation",
     "saliency": "saliency maps",
 }
 REST = "tables and figures"

@@ -34,11 +34,6 @@ def find_estimate(kind: str, name: str) -> Mapping[str, float]:
     return load_estimates()[kind].get(name, load_estimates()[kind]["*"])
 
 
-def list_large_datasets() -> list[str]:
-    """Data sets whose evaluations do not travel as job arrays, in which all jobs request the same."""
-    return [name for name, own in load_estimates()["datasets"].items() if own["samples"] > load_estimates()["array"]]
-
-
 def find_encoder(spec: Spec) -> str:
     """The encoder whose representations a method writes: its own, else that of its stage-1 model, else ``mlp``."""
     while "encoder" not in spec.components:

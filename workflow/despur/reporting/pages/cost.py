@@ -25,7 +25,6 @@ STAGES = {
     "infer_groups": "groups",
     "train_stage2": "stage 2",
     "evaluate": "evaluate",
-    "evaluate_large": "evaluate",
     "saliency": "saliency",
 }
 
