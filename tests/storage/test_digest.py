@@ -310,10 +310,17 @@ def script(package):
     [
         ("../papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(2)\n", False),
         ("../papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(1)  # a comment\n", True),
+        ("../papers/toy/figures.py", "from series import curve\nSETTINGS = curve\n", False),
         ("losses/toy.py", OTHER, False),
         ("../papers/toy/tables.py", "number = 2\n", True),
     ],
-    ids=["a file beside it", "a comment in it", "the package's code that it imports", "a file that it does not import"],
+    ids=[
+        "a file beside it",
+        "a comment in it",
+        "a name that components declare",
+        "the package's code that it imports",
+        "a file that it does not import",
+    ],
 )
 def test_the_digest_of_a_paper_s_script_follows_the_files_beside_it(script, file, text, same):
     before = script_digest("papers/toy/figures.py")

@@ -15,7 +15,7 @@ from despur.specs.paths import ResultPath, data_root, parse_seeds
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 
-# Declarations that are not hashed: they are in the specification anyway, or do not change results.
+# Declarations of the package that are not hashed: they are in the specification anyway, or do not change results.
 RESOLVED = {
     "SETTINGS",
     "PAPER_HYPERPARAMETERS",
@@ -61,9 +61,9 @@ def _declares(node: ast.stmt, *names: str) -> bool:
     return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names
 
 
-def _strip(tree: ast.Module) -> ast.Module:
-    """Without docstrings, and without declarations that are in the specification or do not change results."""
-    tree.body = [node for node in tree.body if not _declares(node, *RESOLVED)]
+def _strip(tree: ast.Module, declares: bool) -> ast.Module:
+    """Without docstrings and, where ``declares``, without what is in the specification or does not change results."""
+    tree.body = [node for node in tree.body if not (declares and _declares(node, *RESOLVED))]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if (
@@ -79,8 +79,8 @@ def _strip(tree: ast.Module) -> ast.Module:
 
 @cache
 def _file(path: Path) -> tuple[str, frozenset[Path]]:
-    tree = ast.parse(path.read_text())
-    return hashlib.sha256(ast.unparse(_strip(tree)).encode()).hexdigest(), frozenset(_imports(path, tree))
+    tree, declares = ast.parse(path.read_text()), path.parents[1].name != "papers"  # whose scripts declare nothing
+    return hashlib.sha256(ast.unparse(_strip(tree, declares)).encode()).hexdigest(), frozenset(_imports(path, tree))
 
 
 def _closure(files: Iterable[Path]) -> set[Path]:
