@@ -1,116 +1,93 @@
-"""Which results an edit of a file of the package makes anew: exactly those whose code imports it, as Python's own
-ModuleFinder sees it; a changed value always, a comment never."""
+"""Which results an edit of a file of the package or of a paper's scripts makes anew: exactly those for which Python
+would load the file; a changed expression does, a comment never."""
 
-import ast
+import importlib
+import json
+import os
 import random
-from functools import cache
-from modulefinder import ModuleFinder
+import shutil
+from collections import Counter
 from pathlib import Path
 
+import forked
 import pytest
-from storage.test_digest import STAGES
+from project import SOURCE
 from storms.conftest import CASES
-
-from despur.specs.declarations import PACKAGE, list_measures
-from despur.specs.paths import locate_result
-from despur.storage import digest
+from storms.dependents import find_code, find_entries, list_results, read_key
+from storms.expressions import draw_changes
 
 pytestmark = pytest.mark.storm
-FILES = sorted(file for file in PACKAGE.rglob("*.py") if "templates" not in file.parts)
-METHODS = ("cnc", "dfr", "jtt", "simclr", "leace", "contrastive_adapter")
-RESULTS = {
-    **{stage: path.replace("/toy/", "/cnc/") for stage, path in STAGES.items()},
-    **{f"runs of {name}": f"results/runs/colored_digits/{name}/s0" for name in METHODS},
-}
+# Imports what a job begins with, and prints which files are loaded then.
+LOADER = """
+import importlib, json, os, sys
+for name in sys.argv[1:]:
+    folder, module = os.path.split(name)  # of a paper's script; its folder is where Python looks first
+    sys.path.insert(0, folder)
+    importlib.import_module(module)
+print("LOADED" + json.dumps([getattr(each, "__file__", None) for each in [*sys.modules.values()]]))
+"""
+# Python loads these with any file of the package: despur imports it on demand, folders hold nothing else.
+ALWAYS = {"__init__.py", "interrupts.py"}
 
 
-def find_entries(stage):
-    """The files with which the code behind a result begins."""
-    result = locate_result(RESULTS[stage])
-    kind = "runs" if stage.startswith("runs of") else stage
-    entries = {PACKAGE / digest.ENTRY[kind]}
-    if kind == "evaluate":
-        return entries | {*list_measures().values()}
-    if kind == "saliency":
-        return entries
-    sweep = result.datasets if kind == "data" else result.sweep
-    return entries.union(*(digest._components(point) for point in sweep.points))
+@pytest.fixture
+def copy(package):
+    """A copy of the package, with the papers beside it, that digest.py reads."""
+    shutil.copytree(SOURCE / "workflow/papers", package.root.parent / "papers")
+    return package
 
 
-class Finder(ModuleFinder):
-    """Does not follow the package's own __init__.py: it imports on demand."""
-
-    def scan_code(self, code, module):
-        if module.__name__ != PACKAGE.name:
-            super().scan_code(code, module)
+def sample(rng, every, short):
+    """All of them in the storm, else some."""
+    return list(every) if CASES else rng.sample(list(every), short)
 
 
-@cache
-def find_imports(entry):
-    """The files of the package that Python would load for a file, wherever its functions import them."""
-    finder = Finder(path=[str(PACKAGE.parent)])
-    finder.run_script(str(entry))
-    found = {Path(module.__file__) for module in finder.modules.values() if module.__file__}
-    return {file for file in found if not is_empty(file)}
+def list_code(root):
+    """Every file of code of the package and of papers."""
+    files = [*root.rglob("*.py"), *root.parent.glob("papers/*/*.py")]
+    return sorted(file for file in files if "templates" not in file.parts)
 
 
-EXTENDED = "despur.specs.extensions"  # all that the __init__.py of a folder of components imports
+def test_an_edit_makes_anew_what_loads_the_file_and_nothing_else(copy, record):
+    rng, tried, made = random.Random(0), Counter(), Counter()
+    results = dict(sample(rng, list_results().items(), 15))
+    code = {name: find_code(copy.root, result) for name, result in results.items()}
+    before = {name: read_key(result) for name, result in results.items()}
+
+    def list_changed(file, text):
+        copy.write(file, text)
+        return {name for name, result in results.items() if read_key(result) != before[name]}
+
+    for file in sample(rng, list_code(copy.root), 6):
+        text, expected = file.read_text(), {name for name in results if file in code[name]}
+        assert list_changed(file, f"# A comment.\n\n{text}\n\n# The end.\n") == set(), file
+        for kind, edited in draw_changes(text, file.parent.name, rng):
+            assert list_changed(file, edited) == expected, (file, edited)
+            tried[kind] += 1
+            made[bool(expected)] += 1
+        copy.write(file, text)
+    assert len(tried) == 4 and made[True] and made[False]
+    told = ", ".join(f"{count} of a{'n' * (kind[0] in 'eo')} {kind}" for kind, count in sorted(tried.items()))
+    outcome = (
+        f"{told}; of {len(results)} results, of every component, stage and script of a paper, exactly those get another"
+        " key whose code loads the file, as Python's ModuleFinder sees it; those of despur/__init__.py alone no result;"
+        " a comment changes none"
+    )
+    record("edits of the package and of papers: expressions changed", tried.total(), outcome)
 
 
-def is_empty(file):
-    """Whether an __init__.py decides nothing: it holds a docstring, or where a folder's extensions are; or it is the
-    package's own, which imports on demand."""
-    if file.name != "__init__.py" or file.parent.name == "warm":
-        return False
-    imports = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)]
-    return file.parent == PACKAGE or {node.module for node in imports} <= {EXTENDED}
+def load(root, result):
+    """The files of a folder that a process of its own has loaded when a result's job begins."""
+    (root / "loader.py").write_text(LOADER)
+    files = [file.relative_to(root).with_suffix("") for file in find_entries(root / "despur", result)]
+    names = [str(file) if file.parts[0] == "papers" else ".".join(file.parts) for file in files]
+    code, text = forked.run(["loader.py", *names], root, os.environ | {"PYTHONPATH": str(root)}, 100, forked.HERE)
+    assert code == 0, text
+    return {Path(file) for file in json.loads(text.partition("LOADED")[2]) if file and file.startswith(f"{root}/")}
 
 
-def without_empty(files):
-    return {str(file.relative_to(PACKAGE)) for file in files if not is_empty(file)}
-
-
-@pytest.mark.parametrize("stage", RESULTS)
-def test_the_code_behind_a_result_is_what_python_would_load_for_it(stage):
-    entries = find_entries(stage)
-    loaded = set().union(*(find_imports(entry) for entry in entries))
-    assert without_empty(digest._closure(entries)) == without_empty(loaded)
-
-
-def list_values(tree):
-    """The constants in a file that decide what it does: not docstrings, not what is in specifications anyway."""
-    kept = [node for node in tree.body if not digest._declares(node, *digest.RESOLVED)]
-    texts = {id(node.value) for each in kept for node in ast.walk(each) if isinstance(node, ast.Expr)}
-    values = [node for each in kept for node in ast.walk(each) if isinstance(node, ast.Constant)]
-    return [node for node in values if id(node) not in texts and type(node.value) in (int, float, str, bool)]
-
-
-def change(value):
-    """Another value of the same type."""
-    return not value if isinstance(value, bool) else value * 2 or type(value)("1")
-
-
-def read_digest(file):
-    digest._file.cache_clear()
-    return digest._file(file)[0]
-
-
-def test_a_changed_value_changes_the_digest_of_its_file_and_a_comment_does_not(tmp_path, record):
-    rng, tried, copy = random.Random(0), 0, tmp_path / "copy.py"
-    for file in FILES if CASES else rng.sample(FILES, 12):
-        text = file.read_text()
-        copy.write_text(text)
-        before = read_digest(copy)
-        copy.write_text(f"# A comment.\n\n{text}\n\n# The end.\n")
-        assert read_digest(copy) == before, file
-        values = range(len(list_values(ast.parse(text))))
-        for number in rng.sample(values, min(len(values), 5)):
-            tree = ast.parse(text)
-            value = list_values(tree)[number]
-            value.value = change(value.value)
-            copy.write_text(ast.unparse(tree))
-            assert read_digest(copy) != before, (file, value.lineno)
-            tried += 1
-    assert tried > 20
-    outcome = "the results whose code imports the file are made anew, and no others; a comment changes none"
-    record("edits of the package: values of files changed", tried, outcome)
+def test_a_process_loads_no_file_that_is_not_found(copy):
+    importlib.import_module("torch")  # once, before the forks
+    for name, result in sample(random.Random(0), list_results().items(), 2):
+        loaded = {file for file in load(copy.root.parent, result) if file.name not in ALWAYS}
+        assert find_entries(copy.root, result) <= loaded <= find_code(copy.root, result), name
