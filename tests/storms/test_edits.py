@@ -55,6 +55,17 @@ def list_code(root):
     return sorted(file for file in files if "templates" not in file.parts)
 
 
+def tell(record, tried, results):
+    """The row of this storm."""
+    told = ", ".join(f"{count} of a{'n' * (kind[0] in 'eo')} {kind}" for kind, count in sorted(tried.items()))
+    outcome = (
+        f"{told}; of {results} results, of every component, stage and script of a paper, exactly those get another"
+        " key whose code loads the file, as Python's ModuleFinder sees it; despur/__init__.py, which all load, counts"
+        " for none; a comment changes none"
+    )
+    record("edits of the package and of papers: expressions changed", tried.total(), outcome)
+
+
 def test_an_edit_makes_anew_what_loads_the_file_and_nothing_else(copy, record):
     rng, tried, made = random.Random(0), Counter(), Counter()
     results = dict(sample(rng, list_results().items(), 20))
@@ -76,13 +87,7 @@ def test_an_edit_makes_anew_what_loads_the_file_and_nothing_else(copy, record):
             made[bool(expected)] += 1
         file.write_text(text)
     assert len(tried) == 4 and made[True] and made[False]
-    told = ", ".join(f"{count} of a{'n' * (kind[0] in 'eo')} {kind}" for kind, count in sorted(tried.items()))
-    outcome = (
-        f"{told}; of {len(results)} results, of every component, stage and script of a paper, exactly those get another"
-        " key whose code loads the file, as Python's ModuleFinder sees it; those of despur/__init__.py alone no result;"
-        " a comment changes none"
-    )
-    record("edits of the package and of papers: expressions changed", tried.total(), outcome)
+    tell(record, tried, len(results))
 
 
 def load(root, result):
