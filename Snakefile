@@ -35,8 +35,8 @@ onstart:
 report: "workflow/report/workflow.rst"
 
 
-# Snakemake makes tables and figures itself, so the jobs that it starts elsewhere need not know them: they start twice as
-# fast. Where this is a module of another workflow, rules of that one may name them.
+# Snakemake makes tables and figures itself: the jobs that it starts elsewhere need not know them, and so start faster.
+# Where this is a module of another workflow, rules of that one may name them.
 if workflow.is_main_process or is_module():
 
     include: "workflow/rules/papers.smk"
