@@ -1,4 +1,4 @@
-"""Ctrl-C, a real signal, while a command imports. While it works: training/test_resume.py."""
+"""Ctrl-C, a real signal, while a command imports (while it works: training/test_resume.py); threads of a command."""
 
 import os
 import re
@@ -14,6 +14,7 @@ from despur.storage.interrupts import MODULES
 
 DESPUR = [str(Path(sys.executable).parent / "despur"), "list", "methods"]
 EVALUATE = [sys.executable, "-m", "despur.evaluate", "results/runs/colored_digits/erm/s0"]
+PROGRAM = [sys.executable, "-c", "import despur"]
 # Python imports it when it starts. The process is interrupted when it looks for the module INTERRUPTED.
 HOOK = """
 import os, signal, sys
@@ -65,6 +66,22 @@ def test_a_program_that_uses_the_package_keeps_python_s_handler(tmp_path):
     )
     code, lines = interrupt_import(tmp_path, [sys.executable, "-m", "mine.work"], "wave")
     assert (code, lines[0], lines[-1]) == (-signal.SIGINT, "put away", "KeyboardInterrupt")
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "threads"),
+    [(EVALUATE, {}, "1"), (EVALUATE, {"OPENBLAS_NUM_THREADS": "2"}, "2"), (PROGRAM, {}, "None")],
+    ids=["command", "given", "program"],
+)
+def test_linear_algebra_of_a_command_has_one_thread_as_in_snakemake_s_jobs(command, given, threads, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit, os\natexit.register(lambda: print('threads', os.environ.get('OPENBLAS_NUM_THREADS')))"
+    )
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    plain = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    environment = plain | {"PYTHONPATH": os.pathsep.join(paths)} | given
+    done = subprocess.run([*command, "--help"], env=environment, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == f"threads {threads}", done.stderr
 
 
 def test_commands_are_the_modules_that_raise_interrupts_when_they_work():

@@ -1,7 +1,11 @@
-"""Ctrl-C while a command (``despur``, ``python -m despur.evaluate``) still imports: one line, and nothing else happens.
+"""What a command (``despur``, ``python -m despur.evaluate``) does before it imports libraries. Other processes, such as
+a user's program, stay as they are.
 
-An exception in the midst of imports would leave a traceback, and some libraries catch it. Only in processes of commands
-that call :func:`interrupt_work` when they have imported: others, such as a user's program, keep Python's handler."""
+Ctrl-C while it imports: one line, and nothing else happens. An exception in the midst of imports would leave a
+traceback, and some libraries catch it. Commands call :func:`interrupt_work` when they have imported.
+
+Linear algebra has one thread, as in the jobs of Snakemake, unless the environment says otherwise: last digits depend on
+the number of threads, and so does the time where several processes share the cores."""
 
 import os
 import signal
@@ -9,6 +13,8 @@ import sys
 from itertools import pairwise
 
 MODULES = ("despur", *(f"despur.{name}" for name in ("data", "stage1", "groups", "stage2", "evaluate", "saliency")))
+
+THREADS = ("OMP", "OPENBLAS", "MKL", "NUMEXPR")  # what Snakemake sets for its jobs: OMP_NUM_THREADS, ...
 
 
 def stop_at_once(*_: object) -> None:
@@ -29,5 +35,8 @@ def is_command() -> bool:
     return sys.argv[0].rpartition("/")[2] == "despur"
 
 
-if is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, stop_at_once)
+if is_command():
+    for library in THREADS:
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, stop_at_once)
