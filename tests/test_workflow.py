@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from project import CONFIGS, FIGURE, TABLE, Project, tiny_project
+from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
 
 from despur.orchestration import artifact_files, configuration, matrix
 from despur.specs.paths import locate_result
@@ -307,3 +307,15 @@ def test_more_seeds_train_only_the_new_ones(finished):
         *(f"{rule} colored_digits/{method}/s2" for rule in ("train_stage2", "evaluate") for method in ("erm", "cnc")),
         *ARTIFACTS,
     }
+
+
+def test_a_broken_file_is_made_again_by_the_commands_that_its_message_names(finished):
+    file = finished.root / "results/data/colored_digits/groups.npz"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-9])
+    code, text = finish(finished.start("-m", "despur.evaluate", "results/runs/colored_digits/erm/s0-1/metrics.csv"))
+    named = re.search(r"groups\.npz is broken \(.*\): delete (\S+), then: snakemake (\S+)$", text.strip())
+    assert code == 1 and named, text
+    (finished.root / named[1]).unlink()
+    finished.snakemake(named[2])
+    assert file.read_bytes() == whole

@@ -185,7 +185,7 @@ def test_a_broken_file_of_its_data_is_named():
     folder = made("erm", {None: {0: 0.1}})
     data.parent.mkdir(parents=True)
     data.write_text('{"colored')
-    with pytest.raises(InputError, match=f"^{data} is broken .*: delete it, and Snakemake makes it again$"):
+    with pytest.raises(InputError, match=f"^{data} is broken .*: delete .*, then: snakemake results.*"):
         list(show_run(folder))
 
 

@@ -385,7 +385,7 @@ RESUMED = [
 
 @pytest.mark.parametrize("name", RESUMED)
 @pytest.mark.parametrize("stop", [3, 5])
-def test_features_are_identical_after_resume(name, stop, tmp_path):
+def test_features_are_identical_after_resume(name, stop, tmp_path, capsys):
     def method(seed):
         return build(f"{name}+batch_size=4+epochs=2{SMALL}", task(np.arange(12) % 2, crop="image"), seed)
 
@@ -407,6 +407,7 @@ def test_features_are_identical_after_resume(name, stop, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         features(killed, tmp_path / "pieces.pt")
     np.testing.assert_array_equal(features(method(7), tmp_path / "pieces.pt"), whole)
+    assert "resumes at step" in capsys.readouterr().err
     assert not np.array_equal(features(method(7), tmp_path / "other.pt"), whole)
 
 

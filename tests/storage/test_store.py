@@ -251,7 +251,7 @@ def test_a_broken_file_of_a_data_set_is_named_with_the_remedy(tmp_path, name, si
         load_dataset(tmp_path, "toy")
     text = str(error.value)
     assert text.startswith(f"{tmp_path / name} is broken (") and "\n" not in text
-    assert text.endswith("): delete it, and Snakemake makes it again")
+    assert text.endswith(f"): delete {tmp_path / name}, then: snakemake {tmp_path / name}")
 
 
 def test_a_file_that_may_not_be_read_is_not_said_to_be_broken(tmp_path):

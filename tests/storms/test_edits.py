@@ -86,7 +86,7 @@ def test_an_edit_makes_anew_what_loads_the_file_and_nothing_else(copy, record):
             tried[kind] += 1
             made[bool(expected)] += 1
         file.write_text(text)
-    assert len(tried) == 4 and made[True] and made[False]
+    assert made[True] and (not CASES or (made[False] and len(tried) == 4))
     tell(record, tried, len(results))
 
 

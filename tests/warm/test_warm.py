@@ -138,7 +138,7 @@ def sleeping():
         process.wait()
 
 
-def test_a_server_clears_up_after_those_that_are_gone_and_after_no_others(tmp_path, monkeypatch):
+def test_a_server_clears_up_after_those_that_are_gone_and_after_no_others(monkeypatch):
     def kill(process, number):
         if process == 1:
             raise PermissionError  # as a process of another user
@@ -147,19 +147,21 @@ def test_a_server_clears_up_after_those_that_are_gone_and_after_no_others(tmp_pa
     real, gone = os.kill, subprocess.Popen(["true"])
     gone.wait()
     monkeypatch.setattr(os, "kill", kill)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    old, other, mine = (tmp_path / f"despur-{os.getuid()}-{end}" for end in (gone.pid, 1, "mine"))
-    for folder_of_a_server in (old, other, mine):
-        folder_of_a_server.mkdir()
-    Server(os.getpid()).listener.close()
-    assert (old.exists(), other.exists(), mine.exists()) == (False, True, True)
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:  # a socket's path is short
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        old, other, mine = (Path(short) / f"despur-{os.getuid()}-{end}" for end in (gone.pid, 1, "mine"))
+        for folder_of_a_server in (old, other, mine):
+            folder_of_a_server.mkdir()
+        Server(os.getpid()).listener.close()
+        assert (old.exists(), other.exists(), mine.exists()) == (False, True, True)
 
 
 def test_where_the_path_of_a_socket_would_be_too_long_a_command_runs_as_usual(owner, script, tmp_path, monkeypatch):
     (long := tmp_path / ("x" * 100)).mkdir()
     monkeypatch.setenv("TMPDIR", str(long))
-    code, out, _ = answer(owner, script, "a", cwd=tmp_path)
+    code, out, said = answer(owner, script, "a", cwd=tmp_path)
     assert (code, out) == (0, f"{['a']} {tmp_path} red False {tmp_path}\n")
+    assert said.startswith("TMPDIR is too long a path") and not [*long.iterdir()]
 
 
 @pytest.mark.long

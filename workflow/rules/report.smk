@@ -1,13 +1,15 @@
 # All papers together -> results/matrix.* (every method on the same data), results/scorecard.* (verdicts on one page).
 
-if config.get("matrix"):
+MATRIX = matrix.list_outputs(config)
+
+if MATRIX:
 
     rule matrix:
         input:
             matrix.list_inputs(config),
         output:
             report_files(
-                matrix.list_outputs(config),
+                MATRIX,
                 "../report/matrix.rst",
                 SUMMARY,
                 2,
@@ -35,7 +37,7 @@ rule scorecard:
             for paper in config["papers"]
             for artifact in artifact_files.list_artifacts(config, paper)
         ],
-        matrix.list_outputs(config),
+        MATRIX,
         template=multiext("workflow/report/scorecard", ".html.jinja", ".macros.jinja", ".css", ".js"),
     output:
         report_files(

@@ -55,6 +55,11 @@ def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
         names(methods={"con": "con_"})
 
 
+def test_where_no_method_runs_on_its_data_there_is_no_matrix():
+    config = CONFIG | {"matrix": {"data": "scene_digits+draw=7"}}
+    assert matrix.list_artifact_runs(config) == matrix.list_outputs(config) == matrix.list_inputs(config) == []
+
+
 @pytest.mark.parametrize("name", ["mnist", "published"])
 def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
     config = configuration.load_configuration(SOURCE / f"config/{name}.yaml")

@@ -12,20 +12,20 @@ from torch import Tensor
 
 from despur.storage.store import Array
 
+LIBRARY = ctypes.CDLL(None)  # the C library
 DEPTH = 2  # batches that are read before they are needed: each is kept in memory
 
 
 def request_rows(inputs: Tensor, rows: Tensor) -> None:
     """Let the kernel read these rows (B,) of memory-mapped inputs (N,...) at once. Else it reads them one after the
     other, each when it is copied, some pages at a time."""
-    library, start = ctypes.CDLL(None), inputs.data_ptr()
-    if not hasattr(library, "madvise") or not inputs.is_contiguous():
+    if not hasattr(LIBRARY, "madvise") or not inputs.is_contiguous():
         return
-    size = inputs[0].nbytes
+    start, size = inputs.data_ptr(), inputs.nbytes // max(1, len(inputs))
     for row in rows.tolist():
         begin = start + row * size
         page = begin - begin % mmap.PAGESIZE
-        library.madvise(ctypes.c_void_p(page), ctypes.c_size_t(begin + size - page), mmap.MADV_WILLNEED)
+        LIBRARY.madvise(ctypes.c_void_p(page), ctypes.c_size_t(begin + size - page), mmap.MADV_WILLNEED)
 
 
 def read_rows(inputs: Tensor, rows: Tensor) -> Tensor:

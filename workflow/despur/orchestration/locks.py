@@ -15,9 +15,12 @@ def clear_stale_locks(folder: Path = Path(".snakemake")) -> IO[str] | None:
     whoever gets an exclusive lock is the only one on its host. Some file systems keep such locks to a host (Lustre's
     ``localflock``), so locks that may be another host's stay, and a message says whose. Names are forgotten when no
     locks are left. The jobs of a cluster must not call it. None where the file system has no such locks: who lives
-    cannot be told, and all locks stay. Raises OSError where nothing can be written."""
-    folder.mkdir(exist_ok=True)
-    alive = (folder / "alive").open("a+")
+    cannot be told, and all locks stay. Raises OSError where nothing can be written, as on a full disk."""
+    try:
+        folder.mkdir(exist_ok=True)
+        alive = (folder / "alive").open("a+")
+    except PermissionError:  # another user's: Snakemake itself says what it cannot do
+        return None
     try:
         alive.seek(0)
         host, hosts = platform.node(), set(alive.read().split())

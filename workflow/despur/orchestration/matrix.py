@@ -49,8 +49,9 @@ def list_inputs(config: Mapping[str, Any]) -> list[str]:
 
 
 def list_outputs(config: Mapping[str, Any]) -> list[str]:
-    """The files of the matrix; what the report shows comes first. None without a ``matrix``."""
-    return [f"{config.get('outputs', RESULTS)}/matrix.{kind}" for kind in KINDS] if config.get("matrix") else []
+    """The files of the matrix; what the report shows comes first. None without a ``matrix``, or where no method runs on
+    its data with its seeds."""
+    return [f"{config.get('outputs', RESULTS)}/matrix.{kind}" for kind in KINDS] if list_artifact_runs(config) else []
 
 
 def list_papers(artifact_run: ArtifactRun) -> list[str]:

@@ -21,17 +21,22 @@ def read_variable() -> list[Path]:
 def list_extensions() -> list[Path]:
     """The folders, absolute. Raises SettingError for one that is not there."""
     folders = read_variable()
+    refuse_missing(folders)
+    return list(dict.fromkeys(folders))
+
+
+def refuse_missing(folders: Iterable[Path]) -> None:
+    """Raises SettingError for a folder that is not there."""
     if missing := [str(folder) for folder in folders if not folder.is_dir()]:
         raise SettingError(f"{VARIABLE}: {missing[0]} is no folder; it may have the folders {', '.join(KINDS)}, papers")
-    return list(dict.fromkeys(folders))
 
 
 def use_extensions(folders: Iterable[str]) -> None:
     """Add folders to those of the environment, for this process and its jobs. Raises SettingError for one that is not
     there."""
     every = [*list_extensions(), *(Path(folder).resolve() for folder in folders)]
+    refuse_missing(every)
     os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(map(str, every)))
-    list_extensions()
     for kind in KINDS:
         if package := sys.modules.get(f"despur.{kind}"):
             package.__path__ = extend_path(list(package.__path__), kind)

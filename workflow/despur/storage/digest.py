@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.declarations import PACKAGE, find_component, list_files, list_measures, revision
-from despur.specs.extensions import list_extensions
+from despur.specs.extensions import KINDS, list_extensions
 from despur.specs.paths import ResultPath, data_root, parse_seeds
 from despur.specs.spec import Spec
 from despur.storage import raw_files
@@ -61,9 +61,9 @@ def _declares(node: ast.stmt, *names: str) -> bool:
     return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names
 
 
-def _strip(tree: ast.Module, declares: bool) -> ast.Module:
-    """Without docstrings and, where ``declares``, without what is in the specification or does not change results."""
-    tree.body = [node for node in tree.body if not (declares and _declares(node, *RESOLVED))]
+def _strip(tree: ast.Module, is_component: bool) -> ast.Module:
+    """Without docstrings and, in a component, without what is in the specification or does not change results."""
+    tree.body = [node for node in tree.body if not (is_component and _declares(node, *RESOLVED))]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if (
@@ -79,8 +79,9 @@ def _strip(tree: ast.Module, declares: bool) -> ast.Module:
 
 @cache
 def _file(path: Path) -> tuple[str, frozenset[Path]]:
-    tree, declares = ast.parse(path.read_text()), path.parents[1].name != "papers"  # whose scripts declare nothing
-    return hashlib.sha256(ast.unparse(_strip(tree, declares)).encode()).hexdigest(), frozenset(_imports(path, tree))
+    tree, is_component = ast.parse(path.read_text()), PACKAGE in path.parents or path.parent.name in KINDS
+    stripped = ast.unparse(_strip(tree, is_component))
+    return hashlib.sha256(stripped.encode()).hexdigest(), frozenset(_imports(path, tree))
 
 
 def _closure(files: Iterable[Path]) -> set[Path]:
@@ -177,8 +178,10 @@ def cache_key(result: ResultPath) -> str:
 
 
 def locate_checkpoints(result: ResultPath, precision: str) -> Path:
-    """The folder of a job's checkpoints: another one where its cache key is another one."""
-    key = cache_key(result) + ("bf16" if precision == "bf16" else "")  # the option alone is not in the key
+    """The folder of a job's checkpoints: another one where its cache key is another one. An option may state another
+    precision than the environment, which the cache key knows."""
+    asked = json.loads(cache_key(result)) | {"precision": "bf16" if precision == "bf16" else ""}
+    key = json.dumps(asked, sort_keys=True)
     return result.root / ".resume" / hashlib.sha256(key.encode()).hexdigest()[:16]
 
 

@@ -54,7 +54,7 @@ def read_metrics(file: Path) -> "pd.DataFrame":
         table = pd.read_csv(
             file, keep_default_na=False, na_values=undefined, low_memory=False, float_precision="round_trip"
         )
-        return table.astype({"group": str})
+    return table.astype({"group": str})
 
 
 def list_bootstrap_columns(table: "pd.DataFrame") -> list[str]:

@@ -14,7 +14,10 @@ from itertools import pairwise
 
 MODULES = ("despur", *(f"despur.{name}" for name in ("data", "stage1", "groups", "stage2", "evaluate", "saliency")))
 
-THREADS = ("OMP", "OPENBLAS", "MKL", "NUMEXPR")  # what Snakemake sets for its jobs: OMP_NUM_THREADS, ...
+THREADS = (  # what Snakemake sets for its jobs
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"),
+    "VECLIB_MAXIMUM_THREADS",
+)
 
 
 def stop_at_once(*_: object) -> None:
@@ -37,6 +40,6 @@ def is_command() -> bool:
 
 if is_command():
     for library in THREADS:
-        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+        os.environ.setdefault(library, "1")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, stop_at_once)

@@ -1,6 +1,7 @@
 """Results that are read: where one is not there or broken, one message says how it is made. No pandas here."""
 
 import json
+import os
 import tokenize
 import zipfile
 import zlib
@@ -31,17 +32,27 @@ def require_file(path: Path) -> Path:
 def reading(path: Path) -> Iterator[Path]:
     """A result's file, while it is read. Raises InputError where it is not there or broken."""
     try:
-        if require_file(path).suffix == ".csv" and path.read_bytes()[-1:] != b"\n":  # else, rows would be missing
+        if require_file(path).suffix == ".csv" and not ends_with_line(path):
             raise ValueError("its last line is cut off")
         yield path
     except BROKEN as error:
         if isinstance(error, OSError) and error.errno:  # the system refuses: the file may be whole
             raise
         said = " ".join(str(error).split())
-        raise InputError(f"{path} is broken ({said}): delete it, and Snakemake makes it again") from error
+        raise InputError(f"{path} is broken ({said}): delete {path.resolve()}, then: snakemake {path}") from error
+
+
+def ends_with_line(path: Path) -> bool:
+    """Whether a text file ends with the end of a line. Where it does not, rows are missing."""
+    with path.open("rb") as file:
+        file.seek(-min(1, path.stat().st_size), os.SEEK_END)
+        return file.read() == b"\n"
 
 
 def read_json(path: Path) -> Any:
-    """A result in JSON."""
+    """A result in JSON: an object."""
     with reading(path):
-        return json.loads(path.read_text())
+        found = json.loads(path.read_text())
+        if not isinstance(found, dict):
+            raise ValueError("it is no JSON object")
+        return found

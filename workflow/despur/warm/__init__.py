@@ -13,9 +13,14 @@ import tempfile
 from pathlib import Path
 
 
+def locate_folder(owner: int) -> Path:
+    """Where the folder of the server of the Snakemake with this process id is."""
+    return Path(tempfile.gettempdir()) / f"despur-{os.getuid()}-{owner}"
+
+
 def folder(owner: int) -> Path:
-    """The folder of the server of the Snakemake with this process id; other users have no access to it."""
-    path = Path(tempfile.gettempdir()) / f"despur-{os.getuid()}-{owner}"
+    """This folder, made where it is not there; other users have no access to it."""
+    path = locate_folder(owner)
     path.mkdir(mode=0o700, exist_ok=True)
     if path.stat().st_uid != os.getuid():
         sys.exit(f"error: {path} belongs to another user: remove it, or set TMPDIR to a folder of your own")
@@ -26,7 +31,7 @@ def is_alive(process: int) -> bool:
     """Whether a process with this id exists."""
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # OverflowError: no number of a process
         return False
     except PermissionError:  # another user's
         return True

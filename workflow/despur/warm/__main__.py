@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from despur.warm import folder
+from despur.warm import folder, locate_folder
 
 PATIENCE = 30.0  # seconds that a client waits for a server to start
 LONGEST = 100  # bytes of a socket's path: systems allow 104 to 108
@@ -53,7 +53,9 @@ def send_command(owner: int, command: list[str]) -> int:
 
 def main() -> None:
     owner = os.environ.get("DESPUR_WARM")
-    if owner and len(os.fsencode(folder(int(owner)) / "socket")) <= LONGEST:  # else TMPDIR is too long for a server
+    if owner and len(os.fsencode(locate_folder(int(owner)) / "socket")) > LONGEST:
+        print("TMPDIR is too long a path for the server of jobs: each job imports its libraries", file=sys.stderr)
+    elif owner:
         try:
             sys.exit(send_command(int(owner), sys.argv[1:]))
         except KeyboardInterrupt:  # the server then kills the child

@@ -30,15 +30,22 @@ class NotRun(InputError):
 
 def read_agreement(file: Path) -> pd.DataFrame:
     """Each column of agreement.csv as a metric of the training split."""
-    table = pd.read_csv(file, float_precision="round_trip").rename(columns={"inference": "method"})
+    with reading(file):
+        table = pd.read_csv(file, float_precision="round_trip").rename(columns={"inference": "method"})
     numbers = [c for c in table if c not in ("dataset", "method", "seed")]
     long = table.melt(["dataset", "method", "seed"], numbers, "metric", "value")
     return long.assign(split="train", selection="best", group="", value=long["value"].astype(float))
 
 
+def read_resamples(file: Path) -> pd.DataFrame:
+    """Values of metrics on bootstrap samples."""
+    with reading(file):
+        return pd.read_parquet(file)
+
+
 READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     METRICS: read_metrics,
-    RESAMPLES: pd.read_parquet,
+    RESAMPLES: read_resamples,
     AGREEMENT: read_agreement,
 }
 
@@ -51,9 +58,7 @@ def read_parts(artifact_run: ArtifactRun, files: dict[str, str]) -> Iterator[pd.
     else:
         for folder in artifact_run.folders:
             if name := files.get(locate_result(folder).stage):
-                with reading(Path(folder) / name) as file:
-                    table = READERS[name](file)
-                yield table.assign(measured=HERE)
+                yield READERS[name](Path(folder) / name).assign(measured=HERE)
 
 
 def load_abouts(artifact_runs: Sequence[ArtifactRun]) -> dict[str, About]:
