@@ -1,6 +1,8 @@
 """Commands that are run by forks of a server that has imported the libraries."""
 
+import errno
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -236,17 +238,33 @@ def test_soon_a_successor_serves_that_has_compiled_umap_and_gives_the_same_digit
     assert answer(None, tmp_path / "project.py")[1].split()[2] == digest
 
 
+def refuses(address):
+    """Whether nobody listens any more: the threads of a process that is killed end one after the other."""
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(address)) == errno.ECONNREFUSED
+
+
+def test_a_server_that_dies_before_it_has_read_a_request_is_said_to_be_gone(tmp_path, script):
+    with sleeping() as own, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder(own.pid) / "socket"))
+        listener.listen()
+        process = command(own.pid, script, cwd=tmp_path)
+        client = listener.accept()[0]
+        client.recv(1)
+        client.close()  # of what it was sent, most is not read: its peer's connection is reset
+        assert process.communicate(timeout=60)[1].startswith("error: the server of jobs is gone: see ")
+        assert process.returncode == 1
+        shutil.rmtree(folder(own.pid))
+
+
 @pytest.mark.long
 def test_if_the_successor_is_killed_while_the_first_server_is_at_work_another_server_starts(tmp_path, script):
-    with subprocess.Popen(["sleep", "600"]) as own:
+    with sleeping() as own:
         process, child = started(own.pid, tmp_path)
         successor, _ = succeeded(own.pid, tmp_path)
         assert successor != psutil.Process(child).ppid()
         os.kill(successor, signal.SIGKILL)
-        assert waits(
-            lambda: not psutil.pid_exists(successor) or psutil.Process(successor).status() == psutil.STATUS_ZOMBIE
-        )
+        assert waits(lambda: refuses(folder(own.pid) / "socket"))
         assert answer(own.pid, script)[0] == 0 and process.poll() is None
-        own.kill()
         process.kill()
         process.communicate()

@@ -41,7 +41,8 @@ def connect(owner: int) -> socket.socket:
 def send_command(owner: int, command: list[str]) -> int:
     """Let the server run ``command`` with the files, the folder and the environment of this process; its exit
     status."""
-    with connect(owner) as client:
+    answer = b""
+    with connect(owner) as client, suppress(ConnectionError):  # of a server that is killed meanwhile
         request = json.dumps({"command": command, "folder": str(Path.cwd()), "environment": dict(os.environ)}).encode()
         socket.send_fds(client, [len(request).to_bytes(8, "big")], [0, 1, 2])
         client.sendall(request)
