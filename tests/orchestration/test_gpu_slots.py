@@ -155,7 +155,6 @@ SHOW = (
     "-c",
     "import os, sys; print(os.environ['CUDA_VISIBLE_DEVICES'], *sys.argv[1:], flush=True); sys.stdin.read()",
 )
-hear = signal.default_int_handler  # also where the shell that started the tests ignores Ctrl-C
 ONE = ("--gpus", "1", "--jobs-per-gpu", "1", *SHOW)
 
 
@@ -172,9 +171,12 @@ def test_a_command_has_a_device_of_its_own_as_long_as_it_lives(tmp_path):
 
 
 def test_a_command_that_waits_for_a_device_is_stopped_by_ctrl_c_in_one_line(tmp_path):
+    def hear():  # also where the shell that started the tests ignores Ctrl-C
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
     first = launch(tmp_path, *ONE, visible="0")
     first.stdout.readline()
-    second = launch(tmp_path, *ONE, visible="0", preexec_fn=lambda: signal.signal(signal.SIGINT, hear))
+    second = launch(tmp_path, *ONE, visible="0", preexec_fn=hear)
     assert "waits for 1 of 1 GPUs" in second.stderr.readline()
     second.send_signal(signal.SIGINT)
     assert second.communicate("")[1] == "stopped while it waited for a GPU\n" and second.returncode == 1

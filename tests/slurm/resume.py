@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from project import finish, kill, tiny_project
+from project import finish, kill, save_every_step, tiny_project
 
 HERE = Path(__file__).parent
 RUNS = [f"results/runs/colored_digits/{method}/s0-1" for method in ("cnc", "erm")]
@@ -65,14 +65,10 @@ def project(uninterrupted, cluster, tmp_path):
 
 
 def start_anew(project):
-    """Nothing is made yet; every step is a checkpoint (by default every 30 seconds), so that a job is stopped in the
-    middle of it."""
+    """Nothing is made yet, and every step will be saved."""
     for folder in ("results", ".snakemake"):
         shutil.rmtree(project.root / folder)
-    project.edit(
-        "workflow/despur/compute/machine.py",
-        lambda text: re.sub(r'("--checkpoint-seconds".*?"default": )30\.0', r"\g<1>0.0", text),
-    )
+    save_every_step(project)
 
 
 def slurm(project, *command):

@@ -9,12 +9,11 @@ import re
 import shutil
 import time
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
-from project import FIGURE, SOURCE, TABLE, finish, tiny_project
+from project import FIGURE, SOURCE, TABLE, finish, save_every_step, tiny_project
 from storms.conftest import count_cases, read_results
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
@@ -110,8 +109,7 @@ def undisturbed(tmp_path_factory):
     """A finished run, in which all of ERM, CNC, JTT (with retraining), DFR (fitted) and LEACE (erasure) are made. Every
     step is saved (by default, every 30 seconds), so that kills hit training in the middle."""
     project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("undisturbed") / "project")
-    save_always = partial(re.sub, r'("--checkpoint-seconds".*?"default": )30\.0', r"\g<1>0.0")
-    project.edit("workflow/despur/compute/machine.py", save_always)
+    save_every_step(project)
     project.snakemake(*TARGETS)
     return project
 

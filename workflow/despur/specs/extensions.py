@@ -34,7 +34,7 @@ def refuse_missing(folders: Iterable[Path]) -> None:
 def use_extensions(folders: Iterable[str]) -> None:
     """Add folders to those of the environment, for this process and its jobs. Raises SettingError for one that is not
     there."""
-    every = [*list_extensions(), *(Path(folder).resolve() for folder in folders)]
+    every = [*read_variable(), *(Path(folder).resolve() for folder in folders)]
     refuse_missing(every)
     os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(map(str, every)))
     for kind in KINDS:

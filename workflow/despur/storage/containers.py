@@ -7,7 +7,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from despur.storage.reading import require_file
+from despur.storage.reading import name_remedy, require_file
 from despur.storage.store import Array, InputError, atomic
 
 
@@ -27,12 +27,12 @@ class Container:
         try:
             self.file = safe_open(require_file(path), framework="np")
         except SafetensorError as error:
-            raise InputError(f"{path} is broken ({error}); delete the file and let Snakemake make it again") from error
+            raise InputError(f"{path} is broken ({error}): {name_remedy(path)}") from error
         self.keys = set(self.file.keys())
 
     def __getitem__(self, key: str) -> Array:
         if key not in self.keys:
-            raise InputError(f"{self.path} holds no {key}; delete the file and let Snakemake make it again")
+            raise InputError(f"{self.path} holds no {key}: {name_remedy(self.path)}")
         return self.file.get_tensor(key)
 
     def load_arrays(self, prefix: str) -> dict[str, Array]:

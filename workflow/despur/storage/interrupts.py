@@ -39,7 +39,7 @@ def is_command() -> bool:
 
 
 if is_command():
-    for library in THREADS:
-        os.environ.setdefault(library, "1")
+    for name in THREADS:
+        os.environ.setdefault(name, "1")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, stop_at_once)

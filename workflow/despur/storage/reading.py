@@ -21,6 +21,11 @@ class InputError(RuntimeError):
     """A raw file or an input that cannot be used; the message names the file and the remedy."""
 
 
+def name_remedy(path: Path) -> str:
+    """How a broken result is made again: as a link into a shared cache, it is its target that is deleted."""
+    return f"delete {path.resolve()}, then: snakemake {path}"
+
+
 def require_file(path: Path) -> Path:
     """A result's file. Raises InputError, saying how it is made, where it is not there."""
     if not path.exists():
@@ -39,7 +44,7 @@ def reading(path: Path) -> Iterator[Path]:
         if isinstance(error, OSError) and error.errno:  # the system refuses: the file may be whole
             raise
         said = " ".join(str(error).split())
-        raise InputError(f"{path} is broken ({said}): delete {path.resolve()}, then: snakemake {path}") from error
+        raise InputError(f"{path} is broken ({said}): {name_remedy(path)}") from error
 
 
 def ends_with_line(path: Path) -> bool:
@@ -49,10 +54,10 @@ def ends_with_line(path: Path) -> bool:
         return file.read() == b"\n"
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path) -> dict[str, Any]:
     """A result in JSON: an object."""
     with reading(path):
-        found = json.loads(path.read_text())
+        found: Any = json.loads(path.read_text())
         if not isinstance(found, dict):
             raise ValueError("it is no JSON object")
         return found

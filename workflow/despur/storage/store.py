@@ -180,7 +180,9 @@ def load_dataset(folder: Path, point: str) -> Dataset:
         table = pd.read_parquet(file)
         where = np.flatnonzero(table["point"].to_numpy() == point)
     if not len(where):
-        raise InputError(f"{folder} holds no {point}; delete the folder and let Snakemake make it again")
+        raise InputError(
+            f"{folder} holds no {point}: delete {folder.resolve()}, then: snakemake {folder / 'about.json'}"
+        )
     rows = slice(where[0], where[-1] + 1)
     with reading(folder / "about.json") as file:
         about = json.loads(file.read_text())[point]

@@ -2,9 +2,6 @@
 
 import pickle
 import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ import pyarrow as pa
 from despur.datasets.sources import metadata_tables
 from despur.storage import raw_files
 from despur.storage.dataset_checks import validate
+from despur.storage.reading import BROKEN
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
@@ -56,10 +54,7 @@ UNREADABLE = (
     *(OverflowError, MemoryError, OSError, RecursionError, struct.error),
 )
 # What numpy raises for bytes that are no whole .npy or .npz, or the one in the other's place (TypeError).
-NO_ARRAY = (
-    *(ValueError, EOFError, OSError, LookupError, NotImplementedError, SyntaxError, MemoryError, TypeError),
-    *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
-)
+NO_ARRAY = (*BROKEN, MemoryError, TypeError)
 
 
 # What pandas and pyarrow raise for bytes that are no whole table.
