@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, result, save_tiny
+from helpers import OPTIONS, result, save_tiny, task
 from safetensors.numpy import save_file
 
-from despur import evaluate, stage1, stage2
+from despur import evaluate, groups, stage1, stage2
 from despur.compute import machine
 from despur.compute.input_batcher import present
 from despur.compute.machine import Machine, set_up_machine
@@ -19,10 +19,13 @@ from despur.compute.task import encode
 from despur.methods import con_ft
 from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
+from despur.methods.gdro import GroupDRO
+from despur.methods.jtt import JTT
 from despur.metrics.groups import worst_group_accuracy
-from despur.storage.containers import Container
+from despur.specs.settings import SettingError
+from despur.storage.containers import Container, save_arrays
 from despur.storage.provenance import run_from_command_line
-from despur.storage.store import load_dataset
+from despur.storage.store import InputError, load_dataset
 from despur.training import runs
 from despur.training.inputs import RunInputs, load_method_class
 from despur.training.validation import Evaluator
@@ -440,3 +443,34 @@ def test_metrics_are_those_of_the_kept_outputs(erm, dataset):
             ):
                 assert np.isfinite(value[run.seed, selection, "test", metric, ""])
                 assert (run.seed, selection, "val", metric, "") not in value.index
+
+
+def test_a_method_that_trains_on_another_split_is_given_the_attributes_of_that_split(tmp_path, monkeypatch):
+    dataset = save_tiny(tmp_path)
+    groups.infer(result(tmp_path, "groups/colored_digits/oracle/s0-1"), OPTIONS)
+    monkeypatch.setattr(GroupDRO, "TRAINED_ON", ("val",))
+    where = result(tmp_path, "runs/colored_digits/gdro/s0-1")
+    task, rows = RunInputs(where, torch.device("cpu")).build_task(where.runs()[1], dataset), dataset.rows("val")
+    assert (task.y == dataset.y[rows]).all()
+    assert (task.inferred_attribute == dataset.table["a"].to_numpy()[rows]).all()
+
+
+def test_a_method_cannot_train_on_samples_to_which_its_inference_gives_no_attribute(root, dataset, monkeypatch):
+    monkeypatch.setattr(JTT, "TRAINED_ON", ("train", "val"))
+    where = result(root, "runs/colored_digits/jtt/s0-1")
+    with pytest.raises(SettingError, match="jtt trains on 30 samples of the split val, to which predictions gives no"):
+        RunInputs(where, torch.device("cpu")).build_task(where.runs()[0], dataset)
+
+
+def test_groups_of_another_number_of_samples_are_refused(tmp_path):
+    dataset = save_tiny(tmp_path)
+    folder = tmp_path / "groups/colored_digits/oracle/s0-1"
+    save_arrays(folder / "groups.safetensors", {"colored_digits/oracle/s0": np.zeros(59, np.int16)})
+    where = result(tmp_path, "runs/colored_digits/gdro/s0-1")
+    with pytest.raises(InputError, match="is of 59 samples, but the split train has 60: delete"):
+        RunInputs(where, torch.device("cpu")).build_task(where.runs()[0], dataset)
+
+
+def test_a_task_refuses_values_of_other_samples():
+    with pytest.raises(ValueError, match="inferred_attribute of 3 samples, but 4 train"):
+        task(np.array([0, 1, 0, 1]), np.array([0, 1, 0]))

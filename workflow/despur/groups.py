@@ -2,8 +2,9 @@
 
     python -m despur.groups results/groups/colored_digits/clusters/s0-2
 
-groups.safetensors holds one array (N,) for each run. agreement.csv compares it with the true attribute, which only an
-inference that declares it gets.
+groups.safetensors holds one array (N,) for each run: of the training samples; of an inference that reads the true
+attribute, also of each other split that a method may train on, under RUN/SPLIT. agreement.csv compares the inferred
+attribute of training samples with the true one, which only an inference that declares it gets.
 """
 
 import argparse
@@ -18,20 +19,27 @@ from sklearn.metrics import adjusted_mutual_info_score
 from despur.compute.randomness import derive_generator
 from despur.inference.base import Evidence, LabeledSamples, match_labels
 from despur.specs.declarations import read_declarations
-from despur.specs.paths import ResultPath, Run
+from despur.specs.paths import ResultPath, Run, spell_split_key
 from despur.storage.containers import Container, save_arrays
 from despur.storage.group_warnings import find_warnings
 from despur.storage.provenance import run_from_command_line, write_about
 from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
 
-def load_evidence(result: ResultPath, run: Run, dataset: Dataset) -> Evidence:
-    """The inputs of this inference: as far as it declares them, stage-1 outputs and true attributes."""
-    rows = dataset.rows("train")
+def list_inferred_splits(dataset: Dataset, inference: str) -> list[str]:
+    """The splits whose samples get an inferred attribute: ``train``; where an inference reads the true one, also what
+    else is not tested on."""
+    others = [split for split in dataset.splits if split != "train" and split not in dataset.test_splits]
+    return ["train", *(others if read_declarations("inference", inference).get("READS_TRUE_GROUPS") else ())]
+
+
+def load_evidence(result: ResultPath, run: Run, dataset: Dataset, split: str = "train") -> Evidence:
+    """The inputs of this inference for a split: as far as it declares them, stage-1 outputs and true attributes."""
+    rows = dataset.rows(split)
     evidence = Evidence(
         dataset.y[rows],
         len(dataset.about["classes"]),
-        derive_generator(f"{run.data.base_name}/{run.spec.base_name}", run.seed),
+        derive_generator(spell_split_key(f"{run.data.base_name}/{run.spec.base_name}", split), run.seed),
         run.seed,
     )
     evidence.num_attributes = len(dataset.about["attributes"])
@@ -73,7 +81,9 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
     for run in result.runs():
         dataset = load_dataset(result.data.folder, run.data.name)
         train = dataset.rows("train")
-        arrays[run.key] = module.infer(load_evidence(result, run, dataset), run.spec.settings).astype(np.int16)
+        for split in list_inferred_splits(dataset, run.spec.base_name):
+            inferred = module.infer(load_evidence(result, run, dataset, split), run.spec.settings)
+            arrays[spell_split_key(run.key, split)] = inferred.astype(np.int16)
         agreement = compare_with_truth(arrays[run.key], dataset.y[train], dataset.table["a"].to_numpy()[train])
         print(f"{run.key}: {agreement}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **agreement})

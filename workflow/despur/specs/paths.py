@@ -111,6 +111,11 @@ class Run:
         return f"{self.data.name}/{spec.name}/s{spec.seed(self.seed)}"
 
 
+def spell_split_key(key: str, split: str) -> str:
+    """The key of what an inference gives the samples of a split: ``key`` itself for the training samples."""
+    return key if split == "train" else f"{key}/{split}"
+
+
 def identify_run(result: ResultPath, run: Run) -> dict[str, Any]:
     """The columns that say which run a row is of: data set, method, the settings that the sweeps vary, seed."""
     method = {key: spell(run.spec.value(key)) for key in result.sweep.swept}

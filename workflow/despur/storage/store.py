@@ -19,6 +19,7 @@ from despur.storage.reading import reading
 
 Array = npt.NDArray[Any]
 NO_MASKS = np.empty((0, 0, 0), dtype=bool)
+MISSING = -1  # the attribute of a sample of which it is not known, and the class of an unlabelled one
 ROWS = 512  # of a data set's inputs that are made and written at once
 
 

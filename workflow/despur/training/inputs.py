@@ -11,9 +11,11 @@ import torch
 from despur.compute.input_batcher import present
 from despur.compute.task import Stage1Outputs, Task
 from despur.methods.base import Method
-from despur.specs.paths import ResultPath, Run
+from despur.specs.paths import ResultPath, Run, spell_split_key
+from despur.specs.settings import SettingError
 from despur.storage.containers import Container
-from despur.storage.store import Array, Dataset, load_dataset
+from despur.storage.reading import name_remedy
+from despur.storage.store import MISSING, Array, Dataset, InputError, load_dataset
 
 
 def load_method_class(name: str) -> type[Method]:
@@ -84,12 +86,28 @@ class RunInputs:
         weights = Container(folder / "models.safetensors").load_arrays(key)
         return {k.removeprefix("encoder."): torch.from_numpy(v) for k, v in weights.items() if k.startswith("encoder.")}
 
-    def load_inferred_attribute(self, run: Run) -> Array | None:
-        """The inferred attribute of the training samples, if the method reads one."""
+    def load_inferred_attribute(self, run: Run, rows: Array) -> Array | None:
+        """The inferred attribute of the samples at these rows, if the method reads one. Raises SettingError if some
+        have none, since their inference looks at other splits."""
         if "groups" not in run.spec.components:
             return None
-        folder = self.find_folder("groups", run.spec.components["groups"].base_name)
-        return Container(folder / "groups.safetensors")[run.find_upstream_key("groups")].astype(int)
+        spec, dataset = run.spec.components["groups"], self.load_stored(run.data.name)
+        groups = Container(self.find_folder("groups", spec.base_name) / "groups.safetensors")
+        inferred = np.full(len(dataset.table), MISSING)
+        for split in dataset.splits:
+            if (key := spell_split_key(run.find_upstream_key("groups"), split)) in groups.keys:
+                found, places = groups[key], dataset.rows(split)
+                if len(found) != len(places):
+                    counts = f"{len(found)} samples, but the split {split} has {len(places)}"
+                    raise InputError(f"{groups.path}: {key} is of {counts}: {name_remedy(groups.path)}")
+                inferred[places] = found
+        if (unknown := inferred[rows] == MISSING).any():
+            splits = dataset.table["split"].iloc[rows[unknown]].unique()
+            raise SettingError(
+                f"{run.spec.base_name} trains on {unknown.sum()} samples of the split {', '.join(splits)}, to which "
+                f"{spec.base_name} gives no attribute: +groups=oracle does where the true one is known"
+            )
+        return inferred[rows]
 
     def build_task(self, run: Run, dataset: Dataset) -> Task:
         """The training samples of a run, and all that its method may know about them."""
@@ -100,7 +118,7 @@ class RunInputs:
             dataset.y[rows],
             len(dataset.about["classes"]),
             self.device,
-            self.load_inferred_attribute(run),
+            self.load_inferred_attribute(run, rows),
             about={"dataset": run.data.base_name, **dataset.about},
             originals=dataset.table["original"].to_numpy()[rows],
             class_embeddings=dataset.class_embeddings,
