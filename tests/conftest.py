@@ -13,8 +13,9 @@ from types import ModuleType, SimpleNamespace
 import pooch
 import pytest
 
+from despur.evidence.ledger import standing
 from despur.specs import declarations, resolution
-from despur.storage import digest, standing
+from despur.storage import digest
 
 SOURCE = declarations.PACKAGE
 # Arrays are small here and processes many: more threads of one process only wait for each other. Torch and SciPy, which

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.evidence.claims.judging import COLUMNS as CLAIM_COLUMNS
+from despur.evidence.numbers.tables import COLUMNS
+from despur.evidence.numbers.verdicts import UNDECIDED
 from despur.orchestration import artifact_files, experiments, matrix
-from despur.reporting.claims.judging import COLUMNS as CLAIM_COLUMNS
 from despur.reporting.figures import create_panels, write_figure
-from despur.reporting.numbers.tables import COLUMNS
-from despur.reporting.numbers.verdicts import UNDECIDED
 from despur.reporting.pages import comparison, matrix_figure, scorecard, tally
 from despur.storage.store import write_csv, write_json
 

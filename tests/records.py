@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 
+from despur.evidence.ledger import files as ledger
+from despur.evidence.ledger import record_checks
+from despur.evidence.ledger.cards import make_card
+from despur.evidence.ledger.coding import encode
 from despur.metrics.predictions import OWN, Prediction
 from despur.metrics.resampling import plan_checksum
-from despur.reporting.runs import record_checks
 from despur.specs.resolution import resolve
-from despur.storage import ledger
-from despur.storage.cards import make_card
-from despur.storage.coding import encode
 from despur.storage.store import Dataset
 
 

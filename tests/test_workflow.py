@@ -290,7 +290,7 @@ def test_an_edit_of_a_metric_repeats_evaluation_and_no_training(finished):
 
 
 def test_an_edit_of_how_tables_are_made_repeats_the_table(finished):
-    finished.edit("workflow/despur/reporting/numbers/tables.py", code)
+    finished.edit("workflow/despur/evidence/numbers/tables.py", code)
     assert {"cnc_table_1"} <= again(finished) <= ARTIFACTS
 
 

@@ -9,10 +9,10 @@ import yaml
 from catalog.changes import build_changes
 from catalog.markdown import code, contents, escape, link_file, page, table
 from catalog.verdicts import TITLES, describe_verdicts
+from despur.evidence.claims.claim_format import Claim, read_claims
+from despur.evidence.claims.judging import AS_PRINTED, CONTRADICTED, NOT_EXECUTED, NOT_PRINTED, judge_on_printed
+from despur.evidence.claims.printed_numbers import Printed
 from despur.orchestration.experiments import find_paper, list_papers, load_experiments
-from despur.reporting.claims.claim_format import Claim, read_claims
-from despur.reporting.claims.judging import AS_PRINTED, CONTRADICTED, NOT_EXECUTED, NOT_PRINTED, judge_on_printed
-from despur.reporting.claims.printed_numbers import Printed
 from despur.specs.declarations import PACKAGE
 
 INTRODUCTION = (

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from catalog.markdown import code, escape, table
-from despur.reporting.claims.claim_format import Claim
+from despur.evidence.claims.claim_format import Claim
 from despur.reporting.pages.scorecard_counts import find_verdicts
 from despur.reporting.pages.summary import load_scorecards
 from despur.reporting.pages.tally import CLAIM, COMPARISON

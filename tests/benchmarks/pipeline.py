@@ -60,7 +60,7 @@ def imports() -> list[Row]:
         "stage 2": "despur.training.runs",
         "groups": "despur.groups",
         "evaluate": "despur.evaluate",
-        "tables": "despur.reporting.numbers.tables",
+        "tables": "despur.evidence.numbers.tables",
     }
     return [
         (

@@ -14,8 +14,8 @@ from catalog import changes, components, gallery, markdown, reference, tutorial,
 from catalog.losses import describe_losses
 from catalog.pages import FENCE, LINK, Site
 from despur.__main__ import COMMANDS
+from despur.evidence.claims.claim_format import read_claims
 from despur.orchestration import experiments
-from despur.reporting.claims.claim_format import read_claims
 from despur.specs.declarations import PACKAGE, list_components, read_declarations
 from despur.specs.settings import spell
 

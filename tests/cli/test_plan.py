@@ -6,7 +6,7 @@ import pytest
 
 from despur.cli.plan import plan_configuration
 from despur.cli.rows import format_json
-from despur.reporting.runs import sources
+from despur.evidence.runs import sources
 
 CONFIGURATION = """
 papers: [cnc]

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from paper_scripts import import_scripts
 
+from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.numbers.printed import parse_settings
 from despur.specs.paths import locate_result
 
 REPORTED = experiments.PAPERS / "adapters/reported"

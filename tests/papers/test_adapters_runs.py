@@ -9,12 +9,12 @@ import pytest
 import yaml
 from paper_scripts import import_scripts
 
+from despur.evidence.claims.claim_format import read_claims
+from despur.evidence.numbers.tables import compare
+from despur.evidence.runs.artifact_metrics import load_metrics
+from despur.evidence.runs.changed_settings import describe_changes
+from despur.evidence.statistics.formulas import Correlation, Formulas
 from despur.orchestration import configuration, experiments
-from despur.reporting.claims.claim_format import read_claims
-from despur.reporting.numbers.tables import compare
-from despur.reporting.runs.artifact_metrics import load_metrics
-from despur.reporting.runs.changed_settings import describe_changes
-from despur.reporting.statistics.formulas import Correlation, Formulas
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve

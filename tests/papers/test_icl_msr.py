@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from paper_scripts import import_scripts
 
+from despur.evidence.claims.claim_format import read_claims
 from despur.orchestration import artifact_files, configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claims.claim_format import read_claims
 from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import resolve
 

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from records import add
 
+from despur.evidence.claims.claim_format import Claim
+from despur.evidence.ledger import files as ledger
+from despur.evidence.runs.sources import Sources, find_sources
 from despur.orchestration.configuration import complete_configuration
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claims.claim_format import Claim
 from despur.reporting.open_runs import find_claims, list_open_runs
-from despur.reporting.runs.sources import Sources, find_sources
-from despur.storage import ledger
 
 OWN = "cmnist+colors=released+draw=seed"
 

@@ -8,13 +8,13 @@ import pytest
 from records import add
 
 from despur.cli.summary import count_scorecard
+from despur.evidence.ledger import files as ledger
+from despur.evidence.numbers.choices import Choice
+from despur.evidence.runs.sources import find_sources
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import load_experiments
 from despur.reporting import without_training
-from despur.reporting.numbers.choices import Choice
-from despur.reporting.runs.sources import find_sources
 from despur.reporting.without_training import give_verdicts
-from despur.storage import ledger
 
 CONFIG = """
 papers: [cnc]

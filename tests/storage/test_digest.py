@@ -136,7 +136,7 @@ def test_an_edited_default_changes_no_run_that_sets_the_key(toy):
         ("saliency.py", {"saliency"}),
         ("stage2.py", {"runs"}),
         ("groups.py", {"groups"}),
-        ("reporting/numbers/tables.py", set()),
+        ("evidence/numbers/tables.py", set()),
     ],
 )
 def test_an_edit_of_code_changes_what_it_makes_and_nothing_else(toy, file, stages):

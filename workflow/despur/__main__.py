@@ -107,7 +107,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
             "--no-ledger": {"action": "store_true", "help": "only runs of this machine"},
         },
     ),
-    "ledger": (ledger.check_ledger, {"action": {"choices": ("check", "report")}}),
+    "ledger": (ledger.check_or_report, {"action": {"choices": ("check", "report")}}),
     "new": (
         new.create,
         {

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from project import SOURCE
 from scipy import stats
 
+from despur.evidence.claims.evidence import Source
 from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claims.evidence import Source
 from despur.reporting.pages import comparison
 from despur.reporting.pages.comparison import METRICS, compare
 from despur.reporting.pages.matrix_figure import format_entries, format_entry

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from page import CONFIG, page
 
+from despur.evidence.claims.claim_format import read_claims
 from despur.orchestration import experiments
-from despur.reporting.claims.claim_format import read_claims
 from despur.reporting.pages import scorecard, scorecard_page, tally
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from project import SOURCE
 
-from despur.reporting.claims.judging import CONTRADICTED
+from despur.evidence.claims.judging import CONTRADICTED
 from despur.reporting.pages import summary
 from despur.reporting.pages.scorecard_counts import COLUMNS, count_headline, count_measurements, count_verdicts
 from despur.reporting.pages.tally import CLAIM, COMPARISON

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from page import table_file
 
+from despur.evidence.claims.claim_format import read_claims
+from despur.evidence.claims.judging import judge_claims
+from despur.evidence.numbers import verdicts
+from despur.evidence.numbers.verdicts import UNDECIDED
 from despur.orchestration import artifact_files, experiments
-from despur.reporting.claims.claim_format import read_claims
-from despur.reporting.claims.judging import judge_claims
-from despur.reporting.numbers import verdicts
-from despur.reporting.numbers.verdicts import UNDECIDED
 from despur.reporting.pages import tally
 
 PAPERS = experiments.list_papers()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from despur.cli.rows import Row
 from despur.orchestration import configuration
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
@@ -11,13 +12,13 @@ from despur.storage.raw_files import is_bundled
 
 def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) -> Iterator[str]:
     """keep what finished runs measured in results/ledger, a small file for each: of folders or of a configuration"""
-    from despur.cli.recording import record
+    from despur.cli.records import record_folders
 
     if bool(paths) == bool(configfile):
         example = "despur record results/runs/cmnist/cnc/s0-2"
         raise SettingError(f"name folders ({example}) or a configuration (--configfile FILE)")
     if configfile is None:
-        yield from record(paths, commit)
+        yield from record_folders(paths, commit)
         return
     folders = list_folders(configfile)
     real = [folder for folder in folders if not is_bundled(locate_result(folder).datasets.points)]
@@ -25,7 +26,7 @@ def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) 
     yield f"{len(finished)} of {len(real)} folders of runs are finished"
     yield f"{len(folders) - len(real)} more are of bundled data and left out"
     if finished:
-        yield from record(finished, commit)
+        yield from record_folders(finished, commit)
 
 
 def list_folders(configfile: Path) -> list[Path]:
@@ -35,22 +36,23 @@ def list_folders(configfile: Path) -> list[Path]:
     return sorted(Path(folder) for folder in shown if locate_result(folder).stage == "runs")
 
 
-def check_ledger(action: str) -> Iterator[str]:
+def check_or_report(action: str) -> Iterator[str]:
     """check: whether every record in results/ledger is right; report: what was measured, into all READMEs"""
-    from despur.cli.record_checks import check_ledger as check
+    from despur.cli.records import check_ledger
 
     if action == "report":
-        from despur.cli.ledger_report import write_reports
         from despur.reporting import reference
         from despur.reporting.pages import summary
+        from despur.reporting.pages.ledger_report import write_reports
 
         if not (readme := Path("README.md")).exists():
             raise SettingError(f"{readme} is not there: start this in the folder of a clone of despur")
         summary.check_marks(readme.read_text())
-        yield from check()
+        yield from check_ledger()
         yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
-        yield from write_reports()
+        for paper, file in write_reports():
+            yield Row(f"written  {file}", "written", paper=paper, file=str(file))
         summary.renew_summary(readme)
         yield f"written  {readme}"
         return
-    yield from check()
+    yield from check_ledger()

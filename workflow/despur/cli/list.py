@@ -16,7 +16,7 @@ def list_kind(kind: str) -> Iterator[str]:
             title = experiments.load_experiments(paper)["title"]
             yield Row(f"{paper:<20} {title}", kind, name=paper, title=title)
     elif kind == "claims":
-        from despur.reporting.claims.claim_format import read_claims
+        from despur.evidence.claims.claim_format import read_claims
 
         for paper in experiments.list_papers():
             for claim in read_claims(experiments.find_paper(paper) / "claims.yaml")[0]:

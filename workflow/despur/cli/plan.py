@@ -61,8 +61,8 @@ def explain_retries(minutes: float) -> Iterator[str]:
 
 def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     """A row for each method and data set of a paper that has open runs; first what settles most numbers per hour."""
+    from despur.evidence.runs.sources import find_sources
     from despur.reporting.open_runs import list_open_runs  # pandas
-    from despur.reporting.runs.sources import find_sources
 
     sources = find_sources(config["ledger"])
     yield from (f"not used: {fault}" for fault in sources.faults)

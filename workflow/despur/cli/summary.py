@@ -32,7 +32,7 @@ def summarize_run(configfile: Path) -> Iterator[str]:
 
 def describe_seeds(seeds: Sequence[str]) -> Iterator[str]:
     """What to do where there are too few seeds to decide anything; nothing where there are enough."""
-    from despur.reporting.statistics.contrasts import SEEDS
+    from despur.evidence.statistics.contrasts import SEEDS
 
     if (given := sum(len(parse_seeds(chunk)) for chunk in seeds)) < SEEDS:
         yield (

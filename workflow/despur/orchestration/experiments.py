@@ -8,9 +8,9 @@ Keys of experiments.yaml:
 - ``data``: by the paper's data set, its settings in this paper (``waterbirds: fit=clip``), where the data set itself is
   used and the configuration names none of them;
 - ``accepted_variants``: settings, ``colors=released``, that count as the paper's though they are not the default
-  (``despur/reporting/runs/changed_settings.py``);
+  (``despur/evidence/runs/changed_settings.py``);
 - ``choices``: settings that the paper leaves open, ``simclr+encoder.width=16``, and where; they may explain numbers
-  that do not agree (``despur/reporting/numbers/choices.py``);
+  that do not agree (``despur/evidence/numbers/choices.py``);
 - ``artifacts``: its tables and figures.
 
 Keys of an artifact:

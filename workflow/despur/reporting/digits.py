@@ -18,15 +18,15 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.ledger.standing import explain_revisions, find_revisions
+from despur.evidence.runs.run_files import METRICS, find_run
 from despur.orchestration import configuration
 from despur.orchestration.experiments import REFERENCE
-from despur.reporting.runs.run_files import METRICS, find_run
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.storage.commits import git
 from despur.storage.finished_runs import read_metrics, rows_of
 from despur.storage.provenance import list_versions, processor
-from despur.storage.standing import explain_revisions, find_revisions
 from despur.storage.store import InputError, write_json
 
 SHOWN = 10  # the most differences that are listed

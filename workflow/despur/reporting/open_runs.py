@@ -7,16 +7,16 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.claims.claim_format import Claim, read_claims
+from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
+from despur.evidence.runs.changed_settings import describe_changes
+from despur.evidence.runs.sources import Sources, list_runs, name_data
+from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import artifact_files
 from despur.orchestration.configuration import list_method_names
 from despur.orchestration.experiments import ArtifactRun, find_paper, list_artifact_runs
 from despur.orchestration.plan import list_jobs_behind
-from despur.reporting.claims.claim_format import Claim, read_claims
-from despur.reporting.numbers.printed import at_settings, explain_not_compared, parse_settings
 from despur.reporting.pages import tally
-from despur.reporting.runs.changed_settings import describe_changes
-from despur.reporting.runs.sources import Sources, list_runs, name_data
-from despur.reporting.statistics.contrasts import SEEDS
 from despur.specs.paths import ResultPath, identify_run, locate_result, parse_seeds
 
 COMPARED = ("percent", "fraction", "pp", "ratio")  # units of the printed numbers that are compared

@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.numbers.verdicts import COMPARED
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import REFERENCE
 from despur.reporting.digits import keep_digits
-from despur.reporting.numbers.verdicts import COMPARED
 from despur.reporting.pages import origin
 from despur.reporting.pages.cost import list_times
 from despur.reporting.pages.scorecard_counts import JUDGED

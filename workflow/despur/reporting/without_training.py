@@ -12,6 +12,12 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.ledger import recorded
+from despur.evidence.ledger.files import load_record
+from despur.evidence.numbers.choices import list_tried, read_choices, select_runs
+from despur.evidence.numbers.tables import append_warnings
+from despur.evidence.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
+from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import configuration, matrix
 from despur.orchestration.artifact_files import TABLE, find_script, list_artifacts, list_outputs, list_run_inputs
 from despur.orchestration.experiments import (
@@ -22,14 +28,8 @@ from despur.orchestration.experiments import (
     list_artifact_runs,
     load_experiments,
 )
-from despur.reporting.numbers.choices import list_tried, read_choices, select_runs
-from despur.reporting.numbers.tables import append_warnings
 from despur.reporting.pages import scorecard, tally
-from despur.reporting.runs import recorded
-from despur.reporting.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
-from despur.reporting.statistics.contrasts import SEEDS
 from despur.specs.paths import locate_result
-from despur.storage.ledger import load_record
 from despur.storage.store import write_csv
 
 RECORDED = {"metrics", "resamples", "about", "base_about"}  # kinds of files that a record stands for

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import method_names
 
+from despur.evidence.runs.run_files import NotRun, find_run, load_abouts, load_labels, load_upstream
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.runs.run_files import NotRun, find_run, load_abouts, load_labels, load_upstream
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from method_names import FULL, IMAGES
 
+from despur.evidence.numbers.printed import weighted_averages
+from despur.evidence.runs.run_files import load_abouts
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.numbers.printed import weighted_averages
-from despur.reporting.runs.run_files import load_abouts
 
 # parameters of torchvision's, with its 1,000 classes: over these Table 6 takes shares (a test counts them)
 RESNET50 = 25_557_032

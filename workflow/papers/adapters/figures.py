@@ -6,11 +6,11 @@ import method_names
 import pandas as pd
 from merged_tables import load_runs, select_tracked
 
+from despur.evidence.numbers.tables import main
+from despur.evidence.runs.artifact_metrics import select_headline
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
-from despur.reporting.numbers.tables import main
 from despur.reporting.printed_names import NAMES
-from despur.reporting.runs.artifact_metrics import select_headline
 from despur.storage.store import write_csv
 
 WORST = "worst_group_accuracy"

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import method_names
 import pandas as pd
 
-from despur.reporting.numbers.printed import find_refusal
-from despur.reporting.runs.run_files import NotRun
+from despur.evidence.numbers.printed import find_refusal
+from despur.evidence.runs.run_files import NotRun
 
 
 class Measured:

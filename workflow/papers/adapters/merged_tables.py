@@ -6,8 +6,8 @@ import pandas as pd
 from derived_metrics import MODELS, add_gaps, add_parameters, keep_alphas, select_alphas, weigh_averages
 from method_names import TRACKED, add_names
 
+from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.runs.artifact_metrics import load_metrics, load_resamples
 from despur.specs.names import parse
 from despur.storage.finished_runs import list_bootstrap_columns
 

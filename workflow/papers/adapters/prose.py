@@ -13,12 +13,12 @@ from counted_numbers import bound_lipschitz_constant, measure_foundation_model_s
 from measured_numbers import Measured
 from merged_tables import load_runs
 
+from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.numbers.tables import COLUMNS
+from despur.evidence.numbers.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
+from despur.evidence.runs.run_files import NotRun
+from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.numbers.printed import parse_settings
-from despur.reporting.numbers.tables import COLUMNS
-from despur.reporting.numbers.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
-from despur.reporting.runs.run_files import NotRun
-from despur.reporting.statistics.contrasts import SEEDS
 
 FOUR = ("waterbirds", "celeba", "breeds_living17", "cifar10_02")
 NINE = (*FOUR, "civilcomments", "amazon", "breeds_nonliving26", "breeds_entity13", "breeds_entity30")  # assumed: README

@@ -10,10 +10,10 @@ import pandas as pd
 from merged_tables import load_metrics_of_all_samples, load_runs
 from prose import judge_sentences
 
+from despur.evidence.claims.judging import format_claims, judge_claims
+from despur.evidence.numbers.tables import compare, format_spread, format_table, main, write_table
+from despur.evidence.runs.run_files import load_labels
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claims.judging import format_claims, judge_claims
-from despur.reporting.numbers.tables import compare, format_spread, format_table, main, write_table
-from despur.reporting.runs.run_files import load_labels
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset, InputError
 

@@ -7,10 +7,10 @@ import pandas as pd
 import seaborn as sns
 from curves import LABELS, start_figure
 
+from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, order_methods, write_figure
 from despur.reporting.printed_names import NAMES
-from despur.reporting.runs.artifact_metrics import load_metrics, select_headline
 from despur.storage.store import write_csv
 
 FIGURE_5 = {

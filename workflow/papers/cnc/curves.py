@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import seaborn as sns
 
+from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, label_rows, name_data, order_methods, write_figure
 from despur.reporting.printed_names import NAMES
-from despur.reporting.runs.artifact_metrics import load_metrics
 from despur.storage.store import write_csv
 
 P_CORR, NOISE = "data.p_corr", "groups.noise"

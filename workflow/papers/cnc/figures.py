@@ -5,7 +5,7 @@ from curves import draw_figure_3, draw_figure_4, draw_figure_7, draw_figure_7d
 from grad_cam import draw_figure_1, draw_figure_12_13
 from umap_figures import draw_figure_2, draw_figure_6_11, draw_figure_10
 
-from despur.reporting.numbers.tables import main
+from despur.evidence.numbers.tables import main
 
 ARTIFACTS = {
     "figure_1": draw_figure_1,

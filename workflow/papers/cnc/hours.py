@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from despur.evidence.claims.judging import load_measurements
+from despur.evidence.runs.changed_settings import describe_changes, describe_shortening
+from despur.evidence.runs.run_files import HERE, describe_machine, is_record, load_abouts
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claims.judging import load_measurements
-from despur.reporting.runs.changed_settings import describe_changes, describe_shortening
-from despur.reporting.runs.run_files import HERE, describe_machine, is_record, load_abouts
 
 STAGES = {"erm": 1, "cnc": 2}
 

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from paper_runs import PaperRuns
 
-from despur.reporting.numbers.printed import parse_settings
-from despur.reporting.numbers.sample_noise import sample_variance
-from despur.reporting.runs.artifact_metrics import select_headline
-from despur.reporting.runs.run_files import NotRun
+from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.numbers.sample_noise import sample_variance
+from despur.evidence.runs.artifact_metrics import select_headline
+from despur.evidence.runs.run_files import NotRun
 from despur.storage.store import Array
 
 BASELINES = {"prior_sota": "jtt"}  # what a sentence calls a method; Sec. 1 compares with JTT

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
+from despur.evidence.runs.run_files import NotRun, load_abouts, load_labels
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.runs.artifact_metrics import load_metrics, select_headline
-from despur.reporting.runs.run_files import NotRun, load_abouts, load_labels
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset
 

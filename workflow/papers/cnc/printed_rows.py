@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.reporting.numbers.verdicts import judge_number
+from despur.evidence.numbers.verdicts import judge_number
 
 SUBSTITUTE = "substitute data: not compared"
 

@@ -9,12 +9,12 @@ from measures import MEASURES, Measure, find_baseline
 from paper_runs import PaperRuns
 from printed_rows import compare_statistic, format_number, printed_row
 
+from despur.evidence.numbers.printed import find_refusal
+from despur.evidence.numbers.tables import compare, format_table, write_table
+from despur.evidence.numbers.verdicts import UNDECIDED, judge_number, smallest_visible
+from despur.evidence.runs.run_files import NotRun
+from despur.evidence.statistics.contrasts import SEEDS as NEEDED
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.numbers.printed import find_refusal
-from despur.reporting.numbers.tables import compare, format_table, write_table
-from despur.reporting.numbers.verdicts import UNDECIDED, judge_number, smallest_visible
-from despur.reporting.runs.run_files import NotRun
-from despur.reporting.statistics.contrasts import SEEDS as NEEDED
 
 REPORTED = Path(__file__).parent / "reported/prose.csv"
 SEEDS = 3  # App. E.2.1
@@ -83,7 +83,7 @@ def measure_row(printed: Any, number: Any, runs: PaperRuns) -> dict[str, Any]:
 
 
 def judge(number: Any, row: dict[str, Any], measure: Measure, runs: PaperRuns) -> dict[str, Any]:
-    """Difference and verdict, by the rule of the tables (despur/reporting/numbers/verdicts.py). A count is judged in
+    """Difference and verdict, by the rule of the tables (despur/evidence/numbers/verdicts.py). A count is judged in
     percent of the printed one."""
     used = [(run.dataset, run.substitute) for run in runs.artifact_runs]
     behind = runs.metrics[runs.metrics["paper_method"].isin([number.method, find_baseline(number)])]

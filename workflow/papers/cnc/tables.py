@@ -11,12 +11,12 @@ from hyperparameters import write_table_a7_a11
 from printed_rows import SUBSTITUTE, compare_statistic, format_number, printed_row
 from prose import write_prose
 
+from despur.evidence.claims.judging import format_claims, judge_claims
+from despur.evidence.numbers.printed import parse_settings, weighted_averages
+from despur.evidence.numbers.tables import COLUMNS, compare, format_table, main, write_table
+from despur.evidence.runs.artifact_metrics import load_metrics
+from despur.evidence.runs.run_files import load_abouts
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claims.judging import format_claims, judge_claims
-from despur.reporting.numbers.printed import parse_settings, weighted_averages
-from despur.reporting.numbers.tables import COLUMNS, compare, format_table, main, write_table
-from despur.reporting.runs.artifact_metrics import load_metrics
-from despur.reporting.runs.run_files import load_abouts
 from despur.specs.paths import locate_result
 from despur.storage.store import load_dataset
 

@@ -7,11 +7,11 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.lines import Line2D
 
+from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, label_rows, name_data, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.reporting.projections import load_projections
-from despur.reporting.runs.artifact_metrics import load_metrics, select_headline
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, write_csv

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 from selection import FAMILY, PRINTED, RULES, keep_selected, load_runs, rename_as_printed, select_settings
 
+from despur.evidence.numbers.tables import format_spread, write_table
 from despur.orchestration.experiments import ArtifactRun, load_experiments
-from despur.reporting.numbers.tables import format_spread, write_table
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 

@@ -5,7 +5,7 @@ from data_figures import draw_figure_2, draw_figure_3
 from heat_maps import draw_figure_grids
 from temperature_figures import draw_figure_6_7
 
-from despur.reporting.numbers.tables import main
+from despur.evidence.numbers.tables import main
 
 ARTIFACTS = {
     "figure_1": draw_figure_1,

@@ -10,9 +10,9 @@ from accuracy_figures import LABELS, average_seeds, load_accuracies, split_by_da
 from matplotlib.patches import Rectangle
 from selection import is_selected, load_runs, rows_where, select_settings
 
+from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, label_rows, order_methods, write_figure
-from despur.reporting.numbers.printed import parse_settings
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 

@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 from selection import FRACTIONS, SHARES, load_runs
 
+from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.numbers.tables import COLUMNS, format_table, write_table
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.numbers.printed import parse_settings
-from despur.reporting.numbers.tables import COLUMNS, format_table, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import Dataset, load_dataset
 

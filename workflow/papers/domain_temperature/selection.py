@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.runs.artifact_metrics import load_metrics
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
 from despur.storage.finished_runs import list_bootstrap_columns
@@ -104,7 +104,7 @@ def average_settings(table: pd.DataFrame, selection: str = "all_settings", *apar
 
 def rename_as_printed(table: pd.DataFrame) -> pd.DataFrame:
     """Accuracies under the paper's names with their ``label_fraction``, for
-    :func:`despur.reporting.numbers.tables.compare`; and sample sizes."""
+    :func:`despur.evidence.numbers.tables.compare`; and sample sizes."""
     parts = [table[table["metric"] == "samples"]]
     for name, (split, metric) in PRINTED.items():
         own = table[(table["split"] == split) & (table["metric"] == metric)]

@@ -10,9 +10,9 @@ from prose import write_prose
 from selection import SPLITS, average_settings, keep_selected, load_runs, rename_as_printed, rows_where, select_settings
 from temperature_grids import compare_grids, format_grid
 
+from despur.evidence.numbers.tables import compare, main, write_table
+from despur.evidence.runs.artifact_metrics import load_resamples
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.numbers.tables import compare, main, write_table
-from despur.reporting.runs.artifact_metrics import load_resamples
 
 PAPER = Path(__file__).parent
 SEEDS = 5  # Sec. 3
@@ -66,7 +66,7 @@ def load_evidence(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.Da
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    from despur.reporting.claims.judging import (  # scipy.stats: other tables need not wait for it
+    from despur.evidence.claims.judging import (  # scipy.stats: other tables need not wait for it
         format_claims,
         judge_claims,
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 from selection import keep_selected, rows_where, select_settings
 
-from despur.reporting.numbers.printed import parse_settings
+from despur.evidence.numbers.printed import parse_settings
 
 ACCURACIES = {"validation_accuracy": "Validation", "test_ood_accuracy": "Test-OOD", "test_id_accuracy": "Test-ID"}
 GRID = ["tau_alpha", "tau_beta"]

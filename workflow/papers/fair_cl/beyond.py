@@ -8,10 +8,10 @@ import pandas as pd
 import selected_settings
 from tradeoffs import compare_means
 
+from despur.evidence.claims.evidence import Source
+from despur.evidence.statistics.contrasts import Contrast
+from despur.evidence.statistics.formulas import DEFAULTS
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claims.evidence import Source
-from despur.reporting.statistics.contrasts import Contrast
-from despur.reporting.statistics.formulas import DEFAULTS
 
 KINDS = {
     **dict.fromkeys(["inlp", "adv"], "the paper's baseline"),

@@ -9,12 +9,12 @@ import seaborn as sns
 import selected_settings
 from tsne import draw_figure_4
 
+from despur.evidence.numbers.tables import main
+from despur.evidence.runs.artifact_metrics import select_headline
 from despur.metrics.selection import on_pareto_front
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
-from despur.reporting.numbers.tables import main
 from despur.reporting.printed_names import NAMES
-from despur.reporting.runs.artifact_metrics import select_headline
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 from despur.storage.store import write_csv

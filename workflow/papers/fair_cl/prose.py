@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import selected_settings
 
+from despur.evidence.numbers.printed import find_refusal, parse_settings
+from despur.evidence.numbers.tables import COLUMNS
+from despur.evidence.numbers.verdicts import UNDECIDED, judge_number, smallest_visible
+from despur.evidence.runs.run_files import NotRun, load_labels
+from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.numbers.printed import find_refusal, parse_settings
-from despur.reporting.numbers.tables import COLUMNS
-from despur.reporting.numbers.verdicts import UNDECIDED, judge_number, smallest_visible
-from despur.reporting.runs.run_files import NotRun, load_labels
-from despur.reporting.statistics.contrasts import SEEDS
 from despur.storage.store import Dataset
 
 PRINTED_SEEDS = 10  # Table 1

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from despur.reporting.numbers.sample_noise import is_drawn_by_seed, is_official
-from despur.reporting.numbers.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
-from despur.reporting.statistics.contrasts import SEEDS, Contrast
+from despur.evidence.numbers.sample_noise import is_drawn_by_seed, is_official
+from despur.evidence.numbers.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
+from despur.evidence.statistics.contrasts import SEEDS, Contrast
 from despur.storage.finished_runs import list_bootstrap_columns
 
 RATIOS = ("tradeoff", "relative_time")

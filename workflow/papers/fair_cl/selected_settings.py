@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from despur.evidence.numbers.printed import is_same
+from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
 from despur.metrics.selection import select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.numbers.printed import is_same
-from despur.reporting.runs.artifact_metrics import load_metrics, load_resamples
 
 VARIANTS = {  # methods that are part of another one's sweep: that one, and the setting and value that tell them apart
     "adv_single": ("adv", "discriminators", "1"),

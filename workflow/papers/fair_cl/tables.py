@@ -14,9 +14,9 @@ from selections import compare_rules, format_rules
 from tradeoffs import compare_means
 from two_classes import load_pair, load_with_multiclass
 
+from despur.evidence.claims.judging import format_claims, judge_claims
+from despur.evidence.numbers.tables import compare, format_table, main, write_table
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claims.judging import format_claims, judge_claims
-from despur.reporting.numbers.tables import compare, format_table, main, write_table
 
 PAPER = Path(__file__).parent
 REPORTED = PAPER / "reported"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from despur.evidence.runs.run_files import describe_machine, load_abouts
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.runs.run_files import describe_machine, load_abouts
 
 DATA = ["artifact", "paper_dataset", "used_dataset", "substitute", "data"]
 

@@ -9,13 +9,13 @@ import pandas as pd
 import selected_settings
 from measurements import load_measurements
 
+from despur.evidence.runs.changed_settings import describe_changes, describe_shortening
+from despur.evidence.runs.run_files import load_labels
 from despur.metrics import RESAMPLES
 from despur.metrics.fairness import leakage, tpr_gap
 from despur.metrics.groups import mean
 from despur.metrics.resampling import counts
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.runs.changed_settings import describe_changes, describe_shortening
-from despur.reporting.runs.run_files import load_labels
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.storage.containers import Container
 from despur.storage.finished_runs import list_bootstrap_columns

@@ -9,9 +9,9 @@ import pandas as pd
 import seaborn as sns
 from rows import REST, load_accuracies
 
+from despur.evidence.numbers.tables import main
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, label_rows, name_data, order_methods, write_figure
-from despur.reporting.numbers.tables import main
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import load_metrics
+from despur.evidence.runs.run_files import describe_machine, find_run, load_upstream
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.runs.artifact_metrics import load_metrics
-from despur.reporting.runs.run_files import describe_machine, find_run, load_upstream
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
 

@@ -1,5 +1,5 @@
 """The numbers that the paper states in sentences: the best hyper-parameters, how large gains are, how many classes
-COCO has left. Their verdicts follow the rule of claims (despur/reporting/statistics/contrasts.py)."""
+COCO has left. Their verdicts follow the rule of claims (despur/evidence/statistics/contrasts.py)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,15 +8,15 @@ from typing import Any
 import pandas as pd
 from rows import BASES, REST, load_runs
 
+from despur.evidence.claims.evaluate_formulas import common_seeds
+from despur.evidence.claims.evidence import Source
+from despur.evidence.numbers.printed import find_refusal
+from despur.evidence.numbers.tables import COLUMNS
+from despur.evidence.runs.artifact_metrics import load_resamples
+from despur.evidence.statistics.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, decide
+from despur.evidence.statistics.formulas import DEFAULTS
+from despur.evidence.statistics.levels import Missing
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.claims.evaluate_formulas import common_seeds
-from despur.reporting.claims.evidence import Source
-from despur.reporting.numbers.printed import find_refusal
-from despur.reporting.numbers.tables import COLUMNS
-from despur.reporting.runs.artifact_metrics import load_resamples
-from despur.reporting.statistics.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, decide
-from despur.reporting.statistics.formulas import DEFAULTS
-from despur.reporting.statistics.levels import Missing
 
 REPORTED = Path(__file__).parent / "reported"
 SWEPT = {"best_lambda": ("weight", 1), "best_gamma": ("uniformity", 1), "worst_gamma": ("uniformity", -1)}

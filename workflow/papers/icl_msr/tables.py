@@ -7,10 +7,10 @@ import pandas as pd
 from beyond import compare_times, interpolate_equal_time, load_saliency
 from rows import load_runs, load_seconds
 
+from despur.evidence.numbers.tables import compare, format_spread, format_table, main, write_table
+from despur.evidence.runs.artifact_metrics import load_resamples
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.numbers.tables import compare, format_spread, format_table, main, write_table
 from despur.reporting.printed_names import NAMES
-from despur.reporting.runs.artifact_metrics import load_resamples
 from despur.storage.finished_runs import list_bootstrap_columns
 
 PAPER = Path(__file__).parent
@@ -137,7 +137,7 @@ def append_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The paper's claims, with their evidence and verdicts."""
-    from despur.reporting.claims.judging import (  # scipy.stats: other tables need not wait for it
+    from despur.evidence.claims.judging import (  # scipy.stats: other tables need not wait for it
         format_claims,
         judge_claims,
     )

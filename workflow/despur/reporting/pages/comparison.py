@@ -6,7 +6,7 @@ uncertainty.
 matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods
 (1: best) with the ranks that are not refuted; ``versus_erm``, whether it is shown to be better than ERM (helps) or
 worse (hurts), or is undecided. Methods are compared in pairs, by the rule of contrasts
-(despur/reporting/statistics/contrasts.py), each method at a level that is corrected for the number of the
+(despur/evidence/statistics/contrasts.py), each method at a level that is corrected for the number of the
 others: it is behind at least those that are shown to be better, and ahead of those that are shown to be worse. Fewer
 than three seeds show nothing.
 
@@ -25,15 +25,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.evidence.claims.evidence import Source
+from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples, parse_artifact_runs
+from despur.evidence.runs.run_files import MACHINE, find_run, load_abouts, load_upstream
+from despur.evidence.statistics.formulas import DEFAULTS
+from despur.evidence.statistics.levels import Missing
 from despur.orchestration.experiments import ArtifactRun
 from despur.orchestration.matrix import list_papers
-from despur.reporting.claims.evidence import Source
 from despur.reporting.pages.matrix_figure import draw_matrix
 from despur.reporting.pages.ranking import find_ranks, is_at_chance, summarize
-from despur.reporting.runs.artifact_metrics import load_metrics, load_resamples, parse_artifact_runs
-from despur.reporting.runs.run_files import MACHINE, find_run, load_abouts, load_upstream
-from despur.reporting.statistics.formulas import DEFAULTS
-from despur.reporting.statistics.levels import Missing
 from despur.specs.declarations import read_declarations
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, InputError, write_csv

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import rankdata
 
-from despur.reporting.claims.evidence import Source
-from despur.reporting.statistics.contrasts import FAILS, HOLDS, LEVEL, Contrast, decide
-from despur.reporting.statistics.formulas import DEFAULTS
+from despur.evidence.claims.evidence import Source
+from despur.evidence.statistics.contrasts import FAILS, HOLDS, LEVEL, Contrast, decide
+from despur.evidence.statistics.formulas import DEFAULTS
 from despur.storage.store import Array
 
 BASELINE = "erm"

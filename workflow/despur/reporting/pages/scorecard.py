@@ -16,8 +16,8 @@ from typing import Any
 import jinja2
 import pandas as pd
 
+from despur.evidence.numbers import verdicts
 from despur.orchestration import configuration
-from despur.reporting.numbers import verdicts
 from despur.reporting.pages import summary
 from despur.reporting.pages.scorecard_counts import JUDGED
 from despur.reporting.pages.scorecard_page import NO_CHOICES, Chosen, Page

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from despur.reporting.claims.judging import CONTRADICTED, NOT_EXECUTED
-from despur.reporting.numbers import verdicts
+from despur.evidence.claims.judging import CONTRADICTED, NOT_EXECUTED
+from despur.evidence.numbers import verdicts
 from despur.reporting.pages.tally import CLAIM, COMPARISON
 
 COLUMNS = [

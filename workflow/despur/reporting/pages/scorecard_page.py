@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from despur.evidence.numbers import verdicts
+from despur.evidence.numbers.choices import explain_numbers
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.configuration_files import list_files, load_merged
-from despur.reporting.numbers import verdicts
-from despur.reporting.numbers.choices import explain_numbers
 from despur.reporting.pages import cost, origin, tally
 from despur.reporting.pages.scorecard_counts import count_headline, join_tables, split_claims, sum_numbers
 from despur.storage.group_warnings import describe_warnings

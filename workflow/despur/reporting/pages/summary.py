@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from despur.evidence.numbers.verdicts import COMPARED
 from despur.orchestration import experiments
-from despur.reporting.numbers.verdicts import COMPARED
 from despur.reporting.pages import tally
 from despur.reporting.pages.scorecard_counts import COLUMNS, count_measurements, count_verdicts
 from despur.storage.store import InputError, atomic

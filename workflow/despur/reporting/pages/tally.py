@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.claims.claim_format import read_claims
+from despur.evidence.claims.judging import COLUMNS as CLAIM_COLUMNS
+from despur.evidence.claims.judging import judge_claims
+from despur.evidence.numbers.verdicts import NOT_RUN, classify_verdict
 from despur.orchestration import artifact_files, experiments
-from despur.reporting.claims.claim_format import read_claims
-from despur.reporting.claims.judging import COLUMNS as CLAIM_COLUMNS
-from despur.reporting.claims.judging import judge_claims
-from despur.reporting.numbers.verdicts import NOT_RUN, classify_verdict
 
 CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]

@@ -1,0 +1,548 @@
+"""Claims: what a verdict rests on, what it refuses, and that the claims of all papers are what their printed numbers
+say."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy import stats
+
+from despur.evidence.claims import judging
+from despur.evidence.claims.claim_format import Claim, read_claims
+from despur.evidence.claims.evidence import AmbiguousValue, Source
+from despur.evidence.claims.judging import format_claims, judge_claim, judge_claims, judge_on_printed, select_note
+from despur.evidence.claims.printed_numbers import Printed, load_printed_numbers
+from despur.evidence.statistics.levels import Missing
+from despur.evidence.statistics.rank_correlations import fisher, least_half_width
+from despur.orchestration import experiments
+from despur.orchestration.experiments import ArtifactRun
+
+WORST = "worst_group_accuracy"
+NOISE = np.linspace(-0.1, 0.1, 200)
+SHARED = {
+    "paper_dataset": "cmnist",
+    "used_dataset": "colored_digits",
+    "substitute": True,
+    "split": "test",
+    "selection": "best",
+}
+
+
+def runs(values, metric=WORST, group="", **settings):
+    """Rows of metrics: ``values`` are a method's values, by seed."""
+    return pd.DataFrame(
+        [
+            SHARED
+            | {
+                "paper_method": method,
+                "seed": seed,
+                "metric": metric,
+                "group": group,
+                "value": float(value),
+                **settings,
+            }
+            for method, each in values.items()
+            for seed, value in enumerate(each)
+        ]
+    )
+
+
+def resampled(metrics, noise=NOISE):
+    """The same runs on 200 bootstrap samples: the value plus a method's noise."""
+    clouds = [noise[name] if isinstance(noise, dict) else noise for name in metrics["paper_method"]]
+    cloud = metrics["value"].to_numpy()[:, None] + np.array(clouds)
+    return metrics.drop(columns="value").join(pd.DataFrame(cloud, columns=[str(i) for i in range(cloud.shape[1])]))
+
+
+def claim(contrasts, margin=0.0, **more):
+    own = {
+        "name": "made_up",
+        "statement": "s",
+        "place": "p",
+        "artifact": "table_1",
+        "datasets": ["cmnist"],
+        "defaults": {"metric": WORST},
+    }
+    return Claim(**{**own, "contrasts": contrasts, "margin": margin, **more})
+
+
+def judged(contrasts, metrics, resamples=None, margin=0.0, **more):
+    return judge_claim(claim(contrasts, margin, **more), ["cmnist"], Source(metrics, resamples))
+
+
+CNC = {"higher": "cnc", "than": 0}
+AGAINST_JTT = {"higher": "cnc", "than": "jtt"}
+
+
+# what a verdict rests on
+
+
+def test_estimate_and_bounds_are_student_s_over_seeds_and_the_noise_of_test_data():
+    metrics = runs({"cnc": [0.7, 0.8, 0.9]})
+    found = judged(CNC, metrics, resampled(metrics))
+    t, z = stats.t.isf(0.025, 2), stats.norm.isf(0.025)
+    half = math.sqrt(t**2 * 0.01 / 3 + z**2 * NOISE.var(ddof=1))
+    assert (found["estimate"], found["low"], found["high"]) == pytest.approx((0.8, 0.8 - half, 0.8 + half))
+    assert (found["seeds"], found["k"], found["verdict"]) == (3, 1, "holds")
+    alone = judged(CNC, metrics)
+    assert alone["low"] == pytest.approx(0.8 - t * 0.1 / math.sqrt(3))
+
+
+def test_methods_on_the_same_originals_and_seeds_are_paired():
+    metrics = runs({"cnc": [0.3, 0.6, 0.9], "jtt": [0.2, 0.5, 0.8001]})
+    paired = judged(AGAINST_JTT, metrics, resampled(metrics))
+    assert (paired["low"], paired["high"]) == pytest.approx((0.1, 0.1), abs=1e-3) and paired["verdict"] == "holds"
+    other_originals = judged(AGAINST_JTT, metrics, resampled(metrics, {"cnc": NOISE, "jtt": NOISE[::-1]}))
+    other_seeds = judged(AGAINST_JTT, runs({"cnc": [0.3, 0.6, 0.9], "jtt": [0.8, 0.2, 0.5]}))
+    for unpaired in (other_originals, other_seeds):
+        assert unpaired["estimate"] == pytest.approx(0.1, abs=1e-3) and unpaired["verdict"] == "undecided"
+        assert unpaired["high"] - unpaired["low"] > 0.3
+
+
+def test_seeds_are_those_that_all_methods_have_those_of_given_too():
+    metrics = runs({"cnc": [0.8, 0.8, 0.8, 0.2], "jtt": [0.5, 0.5, 0.5], "erm": [0.4, 0.4]})
+    assert judged(AGAINST_JTT, metrics)["estimate"] == pytest.approx(0.3)
+    assert judged(AGAINST_JTT, metrics)["seeds"] == 3
+    found = judged(AGAINST_JTT, metrics, given={"higher": "erm", "than": 0})
+    assert found["seeds"] == 2 and found["verdict"] == "undecided" and "2 seeds: fewer than 3" in found["reason"]
+
+
+def test_the_row_shows_the_contrast_nearest_to_its_margin_and_lists_all():
+    metrics = runs({"cnc": [0.8, 0.81, 0.82], "jtt": [0.5, 0.51, 0.52], "erm": [0.79, 0.78, 0.81]})
+    found = judged({"higher": "cnc", "than": ["jtt", "erm"]}, metrics)
+    assert found["estimate"] == pytest.approx(0.05 / 3) and found["k"] == 2
+    assert (
+        found["contrasts"].startswith("cnc - jtt (worst_group_accuracy): +0.3 [")
+        and "; cnc - erm" in found["contrasts"]
+    )
+
+
+def test_logarithms_are_taken_of_each_seed():
+    metrics = runs({"con": [1.0, 2.0, 4.0], "ce": [0.5, 1.0, 1.9]}, "seconds")
+    found = judged({"higher": "con", "than": "ce", "metric": "seconds", "scale": "log"}, metrics, margin=math.log(1.5))
+    ratios = np.log([2, 2, 4 / 1.9])
+    low = stats.ttest_1samp(ratios, 0).confidence_interval(0.95).low
+    assert (found["estimate"], found["low"], found["verdict"]) == pytest.approx((ratios.mean(), low, "holds"))
+    zero = judged(
+        {"higher": "con", "than": "ce", "metric": "seconds", "scale": "log"},
+        runs({"con": [0, 1, 1], "ce": [1, 1, 1]}, "seconds"),
+    )
+    assert zero["verdict"] == "undecided" and "no finite value" in zero["reason"]
+
+
+def test_a_mean_over_data_sets_takes_those_that_the_claim_names():
+    tables = [
+        runs({"cnc": [a, a + 0.01, a]}).assign(paper_dataset=paper_dataset, used_dataset=paper_dataset)
+        for paper_dataset, a in (("cmnist", 0.7), ("celeba", 0.5))
+    ]
+    every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
+    assert judge_claim(every, every.datasets, Source(pd.concat(tables)))["estimate"] == pytest.approx(
+        (0.7 + 0.5) / 2 + 0.01 / 3
+    )
+    lacking = judge_claim(every, every.datasets, Source(tables[0]))
+    assert lacking["verdict"] == "not run here" and "dataset=celeba" in lacking["reason"]
+
+
+def points(errors, losses):
+    """Two metrics of several methods: the same order in each seed, but for noise."""
+    names = [f"m{i}" for i in range(len(errors))]
+    rows = [
+        runs({name: [value + 0.001 * s for s in range(3)]}, metric)
+        for metric, each in ((WORST, errors), ("loss", losses))
+        for name, value in zip(names, each, strict=True)
+    ]
+    return pd.concat(rows, ignore_index=True)
+
+
+CORRELATION = {"rank_correlation": [WORST, "loss"], "over": ["method"]}
+ERRORS, LOSSES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [1, 3, 2, 4, 5, 6]
+
+
+def test_a_rank_correlation_is_one_for_each_seed():
+    found = judged(CORRELATION, points(ERRORS, LOSSES))
+    assert found["estimate"] == pytest.approx(fisher(stats.spearmanr(ERRORS, LOSSES).statistic, 6))
+    assert found["verdict"] == "holds" and found["seeds"] == 3
+    assert judged({**CORRELATION, "sign": -1}, points(ERRORS, LOSSES))["verdict"] == "fails"
+    few = judged(CORRELATION, points(ERRORS[:4], LOSSES[:4]))
+    assert few["verdict"] == "not run here" and "4 different runs in common, 5 are needed" in few["reason"]
+
+
+def test_a_seed_that_is_not_finished_does_not_undo_a_rank_correlation():
+    three = points(ERRORS, LOSSES)
+    fourth = three[(three["seed"] == 0) & (three["paper_method"] == "m0")].assign(seed=3)
+    found = judged(CORRELATION, pd.concat([three, fourth], ignore_index=True))
+    assert (found["seeds"], found["verdict"]) == (3, "holds")
+    lacking = three[(three["paper_method"] != "m0") | (three["seed"] == 0)]  # a point of one seed
+    assert judged(CORRELATION, lacking)["estimate"] == pytest.approx(
+        fisher(stats.spearmanr(ERRORS[1:], LOSSES[1:])[0], 5)
+    )
+
+
+def test_the_same_rank_correlation_in_all_seeds_is_no_certainty():
+    """Over six points, chance alone makes correlations of up to .81; of .77 nothing is known, however many seeds."""
+    found = judged(CORRELATION, points(ERRORS, [1, 4, 2, 3, 6, 5]))
+    assert found["estimate"] == pytest.approx(fisher(1 - 6 * 8 / 210, 6)) and found["verdict"] == "undecided"
+    assert found["low"] < 0 and "6 points are too few" in found["advice"]
+
+
+def test_test_data_that_change_the_order_of_points_widen_a_rank_correlation():
+    metrics = points(ERRORS, LOSSES)
+    reverses = {f"m{i}": np.tile([0, -2 * error], 100) for i, error in enumerate(ERRORS)}  # every other sample
+    found = judged(CORRELATION, metrics, resampled(metrics, reverses))
+    z = fisher(stats.spearmanr(ERRORS, LOSSES).statistic, 6)  # or -z, the same for all seeds
+    assert found["high"] - found["low"] == pytest.approx(2 * stats.norm.isf(0.025) * np.std([z, -z] * 100, ddof=1))
+    alike = {f"m{i}": NOISE for i in range(6)}  # moves all points: their order stays
+    assert judged(CORRELATION, metrics, resampled(metrics, alike)) == judged(CORRELATION, metrics)
+    some = resampled(metrics, reverses)[lambda table: table["paper_method"] != "m0"]
+    assert judged(CORRELATION, metrics, some) == judged(CORRELATION, metrics)
+
+
+def test_snapshots_of_a_run_are_one_point():
+    """Two epochs of each of six runs: the bounds are those of six points."""
+    alone = points(ERRORS, LOSSES)
+    table = pd.concat([alone.assign(selection=f"epoch={i}", value=alone["value"] + i) for i in range(2)])
+    asked = {**CORRELATION, "over": ["method", "selection"], "selection": ["epoch=0", "epoch=1"]}
+    found = judged(asked, table.reset_index(drop=True))
+    assert found["high"] - found["low"] == pytest.approx(2 * least_half_width(6, 0.025))
+    few = judged(asked, table[~table["paper_method"].isin(["m0", "m1"])].reset_index(drop=True))
+    assert "4 different runs in common" in few["reason"]
+
+
+def test_a_count_is_exact():
+    metrics = runs({"adapter": [0.0103]}, "trained_params_share")
+    asked = {"lower": "adapter", "than": 0.011, "metric": "trained_params_share"}
+    assert judged({**asked, "counted": True}, metrics)["verdict"] == "holds"
+    assert judged(asked, metrics)["verdict"] == "undecided"
+
+
+def test_what_is_undecided_says_what_would_settle_it():
+    found = judged(CNC, runs({"cnc": [0.1, 0.4, 0.1]}))
+    assert found["verdict"] == "undecided" and found["advice"].startswith("about ")
+    metrics = runs({"cnc": [0.01, 0.02, 0.01]})
+    assert "the test data are too few" in judged(CNC, metrics, resampled(metrics))["advice"]
+
+
+def test_where_no_test_data_enters_more_of_them_are_no_advice():
+    advice = judged(CNC, runs({"cnc": [-0.1, 0, 0.1]}))["advice"]
+    assert advice == "more seeds cannot settle it: the estimate is at its margin"
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_of_fewer_than_three_seeds_the_table_of_claims_advises_three(written, tmp_path, seeds):
+    for artifact_run in written:
+        file = tmp_path / artifact_run.folders[0] / "metrics.csv"
+        pd.read_csv(file).query(f"seed < {seeds}").to_csv(file, index=False)
+    head = {"statement": "s", "place": "p", "because": "b", "artifact": "table_1", "datasets": ["cmnist"]}
+    table = judge_claims(write(tmp_path, [{"name": "few", **head, "contrasts": AGAINST_JTT}]), written)
+    assert table[["verdict", "advice"]].to_numpy().tolist() == [["undecided", "at least 3 seeds"]]
+    assert table["reason"].item().endswith("fewer than 3 decide nothing")
+    assert format_claims(table)["what would settle it"].item() == "at least 3 seeds"
+
+
+# what decides nothing
+
+
+@pytest.mark.parametrize(("least", "verdict"), [(0.5, "holds"), (0.79, "undecided"), (1, "undecided")])
+def test_what_is_given_must_be_shown(least, verdict):
+    """A contrast, too: an estimate above 0 whose lower bound is not decides nothing."""
+    metrics = runs({"cnc": [0.78, 0.8, 0.82]})
+    found = judged(CNC, metrics, given={"higher": "cnc", "than": least})
+    assert found["verdict"] == verdict
+    assert ("it is not shown: cnc - " in found.get("reason", "")) == (verdict == "undecided")
+
+
+@pytest.mark.parametrize(
+    ("shortened", "substitute", "verdict"),
+    [
+        ("epochs=5 instead of 300", False, "undecided"),
+        ("epochs=5 instead of 300", True, "holds"),
+        ("", False, "holds"),
+    ],
+)
+def test_shorter_training_on_the_paper_s_data_decides_nothing_about_it(shortened, substitute, verdict):
+    found = judged(CNC, runs({"cnc": [0.7, 0.71, 0.7]}, shortened=shortened).assign(substitute=substitute))
+    assert found["verdict"] == verdict and (shortened in found.get("reason", "")) == (
+        verdict == "undecided" or not shortened
+    )
+
+
+def test_other_settings_than_the_paper_s_decide_nothing_about_it_but_longer_training_does():
+    values = {"cnc": [0.7, 0.71, 0.7]}
+    found = judged(CNC, runs(values, changed="size=64;epochs=900").assign(substitute=False))
+    assert found["verdict"] == "undecided" and "other settings than the paper's (size=64)" in found["reason"]
+    longer = judged(CNC, runs(values, changed="stage1.epochs=900;finetune_epochs=9").assign(substitute=False))
+    assert longer["verdict"] == "holds"
+
+
+def test_what_is_derived_or_given_is_refused_with_the_runs_behind_it():
+    """A mean over settings says nothing of how its runs were trained: all runs of its method on this data do."""
+    values = {"cnc": [0.7, 0.71, 0.7]}
+    short = runs(values, shortened="epochs=1 instead of 300", changed="epochs=1").assign(substitute=False)
+    mean = short.assign(selection="all_settings").drop(columns=["shortened", "changed"])
+    found = judged({**CNC, "selection": "all_settings"}, pd.concat([short, mean], ignore_index=True))
+    assert found["verdict"] == "undecided" and "epochs=1 instead of 300" in found["reason"]
+    jtt = runs({"jtt": [0.7, 0.71, 0.7]}, shortened="", changed="").assign(substitute=False)
+    both = pd.concat([jtt, short], ignore_index=True)
+    assert judged({"higher": "jtt", "than": 0.1}, both)["verdict"] == "holds"
+    found = judged({"higher": "jtt", "than": 0.1}, both, given={"higher": "cnc", "than": 0.1})
+    assert found["verdict"] == "undecided" and "epochs=1 instead of 300" in found["reason"]
+
+
+def test_a_group_that_a_bootstrap_sample_lacks_leaves_the_others_to_a_rank_correlation():
+    metrics = points(ERRORS, LOSSES)
+    drawn = resampled(metrics)
+    drawn.loc[0, "0"] = np.nan
+    source = Source(metrics, drawn)
+    (asked,) = claim(CORRELATION).formulas(["cmnist"], source).parts
+    found, number = source.correlation(asked)
+    assert number == 6 and found.shape == (3, 1 + 199) and found.notna().all(axis=None)
+
+
+def test_only_the_runs_that_a_claim_reads_can_make_it_undecided():
+    short = runs({"lff": [0.1, 0.2, 0.1]}, shortened="epochs=1 instead of 300")
+    found = judged(CNC, pd.concat([runs({"cnc": [0.7, 0.71, 0.7]}, shortened=""), short]).assign(substitute=False))
+    assert found["verdict"] == "holds"
+
+
+def test_a_logarithm_that_is_infinite_on_a_bootstrap_sample_is_named():
+    metrics = runs({"con": [1.0, 2.0, 4.0], "ce": [0.5, 1.0, 1.9]})
+    drawn = resampled(metrics)
+    drawn.loc[0, "0"] = 0.0
+    found = judged({"higher": "con", "than": "ce", "scale": "log"}, metrics, drawn)
+    assert found["verdict"] == "undecided" and "no finite value on some bootstrap samples" in found["reason"]
+
+
+@pytest.mark.parametrize(
+    ("contrasts", "reason"),
+    [
+        ({"higher": "cim", "than": 0}, "method=cim"),
+        ({"higher": "cnc", "than": 0, "metric": "leakage"}, "metric=leakage"),
+        ({"rises_with": "data.p_corr", "method": "cnc"}, "no data.p_corr"),
+        ({"higher": "cnc", "than": 0, "data.p_corr": 0.9}, "data.p_corr=0.9"),
+        ({"higher": "cnc", "than": "later"}, "no seed in common"),
+        ({"higher": "broken", "than": 0}, "not a number"),
+    ],
+)
+def test_what_is_missing_is_not_run_and_says_why(contrasts, reason):
+    metrics = pd.concat([runs({"cnc": [0.8, 0.7], "broken": [np.nan, 0.5]}), runs({"later": [0.5]}).assign(seed=7)])
+    found = judged(contrasts, metrics)
+    assert found["verdict"] == "not run here" and reason in found["reason"]
+
+
+def test_several_runs_are_not_taken_for_one():
+    metrics = pd.concat([runs({"erm": [x, x]}, **{"data.p_corr": x}) for x in (0.5, 0.9)], ignore_index=True)
+    with pytest.raises(AmbiguousValue, match=r"several values have .*method=erm"):
+        judged({"higher": "erm", "than": 0}, metrics)
+    shown_twice = pd.concat([runs({"erm": [0.5, 0.5, 0.6]}, artifact=name) for name in ("table_1", "figure_2")])
+    assert judged({"higher": "erm", "than": 0}, shown_twice)["verdict"] == "holds"
+
+
+def test_a_setting_is_found_however_it_is_spelled():
+    metrics = pd.concat([runs({"erm": [x, x, x]}, **{"groups.noise": x}) for x in (0.0, 0.5)], ignore_index=True)
+    spelled = resampled(metrics).assign(**{"groups.noise": lambda t: t["groups.noise"].map({0.0: "0", 0.5: "0.5"})})
+    found = judged({"higher": "erm", "than": 0, "groups.noise": 0}, metrics, spelled)
+    assert found["high"] - found["low"] > 0.1  # it was resampled
+
+
+def test_a_run_without_bootstrap_values_does_not_count_where_others_have_them():
+    metrics = runs({"cnc": [0.8, 0.8, 0.8, 0.8]})
+    drawn = resampled(metrics)
+    assert judged(CNC, metrics, drawn[drawn["seed"] < 3])["seeds"] == 3
+
+
+# a table of claims
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Run folders of two methods, as the evaluation writes them, and the runs of an artifact."""
+    metrics = runs({"cnc": [0.6, 0.7, 0.8], "jtt": [0.5, 0.55, 0.6]}).drop(
+        columns=["paper_dataset", "used_dataset", "substitute"]
+    )
+    found = []
+    for method, part in metrics.groupby("paper_method"):
+        folder = tmp_path / "runs/colored_digits" / method / "s0-2"
+        folder.mkdir(parents=True)
+        part = part.reset_index(drop=True)
+        columns = {"paper_method": "method"}
+        part.assign(dataset="colored_digits").rename(columns=columns).to_csv(folder / "metrics.csv", index=False)
+        resampled(part, NOISE / 10).assign(dataset="colored_digits").rename(columns=columns).to_parquet(
+            folder / "resamples.parquet"
+        )
+        found.append(ArtifactRun("cmnist", "colored_digits", method, (str(folder),), "table_1"))
+    return found
+
+
+PRINTED = "dataset,method,setting,metric,mean,std,unit,note\n"
+
+
+def write(folder, asked, numbers=""):
+    """claims.yaml and printed numbers of a paper."""
+    (folder / "reported").mkdir(exist_ok=True)
+    (folder / "reported/table_1.csv").write_text(PRINTED + numbers)
+    (folder / "claims.yaml").write_text(yaml.safe_dump({"defaults": {"metric": WORST}, "claims": asked}))
+    load_printed_numbers.cache_clear()
+    return folder / "claims.yaml"
+
+
+def test_a_row_for_each_claim_and_data_set(written, tmp_path):
+    text = {
+        "statement": "CNC beats JTT",
+        "place": "Table 1",
+        "because": "'better'",
+        "artifact": "table_1",
+        "contrasts": AGAINST_JTT,
+    }
+    file = write(
+        tmp_path,
+        [
+            {"name": "better", "datasets": ["cmnist", "celeba"], **text},
+            {"name": "not_much", "datasets": ["cmnist"], **text, "margin": 0.4},
+            {"name": "elsewhere", "datasets": ["cmnist"], **text, "artifact": "figure_7"},
+            {
+                "name": "theorem",
+                "datasets": ["cmnist"],
+                "statement": "s",
+                "place": "p",
+                "artifact": "table_1",
+                "not_executed": "a proof",
+            },
+        ],
+    )
+    table = judge_claims(file, written)
+    assert table.columns.tolist() == judging.COLUMNS
+    assert table["verdict"].tolist() == ["holds", "not run here", "fails", "not run here", "not executed"]
+    assert table["estimate"].tolist()[:3] == pytest.approx(
+        [0.15, np.nan, 0.15], nan_ok=True
+    )  # the means in metrics.csv
+    assert table["reason"].tolist()[3:] == ["nothing was run of figure_7", "a proof"]
+    assert table["substitute"].tolist()[:3] == [True, pytest.approx(np.nan, nan_ok=True), True]
+    display = format_claims(table)
+    assert display["nearest to its margin [bounds]"].iloc[0].startswith("+0.15 [")
+    assert display["data used"].tolist() == [
+        "colored_digits",
+        "colored_digits",
+        "–",
+        "–",
+        "–",
+    ]  # what was judged comes first
+
+
+def test_own_data_and_substitutes_are_never_joined_in_one_verdict():
+    tables = [
+        runs({"cnc": [0.7, 0.7, 0.8]}).assign(
+            paper_dataset=paper_dataset, used_dataset=used_dataset, substitute=paper_dataset != used_dataset
+        )
+        for paper_dataset, used_dataset in (
+            ("cmnist", "cmnist"),
+            ("cmnist", "digits"),
+            ("celeba", "celeba"),
+            ("celeba", "scenes"),
+        )
+    ]
+    every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
+    found = judging.judge_on_each(every, every.datasets, pd.concat(tables, ignore_index=True), pd.DataFrame(), [])
+    assert [(row["data"], row["substitute"], row["verdict"]) for row in found] == [
+        ("cmnist, celeba", False, "holds"),
+        ("digits, scenes", True, "holds"),
+    ]
+    (only,) = judging.judge_on_each(
+        every, every.datasets, pd.concat(tables[1:3], ignore_index=True), pd.DataFrame(), []
+    )
+    assert only["verdict"] == "not run here"
+
+
+# printed numbers
+
+
+NUMBERS = """cmnist,cnc,p_corr=0.995,worst_group_accuracy,77.4,3.0,percent,
+cmnist,cnc,p_corr=0.995;lambda=0.2,worst_group_accuracy,70.4,3.0,percent,
+cmnist,jtt,p_corr=0.995,worst_group_accuracy,74.5,2.4,percent,
+cmnist,erm,p_corr=0.995,worst_group_accuracy,,,percent,lost in print
+cmnist,cnc,p_corr=0.995,mi,1.2,,nats,
+"""
+
+
+@pytest.mark.parametrize(
+    ("contrasts", "margin", "outcome"),
+    [
+        (AGAINST_JTT, 0, "holds"),
+        (AGAINST_JTT, 0.029, "holds"),  # 2.9 points, printed with one digit
+        (AGAINST_JTT, 0.03, "contradicted by the paper's own numbers"),
+        ({"higher": "cnc", "than": "erm"}, 0, "not printed"),
+        ({"higher": "cnc", "than": 1.1, "metric": "mi"}, 0, "holds"),
+        ({"higher": {"method": "cnc", "lambda": 0.2}, "than": "jtt"}, 0, "contradicted by the paper's own numbers"),
+        ({**AGAINST_JTT, "data.p_corr": "every"}, 0, "holds"),
+        ({**AGAINST_JTT, "split": "val"}, 0, "not printed"),
+    ],
+)
+def test_a_claim_is_executed_on_printed_numbers(contrasts, margin, outcome, tmp_path):
+    write(tmp_path, [], NUMBERS)
+    assert (
+        judge_on_printed(claim(contrasts, margin), ["cmnist"], Printed(tmp_path / "reported", []))["printed"] == outcome
+    )
+
+
+def test_printed_numbers_may_go_by_other_names(tmp_path):
+    write(tmp_path, [], "cmnist,cnc,label_fraction=0.01,test_ood_accuracy,0.9,,fraction,\n")
+    names = [
+        {"of": {"metric": "probe", "split": "ood"}, "is": {"metric": "test_ood_accuracy"}},
+        {"of": {"group": "1%"}, "is": {"label_fraction": 0.01}},
+    ]
+    asked = {
+        "method": "cnc",
+        "dataset": "cmnist",
+        "metric": "probe",
+        "split": "ood",
+        "selection": "best",
+        "group": "1%",
+    }
+    assert Printed(tmp_path / "reported", names).value(asked)["value"].tolist() == [0.9]
+    with pytest.raises(Missing):
+        Printed(tmp_path / "reported", names).value({**asked, "group": "10%"})
+    own = claim(
+        {"higher": "other_name", "than": 0.5},
+        printed={"contrasts": {"higher": "cnc", "than": 0.5, "metric": "test_ood_accuracy"}},
+    )
+    assert judge_on_printed(own, ["cmnist"], Printed(tmp_path / "reported", names))["printed"] == "holds"
+
+
+# the claims of the papers
+
+PAPERS = [paper for paper in experiments.list_papers() if (experiments.PAPERS / paper / "claims.yaml").exists()]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_claims_of_a_paper_can_be_read_and_have_their_runs(paper):
+    known = experiments.load_experiments(paper)
+    every, _ = read_claims(experiments.PAPERS / paper / "claims.yaml")
+    assert len({claim.name for claim in every}) == len(every)
+    for claim in every:
+        assert set(claim.datasets) <= set(known["datasets"]), claim.name
+        assert claim.not_executed or claim.because, claim.name
+        places = known["artifacts"] if claim.not_executed else known["artifacts"]["claims"]["from"]
+        assert set(claim.artifacts) <= set(places), claim.name
+    assert set(judge_claims(experiments.PAPERS / paper / "claims.yaml", [])["verdict"]) <= {
+        "not run here",
+        "not executed",
+    }
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_is_executed_on_the_printed_numbers_first(paper):
+    """It holds there by its own margin, or is listed with where the paper contradicts it, or with why its numbers are
+    not printed."""
+    every, names = read_claims(experiments.PAPERS / paper / "claims.yaml")
+    folder = experiments.PAPERS / paper / "reported"
+    numbers = {claim.artifact: Printed(folder, names, claim.artifact) for claim in every}
+    for claim in (claim for claim in every if not claim.not_executed):
+        for datasets in claim.rows:
+            found = judge_on_printed(claim, datasets, numbers[claim.artifact])
+            declared = {
+                judging.CONTRADICTED: select_note(claim.slip, datasets),
+                judging.NOT_PRINTED: select_note(claim.not_printed, datasets),
+            }
+            expected = next((outcome for outcome, note in declared.items() if note), judging.AS_PRINTED)
+            assert found["printed"] == expected, f"{claim.name} on {', '.join(datasets)}: {found['printed_note']}"

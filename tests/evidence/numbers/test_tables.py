@@ -1,0 +1,339 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from despur.evidence.numbers import tables
+from despur.evidence.numbers.tables import compare, format_spread, format_table, to_markdown, write_table
+from despur.evidence.numbers.verdicts import COMPARED, smallest_visible
+from despur.evidence.runs.artifact_metrics import load_metrics, parse_artifact_runs, select_headline
+from despur.orchestration.experiments import ArtifactRun
+
+METRICS = ("worst_group_accuracy", "average_accuracy")
+SIZES = {"0, red": 300.0, "0, green": 100.0, "1, red": 200.0, "1, green": 400.0}
+
+
+def measured(values, sizes=SIZES, selection="best", split="test"):
+    """Rows of metrics.csv: ``values`` are (worst group, average) for each seed."""
+    rows = []
+    for seed, pair in enumerate(values):
+        found = [*((metric, "", value) for metric, value in zip(METRICS, pair, strict=True))]
+        found += [row for name, size in sizes.items() for row in (("samples", name, size), ("accuracy", name, pair[0]))]
+        rows += [
+            {"seed": seed, "split": split, "selection": selection, "metric": metric, "group": group, "value": value}
+            for metric, group, value in found
+        ]
+    return pd.DataFrame(rows)
+
+
+def printed(*rows):
+    """A reported table of (dataset, method, metric, mean, std)."""
+    table = pd.DataFrame(rows, columns=["dataset", "method", "metric", "mean", "std"])
+    return table.assign(setting="", unit="percent", note="")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Writes metrics.csv as a run folder and gives the artifact's runs that read it."""
+
+    def write(values, paper_dataset="cmnist", dataset="cmnist", method="cnc", stands=(), **keywords):
+        folder = tmp_path / paper_dataset / "runs" / dataset / method / "s0-2"
+        folder.mkdir(parents=True)
+        pd.concat([measured(values, **keywords), *NOISE]).assign(dataset=dataset, method=method).to_csv(
+            folder / "metrics.csv", index=False
+        )
+        return ArtifactRun(paper_dataset, dataset, method.partition("+")[0], (str(folder),), *stands)
+
+    return write
+
+
+NOISE = [measured([(0.01, 0.02)] * 3, split="val"), measured([(0.03, 0.04)] * 3, selection="last")]
+
+
+def row_of(table, **keys):
+    (row,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
+    return row
+
+
+def test_numbers_stand_beside_the_printed_ones(run):
+    reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0), ("cmnist", "cnc", METRICS[1], 90.9, 0.6))
+    table = compare(reported, load_metrics([run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)])]), 3)
+    assert table.columns.tolist() == tables.COLUMNS
+    worst = row_of(table, metric=METRICS[0])
+    assert (worst["reported"], worst["reported_std"], worst["seeds"], worst["data"]) == (77.4, 3.0, 3, "cmnist")
+    assert worst["ours"] == pytest.approx(74.0)
+    assert worst["ours_std"] == pytest.approx(4.0)
+    assert worst["difference"] == pytest.approx(-3.4)
+    average = row_of(table, metric=METRICS[1])
+    assert (average["ours"], average["ours_std"], average["difference"]) == pytest.approx((91.0, 1.0, 0.1))
+
+
+VALUES = [(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "samples", "ours_std"),
+    [
+        (METRICS[0], 2 * 1e4 * 0.74 * 0.26 / 100, 4.0),
+        (METRICS[1], 2 * 1e4 * 0.91 * 0.09 / 1000, 1.0),
+    ],  # the smallest group has 100, all 1000
+)
+def test_the_smallest_visible_difference_counts_seeds_and_the_samples_behind_a_number(run, metric, samples, ours_std):
+    metrics = load_metrics([run(VALUES)])
+    ours = (
+        metrics[(metrics["metric"] == metric) & (metrics["selection"] == "best") & (metrics["split"] == "test")][
+            "value"
+        ].mean()
+        * 100
+    )
+    visible = smallest_visible(3.0, 3, ours_std, 3, samples, rounding=0.05)
+    for shift, differs in ((visible - 0.06, False), (visible + 0.06, True)):
+        (row,) = compare(printed(("cmnist", "cnc", metric, round(ours + shift, 1), 3.0)), metrics, 3).to_dict("records")
+        assert row["smallest_visible"] == pytest.approx(visible) and row["verdict"] == (
+            "differs" if differs else "too noisy"
+        )
+
+
+def test_a_group_without_samples_does_not_widen_the_verdict(run):
+    metrics = load_metrics([run(VALUES, sizes=SIZES | {"2, red": 0.0})])
+    visible = smallest_visible(3.0, 3, 4.0, 3, 2 * 1e4 * 0.74 * 0.26 / 100, rounding=0.05)
+    found = compare(printed(("cmnist", "cnc", METRICS[0], 84.6, 3.0)), metrics, 3)["smallest_visible"]
+    assert found.tolist() == pytest.approx([visible])
+
+
+def test_fewer_than_three_seeds_are_undecided(run):
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([run([(0.774, 0.9)])]), 3)
+    (row,) = table.to_dict("records")
+    assert (row["seeds"], row["verdict"]) == (1, "fewer than 3 seeds: undecided")
+    assert row["difference"] == pytest.approx(0.0)
+    assert np.isnan(row["ours_std"]) and np.isnan(row["smallest_visible"])
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "verdict"),
+    [
+        ("cmnist+colors=released", "erm", "too noisy"),  # an accepted variant of the paper's settings
+        ("cmnist", "erm+epochs=1", "other settings (epochs=1): not compared"),
+        ("cmnist+p_corr=0.5", "erm", "other settings (p_corr=0.5): not compared"),
+    ],
+)
+def test_numbers_are_compared_at_the_settings_of_the_room_only(run, dataset, method, verdict):
+    artifact_run = run(
+        [(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)], dataset=dataset, method=method, stands=("table_1", "cnc")
+    )
+    table = compare(printed(("cmnist", "erm", METRICS[0], 74.0, 3.0)), load_metrics([artifact_run]), 3)
+    assert table["verdict"].tolist() == [verdict]
+    assert table["difference"].notna().tolist() == [verdict == "too noisy"]
+
+
+def test_a_number_that_is_derived_of_changed_runs_is_not_compared(run):
+    metrics = load_metrics([run([(0.7, 0.9)] * 2, dataset="cmnist", method="erm+epochs=1", stands=("table_1", "cnc"))])
+    gap = metrics[metrics["metric"] == METRICS[0]].drop(columns="changed").assign(metric="gap")
+    table = compare(printed(("cmnist", "erm", "gap", 20.0, 1.0)), pd.concat([metrics, gap]), 3)
+    assert table["verdict"].tolist() == ["other settings (epochs=1): not compared"]
+
+
+def test_a_setting_that_the_printed_row_names_is_no_change(run):
+    metrics = load_metrics([run(VALUES, method="cnc+lambda=0.3", stands=("table_a5", "cnc"))])
+    row = printed(("cmnist", "cnc", METRICS[0], 74.0, 3.0))
+    assert compare(row.assign(setting="lambda=0.3"), metrics, 3)["verdict"].tolist() == ["too noisy"]
+    assert compare(row, metrics, 3)["verdict"].tolist() == ["other settings (lambda=0.3): not compared"]
+
+
+def test_a_substitute_is_shown_but_never_compared(run):
+    artifact_run = run([(0.774, 0.9)] * 3, dataset="colored_digits")
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([artifact_run]), 3)
+    (row,) = table.to_dict("records")
+    assert row["verdict"] == "substitute data: not compared"
+    assert np.isnan(row["difference"])
+    assert row["ours"] == pytest.approx(77.4)
+    assert row["data"] == "colored_digits"
+
+
+def test_the_papers_data_at_other_settings_is_not_compared(run):
+    reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)).assign(setting="p_corr=0.995")
+    for dataset, compared in (("cmnist+p_corr=0.9", False), ("cmnist+colors=released", True), ("cmnist", True)):
+        artifact_run = run([(0.774, 0.9)] * 3, dataset=dataset)
+        (row,) = compare(reported, load_metrics([artifact_run]), 3).to_dict("records")
+        assert (row["verdict"] in COMPARED) == compared
+        assert np.isnan(row["difference"]) != compared
+
+
+def test_what_was_not_run_says_so(run):
+    reported = printed(("waterbirds", "cnc", METRICS[0], 88.5, 0.3), ("cmnist", "jtt", METRICS[0], 74.5, 2.4))
+    table = compare(reported, load_metrics([run([(0.7, 0.9)] * 3)]), 3)
+    assert table["verdict"].tolist() == ["not run here"] * 2
+    assert table["seeds"].tolist() == [0, 0]
+    assert table[["ours", "difference", "data"]].isna().all(axis=None)
+    assert table["reported"].tolist() == [88.5, 74.5]
+
+
+def test_nothing_run_at_all_is_a_table_of_printed_numbers(tmp_path):
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([]), 3)
+    assert table["verdict"].tolist() == ["not run here"]
+    write_table(tmp_path / "table_1", table)
+    assert "77.4 (3.0) | – |" in (tmp_path / "table_1.md").read_text()
+
+
+def test_a_number_lost_in_print_is_neither_agreed_with_nor_not(run):
+    (row,) = compare(
+        printed(("cmnist", "cnc", METRICS[0], np.nan, np.nan)), load_metrics([run([(0.7, 0.9)] * 3)]), 3
+    ).to_dict("records")
+    assert (row["verdict"], row["seeds"]) == ("nothing printed", 3)
+    assert row["ours"] == pytest.approx(70.0) and np.isnan(row["difference"])
+
+
+def test_a_printed_setting_picks_the_runs_that_have_it(run):
+    reported = pd.concat(
+        [
+            printed(("cmnist", "cnc", METRICS[0], 70.0, 1.0)).assign(setting=f"p_corr=0.995;lambda={x}")
+            for x in ("0.2", "0.75")
+        ]
+    )
+    alone = compare(reported, load_metrics([run([(0.7, 0.9)] * 3)]), 3)  # one run, at the default
+    assert alone["seeds"].tolist() == [0, 3]
+    artifact_run = run([(0.6, 0.9)] * 3, paper_dataset="celeba")
+    (file,) = (f"{folder}/metrics.csv" for folder in artifact_run.folders)
+    table = pd.read_csv(file)
+    swept = [
+        table.assign(**{"lambda": x, "value": table["value"] + x, "method": f"cnc+lambda={x}"}) for x in (0.2, 0.75)
+    ]
+    pd.concat(swept).to_csv(file, index=False)
+    assert compare(reported.assign(dataset="celeba"), load_metrics([artifact_run]), 3)[
+        "ours"
+    ].tolist() == pytest.approx([80.0, 135.0])
+
+
+def test_each_data_set_that_is_used_has_its_row(run):
+    used_dataset = [
+        run([(value, 0.9)] * 3, dataset=dataset) for value, dataset in ((0.7, "cmnist"), (0.6, "colored_digits"))
+    ]
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics(used_dataset), 3)
+    assert {row["data"]: row["ours"] for row in table.to_dict("records")} == pytest.approx(
+        {"cmnist": 70.0, "colored_digits": 60.0}
+    )
+
+
+def test_methods_do_not_mix(run):
+    used_dataset = [run([(value, 0.9)] * 3, method=method) for value, method in ((0.7, "cnc"), (0.2, "jtt"))]
+    reported = printed(("cmnist", "jtt", METRICS[0], 20.0, 1.0), ("cmnist", "cnc", METRICS[0], 70.0, 1.0))
+    assert compare(reported, load_metrics(used_dataset), 3)["ours"].tolist() == pytest.approx([20.0, 70.0])
+
+
+def test_chunks_of_seeds_count_together(run, tmp_path):
+    artifact_run = run([(0.70, 0.9), (0.74, 0.9)])
+    later = tmp_path / "runs/cmnist/cnc/s3"
+    later.mkdir(parents=True)
+    measured([(0.78, 0.9)]).assign(seed=2, dataset="cmnist", method="cnc").to_csv(later / "metrics.csv", index=False)
+    metrics = load_metrics(
+        [
+            ArtifactRun(
+                artifact_run.paper_dataset,
+                artifact_run.dataset,
+                artifact_run.paper_method,
+                (*artifact_run.folders, str(later)),
+            )
+        ]
+    )
+    (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), metrics, 3).to_dict("records")
+    assert (row["seeds"], row["ours"]) == (3, pytest.approx(74.0))
+
+
+def test_metrics_know_paper_data_and_groups(run):
+    metrics = load_metrics([run([(0.7, 0.9)], dataset="colored_digits", sizes={"NA": 3.0, "None": 4.0})])
+    assert set(metrics["paper_dataset"]) == {"cmnist"}
+    assert set(metrics["data"]) == {"colored_digits"}
+    assert set(metrics["paper_method"]) == {"cnc"}
+    assert metrics["substitute"].all()
+    assert {"", "NA", "None"} <= set(metrics["group"])
+
+
+def test_a_metric_that_is_not_a_number_stays_one(run):
+    metrics = load_metrics([run([(np.nan, 0.9)])])
+    worst = select_headline(metrics).query("metric == 'worst_group_accuracy'")
+    assert worst["value"].isna().tolist() == [True]
+
+
+def test_the_headline_is_the_best_step_on_the_test_split(run):
+    metrics = load_metrics([run([(0.7, 0.9)])])
+    assert set(select_headline(metrics)["split"]) == {"test"}
+    assert select_headline(metrics).query("metric == 'average_accuracy'")["value"].tolist() == [0.9]
+    assert select_headline(metrics, "last").query("metric == 'average_accuracy'")["value"].tolist() == [0.04] * 3
+
+
+def test_runs_of_an_artifact_survive_the_command_line():
+    artifact_run = ArtifactRun("cmnist", "colored_digits+draw=1", "cnc", ("results/runs/a", "results/runs/b"))
+    assert parse_artifact_runs(json.dumps({"artifact_runs": [artifact_run.plain()]})) == [artifact_run]
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "text"),
+    [(77.42, 3.04, "77.4 (3.0)"), (77.4, np.nan, "77.4"), (0.0, 0.0, "0.0 (0.0)"), (np.nan, np.nan, "–")],
+)
+def test_how_a_number_is_shown(mean, std, text):
+    assert format_spread(mean, std) == text
+
+
+@pytest.fixture
+def table(run):
+    reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 1.0), ("celeba", "cnc", METRICS[0], 88.8, np.nan))
+    return compare(
+        reported, load_metrics([run([(0.76, 0.90), (0.77, 0.91), (0.78, 0.92)], sizes={"0, red": 20_000.0})]), 3
+    )
+
+
+def test_a_table_as_people_read_it(table):
+    first, second = format_table(table).to_dict("records")
+    assert (first["reported"], first["ours"], first["difference"], first["seeds"]) == (
+        "77.4 (1.0)",
+        "77.0 (1.0)",
+        "-0.4",
+        "3",
+    )
+    assert (first["metric"], first["data used"], first["verdict"]) == ("worst group accuracy", "cmnist", "agrees")
+    assert (second["reported"], second["ours"], second["difference"], second["data used"]) == ("88.8", "–", "", "–")
+
+
+def test_markdown_has_a_line_for_each_row():
+    assert (
+        to_markdown(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})) == "| a | b |\n| --- | --- |\n| x | 1 |\n| y | 2 |\n"
+    )
+
+
+def test_a_table_is_written_in_four_forms(table, tmp_path):
+    write_table(tmp_path / "table_1.csv", table)
+    again = pd.read_csv(tmp_path / "table_1.csv", float_precision="round_trip")
+    assert again["ours"].tolist()[0] == table["ours"].tolist()[0]
+    assert again["verdict"].tolist() == ["agrees", "not run here"]
+    for form in ("md", "tex", "html"):
+        text = (tmp_path / f"table_1.{form}").read_text()
+        line = "2 printed numbers: 1 agree, 0 differ, 0 on substitute data, 1 not run here."
+        line += " Chance alone would make about 0.05 differ."
+        above = {"md": text.splitlines()[0], "html": text.partition("<table")[0], "tex": text}[form]
+        assert (line in above) == (form != "tex")
+        for shown_text in ("77.4 (1.0)", "77.0 (1.0)", "-0.4", "agrees", "not run here"):
+            assert shown_text in text
+    assert sorted(path.suffix for path in tmp_path.glob("table_1*")) == [".csv", ".html", ".md", ".tex"]
+
+
+def test_the_command_line_makes_the_artifact_that_it_names(monkeypatch, tmp_path):
+    made = []
+    artifacts = {
+        name: lambda artifact_runs, output, name=name: made.append((name, artifact_runs, output))
+        for name in ("table_1", "table_2")
+    }
+    artifact_run = ArtifactRun("cmnist", "cmnist", "erm", ("results/runs/cmnist/erm/s0",))
+    monkeypatch.setattr(
+        "sys.argv",
+        [
+            "tables.py",
+            "table_2",
+            "--artifact-runs",
+            json.dumps({"artifact_runs": [artifact_run.plain()]}),
+            "--output",
+            str(tmp_path / "x"),
+        ],
+    )
+    tables.main(artifacts)
+    assert made == [("table_2", [artifact_run], tmp_path / "x")]

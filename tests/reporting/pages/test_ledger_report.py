@@ -1,0 +1,83 @@
+"""What papers' READMEs say of the ledger."""
+
+import shutil
+
+import pandas as pd
+import pytest
+from project import SOURCE, Project
+from records import add, rewrite
+
+from despur.cli.ledger import check_or_report
+from despur.evidence.ledger import files as ledger
+from despur.evidence.ledger.record_checks import load_sound
+from despur.evidence.ledger.standing import judge_records
+from despur.orchestration import experiments
+from despur.reporting.pages.ledger_report import MARKS, insert_report, report_paper
+from despur.specs.declarations import PACKAGE
+from despur.storage.store import InputError
+
+MODULE = "despur.reporting.pages.ledger_report"
+
+
+def judge(folder):
+    """The records of a ledger that have no fault."""
+    return judge_records(load_sound(folder)[0])
+
+
+@pytest.mark.parametrize("paper", experiments.list_papers())
+def test_what_readmes_say_is_of_the_ledger_of_today(paper):
+    text = (experiments.PAPERS / paper / "README.md").read_text()
+    assert all(text.count(mark) == 1 for mark in MARKS), "the README has no place for what was measured"
+    report = report_paper(paper, judge(PACKAGE.parents[1] / ledger.LEDGER))
+    assert insert_report(text, report) == text, "bring it up to date: despur ledger report"
+
+
+@pytest.mark.long
+def test_verdicts_that_are_kept_are_of_the_ledger_of_today(tmp_path):
+    project, kept = Project.fresh(tmp_path / "project"), "results/reference/ledger/scorecard.csv"
+    shutil.copytree(SOURCE / "results/ledger", project.root / "results/ledger")
+    shutil.copy(SOURCE / "README.md", project.root)
+    project.python("-m", "despur", "ledger", "report")
+    now, then = (pd.read_csv(root / kept) for root in (project.root, SOURCE))
+    pd.testing.assert_frame_equal(now, then, rtol=1e-9)
+
+
+def test_seeds_of_a_method_are_one_line_and_those_after_a_gap_do_not_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{MODULE}.load_experiments", lambda paper: {"datasets": ["colored_digits"]})
+    assert report_paper("mine", judge(tmp_path)) == "Nothing yet.\n"
+    for seed in (0, 1, 3):
+        add(tmp_path, seed, run={"seconds": 5000.0 * (seed + 1)})
+    add(tmp_path, 2, revisions={"methods/erm": 9})
+    accuracies = [100 * own.metrics()["best"]["test", "average_accuracy", ""] for own in counted(tmp_path)[:2]]
+    head, _, line, _, hours = report_paper("mine", judge(tmp_path)).splitlines()
+    spent = sum(own.content["run"]["seconds"] for own in counted(tmp_path)) / 3600
+    assert f"Stage 2 of these runs took {spent:.1f} hours on cpu" in hours
+    assert line.startswith("| `colored_digits` | `erm` | 0, 1; not 3, as 2 is missing | ")
+    cells = dict(zip(head.split(" | "), line.split(" | "), strict=True))
+    mean, deviation = sum(accuracies) / 2, abs(accuracies[0] - accuracies[1]) / 2**0.5
+    assert cells["test: average accuracy"] == f"{mean:.1f} ({deviation:.1f})"
+
+
+def test_a_record_with_a_fault_is_in_no_report(tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{MODULE}.load_experiments", lambda paper: {"datasets": ["colored_digits"]})
+    rewrite(add(tmp_path), lambda content: content["metrics"]["best"]["test"]["average_accuracy"].update({"": 0.5}))
+    assert report_paper("mine", judge(tmp_path)) == "Nothing yet.\n"
+
+
+def counted(folder):
+    return [own for own in ledger.load(folder)[0] if not own.content["revisions"]]
+
+
+def test_a_report_stands_between_its_marks_and_replaces_the_one_before():
+    first, last = MARKS
+    text = f"before\n\n{first}old\n{last}\n\nafter\n"
+    assert insert_report(text, "new\n") == f"before\n\n{first}new\n{last}\n\nafter\n"
+    assert insert_report("no marks\n", "new\n") == "no marks\n"
+
+
+def test_a_readme_without_marks_is_refused_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "README.md").write_text("# a project of mine\n")
+    monkeypatch.setattr(f"{MODULE}.write_reports", lambda: pytest.fail("a README was written"))
+    with pytest.raises(InputError, match="the README must have"):
+        list(check_or_report("report"))

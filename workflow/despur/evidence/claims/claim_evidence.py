@@ -1,0 +1,44 @@
+"""What a row of claims says of its contrasts."""
+
+from typing import Any
+
+import numpy as np
+
+from despur.evidence.statistics.contrasts import LEVEL, Contrast, Group, contrasts_of
+
+
+def summarize(found: Group) -> dict[str, Any]:
+    """What a row says of a claim's contrasts: the one nearest to its margin in half-widths, or furthest below it; and
+    the list of all."""
+    contrasts = list(contrasts_of(found))
+    k = len(contrasts)
+    weakest = min(contrasts, key=measure_distance)
+    low, high = find_bounds(weakest)
+    return {
+        "k": k,
+        "needed": k if found.at_least is None else f"{found.at_least} of {len(found.parts)}",
+        "estimate": float(weakest.estimate),
+        "low": low,
+        "high": high,
+        "margin": weakest.margin,
+        "seeds": weakest.seeds,
+        "contrasts": "; ".join(map(describe_contrast, contrasts)),
+    }
+
+
+def measure_distance(contrast: Contrast) -> float:
+    """How far a contrast is above its margin, in half-widths."""
+    width = float(np.nan_to_num(contrast.half_width()))
+    return float(contrast.estimate - contrast.margin) / max(width, 1e-12)
+
+
+def find_bounds(contrast: Contrast) -> tuple[float, float]:
+    """The bounds at LEVEL."""
+    width = float(contrast.half_width(LEVEL))
+    return float(contrast.estimate) - width, float(contrast.estimate) + width
+
+
+def describe_contrast(contrast: Contrast) -> str:
+    """``cnc - erm: +0.12 [+0.05, +0.19]``."""
+    low, high = find_bounds(contrast)
+    return f"{contrast.label}: {float(contrast.estimate):+.3g} [{low:+.3g}, {high:+.3g}]"

@@ -1,0 +1,144 @@
+"""The tables of measured values behind the formulas of claims (evidence/statistics/formulas.py).
+
+A measurement is what identifies one value of each seed: method, data set, metric, split and so on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.evidence.numbers.printed import is_same
+from despur.evidence.statistics.contrasts import SEEDS
+from despur.evidence.statistics.formulas import Correlation
+from despur.evidence.statistics.levels import Measurement, Missing
+from despur.evidence.statistics.rank_correlations import complete, correlate_ranks, count_runs, fisher
+from despur.specs.settings import SettingError
+from despur.storage.finished_runs import list_bootstrap_columns
+
+COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # key of a measurement -> column, where they differ
+POINTS = 5  # of four, even a perfect rank correlation is chance in 1 of 24 cases, more than 2.5 %
+
+
+class AmbiguousValue(SettingError):
+    """A claim does not say which of several values it means."""
+
+
+class Source:
+    """A long table with a row for each value: columns of keys, ``seed``, ``value``; bootstrap values are in another
+    such table.
+
+    Values come as frames with a row for each seed: the column "value", then bootstrap values "0", "1", ... where
+    there are any.
+    """
+
+    def __init__(self, metrics: pd.DataFrame, resamples: pd.DataFrame | None = None) -> None:
+        self.metrics, self.resamples = metrics, pd.DataFrame() if resamples is None else resamples
+        self._by_method = {id(table): group_by_method(table) for table in (self.metrics, self.resamples)}
+        self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
+        self._levels: dict[tuple[str, frozenset[tuple[str, Any]]], list[Any]] = {}
+
+    def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
+        """The rows that have these values; where a key has a list of values, any of them."""
+        method = measurement.get("method")
+        found = self._by_method[id(table)].get(method, table[:0]) if isinstance(method, str) else table
+        kept = np.arange(len(found))
+        for key, wanted in measurement.items():
+            column = COLUMNS.get(key, key)
+            if column not in found:
+                return found[:0]
+            own = found[column].iloc[kept]
+            among = wanted if isinstance(wanted, list) else [wanted]
+            same = [value for value in own.dropna().unique() if any(is_same(value, one) for one in among)]
+            kept = kept[own.isin(same).to_numpy()]
+        return found.iloc[kept]
+
+    def levels(self, key: str, measurement: Measurement) -> list[Any]:
+        """The levels of a key where others are fixed: rising numbers, then words. An empty value is no level."""
+        known = (key, frozenset(measurement.items()))
+        if known not in self._levels:
+            own = self.rows(self.metrics, measurement).get(COLUMNS.get(key, key), pd.Series(dtype=object))
+            found = {round_number(value) for value in own.dropna().unique() if value != ""}
+            self._levels[known] = sorted(found, key=lambda value: (isinstance(value, str), value))
+        return self._levels[known]
+
+    def keep_preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Of rows that fit a measurement, those that are used: here all."""
+        return rows
+
+    def value(self, measurement: Measurement) -> pd.DataFrame:
+        """A measurement by seed. Raises Missing for no value, AmbiguousValue for several values."""
+        key = frozenset(measurement.items())
+        if key not in self._values:
+            self._values[key] = self._read(measurement)
+        return self._values[key]
+
+    def _read(self, measurement: Measurement) -> pd.DataFrame:
+        found = require_one_row(self.keep_preferred(self.rows(self.metrics, measurement)), measurement)
+        drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
+        if not len(drawn):
+            return found[["value"]]
+        drawn = require_one_row(drawn, measurement)
+        return found[["value"]].join(drawn[list_bootstrap_columns(drawn)], how="inner")
+
+    def correlation(self, asked: Correlation) -> tuple[pd.DataFrame, int]:
+        """Fisher's z of a rank correlation by seed, over the points that all seeds have, and on bootstrap samples where
+        all points have them; and how many independent points these are."""
+        points, found = self._correlate(self.metrics, asked, ["value"])
+        number = count_runs(points)
+        if number < POINTS or not len(found):
+            raise Missing(f"{asked.label}: {number} different runs in common, {POINTS} are needed")
+        if len(self.resamples):
+            resampled, drawn = self._correlate(self.resamples, asked, list_bootstrap_columns(self.resamples))
+            if set(resampled) == set(points):
+                # where a metric is the same at all points, a bootstrap sample shows no association
+                found = found.join(drawn.fillna(0), how="inner")
+        return asked.sign * fisher(found, number), number
+
+    def _correlate(self, table: pd.DataFrame, asked: Correlation, columns: list[str]) -> tuple[pd.Index, pd.DataFrame]:
+        """The points that can be compared (:func:`complete`), and the correlation over them: a row for each seed, the
+        columns of the table."""
+        first, second = (self._points(table, asked, metric, columns) for metric in asked.metrics)
+        points, both = first.index.intersection(second.index), first.columns.intersection(second.columns)
+        if not len(points):
+            return points, pd.DataFrame()
+        values = [own.loc[points, both].to_numpy(float).T for own in (first, second)]
+        return points, pd.Series(correlate_ranks(*values), both).unstack(level=0)
+
+    def _points(self, table: pd.DataFrame, asked: Correlation, metric: str, columns: list[str]) -> pd.DataFrame:
+        """Values with a row for each point, columns (column of the table, seed); complete."""
+        rows = self.rows(table, {**asked.of, "metric": metric})
+        over = [COLUMNS.get(key, key) for key in asked.over]
+        if missing := [key for key in over if key not in rows]:
+            raise Missing(f"{asked.label}: no run varies {', '.join(missing)}")
+        kept = [name for name in columns if name == "value" or rows[name].notna().all()]  # else a group is not in it
+        values = rows.drop_duplicates([*over, "seed"]).set_index([*over, "seed"])[kept].unstack("seed")
+        return complete(values, SEEDS)
+
+
+def group_by_method(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows of each method."""
+    return dict(iter(table.groupby("paper_method"))) if len(table) else {}
+
+
+def round_number(value: Any) -> Any:
+    """A number, where the value spells one; else the value."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def require_one_row(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFrame:
+    """The rows, one for each seed. Raises Missing for none, AmbiguousValue for different values of a seed."""
+    named = " ".join(f"{key}={value}" for key, value in measurement.items() if value != "")
+    if not len(rows):
+        raise Missing(f"not measured: {named}")
+    first = "value" if "value" in rows else "0"
+    if not rows["seed"].is_unique:  # a run that several artifacts show
+        rows = rows.drop_duplicates(["seed", first])
+    if not rows["seed"].is_unique:
+        raise AmbiguousValue(f"several values have {named}: name the settings in which they differ")
+    if rows[first].isna().any():
+        raise Missing(f"not a number: {named}")
+    return rows.set_index("seed").sort_index()

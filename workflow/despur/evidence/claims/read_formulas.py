@@ -1,0 +1,196 @@
+"""From the contrasts of claims.yaml (:mod:`despur.evidence.claims.claim_format`) to formulas."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from despur.evidence.statistics.formulas import Correlation, Formula, Formulas, describe, read_margin
+from despur.evidence.statistics.levels import WORDS as ENDS
+from despur.evidence.statistics.levels import (
+    Levels,
+    Measurement,
+    Missing,
+    is_many,
+    list_combinations,
+    list_single_values,
+)
+from despur.specs.names import unknown
+from despur.specs.settings import SettingError
+
+FORMS = ("higher", "lower", "near", "pairs", "rises_with", "falls_with", "rank_correlation")
+WORDS = (*FORMS, "than", "to", "steps", "over", "sign", "mean", "scale", "margin", "counted")
+SCALES = ("plain", "log")
+
+
+def read_group(node: Any, shared: Mapping[str, Any], levels: Levels) -> Formulas:
+    """The formulas of a list of contrasts, of ``{at_least, each, of}``, or of one contrast, with the keys that surround
+    it.
+
+    Of a list, an item that is no count is replaced by its contrasts. Raises SettingError for what the format does
+    not know; Missing.
+    """
+    if isinstance(node, list):
+        return Formulas([part for own in node for part in _list_items(read_group(own, shared, levels))])
+    if not isinstance(node, Mapping):
+        raise SettingError(f"{node!r} is neither a contrast nor a list of contrasts")
+    inner = {**shared, **{key: value for key, value in node.items() if key not in ("at_least", "each", "of")}}
+    if "of" not in node:
+        return Formulas(list(read_contrasts(inner, levels)))
+    parts = _read_items(node, inner, levels)
+    count = node.get("at_least")
+    if count not in (None, "most") and count > len(parts):
+        raise Missing(f"at least {count} of only {len(parts)}")
+    return Formulas(parts, len(parts) // 2 + 1 if count == "most" else count)
+
+
+def _list_items(found: Formulas) -> list[Formula | Correlation | Formulas]:
+    return found.parts if found.at_least is None else [found]
+
+
+def _read_items(
+    node: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels
+) -> list[Formula | Correlation | Formulas]:
+    """What a group counts: for ``each`` value of a key, all that it is ``of``; else the items of a list, or single
+    contrasts."""
+    if "each" in node:
+        ((key, stated),) = node["each"].items()
+        own = {name: value for name, value in shared.items() if name not in WORDS}
+        found = list_single_values(key, _all_datasets(key, stated, shared), [own], levels)
+        groups = [read_group(node["of"], {**shared, key: value}, levels) for value in found]
+    elif isinstance(node["of"], list):
+        groups = [read_group(own, shared, levels) for own in node["of"]]
+    else:
+        return _list_items(read_group(node["of"], shared, levels))
+    return [own.parts[0] if len(own.parts) == 1 else own for own in groups]
+
+
+def _all_datasets(key: str, stated: Any, shared: Mapping[str, Any]) -> Any:
+    """Every data set is every one that the claim names, whether it was run or not."""
+    return shared[key] if (key, stated) == ("dataset", "every") else stated
+
+
+def read_contrasts(stated: Mapping[str, Any], levels: Levels) -> Iterator[Formula | Correlation]:
+    """The contrasts that one specification stands for, each once."""
+    stated = {key: value for key, value in stated.items() if value is not None}
+    form, words = read_form(stated)
+    shared = {key: value for key, value in stated.items() if key not in WORDS and key not in words["mean"]}
+    if form == "rank_correlation":
+        yield read_correlation(words, shared, levels)
+        return
+    hidden = {*words["mean"], *(["dataset"] if isinstance(stated["dataset"], str) else [])}
+    found: dict[str, Formula] = {}
+    for high, low in list_pairs(words, shared, levels):
+        formula = read_formula(words, high, low, hidden, levels)
+        found.setdefault(formula.label, formula)
+    if not found:
+        raise Missing(f"nothing to compare for {form}: {stated[form]}")
+    yield from found.values()
+
+
+def read_form(stated: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The form of a contrast, such as ``higher``, and its words. Raises SettingError for none, several, or a scale that
+    there is not."""
+    forms = [form for form in FORMS if form in stated]
+    if len(forms) != 1:
+        raise SettingError(f"a contrast has one of {', '.join(FORMS)}; here: {', '.join(forms) or 'none'}")
+    words = {"mean": {}, **{key: stated[key] for key in WORDS if key in stated}}
+    if words.get("scale", "plain") not in SCALES:
+        raise unknown("scale", words["scale"], SCALES)
+    words["mean"] = {key: _all_datasets(key, own, stated) for key, own in words["mean"].items()}
+    return forms[0], words
+
+
+def list_pairs(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> Iterator[tuple[Any, Any]]:
+    """The pairs (higher, lower) of single measurements or numbers that are compared."""
+    for sides in read_sides(words, shared, levels):
+        for own in list_combinations(shared, sides, levels):
+            for high, low in itertools.product(*(_single(side, own, levels) for side in sides)):
+                if high != low:
+                    yield high, low
+
+
+def read_sides(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> list[tuple[Any, Any]]:
+    """The pairs (higher, lower) of a specification: measurements or numbers."""
+    if "pairs" in words:
+        return [(_side(high), _side(low)) for high, low in words["pairs"].items()]
+    if key := words.get("rises_with", words.get("falls_with")):
+        steps = (
+            itertools.pairwise(list_single_values(key, "every", [dict(shared)], levels))
+            if words.get("steps")
+            else [("lowest", "highest")]
+        )
+        return [({key: b}, {key: a}) if "rises_with" in words else ({key: a}, {key: b}) for a, b in steps]
+    form, other = next(
+        (form, other) for form, other in (("higher", "than"), ("lower", "than"), ("near", "to")) if form in words
+    )
+    if other not in words:
+        raise SettingError(f"{form} needs {other}")
+    found = list(itertools.product(*([_side(one) for one in _listed(words[key])] for key in (form, other))))
+    reverse = [(b, a) for a, b in found]
+    return {"higher": found, "lower": reverse, "near": [*found, *reverse]}[form]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _side(stated: Any) -> Any:
+    """A method's name as a measurement; numbers and measurements as they are."""
+    return {"method": stated} if isinstance(stated, str) else stated
+
+
+def _single(side: Any, shared: Measurement, levels: Levels) -> list[Any]:
+    """A side with the shared keys: one measurement for each combination of its values; a number as it is."""
+    return list(list_combinations({**shared, **side}, [{}], levels)) if isinstance(side, Mapping) else [side]
+
+
+def read_formula(words: Mapping[str, Any], high: Any, low: Any, hidden: set[str], levels: Levels) -> Formula:
+    """high - low, with means and changes written out."""
+    both = [side for side in (high, low) if isinstance(side, Mapping)]
+    averaged: list[Measurement] = [{}]
+    for key, stated in words["mean"].items():
+        averaged = [
+            {**one, key: v}
+            for one in averaged
+            for v in list_single_values(key, stated, [{**side, **one} for side in both], levels)
+        ]
+    log, constant, terms = words.get("scale") == "log", 0.0, []
+    for sign, side in ((1.0, high), (-1.0, low)):
+        if isinstance(side, Mapping):
+            terms += [
+                (sign * w / len(averaged), term) for one in averaged for w, term in _terms({**side, **one}, levels)
+            ]
+        else:
+            constant += sign * (math.log(side) if log else float(side))
+    label = describe(high, low, hidden) + "".join(f", mean over {key}" for key in words["mean"])
+    label = f"logarithms: {label}" if log else label
+    scale = words.get("scale", "plain")
+    return Formula(tuple(terms), constant, read_margin(words["margin"]), label, scale, bool(words.get("counted")))
+
+
+def _terms(side: Measurement, levels: Levels) -> list[tuple[float, Measurement]]:
+    """A measurement, or its change, as a weighted sum."""
+    if "change" not in side:
+        return [(1.0, side)]
+    plain = {key: value for key, value in side.items() if key != "change"}
+    ((key, ends),) = side["change"].items()
+    first, last = (list_single_values(key, end, [plain], levels)[0] if end in ENDS else end for end in ends)
+    return [(1.0, {**plain, key: last}), (-1.0, {**plain, key: first})]
+
+
+def read_correlation(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> Correlation:
+    """The rank correlation that a specification stands for. Of a key that it goes over, only what is listed or within
+    bounds counts."""
+    first, second = words["rank_correlation"]
+    sign = float(words.get("sign", 1))
+    sign_of = "negative " if sign < 0 else ""
+    label = f"Fisher's z of the {sign_of}rank correlation of {first} and {second} over {', '.join(words['over'])}"
+    of = {
+        key: value for key, value in shared.items() if key != "metric" and (key not in words["over"] or is_many(value))
+    }
+    plain = {key: value for key, value in of.items() if not is_many(value)} | {"metric": first}
+    of = {
+        key: list_single_values(key, value, [plain], levels) if is_many(value) else value for key, value in of.items()
+    }
+    return Correlation((first, second), tuple(words["over"]), of, sign, read_margin(words["margin"]), label)

@@ -1,0 +1,65 @@
+"""Why the runs behind a claim decide nothing."""
+
+from collections.abc import Collection, Sequence
+
+import pandas as pd
+
+from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.runs.changed_settings import counts_training
+from despur.evidence.statistics.contrasts import SEEDS, Group, contrasts_of
+
+RUN = ["paper_dataset", "used_dataset", "paper_method"]
+
+
+def explain_refusal(found: Group, given: Group) -> str:
+    """Why contrasts decide nothing, whatever their runs; empty where they may."""
+    contrasts = list(contrasts_of(found))
+    if not all(contrast.decides for contrast in contrasts):
+        return f"{contrasts[0].seeds} seed{'s' * (contrasts[0].seeds > 1)}: fewer than {SEEDS} decide nothing"
+    if given.parts and not given.holds():
+        failed = [contrast.label for contrast in contrasts_of(given) if not contrast.holds()]
+        return f"the claim asks this first, and it is not shown: {failed[0]} is above 0"
+    return ""
+
+
+def explain_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
+    """Why runs on the paper's own data decide nothing about it; empty where they may. ``used``: the rows of the metrics
+    that contrasts and what is given are made of; ``every``: all rows of these metrics."""
+    shortened, changed = (list_texts(column, used, every) for column in ("shortened", "changed"))
+    return explain_shortened_training(shortened) or explain_changed_settings(changed)
+
+
+def list_texts(column: str, used: pd.DataFrame, every: pd.DataFrame) -> list[str]:
+    """What the runs behind rows say in a column, ``shortened`` or ``changed``. A row that is derived from several runs
+    (a mean over settings, a gap) says nothing itself, but all runs of its method do."""
+    if column not in every:
+        return []
+    derived = used.loc[used[column].isna(), RUN].drop_duplicates()
+    texts = pd.concat([used[column], every.merge(derived, on=RUN)[column]])
+    return sorted(filter(None, texts.dropna().unique()))
+
+
+def explain_not_run(artifact: str, datasets: Sequence[str], run: Collection[str]) -> str:
+    """Why a claim about data sets has no runs, where ``run`` are the data sets that were run."""
+    missing = [name for name in datasets if name not in run]
+    if len(missing) == len(datasets):
+        return f"nothing was run of {artifact}"
+    return f"not run on {', '.join(missing)}" if missing else "own and substitute data are not judged together"
+
+
+def explain_no_interval(found: Group) -> str:
+    """Which contrast decides nothing as nothing varies; empty where all have intervals."""
+    exact = [each.label for each in contrasts_of(found) if not each.has_interval and each.estimate != each.margin]
+    return f"the same from all seeds, and no noise of test data is known: {exact[0]}" if exact else ""
+
+
+def explain_shortened_training(texts: Sequence[str]) -> str:
+    """That training is shorter than the paper's; empty for none. Longer training is no reason to refuse a verdict."""
+    return f"not trained as long as in the paper ({'; '.join(texts)}): decides nothing about it" if texts else ""
+
+
+def explain_changed_settings(texts: Sequence[str]) -> str:
+    """Which settings are not the paper's, the length of training aside; empty for none."""
+    found = {item for text in texts for item in parse_settings(text).items()}
+    other = [f"{key}={value}" for key, value in sorted(found) if not counts_training(key)]
+    return f"other settings than the paper's ({', '.join(other)}): decides nothing about it" if other else ""

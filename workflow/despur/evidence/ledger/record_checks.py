@@ -1,0 +1,138 @@
+"""What is wrong with a record of the ledger: what it says of its run, and metrics that do not follow from its
+predictions."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from despur.evidence.ledger import files
+from despur.evidence.ledger.cards import read_card
+from despur.evidence.ledger.files import Key, Record
+from despur.metrics.predictions import Prediction, score
+from despur.metrics.resampling import plan_checksum
+from despur.specs.names import parse
+from despur.specs.settings import SettingError
+from despur.storage.store import Dataset, InputError
+
+ROUNDING = 1e-9  # by so much a value may differ that is summed in another order
+PREDICTED = ("average_accuracy", "worst_group_accuracy", "probe_accuracy", "domain_accuracy")  # what tables show
+NUMBERS = ("seconds", "peak_memory_mb")
+load_card, find_checksum = cache(read_card), cache(plan_checksum)
+
+
+def load_sound(folder: Path) -> tuple[list[Record], list[str]]:
+    """Every record of a ledger that has no fault, and what is wrong with the others."""
+    records, faults = files.load(folder)
+    found = [(record, list_faults(record, folder)) for record in records]
+    sound = [record for record, own in found if not own]
+    return sound, faults + [fault for _, own in found for fault in own]
+
+
+def list_faults(record: Record, folder: Path) -> list[str]:
+    """What is wrong with a record in a ledger, each with its file."""
+    faults, found = [], find_faults(record, folder)
+    try:
+        for fault in found:
+            faults.append(fault)
+    except (SettingError, InputError) as error:
+        faults.append(str(error))
+    return [f"{record.path}: {fault}" for fault in dict.fromkeys(faults)]
+
+
+def find_faults(record: Record, folder: Path) -> Iterator[str]:
+    """What is wrong with a record. Raises InputError or SettingError for what no further check can be done without."""
+    content, best = record.content, record.metrics()["best"]
+    home, stem = folder / content["dataset"] / content["method"], f"s{content['seed']}-"
+    if record.path.parent != home or not record.path.name.startswith(stem):
+        yield f"is a record of {home}/{stem}..., and lies elsewhere"
+    record.find_run()
+    record.upstream()
+    yield from check_facts(content)
+    yield from check_values(record)
+    predictions = [Prediction(*key, codes) for key, codes in record.predictions().items()]
+    if record.card:
+        yield from check_predictions(predictions, load_card(record.card), best)
+    elif predictions:
+        raise InputError("has predictions and names no card")
+
+
+def check_values(record: Record) -> Iterator[str]:
+    """Shares beyond 0 and 1; bootstrap values that are not finite or of other bootstrap samples."""
+    for selection, own in record.metrics().items():
+        for key, value in own.items():
+            if is_share(key[1]) and not (np.isnan(value) or 0 <= value <= 1):
+                yield f"{selection} {' '.join(key)} is {value}, which is no share from 0 to 1"
+    name, best = parse(record.content["dataset"])[0], record.metrics()["best"]
+    for key, values in record.bootstrap_values().items():
+        if np.isinf(values).any():
+            yield f"bootstrap values of {' '.join(key)} are not finite"
+        if key not in best or values.ndim != 1:
+            yield f"bootstrap values of {' '.join(key)} have no metric, or more than one dimension"
+        elif record.content["resampling"].get(key[0]) != find_checksum(name, len(values)):
+            yield f"bootstrap values of {' '.join(key)} are of other bootstrap samples than those of today"
+
+
+def check_facts(content: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with what made a run."""
+    if not re.fullmatch("[0-9a-f]{40}", content["commit"]):
+        yield f"commit {content['commit']!r} is no full commit hash (40 signs, 0-9 and a-f)"
+    try:
+        aware = datetime.fromisoformat(content["finished"]).tzinfo is not None
+    except ValueError:
+        aware = False
+    if not aware:
+        yield f"finished {content['finished']!r} is no time with its zone, 2026-01-31T12:00:00+00:00"
+    if wrong := [name for name, number in content["revisions"].items() if type(number) is not int]:
+        yield f"revisions of {', '.join(wrong)} are no whole numbers"
+    if not isinstance(content["machine"]["device"], str):
+        yield f"device {content['machine']['device']!r} is no name"
+    for name, value in {**content["machine"], **content["run"]}.items():
+        if name in NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
+            yield f"{name} is {value!r}, not a number from 0 on"
+
+
+def is_share(metric: str) -> bool:
+    return "accuracy" in metric or metric.startswith("leakage") or metric == "gap"
+
+
+def check_predictions(
+    predictions: Iterable[Prediction], dataset: Dataset, metrics: Mapping[Key, float]
+) -> Iterator[str]:
+    """Predictions that are not of this data set's samples, or have no metric; metrics that do not follow from them."""
+    sound = []
+    for each in predictions:
+        samples = len(dataset.rows(each.split))
+        if each.codes.shape != (samples,):
+            yield f"{each.codes.size} predictions of {each.metric} {each.group} for {samples} samples of {each.split}"
+        elif each[:3] not in metrics:
+            yield f"predictions of {' '.join(each[:3])}, which metrics do not have"
+        else:
+            sound.append(each)
+    known, tested = compute_from_predictions(dataset, sound), {*dataset.test_splits}
+    yield from list_differences(known, metrics)
+    for key in metrics:
+        if key[0] in tested and key[1] in PREDICTED and key not in known:
+            yield f"the record has no predictions for {' '.join(key)}"
+
+
+def compute_from_predictions(dataset: Dataset, predictions: Iterable[Prediction]) -> dict[Key, float]:
+    """Every metric that is a function of predictions."""
+    return {
+        (each.split, metric, group): float(np.squeeze(value))
+        for each in predictions
+        for metric, group, value in score(dataset, each, np.ones((1, len(each.codes))))
+    }
+
+
+def list_differences(found: Mapping[Key, float], stated: Mapping[Key, float]) -> list[str]:
+    """Which of the stated values are others than those found, in words."""
+    return [
+        f"{' '.join(key)} is {stated[key]}, but {value} by predictions"
+        for key, value in found.items()
+        if key in stated and not np.isclose(value, stated[key], rtol=0, atol=ROUNDING, equal_nan=True)
+    ]

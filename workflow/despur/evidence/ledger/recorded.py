@@ -1,0 +1,66 @@
+"""Tables of what a record of the ledger says of its run, as a run's folder has them: metrics, bootstrap values."""
+
+from functools import cache, lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from despur.evidence.ledger.files import Key, Record, load_record
+from despur.evidence.ledger.record_checks import load_card
+from despur.metrics import RESAMPLES
+from despur.metrics.predictions import Prediction, score
+from despur.metrics.resampling import counts
+from despur.specs.names import parse
+from despur.storage.store import Array
+
+COLUMNS = ["split", "selection", "metric", "group"]
+
+
+def describe_machine(record: Record) -> str:
+    """``commit 1a2b3c4d, AMD EPYC 7B13``: what measured a run."""
+    machine = record.content["machine"]
+    own = machine.get("device") if machine.get("device") not in (None, "cpu") else machine.get("processor")
+    return f"commit {record.content['commit'][:8]}, {own or machine.get('machine', 'a machine that is not named')}"
+
+
+@cache
+def load_metrics(file: str) -> pd.DataFrame:
+    """Columns split, selection, metric, group, value."""
+    rows = [
+        (split, selection, metric, group, value)
+        for selection, values in load_record(file).metrics().items()
+        for (split, metric, group), value in values.items()
+    ]
+    return pd.DataFrame(rows, columns=[*COLUMNS, "value"])
+
+
+@cache
+def load_resamples(file: str) -> pd.DataFrame:
+    """Columns split, selection, metric, group, and "0", "1", ...: values on bootstrap samples. Those that are functions
+    of predictions are computed anew. Of records that :mod:`record_checks` finds right."""
+    record = load_record(file)
+    name, resampled = parse(record.content["dataset"])[0], record.bootstrap_values()
+    if record.card and (predictions := record.predictions()):
+        resampled |= resample_predictions(record.card, name, predictions)
+    rows = [(split, "best", metric, group, *values) for (split, metric, group), values in resampled.items()]
+    width = max((len(values) for values in resampled.values()), default=0)
+    return pd.DataFrame(rows, columns=[*COLUMNS, *map(str, range(width))])
+
+
+def resample_predictions(card: Path, name: str, predictions: dict[Key, Array]) -> dict[Key, Array]:
+    """Values (R,) of every metric that is a function of predictions; ``name``: of the data set, without settings."""
+    dataset, found = load_card(card), {}
+    for (split, metric, group), codes in predictions.items():
+        known = Prediction(split, metric, group, codes)
+        for own, label, values in score(dataset, known, draw_weights(card, split, name)):
+            if len(each := np.atleast_1d(values)) > 1:
+                found[split, own, label] = each[1:].astype(np.float32)
+    return found
+
+
+@lru_cache(maxsize=4)
+def draw_weights(card: Path, split: str, name: str) -> Array:
+    """(1+R,N): how often each sample of a split counts."""
+    dataset = load_card(card)
+    return counts(name, dataset.table["original"].to_numpy()[dataset.rows(split)], RESAMPLES)

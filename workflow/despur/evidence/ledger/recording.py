@@ -1,0 +1,131 @@
+"""Record finished runs: a file in the ledger (:mod:`despur.evidence.ledger.files`) for each run.
+
+A record says which run it is, what made it (commit, revisions, versions, machine, seconds), what it measured, and
+what verdicts need: test predictions, from which metrics are recomputed here and must be those of metrics.csv; of other
+metrics, values on bootstrap samples. Where the license of a data set lets nobody pass its labels on, of all metrics.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from despur.evidence.ledger import files
+from despur.evidence.ledger.cards import make_card
+from despur.evidence.ledger.measuring import measure
+from despur.specs.declarations import read_declarations
+from despur.specs.paths import ResultPath, Run
+from despur.specs.settings import SettingError
+from despur.specs.spec import Spec
+from despur.storage import commits
+from despur.storage.abouts import read_upstream, select_machine
+from despur.storage.containers import Container
+from despur.storage.digest import revisions
+from despur.storage.finished_runs import means_the_same, read_metrics, rows_of
+from despur.storage.reading import read_json
+from despur.storage.store import InputError, load_dataset
+
+FILES = ("about.json", "metrics.csv", "resamples.parquet", "outputs.safetensors")
+
+
+def refuse_changed_code() -> None:
+    """The code here makes the predictions of a record. Raises SettingError unless all of it is in a commit."""
+    state = commits.state()
+    if not state["commit"]:
+        raise SettingError("this code is in no git repository: a record must name the commit that made it")
+    if not state["clean"]:
+        raise SettingError(
+            "the code here is in no commit: commit or stash the changes below workflow/despur (git status)"
+        )
+
+
+def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Iterator[Path]:
+    """Record every run of a folder. Raises InputError where it is not finished, SettingError where no commit made
+    it."""
+    about, evaluation = (
+        read_about(result),
+        ResultPath(result.root, "evaluate", result.dataset, result.name, result.seeds),
+    )
+    made_by = {
+        "commit": find_commit(result, about, commit),
+        "code": about["specification"]["code"],
+        "revisions": {**about.get("revisions", {}), **revisions(evaluation)},
+    }
+    metrics, resamples = (
+        read_metrics(result.folder / "metrics.csv"),
+        pd.read_parquet(result.folder / "resamples.parquet"),
+    )
+    outputs, stored = Container(result.folder / "outputs.safetensors"), cache(partial(load_dataset, result.data.folder))
+    for run in result.runs():
+        dataset = stored(run.data.name)
+        card = None if withholds_labels(run.data) else make_card(dataset, run.data.name)
+        own, drawn = (rows_of(table, run) for table in (metrics, resamples))
+        measured = measure(dataset, run, outputs.load_arrays(f"{run.key}/best"), own, drawn, withheld=card is None)
+        name = card and files.write(folder / run.data.name, "card", card).stem
+        behind = {"upstream": read_upstream(result, run)}
+        content = {**describe(result, run, about), **made_by, **behind, "card": name, **measured}
+        content = {key: content[key] for key in (*files.KEYS, *files.LATER_KEYS)}  # in their order
+        yield files.write(folder / run.data.name / run.spec.name, f"s{run.seed}", content)
+
+
+def withholds_labels(data: Spec) -> bool:
+    """Whether a data set, or the one that it is made from, declares that its labels may not be passed on."""
+    return any(
+        "LABELS_WITHHELD" in read_declarations(each.kind, each.base_name) for each in (data, data.source) if each
+    )
+
+
+def read_about(result: ResultPath) -> dict[str, Any]:
+    """about.json of a finished folder. Raises InputError where it is not finished, SettingError where no record can be
+    of it: it holds no runs, or its name meant other settings when it was made."""
+    if result.stage != "runs":
+        raise SettingError(f"{result.folder}: only results/runs/DATASET/METHOD/SEEDS is recorded")
+    if missing := [name for name in FILES if not (result.folder / name).exists()]:
+        raise InputError(f"{result.folder} is not finished: it has no {', '.join(missing)}")
+    about = read_json(result.folder / "about.json")
+    if not means_the_same(result, about):
+        raise SettingError(
+            f"{result.folder}: its name had another meaning when it was made: record it with code of then"
+        )
+    return about
+
+
+def find_commit(result: ResultPath, about: Mapping[str, Any], said: str | None) -> str:
+    """The commit that made a folder: as about.json says; where it names none, that which was ``said``, if its code
+    did."""
+    if about.get("commit"):
+        if not about["clean"]:
+            raise SettingError(
+                f"{result.folder} was made by code that is in no commit: commit it and make the folder anew"
+            )
+        return str(about["commit"])
+    if said is None:
+        raise SettingError(
+            f"{result.folder} names no commit: say with --commit which one made it (its code is looked at)"
+        )
+    full, code = commits.code_at(said, result.folder)
+    if code != about["specification"]["code"]:
+        made = about["specification"]["code"]
+        raise SettingError(f"{result.folder} was not made by {full}: its code is {made}, that of the commit {code}")
+    return full
+
+
+def describe(result: ResultPath, run: Run, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Which run it is, and on what it was made. Raises InputError for a run that the folder does not hold."""
+    file, data = result.folder / "about.json", about["data"].get(run.data.name, {})
+    if run.key not in about["runs"]:
+        raise InputError(f"{file} does not tell of {run.key}")
+    return {
+        "schema": files.SCHEMA,
+        "dataset": run.data.name,
+        "method": run.spec.name,
+        "seed": run.seed,
+        "specification": {"dataset": run.data.resolved(), "method": run.spec.resolved()},
+        "checksums": data.get("sha256", data.get("md5", {})) | data.get("raw", {}),
+        "finished": about.get("finished") or pd.Timestamp(int(file.stat().st_mtime), unit="s", tz="UTC").isoformat(),
+        "versions": about["versions"],
+        "machine": select_machine(about),
+        "run": about["runs"][run.key],
+    }

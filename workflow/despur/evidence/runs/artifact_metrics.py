@@ -1,0 +1,85 @@
+"""Metrics and resamples of the runs behind an artifact, local or recorded."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from despur.evidence.runs import run_files
+from despur.evidence.runs.changed_settings import describe_changes, describe_shortening
+from despur.orchestration.experiments import ArtifactRun
+
+RUN_COLUMNS = [
+    "paper_dataset",
+    "used_dataset",
+    "paper_method",
+    "data",
+    "substitute",
+    "artifact",
+    "seed",
+    "split",
+    "selection",
+    "metric",
+    "group",
+    "value",
+    "measured",
+]
+
+
+def parse_artifact_runs(text: str) -> list[ArtifactRun]:
+    """The runs of an artifact that a rule hands over as JSON."""
+    return [
+        ArtifactRun(
+            **{
+                **artifact_run,
+                "folders": tuple(artifact_run["folders"]),
+                "sources": tuple(map(tuple, artifact_run.get("sources", ()))),
+            }
+        )
+        for artifact_run in json.loads(text)["artifact_runs"]
+    ]
+
+
+def load_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """What was measured of an artifact's runs in long form, with the paper's data set (``paper_dataset``), the one
+    that was used (``used_dataset``), the paper's method (``paper_method``), whether the data is a ``substitute``,
+    which settings are ``changed`` from the paper's, which of these make training shorter (``shortened``), and where
+    it was ``measured``.
+
+    Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
+    """
+    return _load(artifact_runs, {"runs": run_files.METRICS, "groups": run_files.AGREEMENT})
+
+
+def load_resamples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """Bootstrap values of the headline split: a row for each run, metric and group, columns "0", "1", ...: the
+    bootstrap samples."""
+    return _load(artifact_runs, {"runs": run_files.RESAMPLES})
+
+
+def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.DataFrame:
+    parts = []
+    for artifact_run in artifact_runs:
+        own: dict[str, Any] = {
+            "paper_dataset": artifact_run.paper_dataset,
+            "used_dataset": artifact_run.dataset,
+            "paper_method": artifact_run.paper_method,
+            "substitute": artifact_run.substitute,
+            "artifact": artifact_run.artifact,
+        }
+        for table in run_files.read_parts(artifact_run, files):
+            part = table.rename(columns={"dataset": "data"})
+            if "draw=seed" in artifact_run.dataset:  # every seed has data of its own, which are one to a reader
+                part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
+            pairs = list(zip(part["data"], part["method"], strict=True))
+            for column, describe in (("changed", describe_changes), ("shortened", describe_shortening)):
+                told = {pair: describe(artifact_run, *pair) for pair in set(pairs)}
+                own[column] = pd.Series(pairs, part.index).map(told)
+            parts.append(part.assign(**own))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
+
+
+def select_headline(metrics: pd.DataFrame, selection: str = "best") -> pd.DataFrame:
+    """Test rows under one selection rule."""
+    return metrics[(metrics["split"] == "test") & (metrics["selection"] == selection)]

@@ -1,0 +1,77 @@
+"""Contrasts as formulas: weighted sums of single measurements, or a rank correlation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from despur.evidence.statistics.levels import Measurement
+from despur.specs.settings import SettingError
+
+DEFAULTS = {"split": "test", "selection": "best", "group": ""}
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A contrast: a weighted sum of measurements (of their logarithms on the ``log`` scale) and a constant."""
+
+    terms: tuple[tuple[float, Measurement], ...]
+    constant: float
+    margin: float
+    label: str
+    scale: str = "plain"
+    counted: bool = False
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A contrast: the rank correlation of two metrics over the points that differ in the keys ``over``, times
+    ``sign``."""
+
+    metrics: tuple[str, str]
+    over: tuple[str, ...]
+    of: Mapping[str, Any]  # further keys to a value or a list of values
+    sign: float
+    margin: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """Several formulas or groups of them, of which all or ``at_least`` so many should be true."""
+
+    parts: list[Formula | Correlation | Formulas]
+    at_least: int | None = None
+
+
+def describe(high: Any, low: Any, hidden: set[str]) -> str:
+    """``cnc - erm (worst_group_accuracy, data.p_corr=0.9)``: what differs between the sides, then what they share."""
+    both = [side for side in (high, low) if isinstance(side, Mapping)]
+    shown = [key for key in dict.fromkeys(key for side in both for key in side) if key not in hidden]
+    apart = [key for key in shown if key == "method" or any(side.get(key) != both[0].get(key) for side in both)]
+    same = [_item(key, both[0][key]) for key in shown if key not in apart and DEFAULTS.get(key) != both[0][key]]
+    names = [
+        " ".join(_item(key, side[key]) for key in apart if key in side) if isinstance(side, Mapping) else f"{side:g}"
+        for side in (high, low)
+    ]
+    return f"{names[0]} - {names[1]}" + (f" ({', '.join(same)})" if same else "")
+
+
+def _item(key: str, value: Any) -> str:
+    if key == "change":
+        ((own, (first, last)),) = value.items()
+        return f"from {own}={first} to {last}"
+    return str(value) if key in ("method", "metric") else f"{key}={value}"
+
+
+def read_margin(stated: float | str) -> float:
+    """A margin: a number, or ``log(2)`` or ``-log(2)`` for one of logarithms."""
+    if not isinstance(stated, str):
+        return float(stated)
+    sign, text = (-1, stated[1:]) if stated.startswith("-") else (1, stated)
+    try:
+        return sign * math.log(float(text.removeprefix("log(").removesuffix(")")))
+    except ValueError as error:
+        raise SettingError(f"margin {stated!r} is neither a number nor log(NUMBER)") from error

@@ -1,0 +1,116 @@
+"""What the ledger has measured of each paper, as the paper folders' READMEs show it between two marks."""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from despur.evidence.ledger import files
+from despur.evidence.ledger.record_checks import load_sound
+from despur.evidence.ledger.standing import JudgedRecord, judge_records
+from despur.evidence.numbers.choices import list_tried, read_choices
+from despur.evidence.statistics.contrasts import SEEDS
+from despur.orchestration.experiments import find_papers, load_experiments
+from despur.specs.names import parse
+from despur.storage.store import atomic
+
+MARKS = ("<!-- generated: measured -->\n", "<!-- end -->")
+METRICS = ("worst_group_accuracy", "average_accuracy", "probe_accuracy", "domain_accuracy")
+
+
+def write_reports(folder: Path = files.LEDGER) -> Iterator[tuple[str, Path]]:
+    """Bring every README up to date; (paper, file) of each that changed."""
+    records = judge_records(load_sound(folder)[0])
+    for paper, home in find_papers().items():
+        file = home / "README.md"
+        new = insert_report(text := file.read_text(), report_paper(paper, records))
+        if new != text:
+            with atomic(file) as temporary:
+                temporary.write_text(new)
+            yield paper, file
+
+
+def insert_report(text: str, report: str) -> str:
+    """A README with a report between its marks; as it is, where it has none."""
+    first, last = MARKS
+    return re.sub(f"{re.escape(first)}.*?{re.escape(last)}", lambda _: first + report + last, text, flags=re.DOTALL)
+
+
+def report_paper(paper: str, records: list[JudgedRecord]) -> str:
+    """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds (and
+    deviations). Below them the hours that were spent, and the choices that were tried."""
+    known = load_experiments(paper)["datasets"]
+    groups: dict[tuple[str, str], dict[int, JudgedRecord]] = {}
+    for each in records:
+        if not each.reason and parse(each.record.content["dataset"])[0] in known:
+            data, method, seed = each.key.split("/")
+            data = re.sub(rf"\+draw={seed[1:]}(?=\+|$)", "", data)  # a draw of its own, as draw=seed says
+            groups.setdefault((data, method), {})[each.record.content["seed"]] = each
+    if not groups:
+        return "Nothing yet.\n"
+    counted = {name: [own[seed] for seed in range(count_seeds(own))] for name, own in groups.items()}
+    accuracies = {name: measure_accuracies(own) for name, own in counted.items()}
+    columns = list(dict.fromkeys(metric for own in accuracies.values() for metric in own))
+    lines = [["data set", "method", "seeds", *columns], ["---"] * (3 + len(columns))]
+    for name in sorted(groups, key=lambda name: (-len(groups[name]), name)):
+        cells = [accuracies[name].get(column, "–") for column in columns]
+        lines.append([*(f"`{part}`" for part in name), describe_seeds(groups[name]), *cells])
+    every = [each for own in groups.values() for each in own.values()]
+    text = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([*text, "", describe_hours(every), *describe_choices(paper, every)]) + "\n"
+
+
+def count_seeds(seeds: Collection[int]) -> int:
+    """How many seeds count: those from 0 on, up to the first that is missing."""
+    return next(seed for seed in itertools.count() if seed not in seeds)
+
+
+def describe_seeds(seeds: Collection[int]) -> str:
+    """``0, 1, 2``; of seeds that do not count: ``0; not 2, as 1 is missing``."""
+    count = count_seeds(seeds)
+    others = ", ".join(str(seed) for seed in sorted(seeds) if seed > count)
+    counted = ", ".join(map(str, range(count)))
+    return f"{counted or 'none'}; not {others}, as {count} is missing" if others else counted
+
+
+def describe_hours(records: list[JudgedRecord]) -> str:
+    """How many hours training has taken on each device, and where the hours of what is open are listed."""
+    hours = Counter[str]()
+    for each in records:
+        hours[each.record.content["machine"]["device"]] += each.record.content["run"]["seconds"] / 3600
+    spent = ", ".join(f"{value:.1f} hours on {device}" for device, value in sorted(hours.items()))
+    return (
+        "Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
+        f"Stage 2 of these runs took {spent}, from start to end. "
+        "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
+    )
+
+
+def describe_choices(paper: str, records: list[JudgedRecord]) -> list[str]:
+    """A line for each choice that the paper leaves open: which runs were made of it; nothing for a paper without."""
+    choices = read_choices(load_experiments(paper))
+    if not choices:
+        return []
+    lines = ["", "| choice that the paper leaves open | source | runs of it |", "| --- | --- | --- |"]
+    for choice in choices:
+        tried = list_tried(choice, [each.key for each in records])
+        lines.append(f"| `{choice.name}` | {choice.source} | {', '.join(f'`{key}`' for key in tried) or 'none yet'} |")
+    said = f"A choice explains a number from {SEEDS} seeds on: the scorecard of `make verdicts` says which."
+    return [*lines, "", said]
+
+
+def measure_accuracies(records: list[JudgedRecord]) -> dict[str, str]:
+    """``95.4 (1.0)``, in percent, mean and deviation over seeds, by metric: of all test samples; of probes, with the
+    first share of labels."""
+    values = [each.record.metrics()["best"] for each in records]
+    found: dict[tuple[str, str], str] = {}
+    for key in values[0] if values else ():
+        split, metric, _ = key
+        if split.startswith("test") and metric in METRICS and (split, metric) not in found:
+            own = 100 * np.array([each.get(key, np.nan) for each in values])
+            spread = f" ({own.std(ddof=1):.1f})" if len(own) > 1 else ""
+            found[split, metric] = f"{own.mean():.1f}{spread}"
+    return {f"{split.replace('_', ' ')}: {metric.replace('_', ' ')}": text for (split, metric), text in found.items()}
