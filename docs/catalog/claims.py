@@ -24,7 +24,7 @@ INTRODUCTION = (
     "[Reading the results](../reading_results.md) explains the verdicts, [How often verdicts are wrong]"
     "(../error_rates.md) their error rates, and [Changed verdicts](changed_verdicts.md) what those rules changed."
 )
-FORMAT = PACKAGE / "reporting/claims/claim_format.py"
+FORMAT = PACKAGE / "evidence/claims/claim_format.py"
 OUTCOMES = (AS_PRINTED, CONTRADICTED, NOT_PRINTED, NOT_EXECUTED)
 
 
