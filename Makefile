@@ -25,7 +25,6 @@ verdicts: $(VENV)/ready ## no training: tables and scorecard from what the ledge
 smoke: $(VENV)/ready ## does it work here? one method, one seed (config/smoke.yaml)
 	$(RUN) snakemake --configfile config/smoke.yaml
 	@$(RUN) despur show results/runs/colored_digits/jtt/s0 && despur summary --configfile config/smoke.yaml
-	@echo "It works. A figure to look at: results/smoke/papers/cnc/figure_5.png. The whole bundled run: make."
 
 environment: $(VENV)/ready ## .venv with exactly the locked packages
 	@echo "The environment is ready: . $(VENV)/bin/activate"

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from project import SOURCE
 
 from despur.cli.rows import format_json
-from despur.cli.summary import summarize_run
+from despur.cli.summary import NEXT, summarize_run
 from despur.reporting.pages.scorecard_counts import COLUMNS
 from despur.specs.settings import SettingError
 
@@ -40,7 +41,7 @@ def test_numbers_and_claims_are_counted_apart_and_a_number_on_two_data_sets_once
     claims = [("holds", True), ("holds", True), ("undecided", True), ("fails", False), ("not run here", False)]
     scorecard(numbers, claims)
     lines = list(summarize_run(Path("config.yaml")))
-    assert lines[0].startswith("Tables and figures: results/own/papers.")
+    assert lines[0] == "Made: 0 tables and figures, below results/own/papers. Pages: "
     assert lines[1] == (
         "Verdict: printed numbers: 1 agree, 1 differ (1 of 2 compared numbers of trained models agree, "
         "0 are explained by a choice, 1 open; different measurements: 1); claims on the papers' own data: 1 fail; "
@@ -61,8 +62,18 @@ def test_what_is_not_judged_is_said(scorecard):
 def test_with_too_few_seeds_it_is_said_how_many_are_needed(scorecard, seeds, few):
     scorecard([], [("undecided", True)])
     Path("config.yaml").write_text(f"papers: [cnc]\ndatasets: {{}}\noutputs: results/own\nseeds: {seeds}\n")
-    said = list(summarize_run(Path("config.yaml")))[2:]
-    assert ["need 3 seeds" in line and f"this run has {few}." in line for line in said] == [True] * (few > 0)
+    _, meaning, following = summarize_run(Path("config.yaml"))
+    assert (f"a verdict needs 3 seeds, and this run has {few}" in meaning) == (few > 0)
+    assert ("config/three_seeds.yaml" in following) == (few > 0)
+
+
+def test_it_is_said_what_to_type_next(scorecard):
+    scorecard([], [])
+    Path("mine.yaml").write_text("papers: [cnc]\ndatasets: {}\noutputs: results/own\nseeds: 1\n")
+    assert list(summarize_run(Path("mine.yaml")))[2] == (
+        "Next: write seeds: 3 in mine.yaml, then make CONFIG=mine.yaml"
+    )
+    assert {file for file in NEXT if not (SOURCE / file).exists()} == set()
 
 
 def test_without_a_scorecard_it_is_said_how_to_make_it(scorecard):

@@ -6,7 +6,7 @@ import yaml
 
 from despur.orchestration import artifact_files, configuration, experiments, targets
 from despur.orchestration.artifact_files import format_label, list_artifacts, list_inputs, list_outputs
-from despur.orchestration.configuration import check_configuration
+from despur.orchestration.configuration import check_configuration, load_configuration
 from despur.orchestration.experiments import (
     ArtifactRun,
     list_artifact_runs,
@@ -163,7 +163,15 @@ def test_the_words_of_an_artifact_s_name_say_what_is_made(toy):
     assert [Path(file).suffix for file in list_outputs(CONFIG, "toy", "figure_1")] == [".png", ".csv", ".pdf"]
     assert [Path(file).suffix for file in list_outputs(CONFIG, "toy", "table_1")] == [".html", ".csv", ".md", ".tex"]
     assert set(list_artifacts(CONFIG, "toy")) == {"table_1", "figure_2", "projections"}
-    assert list_artifacts(CONFIG | {"datasets": {}}, "toy") == ["table_1"]
+
+
+def test_what_has_no_runs_in_a_configuration_is_not_made(toy):
+    assert list_artifacts(CONFIG | {"datasets": {}}, "toy") == []
+
+
+def test_the_smallest_configuration_makes_what_its_one_run_fills():
+    made = list_artifacts(load_configuration(REPOSITORY / "config/smoke.yaml"), "cnc")
+    assert made == ["table_1", "figure_5", "figure_theorem_3_1", "prose", "claims"]
 
 
 def test_the_runs_of_an_artifact_are_changed_where_they_stand(toy):
@@ -351,4 +359,4 @@ def test_a_path_that_nothing_makes_is_refused_with_a_reason(path, message):
     ],
 )
 def test_other_words_of_a_command_line_are_not_looked_at(path):
-    targets.check_target({"outputs": "results"}, Path(path))
+    targets.check_target(load_configuration(REPOSITORY / "config.yaml"), Path(path))

@@ -41,6 +41,12 @@ def test_what_a_rule_makes_is_not_refused():
     check_targets(["cnc", "results/scorecard.html", "results/runs/erm/s0/metrics.csv"], NAMES, OUTPUTS, is_made)
 
 
+def test_a_table_without_runs_in_a_configuration_says_so():
+    config = {"papers": ["cnc"], "datasets": {}, "outputs": "results", "seeds": 1}
+    with pytest.raises(SettingError, match="table_1 of cnc has no runs in this configuration: see its datasets"):
+        check_words(config, ["results/papers/cnc/table_1.md"])
+
+
 def test_values_of_options_of_a_report_may_have_old_names():
     words = ["results/papers/cnc/table_9.md"]
     with pytest.raises(SettingError, match="unknown artifact"):

@@ -1,6 +1,6 @@
 """``despur summary``: what the run of a configuration made, where it is, and the verdict in one line."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from despur.cli.rows import Row
@@ -14,31 +14,40 @@ TITLES = {
     "substitute": "claims on substitute data",
 }
 WORDS = {"agrees": "agree", "differs": "differ", "holds": "hold", "fails": "fail"}
+NEXT = {  # what to type after the run of a configuration with too few seeds to decide anything
+    Path("config/smoke.yaml"): "make runs all five papers on bundled data",
+    Path("config.yaml"): "make CONFIG=config/three_seeds.yaml runs the same with three seeds",
+}
 COUNTED = ("agrees", "differs", "too noisy", "holds", "fails", "undecided")
 
 
 def summarize_run(configfile: Path) -> Iterator[str]:
-    """what the run of a configuration made, where it is, and the verdict in one line"""
+    """what the run of a configuration made, the verdict in one line, and what to type next"""
+    from despur.evidence.statistics.contrasts import SEEDS
+    from despur.reporting.pages import tally
+
     config = configuration.load_configuration(configfile)
     outputs = Path(config["outputs"])
     scorecard = outputs / "scorecard.csv"
     if not scorecard.exists():
         raise SettingError(f"{scorecard} is not there: make it with snakemake --configfile {configfile}")
     pages = [file for name in ("scorecard", "report", "explorer") if (file := outputs / f"{name}.html").exists()]
-    yield f"Tables and figures: {outputs / 'papers'}. Pages: {', '.join(map(str, pages))}"
-    yield count_scorecard(scorecard)
-    yield from describe_seeds(chunk_seeds(config["seeds"], 1))
-
-
-def describe_seeds(seeds: Sequence[str]) -> Iterator[str]:
-    """What to do where there are too few seeds to decide anything; nothing where there are enough."""
-    from despur.evidence.statistics.contrasts import SEEDS
-
-    if (given := sum(len(parse_seeds(chunk)) for chunk in seeds)) < SEEDS:
+    made = sum(len(tally.list_made_artifacts(config, paper)) for paper in config["papers"])
+    yield f"Made: {made} tables and figures, below {outputs / 'papers'}. Pages: {', '.join(map(str, pages))}"
+    seeds = sum(len(parse_seeds(chunk)) for chunk in chunk_seeds(config["seeds"], 1))
+    verdicts = count_scorecard(scorecard)
+    decided = any(
+        verdicts.values[what][word] for what in TITLES.values() for word in verdicts.values[what] if word != "undecided"
+    )
+    if seeds >= SEEDS or decided:
+        yield verdicts
+        yield f"Next: open {scorecard.with_suffix('.html')}; despur show FOLDER prints what a run measured"
+    else:
         yield (
-            f"Claims need {SEEDS} seeds, and numbers, too; this run has {given}. "
-            f"The bundled run with {SEEDS}: make CONFIG=config/three_seeds.yaml. Of others: seeds: {SEEDS} in the file."
+            "It means: every step works here, from data to pages. It says nothing about a paper: "
+            f"a verdict needs {SEEDS} seeds, and this run has {seeds}"
         )
+        yield f"Next: {NEXT.get(configfile, f'write seeds: {SEEDS} in {configfile}, then make CONFIG={configfile}')}"
 
 
 def count_scorecard(scorecard: Path) -> Row:

@@ -84,13 +84,9 @@ def spell_folder(paper: str) -> Path:
 
 
 def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
-    """What this configuration makes of a paper, in the order of its experiments.yaml: all tables, and the figures that
-    have runs."""
-    return [
-        name
-        for name in load_experiments(paper)["artifacts"]
-        if find_script(name) == TABLE or list_artifact_runs(config, paper, name)
-    ]
+    """What this configuration makes of a paper, in the order of its experiments.yaml: the tables and figures that have
+    runs."""
+    return [name for name in load_experiments(paper)["artifacts"] if list_artifact_runs(config, paper, name)]
 
 
 def sort_for_report(paper: str) -> list[str]:

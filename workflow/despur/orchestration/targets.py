@@ -28,12 +28,16 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
     paper = path.parent.name
     if path.parent.parent == Path(config["outputs"]) / "papers":
         known = {
-            Path(file).stem
+            Path(file).stem: name
             for name in load_experiments(paper)["artifacts"]
             for file in artifact_files.list_outputs(config, paper, name)
         }
         if path.stem not in known:
             raise unknown(f"artifact of {paper}", path.stem, known)
+        if paper in config["papers"] and known[path.stem] not in artifact_files.list_artifacts(config, paper):
+            raise SettingError(
+                f"{path.stem} of {paper} has no runs in this configuration: see its datasets, methods and sweep"
+            )
     elif path.parts[:2] in [("results", stage) for stage in STAGES]:
         result = locate_result(path)
         if not (result.datasets if result.stage == "data" else result.runs()) or path == result.folder:

@@ -83,7 +83,7 @@ def list_made_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
         return []
     return [
         name
-        for name in experiments.load_experiments(paper)["artifacts"]
+        for name in artifact_files.list_artifacts(config, paper)
         if all(Path(f).exists() for f in artifact_files.list_outputs(config, paper, name))
     ]
 
