@@ -80,6 +80,12 @@ def test_every_printed_number_appears_once_with_a_unit_and_a_place(paper):
     assert set(table["artifact"]) <= set(experiments.load_experiments(paper)["artifacts"])
 
 
+def test_a_number_belongs_to_the_table_that_compares_it_not_to_a_figure_that_draws_it():
+    printed = tally.list_printed("domain_temperature")
+    grids = printed[printed["place"].isin([f"Table {i}" for i in range(3, 9)])]
+    assert len(grids) == 240 and set(grids["artifact"]) == {"table_3_8"}
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_without_runs_nothing_is_compared_and_nothing_holds(paper, outputs):
     numbers, claims = tally.gather_numbers(outputs, paper), tally.gather_claims(outputs, paper)

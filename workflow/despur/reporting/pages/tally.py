@@ -21,13 +21,14 @@ OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "
 
 def list_printed(paper: str) -> pd.DataFrame:
     """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row
-    each, with its unit, its place in the paper and the artifact that shows it."""
+    each, with its unit, its place in the paper and the table here
+    that compares it."""
     artifacts, tables = experiments.load_experiments(paper)["artifacts"], []
     shown_by = {
         Path(file).stem: name
         for name, here in artifacts.items()
         for file in here.get("reads", [])
-        if file.startswith("reported/")
+        if file.startswith("reported/") and artifact_files.find_script(name) == artifact_files.TABLE
     }
     for file in sorted((experiments.find_paper(paper) / "reported").glob("*.csv")):
         table = pd.read_csv(file, dtype={"setting": str})
