@@ -37,7 +37,7 @@ report: "workflow/report/workflow.rst"
 
 # Snakemake makes tables and figures itself: the jobs that it starts elsewhere need not know them, and so start faster.
 # Where this is a module of another workflow, rules of that one may name them.
-if workflow.is_main_process or is_module():
+if workflow.is_main_process or IS_MODULE:
 
     include: "workflow/rules/papers.smk"
     include: "workflow/rules/report.smk"

@@ -157,6 +157,8 @@ BAD_CONFIGS = {
     "unknown data set": ("datasets: {cmnist: colored_digit}", "'colored_digit'", "did you mean colored_digits"),
     "unknown method": ("methods: [cncc]", "methods", "'cncc'", "did you mean cnc"),
     "wrong type": ("seeds: many", "seeds", "many", "how many seeds"),
+    "a key twice": ("seeds: 1\nseeds: 2", "bad.yaml: the key 'seeds' stands in line 1 and again in line 2"),
+    "minutes": ("seeds: 1:30", "bad.yaml: '1:30' in line 1", "YAML"),
     "backward chunk": ('seeds: ["2-1"]', "s2-1", "last seed must come after the first"),
     "a seed twice": ('seeds: ["0-2", "2-3"]', "seeds", "twice"),
     "unknown method of the matrix": (

@@ -266,3 +266,9 @@ def test_a_reader_that_has_enough_ends_it_quietly(here):
     ended = subprocess.run([sys.executable, "-m", "despur", "list", "claims"], stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
     assert ended.stderr == b""
+
+
+def test_a_path_that_cannot_be_is_said_in_short():
+    with pytest.raises(SettingError) as caught:
+        next(explain("results/runs/colored_digits/erm/s" + 5000 * "9"))
+    assert len(str(caught.value)) < 300

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -105,3 +106,9 @@ def test_choices_change_the_charts_in_a_browser(runs):
         page.get_by_text("None of the chosen methods has this metric").wait_for()
         browser.close()
     assert said == []
+
+
+@pytest.mark.parametrize("name", [".", "/", "results"])
+def test_a_folder_is_refused_by_the_name_that_was_typed(runs, name):
+    with pytest.raises(InputError, match=f"^{re.escape(name)} is a folder"):
+        list(explore.explore([], Path(name)))

@@ -37,6 +37,7 @@ def test_a_path_is_spelled_canonically_with_defaults_dropped_and_seeds_in_chunks
     [
         ("cncc", "colored_digits", [], "1", "unknown method 'cncc'; did you mean cnc"),
         ("cnc", "colored_digit", [], "1", "unknown data set 'colored_digit'; did you mean colored_digits"),
+        ("cnc", "", [], "1", "unknown data set ''"),
         ("cnc", "colored_digits", ["temprature=1"], "1", "'temprature'; did you mean temperature"),
         ("cnc", "colored_digits", ["temperature=-1"], "1", "temperature=-1: must be a number above 0"),
         ("cnc", "colored_digits", ["temperature"], "1", "--set temperature: must be key=value"),
@@ -105,3 +106,9 @@ def test_the_shell_is_offered_commands_and_names_that_exist(monkeypatch):
     assert {"run ", "show "} <= {f"{word.strip()} " for word in offers("despur ")}
     assert {word.strip() for word in offers("despur run cn")} == {"cnc"}
     assert {word.strip() for word in offers("despur run cnc --data colored")} == {"colored_digits"}
+
+
+def test_an_empty_path_is_refused_by_the_name_of_its_option(capsys):
+    with pytest.raises(SystemExit):
+        main.build_parser().parse_args(["explore", "--output", ""])
+    assert "argument --output: '' names no file or folder" in capsys.readouterr().err

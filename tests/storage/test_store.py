@@ -1,9 +1,12 @@
 import errno
 import json
 import os
+import socket
+import stat
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -114,6 +117,49 @@ def test_an_input_that_cannot_be_read_is_not_said_to_be_a_disk_that_cannot_be_wr
     with pytest.raises(InputError, match=r"^a\.jpg cannot be used"), atomic(tmp_path / "inputs.npy"):
         raise InputError("a.jpg cannot be used") from PermissionError(errno.EACCES, os.strerror(errno.EACCES), "a.jpg")
     assert files(tmp_path) == []
+
+
+def make_folder(path):
+    path.mkdir()
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as own:
+        own.bind(str(path))
+
+
+def make_device(path):
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("only root makes devices")
+
+
+SPECIAL = {"folder": make_folder, "pipe": os.mkfifo, "socket": make_socket, "device": make_device}
+
+
+@pytest.mark.parametrize("make", SPECIAL.values(), ids=SPECIAL)
+@pytest.mark.parametrize("linked", [False, True], ids=["itself", "a link to it"])
+def test_what_is_no_regular_file_is_not_replaced(tmp_path, monkeypatch, make, linked):
+    monkeypatch.chdir(tmp_path)  # the name of a socket is short
+    make(Path("special"))
+    Path("link").symlink_to("special")
+    before = os.lstat("special")
+    name = "link" if linked else "special"
+    with pytest.raises(InputError, match=f"^{name} is a .*, and only a file is written over"), atomic(Path(name)):
+        pytest.fail("the block does not run")
+    after = os.lstat("special")
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode) and Path("link").is_symlink()
+    assert files(tmp_path) == ["link", "special"]
+
+
+@pytest.mark.parametrize("name", ["file/below", "a" * 300, "/proc/nowhere/x"])
+def test_a_place_where_no_file_can_be_is_named(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("mine")
+    with pytest.raises(InputError, match=rf"^{name} cannot be written: .*\. Choose another name"), atomic(Path(name)):
+        pytest.fail("the block does not run")
+    assert files(tmp_path) == ["file"] and Path("file").read_text() == "mine"
 
 
 KILLED = """

@@ -30,7 +30,15 @@ from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
 from despur.storage.interrupts import interrupt_work
 
-PATH: dict[str, Any] = {"type": Path}
+
+def read_path(text: str) -> Path:
+    """A path that somebody typed. Raises ArgumentTypeError for an empty one, which Python takes for this folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' names no file or folder")
+    return Path(text)
+
+
+PATH: dict[str, Any] = {"type": read_path}
 COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the work, and its arguments
     "run": (
         run.run_method,

@@ -12,6 +12,7 @@ from snakemake.logging import logger
 from despur.orchestration import artifact_files, configuration, experiments, jobs, matrix, resources, targets
 from despur.specs import paths
 from despur.specs.settings import SettingError
+from despur.specs.yaml_files import load_file
 from despur.storage.digest import cache_key, script_digest
 
 
@@ -21,7 +22,14 @@ def refuse(error):
     sys.exit(1)
 
 
+# Whether another workflow includes the Snakefile, which includes this file, or uses it as a module.
+IS_MODULE = len(workflow.included_stack) > 2
+
+
 try:  # a job's own Snakemake does not check again what the one that started it has checked
+    if workflow.is_main_process and not IS_MODULE:
+        for file in (*workflow.overwrite_configfiles, *workflow.configfiles):
+            load_file(Path(os.path.relpath(file)))  # of a key that stands twice, Snakemake takes the last
     complete = configuration.complete_configuration(config, check=workflow.is_main_process)
     config.clear()
     config.update(complete)
@@ -30,15 +38,10 @@ except SettingError as error:
     refuse(error)
 
 
-def is_module():
-    """Whether another workflow includes this one or uses it as a module. Called by the Snakefile itself."""
-    return len(workflow.included_stack) > 1
-
-
 def refuse_unknown_targets():
     """One message with the nearest name for a target that nothing makes. Called when all rules are known, but not where
     another workflow has rules of its own."""
-    if is_module() or not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
+    if IS_MODULE or not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
         return
     from snakemake.cli import get_argument_parser
 

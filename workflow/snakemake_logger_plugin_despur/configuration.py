@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from despur.orchestration.configuration_files import load_file, refuse_oversized, within
+from despur.orchestration.configuration_files import refuse_oversized, within
 from despur.specs.settings import SettingError
+from despur.specs.yaml_files import load_file
 
 SIGNS = "Config file", "load_configfile", "update_config"  # of Snakemake's message, of its tracebacks
 OPTIONS = "--configfile", "--configfiles"

@@ -30,13 +30,14 @@ def explain(path: str) -> Iterator[str]:
         return
     result = locate_result(path)
     folder = Path("results") / result.folder.relative_to(result.root)
+    settings = list(explain_settings(result))  # first: a name that cannot be is refused before anything is said
     state = "made" if (result.folder / "about.json").exists() else "not made yet"
     yield f"{folder}: {STAGES[result.stage]} ({state})"
     if inputs := list_input_folders(result):
         yield "reads    " + ", ".join(str(Path("results") / each.folder.relative_to(each.root)) for each in inputs)
     for i, line in enumerate(list_users(folder) or ["no table or figure of a configuration"]):
         yield f"{'' if i else 'shown by':8} {line}"
-    yield from explain_settings(result)
+    yield from settings
 
 
 def list_users(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from despur.cli.metrics import find_headline
 from despur.specs.declarations import PACKAGE
+from despur.storage.disk import refuse_special
 from despur.storage.finished_runs import find_runs, read_metrics
 from despur.storage.reading import reading
 
@@ -32,6 +33,7 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
 
     from despur.storage.store import atomic
 
+    refuse_special(output)
     folders = find_runs(paths or [EVERY])
     points = pd.concat([load_points(folder) for folder in folders], ignore_index=True)
     points = points.drop_duplicates([*WHICH, "seed"])  # s0 and s0-2 may both be there

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from despur.cli.show import show_run
 from despur.orchestration.experiments import list_run_folders
-from despur.specs.resolution import change_settings
+from despur.specs.resolution import change_settings, resolve
 from despur.specs.settings import SettingError
 
 
@@ -34,6 +34,7 @@ def spell_folders(method: str, data: str, settings: Sequence[str], seeds: str) -
     spelled: a folder for each chunk of seeds. Raises SettingError for a name, value or seeds that cannot be."""
     if wrong := [setting for setting in settings if "=" not in setting]:
         raise SettingError(f"--set {wrong[0]}: must be key=value, such as --set temperature=0.05")
+    resolve("datasets", data)
     dataset, _, own = data.partition("+")
     return list_run_folders(
         change_settings(dataset, own) if own else dataset, "+".join([method, *settings]), read_seeds(seeds)

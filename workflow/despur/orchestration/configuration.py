@@ -11,7 +11,6 @@ from despur.orchestration import experiments, matrix
 from despur.orchestration.configuration_files import (
     expand,
     list_files,
-    load_file,
     load_merged,
     refuse_oversized,
     refuse_unknown,
@@ -24,6 +23,7 @@ from despur.specs.names import parse, shorten, show_text, unknown
 from despur.specs.paths import KINDS, chunk_seeds, split_stage
 from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
+from despur.specs.yaml_files import load_file
 
 SCHEMA = PACKAGE.parent / "schemas/config.schema.yaml"
 Validator = validators.extend(Draft202012Validator, type_checker=Draft4Validator.TYPE_CHECKER)  # 2.0 is no integer

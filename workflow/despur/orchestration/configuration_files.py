@@ -1,15 +1,13 @@
 """The files of a configuration: loaded and merged, with what they include. Their names are not checked here."""
 
-import errno
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from despur.specs.names import shorten, show_text, unknown
 from despur.specs.settings import SettingError
+from despur.specs.yaml_files import load_file
 
 LARGEST = 10**18
 MOST_VALUES = 100_000  # of a configuration, with what it includes; those of config/ have some hundreds
@@ -39,41 +37,6 @@ def load_merged(file: Path) -> dict[str, Any]:
     """A file as Snakemake takes it: one that names papers and data sets stands alone, any other changes config.yaml."""
     own = load_file(file)
     return own if {"papers", "datasets"} <= set(own) else _merged(load_file(Path("config.yaml")), own)
-
-
-def load_file(file: Path) -> dict[str, Any]:
-    """What a YAML file says, not checked."""
-    name = show_text(str(file))
-    try:
-        if file.exists() and not file.is_file():
-            raise OSError(errno.EINVAL, "it is no file")
-        loaded = yaml.safe_load(file.read_text()) or {}
-    except RecursionError:
-        raise SettingError(f"{name} cannot be read: too many brackets in brackets") from None
-    except OSError as error:
-        raise SettingError(f"{name} cannot be read: {error.strerror}") from None
-    except (ValueError, yaml.YAMLError) as error:  # ValueError: no text, a number or date that cannot be
-        place = _locate(error, file).replace("<unicode string>", name).replace("<byte string>", name)
-        shown = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in place)
-        raise SettingError(f"{name} cannot be read: {shown}") from None
-    if not isinstance(loaded, dict):
-        raise SettingError(f"{name}: must be keys with values, as in config.yaml")
-    return loaded
-
-
-def _locate(error: ValueError | yaml.YAMLError, file: Path) -> str:
-    """What is wrong with a YAML file, with its line; of a letter that YAML does not allow, PyYAML says the position."""
-    if isinstance(error, UnicodeDecodeError):
-        before, wrong = (
-            error.object[: error.start].decode(),
-            f"byte {error.object[error.start]:#04x} is no text in UTF-8",
-        )
-    elif isinstance(error, yaml.reader.ReaderError):
-        before, wrong = file.read_text()[: error.position], f"YAML does not allow the letter {error.character:#06x}"
-    else:
-        return str(error)
-    lines = before.split("\n")
-    return f'{wrong}\n  in "<unicode string>", line {len(lines)}, column {len(lines[-1]) + 1}'
 
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:

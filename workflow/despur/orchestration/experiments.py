@@ -36,13 +36,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from despur.specs.extensions import list_extensions
 from despur.specs.names import parse, unknown
 from despur.specs.paths import KINDS, ResultPath, chunk_seeds, chunk_size, split_stage
 from despur.specs.resolution import change_settings, check_length, resolve
 from despur.specs.settings import SettingError
+from despur.specs.yaml_files import load_file
 
 PAPERS = Path(__file__).parents[2] / "papers"
 REFERENCE = Path("results/reference")  # what full runs measured: kept in the project
@@ -101,7 +100,7 @@ def find_paper(paper: str) -> Path:
 @cache
 def load_experiments(paper: str) -> dict[str, Any]:
     """A paper's experiments.yaml. Raises SettingError for a paper that has no folder."""
-    return yaml.load((find_paper(paper) / "experiments.yaml").read_text(), yaml.CSafeLoader)
+    return load_file(find_paper(paper) / "experiments.yaml")
 
 
 def list_substitutes(config: Mapping[str, Any], paper_dataset: str) -> list[str]:

@@ -10,14 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from despur.metrics import RESAMPLES
 from despur.orchestration.experiments import REFERENCE
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
+from despur.specs.yaml_files import load_file
 
 FACTS = Path(__file__).parents[2] / "resources.yaml"
 PROFILE = FACTS.parent.parent / "profiles/slurm/profile.yaml"
@@ -26,7 +25,7 @@ TRAINED = ("stage1", "runs")
 
 @cache
 def load_estimates() -> dict[str, Any]:
-    return yaml.safe_load(FACTS.read_text())
+    return load_file(FACTS)
 
 
 def find_estimate(kind: str, name: str) -> Mapping[str, float]:
@@ -173,7 +172,7 @@ def estimate_elapsed_seconds(result: ResultPath, device: str = "gpu") -> float:
 
 def load_retries() -> int:
     """How often profiles/slurm tries a job again."""
-    return yaml.safe_load(PROFILE.read_text()).get("retries", 0)
+    return load_file(PROFILE).get("retries", 0)
 
 
 @cache

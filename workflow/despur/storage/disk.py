@@ -5,8 +5,38 @@ import fcntl
 import glob
 import os
 import shutil
+import tempfile
 from contextlib import suppress
 from pathlib import Path
+
+from despur.storage.reading import InputError
+
+# What the system says of a name that cannot be a file's, or of a place where no file can be.
+NO_PLACE = (
+    *(errno.EEXIST, errno.EINVAL, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG),
+    *(errno.ENOENT, errno.ENOTDIR, errno.EPERM),
+)
+
+
+def refuse_special(path: Path) -> None:
+    """Raises InputError for a path that a file would replace although it is no regular file: a folder, a device, a
+    pipe."""
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "a device, a pipe or a socket"
+        raise InputError(f"{path} is {kind}, and only a file is written over: choose another name")
+
+
+def create_temporary(path: Path) -> tuple[int, str]:
+    """A new file beside ``path``: its descriptor and its name. Raises InputError where no file can be of this name."""
+    try:
+        refuse_special(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(path)
+        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    except OSError as error:
+        if error.errno not in NO_PLACE:
+            raise
+        raise InputError(f"{path} cannot be written: {error.strerror}. Choose another name or place") from error
 
 
 def remove_leftovers(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from despur.storage.disk import explain_refusal, is_held, remove_leftovers
+from despur.storage.disk import create_temporary, explain_refusal, is_held
 from despur.storage.reading import InputError as InputError
 from despur.storage.reading import reading
 
@@ -26,12 +25,10 @@ ROWS = 512  # of a data set's inputs that are made and written at once
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """A temporary path beside ``path`` that replaces it only if the block succeeds. Raises InputError where the disk
-    takes no more."""
+    takes no more, and for what exists and is no regular file."""
     temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(path)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+        handle, name = create_temporary(path)
         temporary = Path(name)
         with os.fdopen(handle) as lock:
             is_held(lock.fileno())

@@ -73,13 +73,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from despur.evidence.claims.read_formulas import read_group
 from despur.evidence.statistics.formulas import DEFAULTS, Formulas, read_margin
 from despur.evidence.statistics.levels import Levels
 from despur.specs.names import unknown
 from despur.specs.settings import SettingError
+from despur.specs.yaml_files import load_file
 
 FILE_KEYS = ("defaults", "printed", "claims")
 REQUIRED = ("name", "statement", "place", "artifact", "datasets")
@@ -159,7 +158,7 @@ class Claim:
 def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
     """The claims of a file, and how the paper's tables call what they measure; none where there is no such file.
     Raises SettingError for unknown or missing keys."""
-    text = (yaml.load(file.read_text(), yaml.CSafeLoader) if file.exists() else None) or {"claims": []}
+    text = (load_file(file) if file.exists() else {}) or {"claims": []}
     for key in set(text) - set(FILE_KEYS):
         raise unknown(f"{file}: key", key, FILE_KEYS)
     defaults = text.get("defaults", {})
