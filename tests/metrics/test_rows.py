@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from despur.metrics.probes import standardize
-from despur.metrics.rows import measure_representations
+from despur.metrics.rows import measure_accuracies, measure_representations
 from despur.storage.store import Dataset
 
 
@@ -39,7 +40,7 @@ def test_standardized_companions_do_not_depend_on_the_scale_of_dimensions():
     dataset, z = cases()
     found, scaled = measured(dataset, z), measured(dataset, z * [1e-3, 7, 0.01, 1] + [5, 0, -1, 2])
     for companion, plain in COMPANIONS.items():
-        assert scaled[companion] == pytest.approx(found[companion], rel=1e-4)
+        assert scaled[companion] == pytest.approx(found[companion], rel=1e-6)
         assert np.abs(scaled[plain] - found[plain]).max() > 0.02
 
 
@@ -50,3 +51,19 @@ def test_on_standardized_inputs_companions_are_the_plain_metrics():
     for companion, plain in COMPANIONS.items():
         assert found[companion] == pytest.approx(found[plain], rel=1e-6)
         assert raw[companion] == pytest.approx(found[plain], rel=1e-6)
+
+
+def test_the_worst_class_and_the_mean_of_classes_are_scikit_learns():
+    dataset, _ = cases()
+    rows = dataset.rows("test")
+    dataset.groups = np.eye(6, dtype=bool)[3 * dataset.y + dataset.table["a"].to_numpy()]
+    dataset.about["groups"] = list("abcdef")
+    codes = (np.random.default_rng(1).random(len(rows)) < 0.2 + 0.3 * dataset.y[rows]).astype(int)
+    weights = np.stack([np.ones(len(rows)), np.arange(len(rows)) % 3]).astype(float)
+    found = {metric: value for metric, group, value in measure_accuracies(dataset, rows, codes, weights) if not group}
+    y, predicted = dataset.y[rows], (dataset.y[rows] + codes) % 2
+    for i, own in enumerate(weights):
+        recalls = recall_score(y, predicted, average=None, sample_weight=own)
+        assert found["worst_class_accuracy"][i] == pytest.approx(recalls.min())
+        assert found["balanced_accuracy"][i] == pytest.approx(balanced_accuracy_score(y, predicted, sample_weight=own))
+    assert found["largest_gap"][0] >= found["gap"][0] > 0

@@ -1,6 +1,7 @@
 """Which runs count: those of this machine, else the earliest record; no seed after a gap, no older revision."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,24 @@ def test_records_and_runs_of_an_older_revision_do_not_count(package):
     assert sources.where == {OF(1): str(new)}
     told = {file: reason for file, _, reason in explain_records(sources, {})}
     assert told[old] == "made by revision 1 of methods/erm, which is at 2 today"
+
+
+def test_of_records_with_an_older_revision_of_a_metric_only_that_metric_does_not_count(package):
+    def change(content):
+        for values in (content["metrics"]["best"], content["draws"]):
+            values["test"]["mutual_information_class_half"] = values["test"]["alignment_loss"]
+
+    text = package.read("metrics/information.py")
+    package.write("metrics/information.py", re.sub(r"REVISION = \d+", "REVISION = 7", text))
+    old = rewrite(add(ledger.LEDGER, 0, revisions={"metrics/information": 6}), change)
+    new = rewrite(add(ledger.LEDGER, 1, revisions={"metrics/information": 7}), change)
+    make_here("s2")
+    assert find_sources().where == {OF(0): str(old), OF(1): str(new), OF(2): "results/runs/colored_digits/erm/s2"}
+    for file, expected in ((old, {"alignment_loss"}), (new, {"alignment_loss", "mutual_information_class_half"})):
+        record = ledger.load_record(str(file))
+        assert {metric for _, metric, _ in record.bootstrap_values()} == expected
+        assert {metric for _, metric, _ in record.metrics()["best"]} >= expected
+        assert ("mutual_information_class_half" in str(record.metrics())) == (file == new)
 
 
 def test_a_run_that_meant_something_else_does_not_count():

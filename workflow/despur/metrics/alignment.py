@@ -24,6 +24,7 @@ def _groups(z: Array, a: Array, weights: Array | None) -> list[tuple[Array, Arra
 
 def alignment_loss(z: Array, a: Array, weights: Array | None = None) -> Array:
     """Eq. 4-5 for one class, (...): the largest of the mean Euclidean distances between two groups; NaN for one group.
+    Of a group with more samples than ``ROWS``, so many evenly spaced ones are used.
 
     ``z`` (N,D); ``a`` (N,) names the groups; ``weights`` (...,N): how often each sample counts, by default once.
     """
@@ -54,7 +55,7 @@ def released_alignment_loss(z: Array, a: Array, majority: int) -> tuple[float, i
 
 def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array:
     """Mean cosine similarity between samples of different groups of one class, mean over pairs of groups, (...); NaN
-    for one group.
+    for one group. Of a group with more samples than ``ROWS``, so many evenly spaced ones are used.
 
     ``z`` (N,D); ``a`` (N,) names the groups; ``weights`` (...,N): how often each sample counts, by default once.
     """

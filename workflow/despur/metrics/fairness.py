@@ -9,21 +9,38 @@ from despur.numerics.linear import support_vectors
 from despur.storage.store import Array
 
 
-def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
-    """GAP: root mean square over classes of the difference in true positive rate between attribute values (Eq. 4),
-    (...).
+def tpr_gaps(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
+    """Difference in true positive rate between attribute values of each class that has at least two, (K,...).
 
-    ``predicted``, ``y``, ``a``: (N,). For more than two attribute values: the largest rate minus the smallest. Classes
-    with fewer than two attribute values are left out; NaN if none is left. ``weights`` (...,N): how often each sample
-    counts, by default once."""
+    ``predicted``, ``y``, ``a``: (N,). For more than two attribute values: the largest rate minus the smallest.
+    ``weights`` (...,N): how often each sample counts, by default once."""
     weights = np.ones(len(y)) if weights is None else weights
     gaps = []
     for label in np.unique(y):
         groups = np.stack([(y == label) & (a == value) for value in np.unique(a[y == label])], axis=1)
         if groups.shape[1] > 1:
-            rates = group_accuracies(predicted == label, groups, weights)
-            gaps.append(np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1))
-    return np.sqrt(np.mean(np.square(gaps), axis=0)) if gaps else np.full(weights.shape[:-1], np.nan)
+            gaps.append(spread(group_accuracies(predicted == label, groups, weights)))
+    return np.stack(gaps) if gaps else np.empty((0, *weights.shape[:-1]))
+
+
+def spread(rates: Array) -> Array:
+    """The largest minus the smallest of the rates (...,K) that are defined, (...)."""
+    return np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1)
+
+
+def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
+    """GAP: root mean square of the :func:`tpr_gaps` (Eq. 4), (...); NaN where no class has one."""
+    return root_mean_square(tpr_gaps(predicted, y, a, weights))
+
+
+def root_mean_square(gaps: Array) -> Array:
+    """Over the classes of gaps (K,...): (...); NaN without a class."""
+    return np.sqrt(np.mean(np.square(gaps), axis=0)) if len(gaps) else np.full(gaps.shape[1:], np.nan)
+
+
+def largest(gaps: Array) -> Array:
+    """Over the classes of gaps (K,...): (...); NaN without a class."""
+    return np.max(gaps, axis=0) if len(gaps) else np.full(gaps.shape[1:], np.nan)
 
 
 def leakage(

@@ -27,7 +27,8 @@ def count_samples(dataset: Dataset, rows: Array) -> Iterator[Row]:
 
 
 def measure_accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Array) -> Iterator[Row]:
-    """Accuracies by group and class, their minimum and averages; GAP; with more than five classes, top-5 accuracy.
+    """Accuracies by group and class, their minimum and averages; GAP, and the largest of its gaps; with more than five
+    classes, top-5 accuracy.
     ``codes``: of these rows (despur/metrics/codes.py). The weighted average has the training sizes of the
     class-attribute groups as weights."""
     assert dataset.groups is not None
@@ -42,13 +43,19 @@ def measure_accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Arr
     sizes = class_attribute_groups[dataset.rows("train")].sum(axis=0)
     average = groups.weighted_average(correct, class_attribute_groups[rows], sizes, weights)
     yield "weighted_average_accuracy", "", average
+    of_classes = []
     for label, name in enumerate(dataset.about["classes"]):
         inside = y == label
         if inside.any():
+            of_classes.append(groups.mean(correct[inside].astype(float), weights[:, inside]))
             worst = groups.worst_group_accuracy(correct[inside], member[inside], weights[:, inside])
-            yield "class_average_accuracy", name, groups.mean(correct[inside].astype(float), weights[:, inside])
+            yield "class_average_accuracy", name, of_classes[-1]
             yield "class_worst_group_accuracy", name, worst
-    yield "gap", "", fairness.tpr_gap(np.where(correct, y, -1), y, dataset.table["a"].to_numpy()[rows], weights)
+    yield "worst_class_accuracy", "", np.fmin.reduce(of_classes)
+    yield "balanced_accuracy", "", groups.average_groups(np.stack(of_classes, axis=-1), np.ones(len(of_classes)))
+    gaps = fairness.tpr_gaps(np.where(correct, y, -1), y, dataset.table["a"].to_numpy()[rows], weights)
+    yield "gap", "", fairness.root_mean_square(gaps)
+    yield "largest_gap", "", fairness.largest(gaps)
     if len(dataset.about["classes"]) > FEW:
         yield "top5_accuracy", "", groups.mean((codes < FEW).astype(float), weights)
 

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.ledger.standing import explain_revisions, find_revisions
-from despur.evidence.runs.run_files import METRICS, find_run
+from despur.evidence.runs.run_files import METRICS
 from despur.orchestration import configuration
 from despur.orchestration.experiments import REFERENCE
 from despur.specs.paths import ResultPath, Run, locate_result
@@ -86,7 +86,7 @@ def compare_digits(kept: Mapping[str, Any], now: Mapping[str, Any], here: Mappin
     """A line on how many runs were kept and are as then; lines on those that are not. Raises InputError where runs
     differ from those that were kept on such a machine (``here``)."""
     known = {key: own for key, own in kept["runs"].items() if key in now}
-    older = {key for key, own in known.items() if explain_revisions(find_run(key), own["revisions"])}
+    older = {key for key, own in known.items() if explain_revisions(now[key]["revisions"], own["revisions"])}
     other = [key for key, own in known.items() if key not in older and own["digest"] != now[key]["digest"]]
     exact = len(known) - len(older) - len(other)
     yield f"{len(known)} of {len(now)} runs as recorded: {exact} to the digit"

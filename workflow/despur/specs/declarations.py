@@ -96,17 +96,30 @@ def read_declarations(kind: str, name: str) -> dict[str, Any]:
     return found
 
 
+def read_constant(file: Path, name: str) -> Any:
+    """The number or text that a file of the package gives this name at its top, or None; the file is not run."""
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+            return node.value.value if isinstance(node.value, ast.Constant) else ...
+    return None
+
+
 @cache
 def revision(file: Path) -> int:
     """The REVISION that a file of the package declares at its top, 1 where it declares none: raised when its
     numbers change."""
-    for node in ast.parse(file.read_text()).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "REVISION":
-            value = node.value.value if isinstance(node.value, ast.Constant) else None
-            if type(value) is int and value >= 1:
-                return value
-            raise settings.SettingError(f"{file}: REVISION must be a whole number, 1 or above")
-    return 1
+    value = read_constant(file, "REVISION")
+    if value is not None and (type(value) is not int or value < 1):
+        raise settings.SettingError(f"{file}: REVISION must be a whole number, 1 or above")
+    return value or 1
+
+
+@cache
+def list_revised_metrics() -> dict[str, tuple[str, int]]:
+    """What the names of metrics begin with (MEASURES) and their REVISION, of each file of metrics that declares both:
+    of older records, only these metrics no longer count."""
+    files = (file for file in sorted((PACKAGE / "metrics").glob("*.py")) if read_constant(file, "MEASURES"))
+    return {f"metrics/{file.stem}": (read_constant(file, "MEASURES"), revision(file)) for file in files}
 
 
 def paper_hyperparameters(dataset: str, base: str, stage: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from despur.evidence.ledger.coding import decode
+from despur.specs.declarations import list_revised_metrics
 from despur.specs.names import parse
 from despur.specs.paths import Run
 from despur.specs.respecification import respecify
@@ -123,8 +124,9 @@ class Record:
         return found
 
     def metrics(self) -> dict[str, dict[Key, float]]:
-        """Values by selection (best and last, written once where they are equal); NaN where a metric is not defined."""
-        found = {name: flatten(own, read_value) for name, own in self.content["metrics"].items()}
+        """Values by selection (best and last, written once where they are equal); NaN where a metric is not defined.
+        Without metrics that are measured otherwise today."""
+        found = {name: self.flatten_metrics(own, read_value) for name, own in self.content["metrics"].items()}
         if "best" not in found:
             raise InputError("no metrics of the selection best")
         return {"last": found["best"], **found}
@@ -136,8 +138,14 @@ class Record:
     def bootstrap_values(self) -> dict[Key, Array]:
         """Values (R,) on bootstrap samples of a split; ``content["resampling"]`` tells which samples."""
         best = self.metrics()["best"]
-        deviations = flatten(self.content["draws"], decode)
+        deviations = self.flatten_metrics(self.content["draws"], decode)
         return {key: best.get(key, np.nan) + own.astype(float) for key, own in deviations.items()}
+
+    def flatten_metrics(self, nested: Mapping[str, Any], read_one: Callable[[Any], Any]) -> dict[Key, Any]:
+        """As :func:`flatten`, without metrics whose file has another revision today than in this record."""
+        then, now = self.content["revisions"], list_revised_metrics()
+        revised = tuple(begin for file, (begin, number) in now.items() if then.get(file, 1) != number)
+        return {key: value for key, value in flatten(nested, read_one).items() if not key[1].startswith(revised)}
 
 
 @cache

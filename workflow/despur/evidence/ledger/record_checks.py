@@ -97,7 +97,7 @@ def check_facts(content: Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_share(metric: str) -> bool:
-    return "accuracy" in metric or metric.startswith("leakage") or metric == "gap"
+    return "accuracy" in metric or metric.startswith("leakage") or metric.endswith("gap")
 
 
 def check_predictions(

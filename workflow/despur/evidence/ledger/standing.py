@@ -1,16 +1,17 @@
 """Which records of the ledger count, and why others do not.
 
 A record counts if the present code knows its specification, the revisions of the code behind it are the present ones,
-and no earlier record is of the same run."""
+and no earlier record is of the same run. A revision of a metric concerns the values of that metric alone (files.py)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from despur.evidence.ledger.files import Record
-from despur.specs.paths import ResultPath, Run
+from despur.specs.declarations import list_revised_metrics
+from despur.specs.paths import ResultPath
 from despur.specs.settings import SettingError
 from despur.storage.digest import revisions
 
@@ -35,7 +36,8 @@ def judge_records(records: Iterable[Record]) -> list[JudgedRecord]:
         except SettingError as error:
             found.append(JudgedRecord(record, "", f"its specification is unknown to the present code: {error}"))
             continue
-        reason = explain_revisions(run, record.content["revisions"])
+        now = find_revisions(run.data.name, run.spec.name)
+        reason = explain_revisions(now, record.content["revisions"], apart=list_revised_metrics())
         if not reason and run.key in counted:
             reason = f"{counted[run.key]} is of the same run, and earlier"
         if not reason:
@@ -44,10 +46,9 @@ def judge_records(records: Iterable[Record]) -> list[JudgedRecord]:
     return found
 
 
-def explain_revisions(run: Run, then: Mapping[str, int]) -> str:
-    """Which code behind a run was of another revision ``then``; empty for none."""
-    now = find_revisions(run.data.name, run.spec.name)
-    others = sorted(name for name in {*now, *then} if now.get(name, 1) != then.get(name, 1))
+def explain_revisions(now: Mapping[str, int], then: Mapping[str, int], apart: Container[str] = ()) -> str:
+    """Which code is of another revision ``now`` than ``then``, except files that stand ``apart``; empty for none."""
+    others = sorted(name for name in {*now, *then} if name not in apart and now.get(name, 1) != then.get(name, 1))
     return "; ".join(
         f"made by revision {then.get(name, 1)} of {name}, which is at {now.get(name, 1)} today" for name in others
     )

@@ -15,6 +15,7 @@ from despur.evidence.ledger.standing import explain_revisions, judge_records
 from despur.orchestration.experiments import RESULTS, ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
+from despur.storage.digest import revisions
 from despur.storage.finished_runs import means_the_same
 
 NOT_SHOWN = "no table of this configuration shows it"
@@ -52,12 +53,13 @@ def find_sources(use_ledger: bool = True, results: Path = RESULTS, folder: Path 
 
 
 def list_current_runs(folder: Path) -> list[Run]:
-    """The runs of a finished folder on this machine that have the meaning and the revisions of today."""
+    """The runs of a finished folder on this machine that have the meaning and the revisions of today. Their evaluation
+    is that of today: Snakemake repeats it when its code changes."""
     try:
         result, about = locate_result(folder), json.loads((folder / "about.json").read_text())
-        if not means_the_same(result, about):
+        if not means_the_same(result, about) or explain_revisions(revisions(result), about.get("revisions", {})):
             return []
-        return [run for run in result.runs() if not explain_revisions(run, about.get("revisions", {}))]
+        return result.runs()
     except (SettingError, OSError, ValueError, KeyError):  # of another version of this program
         return []
 
