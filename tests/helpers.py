@@ -108,6 +108,22 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     return made
 
 
+def well_formed(dataset):
+    """Whatever the data set: what the stages rely on; and it is the same after a round trip."""
+    assert set(dataset.splits) == {"train", "val", "test"} and len(dataset.inputs) == len(dataset.table)
+    assert (
+        dataset.about["select"] == "val"
+        and dataset.about["headline"] == "test"
+        and dataset.about["sha256"]
+        and dataset.about["licence"]
+    )
+    assert dataset.groups.shape == (
+        len(dataset.table),
+        len(dataset.about["classes"]) * len(dataset.about["attributes"]),
+    )
+    return dataset
+
+
 def walk(method: Method, epochs: int) -> Iterator[tuple[int, np.ndarray]]:
     """Epochs and batches; the method is told how many steps are done, as the training loop tells it."""
     method.steps_done = 0

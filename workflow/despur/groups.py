@@ -23,13 +23,14 @@ from despur.specs.paths import ResultPath, Run, spell_split_key
 from despur.storage.containers import Container, save_arrays
 from despur.storage.group_warnings import find_warnings
 from despur.storage.provenance import run_from_command_line, write_about
-from despur.storage.store import Array, Dataset, load_dataset, write_csv
+from despur.storage.store import MISSING, Array, Dataset, InputError, load_dataset, write_csv
 
 
 def list_inferred_splits(dataset: Dataset, inference: str) -> list[str]:
     """The splits whose samples get an inferred attribute: ``train``; where an inference reads the true one, also what
-    else is not tested on."""
+    else is not tested on, if all of it has one."""
     others = [split for split in dataset.splits if split != "train" and split not in dataset.test_splits]
+    others = [split for split in others if len(dataset.rows_with_attribute(split)) == len(dataset.rows(split))]
     return ["train", *(others if read_declarations("inference", inference).get("READS_TRUE_GROUPS") else ())]
 
 
@@ -43,7 +44,7 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset, split: str = "
         run.seed,
     )
     evidence.num_attributes = len(dataset.about["attributes"])
-    declaration, attribute = read_declarations("inference", run.spec.base_name), dataset.table["a"].to_numpy()
+    declaration, attribute = read_declarations("inference", run.spec.base_name), dataset.a
     if "stage1" in run.spec.components:
         source = next(
             p for p in result.upstream("stage1") if p.sweep.base_name == run.spec.components["stage1"].base_name
@@ -57,17 +58,25 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset, split: str = "
             z = outputs[f"{run.find_upstream_key('stage1')}/last/z"][held_out]
             evidence.validation = LabeledSamples(z, dataset.y[held_out], attribute[held_out])
     if declaration.get("READS_TRUE_GROUPS"):
+        if missing := len(rows) - len(dataset.rows_with_attribute(split)):
+            raise InputError(
+                f"{run.spec.base_name} reads the true attribute, but {missing:,} of {len(rows):,} samples of the split "
+                f"{split} of {run.data.name} have none: fill it in, or choose groups that are inferred without it "
+                "(+groups=clusters, predictions, ssa), or a method that needs none (erm, jtt, cnc)"
+            )
         evidence.true_attribute = attribute[rows]
     return evidence
 
 
 def compare_with_truth(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
-    """How well the inferred attribute agrees with the true one ``a``, and for how many samples it differs from the
-    class ``y``, all (N,)."""
-    count = int(max(inferred.max(), a.max())) + 1
+    """How well the inferred attribute agrees with the true one ``a`` where it is known (NaN, if nowhere), and for how
+    many samples it differs from the class ``y``, all (N,)."""
+    count, known = int(max(inferred.max(), a.max())) + 1, a != MISSING
+    matched = match_labels(inferred[known], a[known], count) == a[known] if known.any() else np.full(1, np.nan)
+    information = adjusted_mutual_info_score(a[known], inferred[known]) if known.any() else np.nan
     return {
-        "best_match": float((match_labels(inferred, a, count) == a).mean()),
-        "adjusted_mutual_information": float(adjusted_mutual_info_score(a, inferred)),
+        "best_match": float(matched.mean()),
+        "adjusted_mutual_information": float(information),
         "differs_from_class": int((inferred != y).sum()),
         "classes_without_difference": sum(bool((inferred[y == c] == c).all()) for c in np.unique(y)),
     }
@@ -84,7 +93,7 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
         for split in list_inferred_splits(dataset, run.spec.base_name):
             inferred = module.infer(load_evidence(result, run, dataset, split), run.spec.settings)
             arrays[spell_split_key(run.key, split)] = inferred.astype(np.int16)
-        agreement = compare_with_truth(arrays[run.key], dataset.y[train], dataset.table["a"].to_numpy()[train])
+        agreement = compare_with_truth(arrays[run.key], dataset.y[train], dataset.a[train])
         print(f"{run.key}: {agreement}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **agreement})
         warnings[run.key] = find_warnings(arrays[run.key], dataset.y[train], dataset.about["classes"])

@@ -111,7 +111,8 @@ def check_dataset(name: str) -> Iterator[str]:
             source = find_statement(sweep.base_name, SOURCE)
             raise InputError(f"{point.name}: {'; '.join(other)}. Parts are missing, or it is another version: {source}")
         data_checks.read_inputs(dataset)
-        gaps = [*data_checks.list_gaps(dataset)]
+        missing = data_checks.list_missing_attributes(dataset, sweep.base_name)
+        gaps = [*data_checks.list_gaps(dataset), *missing]
         samples = {split: len(dataset.rows(split)) for split in dataset.splits}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
         text = f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"

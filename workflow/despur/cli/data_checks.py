@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from despur.specs.declarations import read_declarations
+from despur.specs.declarations import list_components, read_declarations
+from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
-from despur.storage.store import ROWS, Array, Dataset
+from despur.storage.store import MISSING, ROWS, Array, Dataset
 
 CHOOSING = {"professions", "synsets", "per_class"}  # settings that choose samples: by default, those of the paper
 
@@ -55,10 +56,23 @@ def list_gaps(dataset: Dataset) -> Iterator[str]:
         ("y", "classes", "class"),
         ("a", "attributes", dataset.about["attribute"]),
     ):
-        everywhere = np.unique(labels[column])
+        everywhere = np.setdiff1d(labels[column], [MISSING])
         for split, own in labels.groupby("split", sort=False)[column]:
             if lacking := name_values(dataset.about[key], np.setdiff1d(everywhere, own)):
                 yield f"the split {split} has no sample of {what} {lacking}"
+
+
+def list_missing_attributes(dataset: Dataset, name: str) -> Iterator[str]:
+    """How many training samples have no attribute, and which methods run all the same. ``name``: of the data set,
+    without settings."""
+    rows = dataset.rows("train")
+    if missing := len(rows) - len(dataset.rows_with_attribute("train")):
+        points = {method: resolve("methods", method, name).points[0] for method in list_components("methods")}
+        needing = ", ".join(method for method, point in points.items() if point.reads_true_attribute)
+        yield (
+            f"the attribute of {missing:,} of {len(rows):,} training samples is missing: all methods run except "
+            f"{needing}, which need it unless their groups are inferred (+groups=clusters, predictions or ssa)"
+        )
 
 
 def name_values(names: Sequence[Any], values: Array) -> str:

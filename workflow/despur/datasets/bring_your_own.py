@@ -10,7 +10,7 @@ import pandas as pd
 
 from despur.datasets.sources import embedding_files
 from despur.specs.settings import Settings, int_, name
-from despur.storage.store import Array, Dataset, InputError
+from despur.storage.store import MISSING, Array, Dataset, InputError
 
 SETTINGS = {
     "name": name("task", "NAME.parquet or NAME.npz under bring_your_own/ in the data root"),
@@ -35,6 +35,7 @@ RAW = ("bring_your_own/{name}.parquet | bring_your_own/{name}.npz",)
 COLUMNS = ("y", "a", "split")
 NUMBERS = "biuf"  # numpy's letters for kinds of values
 LABELS = f"{NUMBERS}SUMm"  # and texts and times
+NOTHING = ("", "nan", "NaN", "None", "<NA>", "NaT")  # what numpy and pandas write for a missing value among texts
 ONE_FOR_EACH = "one whole number or text for each sample"
 
 
@@ -112,18 +113,33 @@ def stack_lists(path: Path, column: pd.Series) -> Array:
     return np.stack(list(column))
 
 
-def numbered(column: pd.Series) -> tuple[Array, list[str]]:
-    """Values in sorted order numbered from 0, and what they are called."""
-    values, numbers = np.unique(
-        column.to_numpy().astype(str) if column.dtype.kind not in "iub" else column, return_inverse=True
-    )
-    return numbers.astype(np.int64), [str(value) for value in values]
+def find_missing(column: pd.Series, *codes: int) -> Array:
+    """Which values are missing, bool (N,): NaN, None, an empty text, or a text that arrays of texts have instead; and
+    these ``codes``."""
+    if column.dtype.kind in NUMBERS:
+        return (column.isna() | column.isin(codes)).to_numpy()
+    return (column.isna() | column.astype(str).str.strip().isin([*NOTHING, *map(str, codes)])).to_numpy()
 
 
-def refuse_unusable(path: Path, column: pd.Series) -> None:
-    """Raises InputError for a missing value, and for values that are measured, not counted."""
-    if column.isna().any():
-        raise InputError(f"{path}: {column.name} of sample {int(column.isna().argmax())} is missing")
+def number_values(column: pd.Series, missing: Array) -> tuple[Array, list[str]]:
+    """Values in sorted order numbered from 0, ``MISSING`` where they are missing, and what they are called."""
+    kind = {"b": bool, "i": np.int64, "u": np.int64, "f": np.int64}.get(column.dtype.kind, str)
+    numbers = np.full(len(column), MISSING)
+    values, numbers[~missing] = np.unique(column[~missing].to_numpy().astype(kind), return_inverse=True)
+    return numbers, [str(value) for value in values]
+
+
+def refuse_missing(path: Path, column: pd.Series, missing: Array) -> None:
+    """Raises InputError for the first missing value."""
+    if missing.any():
+        raise InputError(
+            f"{path}: {column.name} of sample {int(missing.argmax())} is missing, and of {missing.sum() - 1:,} others: "
+            "say what it is, or leave the sample out"
+        )
+
+
+def refuse_measured(path: Path, column: pd.Series) -> None:
+    """Raises InputError for values that are measured, not counted."""
     broken = column.to_numpy() % 1 != 0 if column.dtype.kind == "f" else np.zeros(len(column), bool)
     if broken.any() or column.nunique() > max(20, len(column) // 2):
         shown = f"{column.iloc[int(broken.argmax())]} of sample {int(broken.argmax())}, " if broken.any() else ""
@@ -146,7 +162,8 @@ def check_features(path: Path, features: Array) -> tuple[Array, bool]:
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """Classes and attribute values are numbered in sorted order; floats become float32."""
+    """Classes and attribute values are numbered in sorted order; floats become float32. Attributes may be missing:
+    empty, or -1."""
     folder, name = data_root / "bring_your_own", settings["name"]
     path = embedding_files.find_file(folder, f"{name}.parquet", f"{name}.npz", remedy="See docs/your_own_data.md")
     features, table, of_classes = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
@@ -161,10 +178,12 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     features, image = check_features(path, features)
     if image:
         about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
-    for column, names in (("y", "classes"), ("a", "attributes")):
-        refuse_unusable(path, table[column])
-        numbers, about[names] = numbered(table[column])
-        table = table.assign(**{column: numbers})
+    missing = {"y": find_missing(table["y"]), "a": find_missing(table["a"], MISSING)}
+    refuse_missing(path, table["y"], missing["y"])
+    for key, names in (("y", "classes"), ("a", "attributes")):
+        refuse_measured(path, table[key][~missing[key]])
+        numbers, about[names] = number_values(table[key], missing[key])
+        table = table.assign(**{key: numbers})
     inputs = features if image else features.astype(np.float32)
     given = None if of_classes is None else of_classes.astype(np.float32)
     return embedding_files.dataset(path, inputs, table, {"input": "embedding", **about}, given)

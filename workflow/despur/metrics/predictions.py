@@ -50,7 +50,7 @@ def predict_with_probes(dataset: Dataset, z: Array) -> Iterator[Prediction]:
             yield Prediction(
                 split, metric, share, encode_predicted(classifier.predict(z[rows]), dataset.y[rows], classes)
             )
-    a = dataset.table["a"].to_numpy()
+    a = dataset.a
     for split, rows, predicted in probes.domains(dataset, z, dataset.test_splits):
         yield Prediction(split, "domain_accuracy", "", encode_predicted(predicted, a[rows], attributes))
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from despur.metrics.groups import mean
-from despur.storage.store import Array, Dataset
+from despur.storage.store import MISSING, Array, Dataset
 
 STRENGTH = 1.0  # C of the logistic regression: scikit-learn's default; the paper does not state it
 OTHER_STRENGTHS = (0.01, 100.0)  # also used with the smallest share of labels, to see how much depends on C
@@ -60,7 +60,7 @@ def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iter
     On the training split, a probe is scored on the samples without a label. ``probe_accuracy_held_out_domain``: see
     :func:`held_out_domain_accuracy`; it could select without data of another domain. ``z`` (N,D): all samples.
     ``weights``: by split, how often each sample counts in the score, (...,N); values are (...)."""
-    z, y, a = standardize(z, dataset.rows("train")), dataset.y, dataset.table["a"].to_numpy()
+    z, y, a = standardize(z, dataset.rows("train")), dataset.y, dataset.a
     for metric, share, fitted, classifier in of_class(dataset, z):
         for split in weights:
             rows = dataset.rows(split)
@@ -72,11 +72,10 @@ def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iter
                     yield from ((split, row) for row in accuracies(dataset, rows[keep], correct, share, scored))
                 else:
                     yield split, (metric, share, mean(correct, scored))
+    known = dataset.rows_with_attribute("train")
     for share, fitted in labeled(dataset).items():
-        yield (
-            "train",
-            ("probe_accuracy_held_out_domain", share, held_out_domain_accuracy(z, y, a, fitted, dataset.rows("train"))),
-        )
+        held_out = held_out_domain_accuracy(z, y, a, fitted[np.isin(fitted, known)], known)
+        yield "train", ("probe_accuracy_held_out_domain", share, held_out)
     for split, rows, predicted in domains(dataset, z, list(weights)):
         yield split, ("domain_accuracy", "", mean((predicted == a[rows]).astype(float), weights[split]))
 
@@ -84,9 +83,9 @@ def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iter
 def accuracies(dataset: Dataset, rows: Array, correct: Array, name: str, weights: Array) -> Iterator[Row]:
     """Accuracy of a probe on these rows, and in each domain if there are several. ``correct``: of these rows."""
     yield "probe_accuracy", name, mean(correct, weights)
-    a = dataset.table["a"].to_numpy()[rows]
-    if len(np.unique(a)) > 1:
-        for value in np.unique(a):
+    a = dataset.a[rows]
+    if len(values := np.unique(a[a != MISSING])) > 1:
+        for value in values:
             accuracy = mean(correct[a == value], weights[..., a == value])
             yield "probe_accuracy_in_domain", f"{name}, {dataset.about['attributes'][value]}", accuracy
 
@@ -109,7 +108,7 @@ def held_out_domain_accuracy(z: Array, y: Array, a: Array, fitted: Array, train:
 def domains(dataset: Dataset, z: Array, splits: Sequence[str]) -> Iterator[tuple[str, Array, Array]]:
     """(split, rows, predicted domain): by a classifier fitted on all training samples to tell their domain, on
     held-out samples of those domains. ``z``: standardized."""
-    train, a = dataset.rows("train"), dataset.table["a"].to_numpy()
+    train, a = dataset.rows_with_attribute("train"), dataset.a
     if len(np.unique(a[train])) < 2:
         return
     classifier = probe(z[train], a[train])

@@ -1,7 +1,8 @@
 """Rows of metrics.csv: metrics of predictions and of representations on the samples of a split.
 
 ``rows``: positions of the N samples of the split. ``weights`` (W,N): how often each of them counts, for each of W
-values. ``z`` (all,D) and ``logits`` (all,C) are of all samples of the data set, unless stated otherwise."""
+values. ``z`` (all,D) and ``logits`` (all,C) are of all samples of the data set, unless stated otherwise. Training
+samples whose attribute is missing do not count where attributes are compared."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +14,7 @@ from despur.metrics import alignment, bound, fairness, groups, information
 from despur.metrics.codes import FEW
 from despur.metrics.neighbors import predict_by_neighbors
 from despur.metrics.probes import standardize
-from despur.storage.store import Array, Dataset
+from despur.storage.store import MISSING, Array, Dataset
 
 FIT_ROWS = 10_000  # the most training samples on which the non-linear attacker is fitted
 Row = tuple[str, str, Any]  # metric, group, value: a number, or one for each row of weights
@@ -53,7 +54,9 @@ def measure_accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Arr
             yield "class_worst_group_accuracy", name, worst
     yield "worst_class_accuracy", "", np.fmin.reduce(of_classes)
     yield "balanced_accuracy", "", groups.average_groups(np.stack(of_classes, axis=-1), np.ones(len(of_classes)))
-    gaps = fairness.tpr_gaps(np.where(correct, y, -1), y, dataset.table["a"].to_numpy()[rows], weights)
+    known = dataset.a[rows] != MISSING
+    predicted = np.where(correct, y, -1)[known]
+    gaps = fairness.tpr_gaps(predicted, y[known], dataset.a[rows[known]], weights[:, known])
     yield "gap", "", fairness.root_mean_square(gaps)
     yield "largest_gap", "", fairness.largest(gaps)
     if len(dataset.about["classes"]) > FEW:
@@ -62,7 +65,7 @@ def measure_accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Arr
 
 def measure_leakage(dataset: Dataset, rows: Array, features: Array, weights: Array) -> Array:
     """Accuracy of a linear attacker that predicts the attribute, (W,). ``features`` (all,D)."""
-    a, train = dataset.table["a"].to_numpy(), dataset.rows("train")
+    a, train = dataset.a, dataset.rows_with_attribute("train")
     return fairness.leakage(features[train], a[train], features[rows], a[rows], weights)
 
 
@@ -72,8 +75,8 @@ def measure_representations(dataset: Dataset, rows: Array, z: Array, seed: int, 
 
     Regularized classifiers read more from larger numbers. What is to be compared between encoders is therefore also
     measured on representations that are standardized by the training samples."""
-    y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
-    standardized = standardize(z, train)
+    y, a, train = dataset.y, dataset.a, dataset.rows_with_attribute("train")
+    standardized = standardize(z, dataset.rows("train"))
     yield "leakage_representations", "", measure_leakage(dataset, rows, z, weights)
     yield "leakage_representations_standardized", "", measure_leakage(dataset, rows, standardized, weights)
     fit = derive_generator("leakage", seed).permutation(train)[:FIT_ROWS]
@@ -89,13 +92,14 @@ def measure_representations(dataset: Dataset, rows: Array, z: Array, seed: int, 
 def similarities(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Iterator[Row]:
     """Alignment loss and cosine similarity of the representations of each class; then their means over the classes with
     several groups, those of the released code over all pairs of these classes."""
-    y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
+    y, a, train = dataset.y, dataset.a, dataset.rows_with_attribute("train")
     per_class: dict[str, list[Array]] = {"alignment_loss": [], "alignment_loss_released": [], "cosine_similarity": []}
     pairs = []
     for label, name in enumerate(dataset.about["classes"]):
         of_class = y[rows] == label
         inside, counts = rows[of_class], weights[:, of_class]
-        majority = int(np.bincount(a[train[y[train] == label]], minlength=1).argmax())
+        known = a[train[y[train] == label]]
+        majority = int(np.bincount(known).argmax()) if len(known) else MISSING
         released, count = alignment.released_alignment_loss(z[inside], a[inside], majority)
         pairs.append(count)
         values = (
@@ -117,7 +121,7 @@ def measure_bound(dataset: Dataset, rows: Array, z: Array, logits: Array, head: 
 
     As the theorem assumes, its class-attribute groups are those with training samples, and the average weighs them
     by their training sizes. ``head`` (C,D)."""
-    y, a, train = dataset.y, dataset.table["a"].to_numpy(), dataset.rows("train")
+    y, a, train = dataset.y, dataset.a, dataset.rows_with_attribute("train")
     loss, classes = bound.clipped_cross_entropy(logits, y)[rows], logits.shape[1]
     for label, name in enumerate(dataset.about["classes"]):
         of_class = train[y[train] == label]

@@ -41,7 +41,7 @@ def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], A
             "y": table["y"].to_numpy(),
             "a": table["a"].to_numpy(),
             "class": np.array(about["classes"])[table["y"]],
-            "attribute": np.array(about["attributes"])[table["a"]],
+            "attribute": np.array([*about["attributes"], "not known"])[table["a"]],  # MISSING: the last
             "kind_of_attribute": about["attribute"],
             "x1": points[:, 0],
             "x2": points[:, 1],

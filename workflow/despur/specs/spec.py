@@ -28,6 +28,12 @@ class Spec:
         """For a data set of representations: the data set that is represented."""
         return self.components["source"] if self.settings.get("features") == "embedded" else None
 
+    @property
+    def reads_true_attribute(self) -> bool:
+        """Whether it, or an inference that it reads, sees the true attribute of training samples."""
+        declared = read_declarations(self.kind, self.base_name).get("READS_TRUE_GROUPS", False)
+        return bool(declared) or any(each.reads_true_attribute for each in self.components.values())
+
     def seed(self, seed: int) -> int:
         """The seed of a run: ``seed``, or 0 where nothing is drawn (``SEEDLESS``)."""
         return 0 if read_declarations(self.kind, self.base_name).get("SEEDLESS") else seed

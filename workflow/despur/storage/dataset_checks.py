@@ -10,10 +10,11 @@ import numpy as np
 from despur.specs.declarations import find_component
 from despur.specs.spec import Spec
 from despur.storage import raw_files
-from despur.storage.store import Dataset, InputError, Lazy
+from despur.storage.store import MISSING, Dataset, InputError, Lazy
 
 COLUMNS = ("split", "y", "a", "original")
 ABOUT = ("classes", "attribute", "attributes", "select", "headline")
+MAY_LACK = {"y": ("unlabelled",), "a": ("train", "unlabelled")}  # splits in which a label may be missing (-1)
 ROWS = 10_000  # of the inputs that are looked at at once: they may lie on disk
 
 
@@ -42,6 +43,7 @@ def find_faults(dataset: Dataset) -> Iterator[str]:
     trusted."""
     for check in (
         _check_arrays_and_table,
+        _check_missing_attributes,
         _check_labels,
         _check_inputs,
         _check_optional_arrays,
@@ -85,9 +87,20 @@ def _check_rows(dataset: Dataset) -> Iterator[str]:
             yield f"{column} holds values that cannot be told apart ({error}): it must be numbers or texts"
 
 
+def _check_missing_attributes(dataset: Dataset) -> Iterator[str]:
+    """What selects or tests has an attribute."""
+    split = dataset.table["split"]
+    lacking = split[(dataset.table["a"] == MISSING) & ~split.isin(MAY_LACK["a"])]
+    if len(lacking):
+        where = ", ".join(f"{count:,} of {name}" for name, count in lacking.value_counts(sort=False).items())
+        yield (
+            f"the attribute a is missing (empty, or -1) where it selects or tests: {where}. Only training samples may "
+            "lack it: fill it in, or leave them out; if -1 is a value, call it otherwise"
+        )
+
+
 def _check_labels(dataset: Dataset) -> Iterator[str]:
-    """Samples of the split ``unlabelled`` have class -1."""
-    unlabelled = (dataset.table["split"] == "unlabelled").to_numpy()
+    """Classes and attributes are positions in their names, or missing where they may be."""
     for column, names in (("y", "classes"), ("a", "attributes")):
         values, count = dataset.table[column].to_numpy(), len(dataset.about[names])
         if values.dtype != np.int64:
@@ -95,9 +108,8 @@ def _check_labels(dataset: Dataset) -> Iterator[str]:
                 f"{column} is {values.dtype}; it must be int64, positions in about[{names!r}] (np.unique gives "
                 "them: return_inverse)"
             )
-        wrong = (values < 0) | (values >= count)
-        if column == "y":
-            wrong &= ~(unlabelled & (values == -1))
+        lacking = (values == MISSING) & dataset.table["split"].isin(MAY_LACK[column]).to_numpy()
+        wrong = ((values < 0) | (values >= count)) & ~lacking
         if wrong.any():
             row = int(wrong.argmax())
             yield (

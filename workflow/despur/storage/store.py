@@ -86,7 +86,8 @@ class Dataset:
     """What a data set's file builds.
 
     ``inputs``: uint8 images (N,H,W,C), float embeddings (N,D) or int tokens (N,T). ``table``: one row a sample with
-    ``split``, class ``y``, attribute ``a`` and ``original`` (samples made from the same original share it). ``about``:
+    ``split``, class ``y``, attribute ``a`` (``MISSING`` where it is not known of a training sample) and ``original``
+    (samples made from the same original share it). ``about``:
     names of ``classes`` and ``attributes``, how inputs are presented, which split selects and which is the headline.
     ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default
     ``class_attribute_groups``. They may overlap, and a sample may be in none. ``masks``: boolean (N,H,W), true on the
@@ -109,18 +110,29 @@ class Dataset:
 
     @property
     def class_attribute_groups(self) -> Array:
-        """Class x attribute, boolean (N, classes x attributes): every sample is in exactly one."""
+        """Class x attribute, boolean (N, classes x attributes): every sample is in exactly one; in none, if its
+        attribute is missing."""
         shape = len(self.about["classes"]), len(self.about["attributes"])
-        code = self.table["y"].to_numpy() * shape[1] + self.table["a"].to_numpy()
+        code = np.where(self.a == MISSING, MISSING, self.y * shape[1] + self.a)
         return code[:, None] == np.arange(shape[0] * shape[1])
 
     @property
     def y(self) -> Array:
         return self.table["y"].to_numpy()
 
+    @property
+    def a(self) -> Array:
+        """The true attributes, (N,); ``MISSING`` where it is not known of a training sample."""
+        return self.table["a"].to_numpy()
+
     def rows(self, split: str) -> Array:
         """Positions of a split's samples."""
         return np.flatnonzero(self.table["split"].to_numpy() == split)
+
+    def rows_with_attribute(self, split: str) -> Array:
+        """Positions of a split's samples whose attribute is known."""
+        rows = self.rows(split)
+        return rows[self.a[rows] != MISSING]
 
     @property
     def splits(self) -> list[str]:

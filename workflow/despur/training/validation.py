@@ -27,7 +27,7 @@ class Evaluator:
         rows = dataset.rows(dataset.about["select"])
         assert dataset.groups is not None
         self.y, self.groups, self.key = dataset.y[rows], dataset.groups[rows], key
-        self.a = dataset.table["a"].to_numpy()[rows]
+        self.a = dataset.a[rows]
         self.batcher = present(dataset, rows, dataset.about.get("test_crop", "centre"), machine.device)
 
     def __call__(self, method: Method) -> dict[str, float]:

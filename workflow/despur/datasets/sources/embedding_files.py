@@ -14,7 +14,7 @@ from despur.datasets.sources import metadata_tables
 from despur.storage import raw_files
 from despur.storage.dataset_checks import validate
 from despur.storage.reading import BROKEN
-from despur.storage.store import Array, Dataset, InputError, Lazy
+from despur.storage.store import MISSING, Array, Dataset, InputError, Lazy
 
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
 
@@ -143,7 +143,8 @@ def dataset(
     found = validate(files, Dataset(inputs, table, about, class_embeddings=class_embeddings))
     if not len(found.rows("val")):
         raise InputError(f"{files}: no sample of the split val; there are {', '.join(map(str, found.splits))}")
-    for column, what in (("y", "class"), ("a", "attribute")):
-        if table.loc[found.rows("train"), column].nunique() < 2:
+    for what, values in (("class", found.y), ("attribute", found.a)):
+        own = values[found.rows_with_attribute("train") if what == "attribute" else found.rows("train")]
+        if len(np.unique(own)) == 1 or len(np.unique(values[values != MISSING])) < 2:
             raise InputError(f"{files}: all training samples have the same {what}: nothing can be learned or compared")
     return found

@@ -34,7 +34,6 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.orchestration.matrix import list_papers
 from despur.reporting.pages.matrix_figure import draw_matrix
 from despur.reporting.pages.ranking import find_ranks, is_at_chance, summarize
-from despur.specs.declarations import read_declarations
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, InputError, write_csv
 
@@ -159,9 +158,7 @@ def compare_on(metric: Metric, source: Source, methods: pd.DataFrame, seeds: Seq
 def sees_attribute(artifact_run: ArtifactRun) -> bool:
     """Whether a method reads the true attribute of training samples."""
     (point,) = locate_result(artifact_run.folders[0]).sweep.points
-    return "groups" in point.components and bool(
-        read_declarations("inference", point.components["groups"].base_name).get("READS_TRUE_GROUPS")
-    )
+    return point.reads_true_attribute
 
 
 def measure(source: Source, method: str, metric: Metric, seeds: Sequence[int]) -> Array | None:

@@ -1,0 +1,290 @@
+"""Your own data, in one file: what is read, refused or warned of."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import OPTIONS, read, result, tiny_dataset, well_formed
+
+from despur import groups
+from despur.cli.check import check
+from despur.cli.rows import Row
+from despur.evaluate import evaluate
+from despur.metrics.rows import measure_accuracies, measure_leakage
+from despur.storage.store import Dataset, InputError, load_dataset, save_dataset
+from despur.training.runs import train_all
+
+RNG = np.random.default_rng
+
+
+def own(count=12, **changes):
+    split = np.array(["train", "train", "val", "test"] * (count // 4))
+    y, a = np.array(["no", "yes"] * (count // 2)), np.arange(count) // 4 % 2
+    return {"features": RNG(0).normal(size=(count, 3)), "y": y, "a": a, "split": split, **changes}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "bring_your_own").mkdir()
+    return tmp_path / "bring_your_own"
+
+
+def test_your_own_npz_parquet_and_columns_are_the_same(folder):
+    arrays = own()
+    np.savez(folder / "one.npz", **arrays)
+    pd.DataFrame({**arrays, "features": list(arrays["features"])}).to_parquet(folder / "two.parquet")
+    columns = {f"x{i}": arrays["features"][:, i] for i in range(3)}
+    pd.DataFrame({**columns, **{name: arrays[name] for name in ("y", "a", "split")}}).to_parquet(
+        folder / "three.parquet"
+    )
+    datasets = [well_formed(read(f"bring_your_own+name={name}", folder.parent)) for name in ("one", "two", "three")]
+    for dataset in datasets:
+        np.testing.assert_array_equal(dataset.inputs, arrays["features"].astype(np.float32))
+        assert dataset.about["classes"] == ["no", "yes"] and dataset.about["attributes"] == ["0", "1"]
+        assert dataset.table.equals(datasets[0].table)
+    save_dataset(folder / "kept", {"own": datasets[0]})
+    assert load_dataset(folder / "kept", "own").about == datasets[0].about
+
+
+def test_your_own_images(folder):
+    np.savez(
+        folder / "task.npz",
+        **own(features=np.arange(12 * 40 * 36 * 3, dtype=np.uint32).astype(np.uint8).reshape(12, 40, 36, 3)),
+    )
+    dataset = well_formed(read("bring_your_own", folder.parent))
+    assert dataset.inputs.dtype == np.uint8 and dataset.about["size"] == 36
+    assert read("bring_your_own+size=32", folder.parent).about["size"] == 32
+
+
+@pytest.mark.parametrize("shape", [(12, 9, 8), (12, 9, 8, 1)])
+def test_your_own_gray_images_have_three_equal_channels(folder, shape):
+    gray = RNG(0).integers(0, 256, shape, dtype=np.uint8)
+    np.savez(folder / "task.npz", **own(features=gray))
+    dataset = well_formed(read("bring_your_own", folder.parent))
+    assert (
+        dataset.about["input"] == "image"
+        and (dataset.inputs == gray.reshape(12, 9, 8, 1)).all()
+        and dataset.inputs.shape[3] == 3
+    )
+
+
+def test_words_for_splits_have_no_case(folder):
+    np.savez(folder / "task.npz", **own(split=np.array(["Train", "TRAIN", "Valid", "Test"] * 3)))
+    assert well_formed(read("bring_your_own", folder.parent)).table["split"][:4].tolist() == [
+        "train",
+        "train",
+        "val",
+        "test",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"features": np.zeros((11, 3))}, ["11 inputs", "12 labels"]),
+        ({"features": np.zeros((12, 3, 2))}, ["(12, 3, 2)", "(N,D)"]),
+        ({"features": np.zeros((12, 3, 8, 8), np.uint8)}, ["uint8 (12, 3, 8, 8)", "(N,H,W,3)"]),
+        ({"features": np.zeros((12, 8, 8, 3))}, ["float64 (12, 8, 8, 3)", "uint8"]),
+        ({"class_embeddings": np.zeros((3, 3))}, ["class_embeddings are (3, 3)", "2 classes"]),
+        ({"features": np.full((12, 3), np.nan)}, ["sample 0", "finite"]),
+        ({"features": np.array([["a"]] * 12)}, ["numbers"]),
+        ({"a": np.zeros(12, int)}, ["same attribute"]),
+        ({"y": np.zeros(12, int)}, ["same class"]),
+        ({"y": np.array([0.0, np.nan] * 6)}, ["y of sample 1"]),
+        ({"a": np.zeros(5, int)}, ["different lengths"]),
+        ({"y": np.linspace(0, 1, 12)}, ["y has 12 values (0.09", "of sample 1, 12 samples)", "seems continuous"]),
+        ({"count": 60, "a": np.arange(60)}, ["a has 60 values (60 samples)", "seems continuous"]),
+        ({"split": np.array(["train", "train", "test"] * 4)}, ["no sample of the split val"]),
+        ({"original": np.zeros(12, int)}, ["original 0", "several splits"]),
+        ({"y": np.eye(2)[[0, 1] * 6]}, ["y is float64 (12, 2)", "one whole number or text for each sample"]),
+        ({"y": np.array(1)}, ["y is int64 ()", "(N,)"]),
+        ({"y": np.array([0j, 1j] * 6)}, ["y is complex128 (12,)"]),
+        ({"y": np.zeros(12, [("b", int)])}, ["y is [('b', '<i8')] (12,)"]),
+        ({"original": np.zeros((12, 2))}, ["original is float64 (12, 2)"]),
+        ({"split": np.array([["train"]] * 12)}, ["split is <U5 (12, 1)"]),
+        ({"features": np.zeros((12, 0))}, ["features are float64 (12, 0)", "(N,D)"]),
+        ({"class_embeddings": np.array([["a"], ["b"]])}, ["class_embeddings are <U1 (2, 1)", "(C,D)"]),
+        ({"class_embeddings": np.zeros((2, 3), complex)}, ["class_embeddings are complex128 (2, 3)"]),
+        ({"class_embeddings": np.zeros((2, 0))}, ["class_embeddings are float64 (2, 0)"]),
+    ],
+)
+def test_faults_of_your_own_file_are_named(folder, changes, words):
+    np.savez(folder / "task.npz", **own(**changes))
+    with pytest.raises(InputError) as error:
+        read("bring_your_own", folder.parent)
+    assert all(word in str(error.value) for word in ["task.npz", *words])
+
+
+LISTS = [[1.0, 2.0]]  # features of one sample
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"features": [1.0] * 12}, ["features of sample 0 is 1.0;", "a list of numbers for each sample"]),
+        ({"features": LISTS + [None] + LISTS * 10}, ["features of sample 1 is None"]),
+        ({"features": LISTS + [[1.0]] + LISTS * 10}, ["features have 1 to 2 values"]),
+        ({"features": [["a", "b"]] * 12}, ["features are object (12, 2)"]),
+        ({"y": [[0], [1]] * 6}, ["y of sample 0 is array([0]);", "one whole number or text for each sample"]),
+        ({"a": [{"b": 1}] * 12}, ["a of sample 0 is {'b': 1}"]),
+        ({"split": [["train"]] * 12}, ["split of sample 0 is array(['train'], dtype=object)"]),
+        ({"y": [None, "b"] * 6}, ["y of sample 0 is missing"]),
+        ({"features": pd.array([1.0, None] * 6, "Float64")}, ["features of sample 0"]),
+    ],
+)
+def test_faults_of_your_own_table_are_named(folder, changes, words):
+    pd.DataFrame(own() | {"features": LISTS * 12} | changes).to_parquet(folder / "task.parquet")
+    with pytest.raises(InputError) as error:
+        read("bring_your_own", folder.parent)
+    assert all(word in str(error.value) for word in ["task.parquet", *words]) and "\n" not in str(error.value)
+
+
+def test_a_table_without_samples_is_refused(folder):
+    pd.DataFrame(own() | {"features": LISTS * 12})[:0].to_parquet(folder / "task.parquet")
+    with pytest.raises(InputError, match=r"task\.parquet: features have no sample"):
+        read("bring_your_own", folder.parent)
+
+
+def test_columns_of_several_kinds_of_numbers_are_features_and_a_missing_one_is_named(folder):
+    columns = {"b": [True, False] * 6, "x": pd.array([0.5, 2.0] * 6, "Float64"), "n": np.arange(12)}
+    table = pd.DataFrame({key: column for key, column in own().items() if key != "features"} | columns)
+    table.to_parquet(folder / "task.parquet")
+    inputs = read("bring_your_own", folder.parent).inputs
+    assert inputs.tolist() == [[1 - row % 2, (0.5, 2.0)[row % 2], row] for row in range(12)]
+    table.assign(x=pd.array([0.5, None] * 6, "Float64")).to_parquet(folder / "task.parquet")
+    with pytest.raises(InputError, match=r"task\.parquet: sample 1 holds a value that is not a finite number"):
+        read("bring_your_own", folder.parent)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.longdouble])
+def test_labels_of_any_kind_of_float_are_kept(folder, kind):
+    np.savez(folder / "task.npz", **own(split=np.array([0, 0, 1, 2] * 3, kind), original=np.arange(12, dtype=kind)))
+    save_dataset(folder / "kept", {"own": read("bring_your_own", folder.parent)})
+    table = load_dataset(folder / "kept", "own").table
+    assert (
+        table["original"].tolist() == [*range(12)] and table["split"].tolist() == ["train", "train", "val", "test"] * 3
+    )
+
+
+def test_one_array_in_the_place_of_several_is_refused(folder):
+    with (folder / "task.npz").open("wb") as file:
+        np.save(file, np.zeros(3))
+    with pytest.raises(InputError, match=r"task\.npz cannot be read .* save it with numpy\.savez"):
+        read("bring_your_own", folder.parent)
+
+
+def test_missing_parts_of_your_own_file_are_named(folder):
+    with pytest.raises(InputError, match=r"task.parquet or task.npz.*docs/your_own_data.md"):
+        read("bring_your_own", folder.parent)
+    np.savez(folder / "task.npz", y=np.zeros(3))
+    with pytest.raises(InputError, match="no array features, a, split"):
+        read("bring_your_own", folder.parent)
+    pd.DataFrame({"y": [0], "a": [1], "split": ["train"], "name": ["x"]}).to_parquet(folder / "task.parquet")
+    with pytest.raises(InputError, match="name cannot be a feature"):
+        read("bring_your_own", folder.parent)
+    np.savez(folder / "other.npz", **own(y=np.array([{}] * 12)))
+    with pytest.raises(InputError, match=r"other.npz"):
+        read("bring_your_own+name=other", folder.parent)
+
+
+# Missing attributes
+
+MISSING_FORMS = {
+    "empty": ["", "blue", "red"],
+    "blank": [" ", "blue", "red"],
+    "nan among texts": ["nan", "blue", "red"],
+    "minus one": [-1, 3, 7],
+    "minus one, float": [-1.0, 3.0, 7.0],
+    "not a number": [np.nan, 3.0, 7.0],
+    "minus one among texts": ["-1", "3", "7"],
+}
+
+
+def half_known(values, count=24):
+    """Attributes of which half of the training samples have none."""
+    return own(count) | {"a": np.array(values)[np.where(np.arange(count) % 4 == 0, 0, 1 + np.arange(count) // 4 % 2)]}
+
+
+@pytest.mark.parametrize("form", MISSING_FORMS)
+def test_a_missing_attribute_of_a_training_sample_is_no_group(folder, form):
+    arrays = half_known(MISSING_FORMS[form])
+    np.savez(folder / "one.npz", **arrays)
+    pd.DataFrame({**arrays, "features": list(arrays["features"])}).to_parquet(folder / "two.parquet")
+    for name in ("one", "two"):
+        dataset = well_formed(read(f"bring_your_own+name={name}", folder.parent))
+        assert len(dataset.about["attributes"]) == 2 and (dataset.a[::4] == -1).all()
+        assert (dataset.a[1::4] == [0, 1] * 3).all() and dataset.about["attributes"] in (["3", "7"], ["blue", "red"])
+        assert not dataset.groups[::4].any() and dataset.groups.sum() == 18
+
+
+def test_what_selects_or_tests_has_an_attribute(folder):
+    a = half_known(["", "blue", "red"])["a"]
+    a[[2, 6, 11]] = ""
+    np.savez(folder / "task.npz", **own(24, a=a))
+    with pytest.raises(InputError, match=r"task\.npz: the attribute a is missing .*: 2 of val, 1 of test\."):
+        read("bring_your_own", folder.parent)
+
+
+@pytest.mark.parametrize("values", [["", "yes"], ["nan", "yes"], [np.nan, 1.0], ["None", "yes"]])
+def test_a_missing_class_is_refused_with_the_number_of_them(folder, values):
+    np.savez(folder / "task.npz", **own(y=np.array(values * 6)))
+    with pytest.raises(InputError, match=r"task\.npz: y of sample 0 is missing, and of 5 others"):
+        read("bring_your_own", folder.parent)
+
+
+def test_check_says_how_many_attributes_are_missing_and_which_methods_need_them(folder, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(folder.parent))
+    np.savez(folder / "task.npz", **half_known(["", "blue", "red"]))
+    (row,) = (line for line in check("bring_your_own") if isinstance(line, Row))
+    gap = row.values["gaps"][-1]
+    assert "the attribute of 6 of 12 training samples is missing: all methods run except " in gap
+    needing = gap.partition("except ")[2].partition(", which")[0].split(", ")
+    assert {"gdro", "dfr", "con"} <= set(needing) and not {"erm", "jtt", "cnc"} & set(needing)
+
+
+@pytest.mark.parametrize("known", [0, 0.5])
+def test_methods_that_need_no_attribute_run_without_it_and_others_refuse(tmp_path, folder, known):
+    y = np.arange(180) % 2
+    a = (y + (RNG(1).random(180) < 0.3)) % 2
+    a[:60] = np.where(RNG(0).random(60) < known, a[:60], -1)
+    features = RNG(0).normal(size=(180, 3)) + np.stack([y, a, y], axis=1)
+    np.savez(folder / "task.npz", features=features, y=y, a=a, split=np.repeat(["train", "val", "test"], 60))
+    save_dataset(tmp_path / "results/data/bring_your_own", {"bring_your_own": read("bring_your_own", tmp_path)})
+    at = result(tmp_path / "results", "runs/bring_your_own/erm+epochs=2/s0")
+    train_all(at, OPTIONS, ("best", "last"))
+    evaluate(at, OPTIONS)
+    metrics = pd.read_csv(at.folder / "metrics.csv").query("selection == 'best' and split == 'test'")
+    values = metrics[metrics["group"].isna()].set_index("metric")["value"]
+    assert np.isfinite(values[["worst_group_accuracy", "average_accuracy", "gap", "alignment_loss"]]).all()
+    of_training = ["weighted_average_accuracy", "leakage_representations", "leakage_representations_nonlinear"]
+    assert (np.isfinite(values[of_training]) == bool(known)).all()
+    with pytest.raises(
+        InputError, match=rf"oracle reads .* but {(a[:60] == -1).sum()} of 60 samples of the split train"
+    ):
+        groups.infer(result(tmp_path / "results", "groups/bring_your_own/oracle/s0"), OPTIONS)
+
+
+def test_attributes_that_are_missing_count_nowhere():
+    whole = tiny_dataset()
+    z, lacking = RNG(0).normal(size=(120, 4)), np.arange(60) % 3 == 0
+    kept = np.flatnonzero(~np.append(lacking, np.zeros(60, bool)))
+    less = replace(whole, inputs=whole.inputs[kept], table=whole.table.iloc[kept].reset_index(drop=True), groups=None)
+    a = np.where(np.append(lacking, np.zeros(60, bool)), -1, whole.a)
+    given = Dataset(whole.inputs, whole.table.assign(a=a), whole.about)
+    tested, weights = given.rows("test"), np.ones((1, 30))
+    assert measure_leakage(given, tested, z, weights) == measure_leakage(less, less.rows("test"), z[kept], weights)
+    codes = RNG(1).integers(0, 2, 120)
+    for split in ("train", "test"):
+        values = []
+        for dataset, own_codes in ((given, codes), (less, codes[kept])):
+            rows = dataset.rows(split)
+            measured = measure_accuracies(dataset, rows, own_codes[rows], np.ones((1, len(rows))))
+            values.append({name: float(value[0]) for name, group, value in measured if not group})
+        del values[0]["average_accuracy"], values[1]["average_accuracy"]  # of all samples
+        assert values[0] == values[1]
+    inferred = whole.y[:60]
+    agreement = groups.compare_with_truth(inferred, whole.y[:60], a[:60])
+    expected = groups.compare_with_truth(inferred[~lacking], whole.y[:60][~lacking], whole.a[:60][~lacking])
+    assert agreement["best_match"] == expected["best_match"]
+    assert np.isnan(groups.compare_with_truth(inferred, whole.y[:60], np.full(60, -1))["best_match"])
