@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import torch
 from helpers import OPTIONS, build, embedded, result, save_tiny
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 from despur import groups
 from despur.evaluate import evaluate
-from despur.methods.dfr import DFR, equal_groups
+from despur.methods.dfr import DFR, STRENGTHS, equal_groups, halve
 from despur.methods.inlp import extend
 from despur.methods.leace import erasure
 from despur.model import load
@@ -154,6 +156,42 @@ def test_dfr_lifts_the_worst_group():
     worst = [min(hit[(y == c) & (a == v)].mean() for c in (0, 1) for v in (0, 1)) for hit in (plain, ours)]
     assert worst[0] < 0.3 and worst[1] > 0.55
     assert method.metadata()["samples_a_fit"] == 4 * min(np.bincount(2 * y + a))
+
+
+def test_dfr_is_the_mean_of_scikit_learns_fits_on_balanced_subsets_with_the_best_strength_of_a_held_out_half():
+    rng = RNG(1)
+    y = np.arange(400) % 2
+    a = np.where(rng.random(400) < 0.8, y, 1 - y)
+    z = np.stack([y + rng.normal(size=400), 2 * a + rng.normal(size=400), *rng.normal(size=(20, 400))], axis=1)
+    of = embedded(y, a, z)
+    method, _ = fitted("dfr+fits=3", of)
+    x, group, rng = StandardScaler().fit_transform(of.batcher.inputs.numpy()), 2 * y + a, RNG(0)
+
+    def fit(rows, strength):
+        return LogisticRegression(C=strength, l1_ratio=1, solver="liblinear", max_iter=1000, tol=1e-8).fit(
+            x[rows], y[rows]
+        )
+
+    first, second = halve(group, rng)
+    assert sorted([*first, *second]) == list(range(400))
+    assert (np.bincount(group[first]) - np.bincount(group[second]) < 2).all()
+    rows = first[equal_groups(group[first], rng)]
+    worst = []
+    for strength in STRENGTHS:
+        hits = fit(rows, strength).predict(x[second]) == y[second]
+        worst.append(min(hits[group[second] == value].mean() for value in range(4)))
+    strength = STRENGTHS[int(np.argmax(worst))]
+    assert method.metadata()["strength"] == strength and len(set(worst)) > 2
+    fits = [fit(equal_groups(group, rng), strength) for _ in range(3)]
+    expected = x @ np.mean([each.coef_[0] for each in fits], axis=0) + np.mean([each.intercept_ for each in fits])
+    with torch.no_grad():
+        logits = method.networks["head"](of.batcher.inputs).numpy()
+    np.testing.assert_allclose(logits[:, 1] - logits[:, 0], expected, atol=5e-3)
+
+
+def test_a_given_strength_is_not_tuned():
+    of = biased()
+    assert fitted("dfr+fits=1+strength=0.2", of)[0].metadata()["strength"] == 0.2
 
 
 # through the stages

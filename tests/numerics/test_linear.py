@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from despur.numerics.linear import logistic, support_vectors
+from despur.numerics.linear import liblinear, logistic, support_vectors
 
 
 def case(count, dim, values, apart, seed=0):
@@ -46,8 +46,27 @@ def test_logistic_gives_the_probabilities_of_scikit_learn(classes, intercept):
 
 def test_an_l1_penalty_leaves_out_what_says_nothing():
     x, y = case(400, 30, 2, 3)
-    weights, _ = logistic(x, y, 2, 0.02, "l1")
+    weights, _ = liblinear(x, y, 2, 0.02, "l1")
     assert (weights[:, :2] != 0).all() and (weights[:, 2:] == 0).mean() > 0.8
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_liblinear_minimizes_the_logistic_loss_with_weights_and_bias_penalized(classes, penalty):
+    """The conditions of the minimum: the gradient of C times the summed loss is minus that of the penalty; where an l1
+    penalty makes a value 0, it lies between -1 and 1."""
+    x, y = case(300, 6, classes, 1.5)
+    strength, rows = 0.1, np.column_stack([x, np.ones(300)])
+    weights, biases = liblinear(x, y, classes, strength, penalty)
+    for label, found in enumerate(np.column_stack([weights, biases])):
+        found = 2 * found if classes == 2 else found  # two rows share the logit
+        sign = np.where(y == label, 1, -1)
+        gradient = -strength * (sign / (1 + np.exp(sign * (rows @ found)))) @ rows
+        if penalty == "l2":
+            np.testing.assert_allclose(gradient, -found, atol=2e-2)
+        else:
+            np.testing.assert_allclose(gradient[found != 0], -np.sign(found[found != 0]), atol=2e-2)
+            assert (np.abs(gradient[found == 0]) <= 1.02).all()
 
 
 def test_a_class_without_samples_is_refused():

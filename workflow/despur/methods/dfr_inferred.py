@@ -8,7 +8,7 @@ from despur.methods.dfr import DFR
 from despur.methods.families.embeddings import predict_classes
 from despur.specs.declarations import read_declarations
 from despur.specs.hyperparameters import on_stage1
-from despur.specs.settings import choice, component, int_
+from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
@@ -16,6 +16,7 @@ SETTINGS = {
     **on_stage1("zero_shot", "last", "Sec. 5.1: embeddings of a pretrained model"),
     "groups": component("inference", "predictions", "Sec. 5.1: zero-shot classification"),
     "penalty": choice("l2", "Zhang & Re: a linear probe; not stated", "l1", "l2"),
+    "strength": float_(1.0, "Zhang & Re: not stated; scikit-learn's default", at_least=0),
     "fits": int_(1, "Zhang & Re: one", at_least=1),
 }
 

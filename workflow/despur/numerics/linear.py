@@ -1,6 +1,7 @@
 """Linear classifiers that minimize convex losses, for attackers, projections and refitted last layers. No torch."""
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from despur.storage.store import Array
@@ -56,20 +57,38 @@ def _squared_hinge(x: Array, positive: Array, cost: Array, tolerance: float = 1e
 
 
 def logistic(
-    x: Array, y: Array, num_classes: int, strength: float = 1.0, penalty: str = "l2", intercept: bool = True
+    x: Array, y: Array, num_classes: int, strength: float = 1.0, intercept: bool = True
 ) -> tuple[Array, Array]:
-    """Regularized logistic regression: weights (C,D) and biases (C,) of the logits of all classes.
+    """Logistic regression with an l2 penalty: weights (C,D) and biases (C,) of the logits of all classes.
 
-    ``x`` (N,D), ``y`` (N,), ``strength``: scikit-learn's C, ``penalty``: l1 or l2. Raises ValueError for a class
-    without samples."""
+    ``x`` (N,D), ``y`` (N,), ``strength``: scikit-learn's C. Raises ValueError for a class without samples."""
+    require_classes(y, num_classes)
+    model = LogisticRegression(C=strength, fit_intercept=intercept, max_iter=10_000).fit(x, y)
+    return list_all_classes(model.coef_, np.broadcast_to(model.intercept_, len(model.coef_)))
+
+
+def liblinear(x: Array, y: Array, num_classes: int, strength: float, penalty: str) -> tuple[Array, Array]:
+    """As :func:`logistic`, by LIBLINEAR: the bias is penalized, too, and more than two classes are fitted one against
+    the rest. ``penalty``: l1 or l2."""
+    require_classes(y, num_classes)
+    model = LogisticRegression(
+        C=strength, solver="liblinear", l1_ratio=float(penalty == "l1"), max_iter=1000, random_state=0
+    )
+    fits = [clone(model).fit(x, y == label) for label in ([1] if num_classes == 2 else range(num_classes))]
+    return list_all_classes(*(np.concatenate([getattr(fit, name) for fit in fits]) for name in ("coef_", "intercept_")))
+
+
+def require_classes(y: Array, num_classes: int) -> None:
+    """Raises ValueError for a class without samples."""
     missing = np.setdiff1d(np.arange(num_classes), y)
     if len(missing):
         raise ValueError(
             f"no training sample of class {missing[0]}: a classifier of all {num_classes} classes cannot be fitted"
         )
-    solver = {"solver": "lbfgs", "l1_ratio": 0.0} if penalty == "l2" else {"solver": "saga", "l1_ratio": 1.0}
-    model = LogisticRegression(C=strength, fit_intercept=intercept, max_iter=10_000, random_state=0, **solver).fit(x, y)
-    weights, biases = model.coef_, np.broadcast_to(model.intercept_, len(model.coef_))
-    if num_classes == 2:  # scikit-learn has one row, of the second class; two rows give the same probabilities
-        weights, biases = (np.concatenate([-values / 2, values / 2]) for values in (weights, biases))
-    return weights, biases
+
+
+def list_all_classes(weights: Array, biases: Array) -> tuple[Array, Array]:
+    """Of two classes, scikit-learn has one row, of the second; two rows give the same probabilities."""
+    if len(weights) > 1:
+        return weights, biases
+    return np.concatenate([-weights / 2, weights / 2]), np.concatenate([-biases / 2, biases / 2])
