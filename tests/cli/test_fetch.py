@@ -78,6 +78,15 @@ def test_a_name_or_a_configuration_is_needed():
         [*fetch.fetch("waterbird")]
 
 
+@pytest.mark.parametrize(
+    "name", ["moji+nope=1", "cmnist+nope=1", "cmnist+p_corr=nan", "bring_your_own+name=../../x", "resnet50+nope=1"]
+)
+def test_settings_that_cannot_be_are_refused_before_anything_is_said(moji, name):
+    with pytest.raises(SettingError, match=r"nope|p_corr|name="):
+        next(fetch.fetch(name, yes=True))
+    assert moji == []
+
+
 def test_facts_of_a_download_are_shown():
     known = Download("http://a/b.zip", "there", size=2_500_000, checksum="md5:1", license="MIT", tried=True)
     assert "2.5 MB; license: MIT; checksum: md5:1" in fetch.describe(known, "other")

@@ -4,6 +4,7 @@ faults found in them."""
 import hashlib
 import json
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from helpers import read
 from PIL import Image
 
 from despur.datasets import cifar10, cifar100, coco30, stl10, tiny_imagenet
+from despur.datasets.sources.pickled_tables import read_pickled_data
 from despur.storage.store import InputError, load_dataset, save_dataset
 
 RNG = np.random.default_rng
@@ -85,6 +87,41 @@ def test_only_the_published_pickles_are_loaded(tmp_path, monkeypatch):
     fails("cifar10", tmp_path, "data_batch_3", "checksum", "cifar-10-python.tar.gz", "DESPUR_DATA_ROOT")
     assert not (tmp_path / "evil").exists()
     fails("cifar100", tmp_path, "cifar-100-python", "not there", "DESPUR_DATA_ROOT")
+
+
+def test_a_pickle_with_the_right_checksum_runs_no_code_either(tmp_path, monkeypatch):
+    cifar(tmp_path, monkeypatch)
+    hostile = tmp_path / "cifar-10-batches-py/data_batch_3"
+    hostile.write_bytes(b"cos\nsystem\n(S'touch " + str(tmp_path / "evil").encode() + b"'\ntR.")
+    monkeypatch.setitem(cifar10.SPLITS["train"], "data_batch_3", md5(hostile))
+    fails("cifar10", tmp_path, "data_batch_3 cannot be read as a pickle of arrays", "it needs os.system")
+    assert not (tmp_path / "evil").exists()
+
+
+class OfPython2(pickle._Pickler):
+    """Writes texts, bytes and the places of numpy's functions as Python 2 did, by which the published files are made."""
+
+    dispatch: ClassVar = dict(pickle._Pickler.dispatch)
+
+    def save_text(self, text):
+        content = text if isinstance(text, bytes) else text.encode()
+        self.write(pickle.BINSTRING + len(content).to_bytes(4, "little") + content)
+
+    def save_global(self, item, name=None):
+        words = {"_reconstruct": "numpy.core.multiarray"}.get(item.__name__, item.__module__)
+        self.write(pickle.GLOBAL + f"{words}\n{item.__name__}\n".encode())
+
+    dispatch |= {bytes: save_text, str: save_text, type: save_global, type(len): save_global}
+
+
+def test_pickles_of_python_2_are_read(tmp_path):
+    content = {"data": RNG(0).integers(0, 256, (2, 3072), dtype=np.uint8), "labels": [1, 2], "filenames": ["a", "b"]}
+    with (tmp_path / "batch").open("wb") as file:
+        OfPython2(file, protocol=2).dump(content)
+    assert b"_codecs" not in (tmp_path / "batch").read_bytes()
+    found = read_pickled_data(tmp_path / "batch", "latin1")
+    assert found.keys() == content.keys() and np.array_equal(found["data"], content["data"])
+    assert found["data"].dtype == np.uint8 and (found["labels"], found["filenames"]) == ([1, 2], ["a", "b"])
 
 
 # STL-10

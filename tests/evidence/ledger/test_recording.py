@@ -260,7 +260,9 @@ def test_a_run_that_names_no_commit_is_of_the_commit_whose_code_made_it(copy, tm
     monkeypatch.setattr(commits, "PACKAGE", package)
     edit_about(copy, SIMCLR, commit=None)
     refused(copy, SIMCLR, tmp_path / "ledger", "names no commit")
-    refused(copy, SIMCLR, tmp_path / "ledger", "no such commit", commit="f" * 40)
+    for path in (SIMCLR, ERM):  # the second names the commit that made it
+        with pytest.raises(SettingError, match="no such commit"):
+            list(record_folders([copy / path], "nonsense", tmp_path / "ledger"))
     assert len(list(record_folders([copy / SIMCLR], "HEAD", tmp_path / "ledger"))) == 2
     assert {each.content["commit"] for each in ledger.load(tmp_path / "ledger")[0]} == {git("rev-parse", "HEAD")}
     (package / "training/runs.py").write_text((package / "training/runs.py").read_text() + "\nOTHER = 1\n")

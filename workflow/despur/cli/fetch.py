@@ -11,6 +11,7 @@ from despur.cli.rows import Row
 from despur.specs.declarations import list_components, read_declarations, read_docstring
 from despur.specs.names import parse, unknown
 from despur.specs.paths import data_root
+from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.downloads import Download, fetch_file
 from despur.storage.pretrained import weights_root
@@ -52,6 +53,7 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
     """Say what is downloaded, ask, download it, and check a data set with its loader."""
     name = parse(text)[0]
     kind = find_kind(name)
+    resolve(kind, text)  # which refuses settings that cannot be
     root = data_root() if kind == "datasets" else weights_root()
     downloads, by_hand = list_downloads(kind, name), read_declarations(kind, name).get("BY_HAND", "")
     yield f"{read_docstring(kind, name)}\n"

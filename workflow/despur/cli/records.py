@@ -9,13 +9,16 @@ from despur.evidence.ledger.ledger_checks import check_files
 from despur.evidence.ledger.recording import record_folder, refuse_changed_code
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
+from despur.storage.commits import find_commit
 from despur.storage.store import InputError
 
 
 def record_folders(paths: Iterable[str | Path], commit: str | None = None, folder: Path = LEDGER) -> Iterator[str]:
-    """Record every run of these folders. Raises SettingError at the end where some were refused; the rest are
-    recorded."""
+    """Record every run of these folders. Raises SettingError for a ``commit`` that is none; at the end where some
+    folders were refused; the rest are recorded."""
     refuse_changed_code()
+    if commit is not None:
+        find_commit(commit)
     refused, paths = 0, list(paths)
     for path in paths:
         try:

@@ -42,12 +42,18 @@ def state() -> dict[str, Any]:
     return {"commit": commit, "clean": commit is not None and git("status", "--porcelain", "--", ".") == ""}
 
 
+def find_commit(name: str) -> str:
+    """The full name of a commit. Raises SettingError for what is none."""
+    full = git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    if full is None:
+        raise SettingError(f"{name}: the repository of {PACKAGE} has no such commit")
+    return full
+
+
 def code_at(commit: str, folder: Path) -> tuple[str, str]:
     """The full name of a commit, and the digest of its code behind a result's folder. Raises SettingError for what is
     no commit, or one whose code does not know the folder."""
-    full = git("rev-parse", "--verify", f"{commit}^{{commit}}")
-    if full is None:
-        raise SettingError(f"{commit}: the repository of {PACKAGE} has no such commit")
+    full = find_commit(commit)
     with TemporaryDirectory() as tree:
         archive = subprocess.run(["git", "archive", full, "."], cwd=PACKAGE, capture_output=True, check=True).stdout
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:

@@ -2,7 +2,6 @@
 validation split."""
 
 import hashlib
-import pickle
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pandas as pd
 from PIL import Image
 
 from despur.datasets.sources import metadata_tables
+from despur.datasets.sources.pickled_tables import read_pickled_data
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
 IMAGES = {".jpeg", ".jpg", ".png"}
@@ -50,14 +50,14 @@ def read_cifar(
     source: str,
     remedy: str,
 ) -> Dataset:
-    """CIFAR as torchvision lays it out: pickles, loaded only once their checksum says that they are the published ones.
+    """CIFAR as torchvision lays it out: pickles of Python 2, with their published checksums.
 
     ``splits``: file names and MD5 by split; ``label``: the key of the labels; ``meta``: file, MD5 and key of the names
     of the classes."""
     name, md5, key = meta
-    classes = _load(verify_checksum(folder / name, md5, remedy))[key]
+    classes = read_pickled_data(verify_checksum(folder / name, md5, remedy), "latin1")[key]
     parts = [
-        (split, _load(verify_checksum(folder / file, md5, remedy)))
+        (split, read_pickled_data(verify_checksum(folder / file, md5, remedy), "latin1"))
         for split, files in splits.items()
         for file, md5 in files.items()
     ]
@@ -66,11 +66,6 @@ def read_cifar(
     split = np.concatenate([[split] * len(part[label]) for split, part in parts])
     sums = {file: md5 for files in splits.values() for file, md5 in files.items()}
     return dataset(np.ascontiguousarray(pixels), split, y, classes, source=source, licence="not stated", md5=sums)
-
-
-def _load(path: Path) -> Any:
-    with path.open("rb") as file:
-        return pickle.load(file, encoding="latin1")
 
 
 def read_synsets(path: Path, count: int | None, remedy: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Pickled pandas tables, read without running code from them."""
+"""Pickled arrays and pandas tables, read without running code from them."""
 
 import io
 import pickle
@@ -45,7 +45,7 @@ REPLACED = {
 }
 
 
-class _Tables(pickle._Unpickler):  # written in Python: what sets the state of an object can be checked
+class _Data(pickle._Unpickler):  # written in Python: what sets the state of an object can be checked
     dispatch: ClassVar[dict[int, Any]] = {**pickle._Unpickler.dispatch}
 
     def find_class(self, module: str, name: str) -> Any:
@@ -66,15 +66,22 @@ class _Tables(pickle._Unpickler):  # written in Python: what sets the state of a
     dispatch[pickle.BUILD[0]] = load_build
 
 
+def read_pickled_data(path: Path, encoding: str = "ASCII") -> Any:
+    """What a pickle of arrays, tensors, pandas tables and plain types holds; ``encoding`` of texts of Python 2.
+
+    Raises InputError, naming the file, if it is none, or needs anything else."""
+    try:
+        with path.open("rb") as file:
+            return _Data(file, encoding=encoding).load()
+    except UNREADABLE as error:
+        raise InputError(f"{path} cannot be read as a pickle of arrays and tables ({error})") from error
+
+
 def read_pickled_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     """A pickled pandas table with at least these columns; cells may be arrays or tensors.
 
     Raises InputError, naming the file, if it is none."""
-    try:
-        with path.open("rb") as file:
-            table = _Tables(file).load()
-    except UNREADABLE as error:
-        raise InputError(f"{path} cannot be read as a pickled pandas table ({error})") from error
+    table = read_pickled_data(path)
     missing = [name for name in columns if name not in table] if isinstance(table, pd.DataFrame) else list(columns)
     if missing:
         raise InputError(f"{path} has no column {', '.join(missing)}")
