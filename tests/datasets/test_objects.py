@@ -99,7 +99,7 @@ def test_a_pickle_with_the_right_checksum_runs_no_code_either(tmp_path, monkeypa
 
 
 class OfPython2(pickle._Pickler):
-    """Writes texts, bytes and the places of numpy's functions as Python 2 did, by which the published files are made."""
+    """Writes texts, bytes and the places of numpy's functions as Python 2, which made the published files."""
 
     dispatch: ClassVar = dict(pickle._Pickler.dispatch)
 

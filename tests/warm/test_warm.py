@@ -244,15 +244,22 @@ def refuses(address):
         return client.connect_ex(str(address)) == errno.ECONNREFUSED
 
 
-def test_a_server_that_dies_before_it_has_read_a_request_is_said_to_be_gone(tmp_path, script):
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [("", "Its log is empty: it was killed"), ("first\nlast\n", "The end of its log:\n  first\n  last")],
+    ids=["empty", "log"],
+)
+def test_a_server_that_dies_before_it_has_read_a_request_is_said_to_be_gone(tmp_path, script, log, told):
     with sleeping() as own, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(folder(own.pid) / "socket"))
         listener.listen()
         process = command(own.pid, script, cwd=tmp_path)
         client = listener.accept()[0]
         client.recv(1)
+        (folder(own.pid) / "log").write_text(log)  # the next server removes it
         client.close()  # of what it was sent, most is not read: its peer's connection is reset
-        assert process.communicate(timeout=60)[1].startswith("error: the server of jobs is gone: see ")
+        error = process.communicate(timeout=60)[1]
+        assert error == f"error: the server of jobs is gone: run the same again. {told}\n"
         assert process.returncode == 1
         shutil.rmtree(folder(own.pid))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from despur.warm import folder, locate_folder
 
 PATIENCE = 30.0  # seconds that a client waits for a server to start
+SHOWN = 10  # lines of its log, where it is gone
 LONGEST = 100  # bytes of a socket's path: systems allow 104 to 108
 
 
@@ -35,7 +36,14 @@ def connect(owner: int) -> socket.socket:
                 client.connect(address)
                 return client
             time.sleep(0.02)
-    sys.exit(f"error: no server for jobs within {PATIENCE:.0f} seconds: see {server_folder}/log, or unset DESPUR_WARM")
+    sys.exit(f"error: no server for jobs within {PATIENCE:.0f} seconds: unset DESPUR_WARM. {quote_log(owner)}")
+
+
+def quote_log(owner: int) -> str:
+    """The end of a server's log, for a message: the next server removes it."""
+    log = folder(owner) / "log"
+    lines = log.read_text(errors="replace").splitlines()[-SHOWN:] if log.exists() else []
+    return "\n  ".join(["The end of its log:", *lines]) if lines else "Its log is empty: it was killed"
 
 
 def send_command(owner: int, command: list[str]) -> int:
@@ -48,7 +56,7 @@ def send_command(owner: int, command: list[str]) -> int:
         client.sendall(request)
         answer = client.recv(1)
     if not answer:
-        sys.exit(f"error: the server of jobs is gone: see {folder(owner)}/log")
+        sys.exit(f"error: the server of jobs is gone: run the same again. {quote_log(owner)}")
     return answer[0]
 
 
