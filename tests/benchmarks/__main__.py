@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 from benchmarks import (
     adapters,
+    anchors,
     authors,
     cmnist,
     cnc,
@@ -34,6 +35,7 @@ MEASURES = {
         cnc.cnc,
         cmnist.cmnist,
         authors.authors,
+        anchors.anchors,
         steps.chunks,
         steps.steps,
         fair_cl.fair_cl,
