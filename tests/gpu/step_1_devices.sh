@@ -6,7 +6,7 @@ LIMIT=$((LIMIT / 3)) SLOTS=8
 for name in first second cpu; do
     if [ "$name" = cpu ]; then profile=profiles/default && export CUDA_VISIBLE_DEVICES=; fi
     git clone -q "$tools/checkout" "$tools/$name" && cd "$tools/$name"
-    run_snakemake --until evaluate ${TARGETS:-} > "$OUT/$name.log" 2>&1
+    run_snakemake ${TARGETS:-} --until evaluate > "$OUT/$name.log" 2>&1
     tail -n 3 "$OUT/$name.log"
 done
 python tests/compare_metrics.py "$tools/first/results" "$tools/second/results" > "$OUT/two_runs.txt" || true

@@ -9,5 +9,5 @@ datasets: {cmnist_3v5: cmnist_3v5+draw=seed}
 END
 target=results/domains/papers/domain_temperature/table_1.csv
 [ -z "${GRIDS:-}" ] || target=results/domains/papers/domain_temperature/figure_grids.csv
-run_snakemake --configfile "$tools/config.yaml" --until evaluate ${TARGETS:-$target} 2>&1 | tail -n 30
+run_snakemake ${TARGETS:-$target} --until evaluate --configfile "$tools/config.yaml" 2>&1 | tail -n 30
 pack_records
