@@ -25,9 +25,9 @@ END
 if [ "$DEVICE" = cpu ]; then profile=profiles/default; else profile=profiles/gpu; fi
 SLOTS=${SLOTS:-4} # training jobs on one GPU: the networks are small
 
-run_snakemake() { # the rest: targets and options; at most LIMIT seconds, after which jobs are stopped and may go on later
+run_snakemake() { # targets first, then options; at most LIMIT seconds, after which jobs are stopped and may go on later
     timeout --signal=INT --kill-after=30 "$LIMIT" python -m snakemake --workflow-profile "$profile" --keep-going \
-        --set-resources "train_stage1:jobs_per_gpu=$SLOTS" "train_stage2:jobs_per_gpu=$SLOTS" "$@" \
+        "$@" --set-resources "train_stage1:jobs_per_gpu=$SLOTS" "train_stage2:jobs_per_gpu=$SLOTS" \
         || echo "Snakemake ended with status $?: what is finished is kept"
 }
 
