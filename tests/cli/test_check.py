@@ -6,6 +6,7 @@ from helpers import tiny_dataset
 from PIL import Image
 
 from despur.cli import check, data_checks
+from despur.cli.rows import Row
 from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
@@ -39,9 +40,20 @@ def few_birds(tmp_path, monkeypatch):
 
 def test_a_whole_copy_is_right(few_birds, tmp_path):
     write_birds(tmp_path, few_birds)
-    line = [*check.check_dataset("waterbirds+size=32")][-1]
+    lines = [*check.check_dataset("waterbirds+size=32")]
+    (line,) = (line for line in lines if isinstance(line, Row))
     assert "right; 10 train, 4 val, 6 test" in line
     assert line.values["samples"] == {"train": 10, "val": 4, "test": 6} and line.values["gaps"] == []
+
+    shown = [text.split() for text in lines[lines.index(line) + 1 :]]
+    assert shown == [
+        ["group", "train", "val", "test"],
+        ["landbird,", "land", "4", "1", "2"],
+        ["landbird,", "water", "2", "1", "2"],
+        ["waterbird,", "land", "1", "1", "1"],
+        ["waterbird,", "water", "3", "1", "1"],
+    ]
+    assert line.values["groups"]["landbird, water"] == {"train": 2, "val": 1, "test": 2}
 
 
 def test_a_table_that_was_cut_off_is_not_right_and_the_message_says_what_was_published(few_birds, tmp_path):

@@ -1,12 +1,17 @@
-"""despur plan --open: what settles most printed numbers per hour comes first; shared runs and jobs count once."""
+"""despur plan of result paths; with --open, what settles most printed numbers per hour comes first. Shared runs and
+jobs count once."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from despur.cli.plan import plan_configuration
+from despur.cli.plan import plan
 from despur.cli.rows import format_json
 from despur.evidence.runs import sources
+from despur.orchestration.plan import list_jobs_behind
+from despur.orchestration.resources import estimate_resources
+from despur.specs.settings import SettingError
 
 CONFIGURATION = """
 papers: [cnc]
@@ -21,7 +26,7 @@ def tables(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "find_sources", lambda use_ledger: sources.Sources())  # nothing is measured
     file = tmp_path / "mine.yaml"
     file.write_text(CONFIGURATION)
-    return json.loads(format_json(plan_configuration(file, "cpu", only_open=True)))
+    return json.loads(format_json(plan("cpu", configfile=file, only_open=True)))
 
 
 def test_open_runs_are_sorted_by_numbers_per_hour(tables):
@@ -37,3 +42,26 @@ def test_what_several_rows_share_counts_once(tables):
     for name in ("runs", "hours", "claims"):
         assert 0 < total[name] < sum(row[name] for row in tables["open"])
     assert total["numbers"] == sum(row["numbers"] for row in tables["open"])
+
+
+def test_the_cost_of_result_paths_is_that_of_all_jobs_behind_them():
+    folders = [Path(f"results/runs/cmnist/{name}/s0") for name in ("jtt", "gdro")]
+    *each, every = json.loads(format_json(plan("cpu", folders)))["cost"]
+    jobs = [list_jobs_behind([f"{folder}/metrics.csv"]) for folder in folders]
+    assert [row["name"] for row in each] == list(map(str, folders)) and [row["jobs"] for row in each] == list(
+        map(len, jobs)
+    )
+    assert every["jobs"] == len(set.union(*jobs)) < sum(map(len, jobs))
+    assert every["memory_gigabytes"] == max(row["memory_gigabytes"] for row in each)
+    memory = [estimate_resources(job, gpus=0)["mem_mb"] for job in jobs[0]]
+    assert each[0]["memory_gigabytes"] == max(memory) / 1000 > 2
+
+
+def test_a_file_asks_for_its_own_stage_and_a_wrong_path_is_refused():
+    rows = json.loads(format_json(plan("gpu", [Path("results/runs/cmnist/erm/s0/outputs.safetensors")])))["cost"]
+    assert [row["jobs"] for row in rows] == [2, 2]  # data and training, no evaluation
+    for path, told in (("results/runs/cmnist/erm", "not results/data"), ("results/runs/cmnist/em/s0", "did you mean")):
+        with pytest.raises(SettingError, match=told):
+            list(plan("gpu", [Path(path)]))
+    with pytest.raises(SettingError, match="--open"):
+        list(plan("gpu", [Path("results/runs/cmnist/erm/s0")], only_open=True))

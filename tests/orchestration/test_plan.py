@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from project import Project
 
-from despur.cli.plan import explain_retries, plan_configuration
+from despur.cli import plan as command
+from despur.cli.plan import explain_retries
 from despur.orchestration import artifact_files, configuration, experiments, plan, resources
 from despur.specs.paths import locate_result
 
@@ -36,7 +37,7 @@ def project(tmp_path):
 
 def bill(config="config/published.yaml", device="gpu"):
     """What is printed, line by line, and the numbers of each row."""
-    lines = list(plan_configuration(Path(config), device))
+    lines = list(command.plan(device, configfile=Path(config)))
     table = lines[1 : next(i for i, line in enumerate(lines) if line.startswith("\n"))]
     rows = {line[:20].strip(): [float(word.replace(",", "")) for word in line[20:].split()] for line in table}
     return lines, rows

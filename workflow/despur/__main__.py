@@ -88,8 +88,9 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         {"--configfile": PATH | {"default": Path("config.yaml"), "help": "of the run; default: config.yaml"}},
     ),
     "plan": (
-        plan.plan_configuration,
+        plan.plan,
         {
+            "paths": PATH | {"nargs": "*", "help": "result paths, instead of a configuration"},
             "--configfile": PATH | {"default": Path("config.yaml")},
             "--device": {"choices": ("gpu", "cpu"), "default": "gpu", "help": "what trains: a GPU, or one CPU core"},
             "--open": {

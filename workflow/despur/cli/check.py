@@ -116,7 +116,9 @@ def check_dataset(name: str) -> Iterator[str]:
         samples = {split: len(dataset.rows(split)) for split in dataset.splits}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
         text = f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"
-        yield Row(text, "datasets", name=point.name, state="right", samples=samples, gaps=gaps)
+        groups = data_checks.count_groups(dataset)
+        yield Row(text, "datasets", name=point.name, state="right", samples=samples, groups=groups, gaps=gaps)
+        yield from data_checks.list_group_sizes(groups) if len(dataset.about["attributes"]) > 1 else ()
         yield from (f"  but {gap}" for gap in gaps)
 
 

@@ -2,7 +2,7 @@
 classes and attribute values that a split lacks."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,24 @@ def compare_sizes(point: Spec, dataset: Dataset) -> Iterator[str]:
         elif dataset.groups is not None:
             for name, size, inside in zip(dataset.about["groups"], published, dataset.groups[rows].T, strict=True):
                 yield from compare_size(f"{split}, {name}", size, int(inside.sum()))
+
+
+def count_groups(dataset: Dataset) -> dict[str, dict[str, int]]:
+    """How many samples of each split a group has: by group, then by split."""
+    assert dataset.groups is not None
+    sizes = {split: dataset.groups[dataset.rows(split)].sum(axis=0) for split in dataset.splits}
+    return {
+        name: {split: int(own[i]) for split, own in sizes.items()} for i, name in enumerate(dataset.about["groups"])
+    }
+
+
+def list_group_sizes(groups: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """A table: a line for each group, a column for each split. ``groups``: of :func:`count_groups`."""
+    splits = list(next(iter(groups.values())))
+    width = max(map(len, [*groups, "group"])) + 4
+    yield f"  {'group':<{width}}" + "".join(f"{split:>12}" for split in splits)
+    for name, sizes in groups.items():
+        yield f"  {name:<{width}}" + "".join(f"{sizes[split]:>12,}" for split in splits)
 
 
 def compare_size(name: str, published: float, found: int) -> Iterator[str]:

@@ -1,24 +1,28 @@
-"""``despur plan``: what a configuration costs before anything runs: jobs, hours, disk, the longest chain.
+"""``despur plan``: what a configuration or result paths cost before anything runs: jobs, hours, disk, memory, the
+longest chain.
 
 Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where results/reference has them, else
 stated guesses. ``--open``: the runs that were measured nowhere yet, and what they would settle."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from despur.cli.rows import Row
 from despur.orchestration import artifact_files, configuration, resources
-from despur.orchestration.plan import find_longest_chain, list_jobs
+from despur.orchestration.plan import find_longest_chain, list_jobs, list_jobs_behind
+from despur.orchestration.targets import name_last_file
 from despur.specs.paths import ResultPath
+from despur.specs.settings import SettingError
 
 if TYPE_CHECKING:
     from despur.reporting.open_runs import OpenRuns
 
 
-def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) -> Row:
-    """Jobs, hours of training jobs, hours of the others, disk, hours of the longest chain."""
+def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str, width: int) -> Row:
+    """Jobs, hours of training jobs, hours of the others, disk, hours of the longest chain, memory of the largest
+    job."""
     training = {result for result in jobs if resources.estimate_resources(result)["gpu"]}
     hours = [
         sum(resources.estimate_seconds(result, device)[0] for result in some) / 3600
@@ -26,8 +30,11 @@ def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) ->
     ]
     disk = sum(map(resources.estimate_megabytes, jobs)) / 1000
     longest, count = find_longest_chain(jobs, device)[0] / 3600, len(jobs) + artifacts
+    gpus = 0 if device == "cpu" else math.inf
+    memory = max((resources.estimate_resources(result, gpus=gpus)["mem_mb"] for result in jobs), default=0) / 1000
     return Row(
-        f"{name:<20}{count:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}{longest:>12,.1f}",
+        f"{name:<{width}}{count:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}{longest:>12,.1f}"
+        f"{memory:>13,.1f}",
         "cost",
         name=name,
         jobs=count,
@@ -36,6 +43,7 @@ def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str) ->
         other_hours=hours[1],
         gigabytes=disk,
         longest_chain_hours=longest,
+        memory_gigabytes=memory,
     )
 
 
@@ -109,24 +117,34 @@ def format_open(each: "OpenRuns", hours: float) -> Row:
     )
 
 
-def plan_configuration(configfile: Path, device: str, only_open: bool = False) -> Iterator[str]:
-    """what a configuration costs before it runs: jobs, hours, disk and the longest chain of jobs, by paper"""
+def plan(
+    device: str, paths: Sequence[Path] = (), configfile: Path = Path("config.yaml"), only_open: bool = False
+) -> Iterator[str]:
+    """what a configuration or results cost before they are made: jobs, hours, disk, memory, the longest chain"""
+    if paths and only_open:
+        raise SettingError("--open is of a configuration: name no paths")
+    if paths:
+        yield from list_costs({str(path): list_jobs_behind([str(name_last_file(path))]) for path in paths}, {}, device)
+        return
     config: Mapping[str, Any] = configuration.load_configuration(configfile)
     if only_open:
         yield from list_open(config, device)
         return
-    jobs = list_jobs(config)
-    every = set().union(*jobs.values())
+    counts = {paper: len(artifact_files.list_artifacts(config, paper)) for paper in config["papers"]}
+    yield from list_costs(list_jobs(config), counts | {"matrix": 1, "all": 2}, device)  # all: the scorecard, and `all`
+
+
+def list_costs(jobs: Mapping[str, set[ResultPath]], counts: Mapping[str, int], device: str) -> Iterator[str]:
+    """A row for each name and one for all, whose ``jobs`` count once; the longest chain. ``counts``: jobs besides."""
+    every, width = set().union(*jobs.values()), max(20, *(len(name) + 2 for name in jobs))
     yield (
-        f"{'':<20}{'jobs':>8}{'training':>10}{f'{device.upper()} hours':>16}{'other hours':>13}{'GB':>10}"
-        f"{'longest (h)':>12}"
+        f"{'':<{width}}{'jobs':>8}{'training':>10}{f'{device.upper()} hours':>16}{'other hours':>13}{'GB':>10}"
+        f"{'longest (h)':>12}{'memory (GB)':>13}"
     )
-    counts = {
-        paper: len(artifact_files.list_artifacts(config, paper)) if paper in config["papers"] else 1 for paper in jobs
-    }
-    for paper, own in jobs.items():
-        yield format_row(paper, own, counts[paper], device)
-    yield format_row("all, shared once", every, sum(counts.values()) + 2, device)  # the scorecard, and `all`
+    for name, own in jobs.items():
+        yield format_row(name, own, counts.get(name, 0), device, width)
+    extra = sum(count for name, count in counts.items() if name in jobs or name == "all")
+    yield format_row("all, shared once", every, extra, device, width)
     training = [result for result in every if resources.estimate_resources(result)["gpu"]]
     measured = sum(resources.estimate_seconds(result, device)[1] for result in training)
     yield (

@@ -38,7 +38,11 @@ SETTINGS = {
     ),
     "train": choice("full", "foreground: training and validation images without background", "full", "foreground"),
     "foreground": bool_(False, "a split test_foreground too: the test images without background"),
-    "samples": int_(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
+    "samples": int_(
+        0,
+        "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all. Other splits stay whole",
+        at_least=0,
+    ),
     "copies": int_(3, "scenes of each training original: Waterbirds has 4,795 images; here, 700 originals", at_least=1),
     "val_fraction": float_(0.15, "originals held out for selection", above=0, below=0.5),
     "test_fraction": float_(0.25, "originals held out for testing", above=0, below=0.5),

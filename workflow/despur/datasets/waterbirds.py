@@ -22,7 +22,11 @@ SETTINGS = {
     "fit": choice(
         "stretch", "released code; clip: the shape is kept, as Zhang & Re 2022 embed images", "stretch", "clip"
     ),
-    "samples": int_(0, "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all", at_least=0),
+    "samples": int_(
+        0,
+        "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all. Other splits stay whole",
+        at_least=0,
+    ),
 }
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as

@@ -41,8 +41,16 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
     elif path.parts[:2] in [("results", stage) for stage in STAGES]:
         result = locate_result(path)
         if not (result.datasets if result.stage == "data" else result.runs()) or path == result.folder:
-            made = "metrics.csv" if result.stage == "runs" else "about.json"
-            raise SettingError(f"{path} is a folder: name a file in it, {path / made}")
+            raise SettingError(f"{path} is a folder: name a file in it, {name_last_file(path)}")
+
+
+def name_last_file(path: Path) -> Path:
+    """What a result path asks for: a file itself; of a folder, the file that is written last. Raises SettingError for
+    any other path."""
+    result = locate_result(path)
+    if path.name != result.folder.name:
+        return path
+    return path / ("metrics.csv" if result.stage == "runs" else "about.json")
 
 
 def respell(target: str) -> set[str]:
