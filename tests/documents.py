@@ -40,7 +40,7 @@ def documented() -> list[str]:
     """Every command of the documents, of the papers' READMEs and at the head of Snakefile and configurations; those of
     docs/adding_*.md are in test_examples.py. ``...`` stands for anything that is typed there."""
     pages = [page for page in DOCUMENTS if not page.stem.startswith("adding_")]
-    pages += [*SOURCE.glob("workflow/papers/*/README.md"), *SOURCE.glob("workflow/report/*.rst")]
+    pages += [*SOURCE.glob("workflow/despur/papers/*/README.md"), *SOURCE.glob("workflow/report/*.rst")]
     heads = [SOURCE / file for file in ("Snakefile", *CONFIGS)]
     found = [line for page in pages for line in commands(page.read_text())]
     found += [

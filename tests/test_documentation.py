@@ -18,7 +18,7 @@ from despur.storage.dataset_checks import build_dataset
 WRITTEN = [
     SOURCE / "Snakefile",
     *(page for page in DOCUMENTS if not page.stem.startswith("adding_")),  # those: test_examples.py
-    *SOURCE.glob("workflow/papers/*/README.md"),
+    *SOURCE.glob("workflow/despur/papers/*/README.md"),
     *SOURCE.glob("workflow/despur/**/*.py"),
 ]
 # Whole paths, not results/data/ or results/runs/{dataset}/...; also short forms: .../runs/cmnist/cnc/s0,

@@ -32,11 +32,11 @@ RETIRED = {
 STRICT = [*DOCUMENTS, *sorted(SOURCE.glob("workflow/report/*.rst"))]
 # Of Python files, docstrings and messages are text.
 SWITCHED_ON = (
-    "workflow/papers/*/*.yaml",
-    "workflow/papers/*/README.md",
-    "workflow/papers/*/captions/*.rst",
+    "workflow/despur/papers/*/*.yaml",
+    "workflow/despur/papers/*/README.md",
+    "workflow/despur/papers/*/captions/*.rst",
     "workflow/despur/**/*.py",
-    "workflow/papers/**/*.py",
+    "workflow/despur/papers/**/*.py",
     "workflow/report/*.jinja",
     "profiles/**/*.yaml",
     "workflow/resources.yaml",

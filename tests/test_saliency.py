@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 import torch
 from helpers import OPTIONS, result, save_tiny, tiny_dataset
-from paper_scripts import import_scripts
 from torch import nn
 
 from despur import saliency
@@ -13,6 +12,7 @@ from despur.encoders.lenet import LeNet
 from despur.metrics.saliency import share_inside
 from despur.model import Model
 from despur.orchestration.experiments import ArtifactRun
+from despur.papers.cnc import grad_cam
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
 from despur.storage.store import InputError, load_dataset, save_dataset
@@ -203,13 +203,6 @@ def test_what_is_not_an_image_is_refused(finished, tmp_path, monkeypatch):
 # the figures
 
 
-@pytest.fixture
-def drawn():
-    """The module of cnc's figures."""
-    with import_scripts("cnc") as scripts:
-        yield scripts["grad_cam"]
-
-
 def artifact_runs(where, *methods):
     return [ArtifactRun("waterbirds", where.dataset, name, (str(where.folder),)) for name in methods]
 
@@ -218,16 +211,16 @@ def artifact_runs(where, *methods):
     ("run", "artifact", "methods"),
     [("finished", "draw_figure_1", ["erm", "cnc"]), ("masked", "draw_figure_12_13", ["erm", "jtt", "cnc"])],
 )
-def test_figures_are_drawn_with_and_without_masks(drawn, request, tmp_path, run, artifact, methods):
+def test_figures_are_drawn_with_and_without_masks(request, tmp_path, run, artifact, methods):
     where = request.getfixturevalue(run)
-    getattr(drawn, artifact)(artifact_runs(where, *methods), tmp_path / artifact)
+    getattr(grad_cam, artifact)(artifact_runs(where, *methods), tmp_path / artifact)
     assert all((tmp_path / f"{artifact}.{kind}").stat().st_size > 1000 for kind in ("png", "pdf", "csv"))
     shown, own = pd.read_csv(tmp_path / f"{artifact}.csv"), pd.read_csv(where.folder / "saliency.csv")
     assert len(shown) == len(methods) * len(own) and set(shown["paper_method"]) == set(methods)
 
 
-def test_an_explained_run_tells_what_was_right_and_shows_the_rarest_groups(drawn, finished):
-    run = drawn.load_run(artifact_runs(finished, "erm")[0])
+def test_an_explained_run_tells_what_was_right_and_shows_the_rarest_groups(finished):
+    run = grad_cam.load_run(artifact_runs(finished, "erm")[0])
     rows, groups = run.arrays["rows"], run.rarest_groups()
     assert [run.is_right(row) for row in rows] == (run.arrays["predicted"] == run.dataset.y[rows]).tolist()
     sizes = {i: run.count_training(i) for i in range(25) if len(run.examples(i))}

@@ -262,7 +262,7 @@ def test_comments_docstrings_and_formatting_repeat_nothing(finished):
     finished.edit(METHOD, comment)
     finished.edit("workflow/despur/methods/erm.py", docstrings)
     finished.edit("workflow/despur/datasets/colored_digits.py", formatting)
-    finished.edit("workflow/papers/cnc/figures.py", comment)
+    finished.edit("workflow/despur/papers/cnc/figures.py", comment)
     assert again(finished) == set()
 
 
@@ -297,7 +297,7 @@ def test_an_edit_of_how_tables_are_made_repeats_the_table(finished):
 
 
 def test_an_edit_of_a_figure_repeats_the_figure(finished):
-    finished.edit("workflow/papers/cnc/figures.py", code)
+    finished.edit("workflow/despur/papers/cnc/figures.py", code)
     assert again(finished) == {"cnc_figure_5"}
 
 

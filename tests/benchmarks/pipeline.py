@@ -107,7 +107,7 @@ def scorecard(seeds: int = 220) -> list[Row]:
             for file in files:
                 _record(root, file, f"cnc_{artifact}", artifact_files.list_inputs(config, "cnc", artifact))
             table = tally.list_printed("cnc").query(f"artifact == '{artifact}'").drop(columns="artifact")
-            if artifact_files.find_script(artifact) == artifact_files.TABLE:
+            if artifact_files.find_module(artifact) == artifact_files.TABLE:
                 table.assign(
                     claim="none", dataset="none", ours=1.0, difference=1.0, seeds=2, data="cmnist", verdict="differs"
                 ).to_csv(root / files[1], index=False)

@@ -48,7 +48,9 @@ def test_all_that_is_new_passes_its_tests_and_is_clean(project):
 
 @pytest.mark.long
 def test_a_new_paper_s_table_comes_from_runs_of_a_new_method_on_a_new_data_set(project):
-    project.edit("workflow/papers/my_paper/experiments.yaml", lambda text: text.replace("erm: erm", "erm: my_method"))
+    project.edit(
+        "workflow/despur/papers/my_paper/experiments.yaml", lambda text: text.replace("erm: erm", "erm: my_method")
+    )
     (project.root / "own.yaml").write_text("papers: [my_paper]\nseeds: 1\ndatasets: {cmnist: my_dataset}\n")
     table, run = "results/papers/my_paper/table_1.csv", "results/runs/my_dataset/my_method/s0/metrics.csv"
     project.snakemake("--configfile", "own.yaml", "--", table)

@@ -107,8 +107,9 @@ def test_an_artifact_reads_its_printed_numbers_and_what_it_names(toy, monkeypatc
     reported = experiments.PAPERS / "toy/reported"
     reported.mkdir()
     (reported / "table_1.csv").touch()
-    assert artifact_files.list_paper_inputs(CONFIG, "toy", "table_1") == ["workflow/papers/toy/reported/table_1.csv"]
-    assert artifact_files.list_inputs(CONFIG, "toy", "claims") == ["workflow/papers/toy/claims.yaml"]
+    folder = "workflow/despur/papers/toy"
+    assert artifact_files.list_paper_inputs(CONFIG, "toy", "table_1") == [f"{folder}/reported/table_1.csv"]
+    assert artifact_files.list_inputs(CONFIG, "toy", "claims") == [f"{folder}/claims.yaml"]
 
 
 def test_a_method_may_be_another_on_each_data_set_or_several(toy):

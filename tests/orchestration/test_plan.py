@@ -86,7 +86,7 @@ def test_jobs_behind_a_file_and_the_longest_chain():
         [
             "results/runs/cmnist/jtt/s0/metrics.csv",
             "results/runs/cmnist/gdro/s0/metrics.csv",
-            "workflow/papers/cnc/x.csv",
+            "workflow/despur/papers/cnc/x.csv",
         ]
     )
     by_stage = Counter(result.stage for result in jobs)

@@ -7,22 +7,16 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 import pytest
-from paper_scripts import import_scripts
 from scipy.stats import spearmanr
 
 from despur.orchestration.experiments import ArtifactRun
+from despur.papers.adapters import derived_metrics, figures, merged_tables, method_names, prose, tables
 from despur.specs.paths import locate_result
 from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset
 
 FULL, FEW = "stage1.scenes=200", "stage1.scenes=60"
 COLUMNS = ["split", "selection", "metric", "group", "value"]
-
-
-@pytest.fixture(scope="module")
-def scripts():
-    with import_scripts("adapters") as found:
-        yield found
 
 
 @pytest.fixture
@@ -105,8 +99,8 @@ def runs(artifact_run):
     ]
 
 
-def made(scripts, name, artifact_runs, tmp_path):
-    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / name)
+def made(name, artifact_runs, tmp_path):
+    tables.ARTIFACTS[name](artifact_runs, tmp_path / name)
     assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
     return pd.read_csv(tmp_path / f"{name}.csv")
 
@@ -117,12 +111,12 @@ def row_of(table, **keys):
 
 
 @pytest.mark.parametrize("name", ["table_1", "table_2", "table_3", "table_4", "table_5", "table_6", "prose", "claims"])
-def test_without_runs_every_table_says_so(scripts, name, tmp_path):
-    assert set(made(scripts, name, [], tmp_path)["verdict"]) - {"not executed"} == {"not run here"}
+def test_without_runs_every_table_says_so(name, tmp_path):
+    assert set(made(name, [], tmp_path)["verdict"]) - {"not executed"} == {"not run here"}
 
 
-def test_points_of_a_job_have_the_names_of_the_paper(scripts, runs, tmp_path):
-    table = made(scripts, "table_3", runs, tmp_path)
+def test_points_of_a_job_have_the_names_of_the_paper(runs, tmp_path):
+    table = made("table_3", runs, tmp_path)
     worst = table[
         (table["metric"] == "worst_group_accuracy") & (table["paper_dataset"] == "waterbirds") & (table["seeds"] > 0)
     ]
@@ -140,33 +134,33 @@ def test_points_of_a_job_have_the_names_of_the_paper(scripts, runs, tmp_path):
     }
 
 
-def test_dfr_s_own_regression_stands_beside_the_printed_dfr(scripts, artifact_run, tmp_path):
+def test_dfr_s_own_regression_stands_beside_the_printed_dfr(artifact_run, tmp_path):
     both = [
         artifact_run("dfr", {f"dfr_probe+resample=upsample+{FULL}": (0.4, 0.8, 0.5, 0.6)}),
         artifact_run("dfr_logistic", {f"dfr_inferred+resample=upsample+{FULL}": (0.5, 0.8, 0.5, 0.6)}),
     ]
-    table = made(scripts, "table_3", both, tmp_path)
+    table = made("table_3", both, tmp_path)
     same = {"metric": "worst_group_accuracy", "paper_dataset": "waterbirds", "setting": "backbone=clip_rn50"}
     printed, added = (row_of(table, method=name, **same) for name in ("dfr_upsample", "dfr_logistic_upsample"))
     assert printed["ours"] == pytest.approx(40) and printed["reported"] == 51.3
     assert added["ours"] == pytest.approx(50) and added["verdict"] == "nothing printed"
-    assert "dfr_logistic_upsample" not in set(made(scripts, "table_3", both[:1], tmp_path)["method"])
+    assert "dfr_logistic_upsample" not in set(made("table_3", both[:1], tmp_path)["method"])
 
 
-def test_the_ablation_has_its_four_rows(scripts, runs, tmp_path):
-    table = made(scripts, "table_5", runs, tmp_path)
+def test_the_ablation_has_its_four_rows(runs, tmp_path):
+    table = made("table_5", runs, tmp_path)
     worst = table[(table["metric"] == "worst_group_accuracy") & (table["seeds"] > 0)]
     assert worst["ours"].round(6).tolist() == [60, 70, 75, 80]
 
 
-def test_gaps_are_those_of_accuracies_and_averages_on_waterbirds_are_weighted(scripts, runs, tmp_path):
-    table = made(scripts, "table_1", runs, tmp_path)
+def test_gaps_are_those_of_accuracies_and_averages_on_waterbirds_are_weighted(runs, tmp_path):
+    table = made("table_1", runs, tmp_path)
     mine = {"paper_dataset": "waterbirds", "method": "adapter"}
     assert row_of(table, **mine, metric="average_accuracy")["ours"] == pytest.approx(96)
     assert row_of(table, **mine, metric="gap")["ours"] == pytest.approx(36)
 
 
-def test_alpha_is_selected_on_validation_data_not_on_test_data(scripts, artifact_run, monkeypatch):
+def test_alpha_is_selected_on_validation_data_not_on_test_data(artifact_run, monkeypatch):
     artifact_runs = [
         artifact_run(
             "wise_ft",
@@ -178,14 +172,14 @@ def test_alpha_is_selected_on_validation_data_not_on_test_data(scripts, artifact
     swap = (table["split"] == "val") & (table["metric"] == "worst_group_accuracy")
     table.loc[swap, "value"] = table.loc[swap, "method"].str.contains("alpha=1").astype(float)
     table.to_csv(file, index=False)
-    found = scripts["merged_tables"].load_metrics_of_all_samples(artifact_runs)
+    found = merged_tables.load_metrics_of_all_samples(artifact_runs)
     test = found[(found["metric"] == "worst_group_accuracy") & (found["split"] == "test")]
     assert set(test.loc[test["paper_method"] == "wise_ft", "value"]) == {0.5}
     assert set(test.loc[test["paper_method"] == "linear_probe", "value"]) == {0.6}
 
 
-def test_models_are_told_apart(scripts):
-    identify = scripts["method_names"].identify
+def test_models_are_told_apart():
+    identify = method_names.identify
     assert identify("zero_shot", f"prompting+{FULL}", "scene_digits")[:2] == ("zero_shot", "clip_rn50")
     assert identify("zero_shot", f"prompting+{FEW}", "scene_digits")[:2] == ("zero_shot", "clip_rn101")
     assert identify("zero_shot", "prompting+stage1.encoder.model=ViT-L-14", "waterbirds")[1] == "clip_vit_l14"
@@ -194,14 +188,14 @@ def test_models_are_told_apart(scripts):
     assert identify("ssa", "gdro+groups=ssa", "waterbirds")[:2] == ("ssa", "imagenet_rn50")
 
 
-def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scripts, runs, artifact_run, tmp_path):
+def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(runs, artifact_run, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2)}
     ours = artifact_run("contrastive_adapter", points, artifact="table_6", parameters=3)
     ssa = artifact_run("ssa", {"gdro+groups=ssa": (0.7, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=200)
     cim = artifact_run(
         "cim", {"cim": (0.6, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=900
     )  # a network and what else it trains
-    table = made(scripts, "table_6", [ours, ssa, cim], tmp_path)
+    table = made("table_6", [ours, ssa, cim], tmp_path)
     mine = {"method": "contrastive_adapter", "setting": "backbone=clip_rn50"}
     assert row_of(table, **mine, metric="trained_params")["ours"] == 3
     assert row_of(table, **mine, metric="trained_params_percent")["ours"] == pytest.approx(1.5)
@@ -209,7 +203,7 @@ def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(scrip
     assert delta["ours"] == pytest.approx(10)
 
 
-def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scripts, runs, artifact_run, tmp_path):
+def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(runs, artifact_run, tmp_path):
     model = "stage1=zero_shot+stage1.encoder=clip+stage1.encoder.checkpoint={}+stage1.encoder.model={}"
     named = ("openai", "ViT-B-32"), ("openai", "ViT-B-16"), ("cloob", "RN50")
     vit, smaller, cloob = (f"prompting+{model.format(*of)}" for of in named)
@@ -217,15 +211,15 @@ def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(scrip
     values |= {cloob: (0.1, 0.8, 0.999, 0.6), f"prompting+{FEW}": (0.3, 0.8, 0.4, 0.6)}
     others = [artifact_run("zero_shot_cloob", values, artifact="figure_3")]
     shown_twice = [*runs, replace(runs[2], artifact="table_4"), *others]
-    tables = [
-        made(scripts, "claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
+    parts = [
+        made("claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
         for artifact_runs in ([*runs, *others], shown_twice)
     ]
     error, similarity = (
         [0.6, 0.4, 0.8, 0.5, 0.7],
         [0.5, 0.7, 0.99, 0.65, 0.4],
     )  # zero-shot and adapter on one model; zero-shot on other models
-    for table in tables:
+    for table in parts:
         found = table.loc[("similarity_tracks_error", "waterbirds")]
         assert found["estimate"] == pytest.approx(-np.arctanh(spearmanr(error, similarity).statistic))
 
@@ -250,19 +244,19 @@ def of_waterbirds(artifact_run, parameters):
     ]
 
 
-def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(scripts, artifact_run, tmp_path):
+def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(artifact_run, tmp_path):
     from torchvision.models import resnet50
 
-    assert sum(p.numel() for p in resnet50().parameters()) == scripts["derived_metrics"].RESNET50
+    assert sum(p.numel() for p in resnet50().parameters()) == derived_metrics.RESNET50
     artifact_runs = of_waterbirds(artifact_run, {"contrastive_adapter": 263_424, "zero_shot": 0, "ssa": 23_512_130})
-    table = made(scripts, "table_6", artifact_runs, tmp_path)
+    table = made("table_6", artifact_runs, tmp_path)
     row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
     assert row["ours"] == pytest.approx(1.03, abs=0.005) and row["seeds"] == 3
-    claims = made(scripts, "claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
+    claims = made("claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
     assert claims.loc[("few_parameters_are_trained", "waterbirds"), "verdict"] == "fails"  # more than 1 %
 
 
-def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
+def test_group_sizes_are_of_the_class_where_they_differ_most():
     artifact_runs = {(0, 0): 3498, (0, 1): 184, (1, 0): 56, (1, 1): 1057}
     rows = [
         {"split": "train", "y": y, "a": a, "original": 0}
@@ -271,16 +265,16 @@ def test_group_sizes_are_of_the_class_where_they_differ_most(scripts):
     ]
     about = {"classes": ["landbird", "waterbird"], "attributes": ["land", "water"]}
     birds = Dataset(np.zeros((len(rows), 1), np.float32), pd.DataFrame(rows), about)
-    assert set(scripts["tables"].find_group_sizes(birds)) <= {3498, 184, 56, 1057}
-    assert scripts["tables"].find_group_sizes(birds)[0] / scripts["tables"].find_group_sizes(birds)[1] == pytest.approx(
+    assert set(tables.find_group_sizes(birds)) <= {3498, 184, 56, 1057}
+    assert tables.find_group_sizes(birds)[0] / tables.find_group_sizes(birds)[1] == pytest.approx(
         max(3498 / 184, 1057 / 56)
     )
 
 
-def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(scripts["tables"], "load_labels", lambda artifact_run: None)
-    monkeypatch.setattr(scripts["tables"], "find_group_sizes", lambda dataset: (1057, 56))
-    table = made(scripts, "table_2", runs, tmp_path)
+def test_table_2_says_whose_gap_became_smaller(runs, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "load_labels", lambda artifact_run: None)
+    monkeypatch.setattr(tables, "find_group_sizes", lambda dataset: (1057, 56))
+    table = made("table_2", runs, tmp_path)
     found = table[table["seeds"] > 0].set_index(["method", "metric"])["ours"]
     assert (
         found["adapter", "improved_group_robustness"] == 1 and found["linear_probe", "improved_group_robustness"] == 0
@@ -290,18 +284,18 @@ def test_table_2_says_whose_gap_became_smaller(scripts, runs, tmp_path, monkeypa
     )
 
 
-def test_numbers_of_the_text(scripts, runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(scripts["prose"], "bound_lipschitz_constant", lambda artifact_runs: (1.0, 2.0))
-    monkeypatch.setattr(scripts["prose"], "measure_smallest_group", lambda artifact_runs, paper_dataset: 1.2)
-    monkeypatch.setattr(scripts["prose"], "measure_foundation_model_shares", lambda artifact_runs: [0.2])
-    table = made(scripts, "prose", runs, tmp_path)
+def test_numbers_of_the_text(runs, tmp_path, monkeypatch):
+    monkeypatch.setattr(prose, "bound_lipschitz_constant", lambda artifact_runs: (1.0, 2.0))
+    monkeypatch.setattr(prose, "measure_smallest_group", lambda artifact_runs, paper_dataset: 1.2)
+    monkeypatch.setattr(prose, "measure_foundation_model_shares", lambda artifact_runs: [0.2])
+    table = made("prose", runs, tmp_path)
     gain = {"paper_dataset": "waterbirds", "method": "contrastive_adapter", "metric": "worst_group_accuracy_gain"}
     ablation = row_of(table, **gain, setting="backbone=clip_rn50;baseline=best_single_component")
     assert ablation["ours"] == pytest.approx(5) and ablation["reported"] == 8.5
     assert row_of(table, **gain, setting="baseline=zero_shot;n_train=100")["reason"].endswith("with 100 samples")
 
 
-def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, monkeypatch):
+def test_lipschitz_bounds_are_of_the_weights_that_were_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = locate_result(f"results/runs/scene_digits/contrastive_adapter+{FULL}/s0")
     (run,), (source,) = result.runs(), result.upstream("stage1")
@@ -315,15 +309,15 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(scripts, tmp_path, m
         {f"{run.find_upstream_key('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)},
     )
     artifact_run = ArtifactRun("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
-    assert scripts["prose"].bound_lipschitz_constant([artifact_run]) == pytest.approx(
+    assert prose.bound_lipschitz_constant([artifact_run]) == pytest.approx(
         (8, 12)
     )  # ReLU passes both: 2 x 4; products of norms: 3 x 4
 
 
-def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, artifact_run, tmp_path):
+def test_zero_shot_of_figure_5_is_that_of_table_3(runs, artifact_run, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
     few = artifact_run("contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5")
-    metrics, resamples = scripts["merged_tables"].load_runs([*runs, few])
+    metrics, resamples = merged_tables.load_runs([*runs, few])
     for table, column in ((metrics, "value"), (resamples, "0")):
         own = table[
             (table["artifact"] == "figure_5")
@@ -336,8 +330,8 @@ def test_zero_shot_of_figure_5_is_that_of_table_3(scripts, runs, artifact_run, t
 
 
 @pytest.mark.parametrize("name", ["figure_3", "figure_4"])
-def test_figures_write_what_they_show(scripts, runs, name, tmp_path):
-    getattr(scripts["figures"], f"draw_{name}")(runs, tmp_path / name)
+def test_figures_write_what_they_show(runs, name, tmp_path):
+    getattr(figures, f"draw_{name}")(runs, tmp_path / name)
     table = pd.read_csv(tmp_path / f"{name}.csv")
     assert len(table) and table["value"].notna().all() and (tmp_path / f"{name}.png").stat().st_size > 10_000
     if name == "figure_4":
@@ -358,7 +352,7 @@ def test_a_data_set_of_a_family_plays_its_own_part():
     )
 
 
-def test_claims_are_judged_on_what_was_run(scripts, runs, artifact_run, tmp_path):
+def test_claims_are_judged_on_what_was_run(runs, artifact_run, tmp_path):
     few = [
         artifact_run(
             name,
@@ -373,7 +367,7 @@ def test_claims_are_judged_on_what_was_run(scripts, runs, artifact_run, tmp_path
         )
     ]
     both = {f"prompting+{model}": (worst, 0.8, 0.5, 0.6) for model, worst in ((FULL, 0.4), (FEW, 0.35))}
-    table = made(scripts, "claims", [artifact_run("zero_shot", both), *runs[1:], *few], tmp_path)
+    table = made("claims", [artifact_run("zero_shot", both), *runs[1:], *few], tmp_path)
     assert (table["claim"] == "with_100_samples_better_than_zero_shot").sum() == 1
     verdicts = table[table["dataset"] == "waterbirds"].set_index("claim")["verdict"].to_dict()
     assert verdicts["contrastive_adapter_beats_zero_shot"] == "holds"
@@ -386,11 +380,11 @@ def test_claims_are_judged_on_what_was_run(scripts, runs, artifact_run, tmp_path
     )
 
 
-def test_figure_5_has_a_point_for_each_number_of_samples(scripts, runs, artifact_run, tmp_path):
+def test_figure_5_has_a_point_for_each_number_of_samples(runs, artifact_run, tmp_path):
     points = {f"contrastive_adapter+{FULL}": (0.7, 0.9, 0.5, 0.5)}
     few = artifact_run(
         "contrastive_adapter", points, "scene_digits+samples=100", artifact="figure_5", extra={"data.samples": 100}
     )
-    scripts["figures"].draw_figure_5([*runs, few], tmp_path / "figure_5")
+    figures.draw_figure_5([*runs, few], tmp_path / "figure_5")
     table = pd.read_csv(tmp_path / "figure_5.csv").query("paper_method == 'contrastive_adapter'")
     assert table.groupby("samples")["value"].mean().round(6).to_dict() == {0: 0.8, 100: 0.7}

@@ -7,22 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from paper_scripts import import_scripts
 
 from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
+from despur.papers.adapters import prose
 from despur.specs.paths import locate_result
 
 REPORTED = experiments.PAPERS / "adapters/reported"
 ACCURACIES = ["worst_group_accuracy", "average_accuracy", "gap"]
 PARTS = {("1", "0"): "adapter_contrastive_only", ("0", "1"): "adapter_hard_sampling_only"}
-
-
-@pytest.fixture(scope="module")
-def prose():
-    with import_scripts("adapters") as scripts:
-        yield scripts["prose"]
 
 
 def printed(number):
@@ -65,7 +59,7 @@ def few():
 
 
 @pytest.fixture(scope="module")
-def measured(prose):
+def measured():
     return prose.Measured(pd.concat([*map(printed, (3, 4, 5, 6)), few()], ignore_index=True))
 
 
@@ -76,7 +70,7 @@ OF_TABLES = SENTENCES[
 ]
 
 
-def ours(prose, number, measured):
+def ours(number, measured):
     values, _, _ = prose.measure(number, [], measured)
     return values.mean()
 
@@ -84,38 +78,38 @@ def ours(prose, number, measured):
 @pytest.mark.parametrize(
     "number", list(OF_TABLES.itertuples()), ids=lambda row: f"{row.dataset}-{row.metric}-{row.mean}"
 )
-def test_of_the_paper_s_tables_a_number_is_what_its_sentence_says(prose, measured, number):
-    assert ours(prose, number, measured) == pytest.approx(number.mean, abs=0.051)
+def test_of_the_paper_s_tables_a_number_is_what_its_sentence_says(measured, number):
+    assert ours(number, measured) == pytest.approx(number.mean, abs=0.051)
 
 
 @pytest.mark.parametrize(
     ("method", "baseline", "gain"), [("contrastive_adapter", "ssa", 41), ("contrastive_adapter", "zero_shot", 23.4)]
 )
-def test_few_samples_are_compared_with_as_few(prose, measured, method, baseline, gain):
+def test_few_samples_are_compared_with_as_few(measured, method, baseline, gain):
     (number,) = (
         row
         for row in SENTENCES.itertuples()
         if (row.method, row.baseline, row.setting) == (method, baseline, "n_train=100")
     )
-    assert ours(prose, number, measured) == pytest.approx(gain)
+    assert ours(number, measured) == pytest.approx(gain)
 
 
-def test_ssa_s_drop_is_with_100_samples(prose, measured):
+def test_ssa_s_drop_is_with_100_samples(measured):
     (number,) = (row for row in SENTENCES.itertuples() if row.method == "ssa")
-    assert ours(prose, number, measured) == pytest.approx(36.6 - 19)
+    assert ours(number, measured) == pytest.approx(36.6 - 19)
 
 
-def test_a_range_is_over_all_models(prose, measured):
+def test_a_range_is_over_all_models(measured):
     (worst,) = (row for row in SENTENCES.itertuples() if row.metric == "worst_group_accuracy_min")
-    assert ours(prose, worst, measured) == pytest.approx(4)  # ViT-L/14 on Living-17: not the model that comes first
+    assert ours(worst, measured) == pytest.approx(4)  # ViT-L/14 on Living-17: not the model that comes first
 
 
-def test_a_method_is_compared_on_its_own_model(prose, measured):
+def test_a_method_is_compared_on_its_own_model(measured):
     with pytest.raises(prose.NotRun, match="not run on clip_rn50"):
         prose.match_model({"clip_vit_l14": pd.Series([1.0]), "clip_rn101": pd.Series([1.0])}, "clip_rn50")
 
 
-def test_shares_are_of_the_foundation_model(prose, tmp_path, monkeypatch):
+def test_shares_are_of_the_foundation_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = locate_result("results/runs/waterbirds/contrastive_adapter+stage1.encoder.model=RN50~ViT-L-14/s0-1")
     (source,) = result.upstream("stage1")
@@ -137,7 +131,7 @@ def test_shares_are_of_the_foundation_model(prose, tmp_path, monkeypatch):
     ) == pytest.approx([0.049408, 0.263424])
 
 
-def judged(prose, number, values, **changed):
+def judged(number, values, **changed):
     rows = pd.DataFrame(
         {"seed": range(len(values)), "value": values, "paper_method": "contrastive_adapter", "backbone": "clip_rn50"}
     )
@@ -151,24 +145,24 @@ def judged(prose, number, values, **changed):
     return prose.judge(number, found, refused, 0.05)
 
 
-def test_each_number_is_judged_by_itself(prose):
+def test_each_number_is_judged_by_itself():
     """20.8 points over zero-shot classification with 100 samples (Sec. 5.3)."""
     (number,) = (
         row
         for row in SENTENCES.itertuples()
         if (row.method, row.baseline, row.setting) == ("contrastive_adapter", "zero_shot", "n_train=100")
     )
-    row = judged(prose, number, [0.57, 0.574, 0.578])
+    row = judged(number, [0.57, 0.574, 0.578])
     assert (row["verdict"], row["seeds"]) == ("agrees", 3) and row["difference"] == pytest.approx(0)
-    assert judged(prose, number, [0.67, 0.674, 0.678])["verdict"] == "differs"
-    assert judged(prose, number, [0.3, 0.574, 0.8])["verdict"] == "too noisy"
-    assert judged(prose, number, [0.57, 0.574])["verdict"] == "fewer than 3 seeds: undecided"
-    assert judged(prose, number, [0.57] * 3, substitute=True)["verdict"] == "substitute data: not compared"
-    stretched = judged(prose, number, [0.57] * 3, changed="fit=stretch")
+    assert judged(number, [0.67, 0.674, 0.678])["verdict"] == "differs"
+    assert judged(number, [0.3, 0.574, 0.8])["verdict"] == "too noisy"
+    assert judged(number, [0.57, 0.574])["verdict"] == "fewer than 3 seeds: undecided"
+    assert judged(number, [0.57] * 3, substitute=True)["verdict"] == "substitute data: not compared"
+    stretched = judged(number, [0.57] * 3, changed="fit=stretch")
     assert stretched["verdict"] == "other settings (fit=stretch): not compared"
 
 
-def test_a_range_over_data_sets_needs_all_of_them(prose, measured):
+def test_a_range_over_data_sets_needs_all_of_them(measured):
     numbers = {row.metric: row for row in SENTENCES.itertuples() if row.dataset in ("all_9", "mean_of_4")}
     assert prose.measure(numbers["gap_max"], [], measured)[1] == "not all of its data sets were run: not compared"
     assert prose.measure(numbers["worst_group_accuracy_gain"], [], measured)[1] == ""

@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from paper_scripts import import_scripts
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.numbers.tables import compare
@@ -15,6 +14,7 @@ from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.changed_settings import describe_changes
 from despur.evidence.statistics.formulas import Correlation, Formulas
 from despur.orchestration import configuration, experiments
+from despur.papers.adapters import method_names
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
@@ -22,12 +22,6 @@ from despur.specs.resolution import resolve
 CONFIG = yaml.safe_load(Path("config/published.yaml").read_text())
 EXPERIMENTS = experiments.load_experiments("adapters")
 USED = {name: parse(experiments.list_substitutes(CONFIG, name)[0])[0] for name in EXPERIMENTS["datasets"]}
-
-
-@pytest.fixture(scope="module")
-def method_names():
-    with import_scripts("adapters") as scripts:
-        yield scripts["method_names"]
 
 
 @pytest.mark.parametrize("paper_dataset", USED)
@@ -100,7 +94,7 @@ def test_texts_are_those_of_gpt_neo():
             assert data.settings["vocabulary"] == "gpt2" and stage1.settings["templates"] == "gpt_neo"
 
 
-def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model(method_names):
+def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model():
     found = set()
     for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "figure_3"):
         for point in locate_result(artifact_run.folders[0]).sweep.points:
@@ -148,7 +142,7 @@ def named_in_table_3(models):
     return [model for model in models if model in ("clip_rn50", "clip_vit_l14")]
 
 
-def ran(method_names, claim, paper_dataset):
+def ran(claim, paper_dataset):
     """What the published configuration runs for a claim on a data set; the paper's names, foundation models, numbers
     of samples."""
     every = {
@@ -168,12 +162,12 @@ def ran(method_names, claim, paper_dataset):
 
 
 @pytest.mark.parametrize("claim", [each for each in CLAIMS if not each.not_executed], ids=lambda claim: claim.name)
-def test_what_a_claim_asks_for_is_run_in_the_published_configuration(method_names, claim):
+def test_what_a_claim_asks_for_is_run_in_the_published_configuration(claim):
     assert set(claim.artifacts) <= set(EXPERIMENTS["artifacts"]["claims"]["from"])
     wanted = set(asked(claim))
     assert wanted
     for paper_dataset in claim.datasets:
-        assert wanted <= set(ran(method_names, claim, paper_dataset)), paper_dataset
+        assert wanted <= set(ran(claim, paper_dataset)), paper_dataset
 
 
 def test_benchmarks_of_figure_4_are_judged_and_in_sentences():

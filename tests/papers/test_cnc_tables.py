@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import save_tiny, tiny_dataset
-from paper_scripts import import_scripts
 from scipy import stats
 
 from despur.orchestration import artifact_files, configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
+from despur.papers.cnc import hyperparameters, measures, paper_runs, printed_rows, tables
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, load_dataset, save_dataset
@@ -24,12 +24,6 @@ VALUES = {
     "gdro": (0.60, 0.70),
     "george": (0.40, 0.50),
 }  # worst group, by seed
-
-
-@pytest.fixture(scope="module")
-def scripts():
-    with import_scripts("cnc") as found:
-        yield found
 
 
 def rows(worst, seed, base="cnc", **settings):
@@ -94,9 +88,9 @@ def world(tmp_path, monkeypatch):
     return artifact_run
 
 
-def make_table(scripts, name, artifact_runs, tmp_path):
+def make_table(name, artifact_runs, tmp_path):
     """A table as it is written, and as people read it."""
-    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / name)
+    tables.ARTIFACTS[name](artifact_runs, tmp_path / name)
     assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
     return pd.read_csv(tmp_path / f"{name}.csv", dtype={"selected": str}), (tmp_path / f"{name}.md").read_text()
 
@@ -109,7 +103,7 @@ def row_of(table, **keys):
 TABLES = [
     name
     for name in experiments.load_experiments("cnc")["artifacts"]
-    if artifact_files.find_script(name) == artifact_files.TABLE
+    if artifact_files.find_module(name) == artifact_files.TABLE
 ]
 
 
@@ -124,7 +118,7 @@ TABLES = [
     ],
 )
 def test_copied_averages_on_waterbirds_weight_groups_by_their_training_sizes(
-    scripts, world, tmp_path, paper_dataset, method, average
+    world, tmp_path, paper_dataset, method, average
 ):
     weighted = [
         {**row, "metric": "weighted_average_accuracy", "value": 0.9}
@@ -132,21 +126,21 @@ def test_copied_averages_on_waterbirds_weight_groups_by_their_training_sizes(
         if row["metric"] == "average_accuracy"
     ]
     artifact_runs = [world(paper_dataset, method, "table_1", values=[*rows(0.5, 0), *weighted])]
-    table, _ = make_table(scripts, "table_1", artifact_runs, tmp_path)
+    table, _ = make_table("table_1", artifact_runs, tmp_path)
     assert row_of(table, paper_dataset=paper_dataset, method=method, metric="average_accuracy")[
         "ours"
     ] == pytest.approx(average)
 
 
-def test_copied_are_the_numbers_that_the_printed_table_marks_so(scripts):
+def test_copied_are_the_numbers_that_the_printed_table_marks_so():
     table = pd.read_csv(PAPER / "reported/table_1.csv")
     copied = table[(table["dataset"] == "waterbirds") & table["note"].str.startswith("from original paper")]
-    assert set(copied["method"]) == set(scripts["tables"].COPIED)
+    assert set(copied["method"]) == set(tables.COPIED)
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_without_runs_every_table_says_so(scripts, name, tmp_path):
-    table, text = make_table(scripts, name, [], tmp_path)
+def test_without_runs_every_table_says_so(name, tmp_path):
+    table, text = make_table(name, [], tmp_path)
     if name == "table_a7_a11":
         assert table["data"].isna().all() and len(table) == 37 and table["selected"].notna().sum() == 31
     else:
@@ -155,7 +149,7 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
         assert text.count("not run here") >= len(executed)
 
 
-def test_lambda_picks_the_runs_of_table_a5(scripts, world, tmp_path):
+def test_lambda_picks_the_runs_of_table_a5(world, tmp_path):
     sweep = [
         r
         for i, x in enumerate((0.2, 0.4, 0.6, 0.8, 0.9))
@@ -163,20 +157,20 @@ def test_lambda_picks_the_runs_of_table_a5(scripts, world, tmp_path):
         for r in rows(0.1 * i + 0.02 * seed, seed, **{"lambda": x})
     ]
     artifact_run = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4~0.6~0.8~0.9", values=sweep)
-    table, _ = make_table(scripts, "table_a5", [artifact_run], tmp_path)
+    table, _ = make_table("table_a5", [artifact_run], tmp_path)
     worst = table[table["metric"] == "worst_group_accuracy"]
     assert worst["ours"].tolist() == pytest.approx([1.0, 11.0, 21.0, 31.0, 41.0])
     assert set(table["verdict"]) == {"substitute data: not compared"} and set(table["seeds"]) == {2}
 
 
-def test_a_sweep_is_selected_on_validation_data_and_shown_on_test_data(scripts, world, tmp_path):
+def test_a_sweep_is_selected_on_validation_data_and_shown_on_test_data(world, tmp_path):
     sweep = pd.DataFrame(
         [r for x, worst in ((0.2, 0.5), (0.4, 0.7)) for seed in (0, 1) for r in rows(worst, seed, **{"lambda": x})]
     )
     flip = (sweep["split"] == "val") & (sweep["metric"] == "worst_group_accuracy")
     sweep.loc[flip, "value"] = 1 - sweep.loc[flip, "value"]  # on validation data .2 is better: .6 against .4
     artifact_run = world("cmnist", "cnc", "table_a5", name="cnc+lambda=0.2~0.4", values=sweep.to_dict("records"))
-    table, _ = make_table(scripts, "table_a7_a11", [artifact_run], tmp_path)
+    table, _ = make_table("table_a7_a11", [artifact_run], tmp_path)
     own = row_of(table, data="colored_digits")
     assert (own["hyperparameter"], own["tried"], own["selected"], own["seeds"]) == (
         "lambda",
@@ -188,7 +182,7 @@ def test_a_sweep_is_selected_on_validation_data_and_shown_on_test_data(scripts, 
     assert (own["test_worst_group"], own["test_average"]) == pytest.approx((50.0, 70.0))
 
 
-def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_path):
+def test_a_method_is_selected_from_all_points_of_its_grids(world, tmp_path):
     weights = [r for x, worst in ((0.2, 0.5), (0.4, 0.7)) for r in rows(worst, 0, **{"lambda": x})]
     pairs = [(0.1, 16, 0.3), (0.1, 64, 0.4), (0.2, 16, 0.8), (0.2, 64, 0.6)]
     others = [r for heat, steps, worst in pairs for r in rows(worst, 0, accumulation=steps, temperature=heat)]
@@ -196,7 +190,7 @@ def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_p
         world("cmnist", "cnc", "table_a7_a11", name=f"cnc+{grid}", values=values)
         for grid, values in (("lambda=0.2~0.4", weights), ("accumulation=16~64+temperature=0.1~0.2", others))
     ]
-    own = row_of(make_table(scripts, "table_a7_a11", artifact_runs, tmp_path)[0], data="colored_digits")
+    own = row_of(make_table("table_a7_a11", artifact_runs, tmp_path)[0], data="colored_digits")
     assert (
         own["tried"] == "0.2; 0.4 or 16; 64 x 0.1; 0.2"
         and own["hyperparameter"] == "lambda or accumulation, temperature"
@@ -208,7 +202,7 @@ def test_a_method_is_selected_from_all_points_of_its_grids(scripts, world, tmp_p
     )
 
 
-def test_the_clustering_is_selected_by_the_worst_group_on_validation_data(scripts, world, tmp_path):
+def test_the_clustering_is_selected_by_the_worst_group_on_validation_data(world, tmp_path):
     variants = [("gmm", "cosine", 0.5), ("gmm", "euclidean", 0.7), ("kmeans", "cosine", 0.6)]
     values = pd.DataFrame(
         [
@@ -222,7 +216,7 @@ def test_the_clustering_is_selected_by_the_worst_group_on_validation_data(script
     values.loc[validation, "value"] = 1 - values.loc[validation, "value"]  # the best on validation is the worst on test
     name = "cnc+groups.algorithm=gmm~kmeans+groups.metric=cosine~euclidean"
     runs = [world("cmnist", "cnc", "table_clustering", name=name, values=values.to_dict("records"))]
-    table, text = make_table(scripts, "table_clustering", runs, tmp_path)
+    table, text = make_table("table_clustering", runs, tmp_path)
     assert len(table) == 3 and table["seeds"].eq(2).all()
     selected = row_of(table, verdict="selected")
     assert (selected["groups.algorithm"], selected["groups.metric"], selected["default"]) == ("gmm", "cosine", "no")
@@ -231,22 +225,22 @@ def test_the_clustering_is_selected_by_the_worst_group_on_validation_data(script
 
 
 def test_the_clusterings_of_cmnist_run_at_one_seed_if_a_sweep_is_asked_for():
-    config = configuration.load_configuration(experiments.PAPERS.parents[1] / "config/mnist.yaml")
+    config = configuration.load_configuration(experiments.PAPERS.parents[2] / "config/mnist.yaml")
     runs = [experiments.list_artifact_runs({**config, "sweep": sweep}, "cnc", "table_clustering") for sweep in (0, 1)]
     assert runs[0] == [] and [len(run.folders) for run in runs[1]] == [1]
     assert len(locate_result(runs[1][0].folders[0]).runs()) == 4
 
 
-def test_of_points_with_the_same_worst_group_the_better_average_is_selected(scripts, world, tmp_path):
+def test_of_points_with_the_same_worst_group_the_better_average_is_selected(world, tmp_path):
     values = pd.DataFrame([r for q in (0.3, 0.5, 0.7) for r in rows(0.1, 0, "lff", q=q)])  # validation: all at 0
     better = (values["split"] == "val") & (values["metric"] == "average_accuracy") & (values["q"] == 0.5)
     values.loc[better, "value"] += 0.1
     artifact_run = world("cmnist", "lff", "table_a7_a11", name="lff+q=0.3~0.5~0.7", values=values.to_dict("records"))
-    own = row_of(make_table(scripts, "table_a7_a11", [artifact_run], tmp_path)[0], data="colored_digits")
+    own = row_of(make_table("table_a7_a11", [artifact_run], tmp_path)[0], data="colored_digits")
     assert (own["selected"], own["validation_worst_group"]) == ("q=0.5", pytest.approx(0.0))
 
 
-def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world, tmp_path):
+def test_a_selected_point_names_the_settings_that_its_grid_fixes(world, tmp_path):
     constant = [
         r
         for factor, worst in ((10, 0.4), (100, 0.8))
@@ -257,27 +251,27 @@ def test_a_selected_point_names_the_settings_that_its_grid_fixes(scripts, world,
         world("cmnist", "jtt", "table_a7_a11", name=f"jtt+{grid}", values=values)
         for grid, values in (("stage1.epochs=1~2", epochs), ("factor=10~100+upsampling=constant", constant))
     ]
-    own = row_of(make_table(scripts, "table_a7_a11", artifact_runs, tmp_path)[0], data="colored_digits")
+    own = row_of(make_table("table_a7_a11", artifact_runs, tmp_path)[0], data="colored_digits")
     default = resolve("methods", "jtt", "colored_digits").points[0].value("stage1.epochs")
     assert own["hyperparameter"] == "stage1.epochs or factor, upsampling"
     assert own["tried"] == "1; 2 or 10; 100 x constant"
     assert own["selected"] == f"stage1.epochs={default}, factor=100, upsampling=constant"
 
 
-def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(scripts, package):
+def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(package):
     package.write("datasets/toy.py", 'PAPER_HYPERPARAMETERS = {"cnc": {"epochs": 3, "stage1.epochs": 5}}\n')
     package.write(
         "inference/toy.py",
         'from despur.specs.settings import int_\nSETTINGS = {"epochs": int_(7, "made up", at_least=1)}\n',
     )
-    find_source = scripts["hyperparameters"].find_source
+    find_source = hyperparameters.find_source
     assert find_source(resolve("methods", "cnc", "toy").points[0], "epochs", "toy") == "datasets/toy.py"
     assert find_source(resolve("methods", "cnc", "toy").points[0], "groups.stage1.epochs", "toy") == "datasets/toy.py"
     assert find_source(resolve("methods", "cnc+groups=toy", "toy").points[0], "groups.epochs", "toy") == "made up"
 
 
-def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts):
-    config = configuration.load_configuration(experiments.PAPERS.parents[1] / "config/published.yaml")
+def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data():
+    config = configuration.load_configuration(experiments.PAPERS.parents[2] / "config/published.yaml")
 
     def grids(sweep):
         return [
@@ -295,7 +289,7 @@ def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts)
     printed = pd.concat([pd.read_csv(PAPER / f"reported/table_a{i}.csv") for i in range(7, 12)])
     for row in printed.itertuples():
         key = row.setting.removeprefix("hyperparameter=")
-        key = "factor" if key == "upweighting_factor" else scripts["hyperparameters"].KEYS.get(key, key)
+        key = "factor" if key == "upweighting_factor" else hyperparameters.KEYS.get(key, key)
         points = tried[row.dataset, "cnc" if row.method == "shared" else row.method]
         if (key, row.mean) == ("factor", 1100):  # as frequent as the correct points
             assert any(point.value("upsampling") == "cells" for point in points)
@@ -303,8 +297,8 @@ def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data(scripts)
             assert any(point.value(key) == row.mean for point in points), row
 
 
-def test_what_was_tried_selected_and_taken(scripts, tmp_path):
-    table, _ = make_table(scripts, "table_a7_a11", [], tmp_path)
+def test_what_was_tried_selected_and_taken(tmp_path):
+    table, _ = make_table("table_a7_a11", [], tmp_path)
     temperature = row_of(table, dataset="cmnist", method="cnc", hyperparameter="temperature")
     assert (temperature["tried"], temperature["selected"], temperature["ours"]) == ("0.05; 0.1", "0.05", "0.05")
     assert temperature["source"] == "App. E.2.4: tau"
@@ -319,16 +313,16 @@ def test_what_was_tried_selected_and_taken(scripts, tmp_path):
         assert float(row.ours) == float(row.selected), row  # on CMNIST* we take what the paper states
 
 
-def test_times_are_those_of_the_runs(scripts, world, tmp_path):
+def test_times_are_those_of_the_runs(world, tmp_path):
     artifact_runs = [world("cmnist", "erm", "table_a12", stage="stage1"), world("cmnist", "cnc", "table_a12")]
-    table, text = make_table(scripts, "table_a12", artifact_runs, tmp_path)
+    table, text = make_table("table_a12", artifact_runs, tmp_path)
     for method in ("erm", "cnc"):
         row = row_of(table, paper_dataset="cmnist", method=method)
         assert (row["seconds"], row["ours"], row["seeds"]) == pytest.approx((54.0, 0.015, 2))  # 36 and 72 seconds
         assert (row["peak_memory_mb"], row["device"]) == (512.0, "cpu (Linux x86_64)")
     assert "| 54 | 512 | cpu (Linux x86_64) |" in text
     claim = {"claim": "most_of_the_time_is_of_the_contrastive_stage", "dataset": "cmnist"}
-    row = row_of(make_table(scripts, "claims", artifact_runs, tmp_path)[0], **claim)
+    row = row_of(make_table("claims", artifact_runs, tmp_path)[0], **claim)
     assert (row["estimate"], row["seeds"], row["verdict"]) == (0, 2, "undecided")  # both stages take as long
 
 
@@ -336,7 +330,7 @@ def test_times_are_those_of_the_runs(scripts, world, tmp_path):
     ("name", "verdict", "reason"),
     [("cnc", "holds", ""), ("cnc+epochs=1", "undecided", "not trained as long as in the paper (epochs=1 instead of ")],
 )
-def test_hours_of_shortened_training_decide_no_claim(scripts, tmp_path, name, verdict, reason):
+def test_hours_of_shortened_training_decide_no_claim(tmp_path, name, verdict, reason):
     data, artifact_runs = "cmnist+colors=released", []
     for method, own, stage, seconds in (("erm", "erm", "stage1", 60.0), ("cnc", name, "runs", 600.0)):
         folder = tmp_path / "results" / stage / data / own / "s0-2"
@@ -345,20 +339,18 @@ def test_hours_of_shortened_training_decide_no_claim(scripts, tmp_path, name, ve
         (folder / "about.json").write_text(json.dumps({"device": "cpu", "runs": runs}))
         artifact_runs.append(ArtifactRun("cmnist", data, method, (str(folder),), "table_a12", "cnc"))
     claim = {"claim": "most_of_the_time_is_of_the_contrastive_stage", "dataset": "cmnist"}
-    row = row_of(make_table(scripts, "claims", artifact_runs, tmp_path)[0], **claim)
+    row = row_of(make_table("claims", artifact_runs, tmp_path)[0], **claim)
     assert row["verdict"] == verdict and row["estimate"] > 0
     assert str(row["reason"]).startswith(reason or "nan")
 
 
-def test_pgi_of_shuffled_batches_is_not_that_of_table_1(scripts, world, tmp_path):
+def test_pgi_of_shuffled_batches_is_not_that_of_table_1(world, tmp_path):
     runs = {"table_1": ("pgi", 0.7), "prose": ("pgi+batches=shuffled", 0.4)}
     artifact_runs = [
         world("waterbirds", "pgi", artifact, name=name, values=[row | {"method": name} for row in rows(worst, 0)])
         for artifact, (name, worst) in runs.items()
     ]
-    number = row_of(
-        make_table(scripts, "prose", artifact_runs, tmp_path)[0], method="pgi", metric="worst_group_accuracy"
-    )
+    number = row_of(make_table("prose", artifact_runs, tmp_path)[0], method="pgi", metric="worst_group_accuracy")
     assert (number["ours"], number["reported"]) == pytest.approx((40.0, 51.0))
 
 
@@ -373,18 +365,18 @@ def toxicity(name):
     return {name: Dataset(np.zeros((5, 1), np.int32), table, about, groups)}
 
 
-def test_toxic_comments_are_counted(scripts, tmp_path):
+def test_toxic_comments_are_counted(tmp_path):
     save_dataset(tmp_path / "results/data/colored_digits", toxicity("colored_digits"))
     artifact_run = ArtifactRun(
         "civilcomments", "colored_digits", "erm", (str(tmp_path / "results/runs/colored_digits/erm/s0"),), "table_a6"
     )
-    table, _ = make_table(scripts, "table_a6", [artifact_run], tmp_path)
+    table, _ = make_table("table_a6", [artifact_run], tmp_path)
     assert row_of(table, setting="split=train;identity=male")["ours"] == pytest.approx(25.0)
     assert row_of(table, setting="split=train;identity=black")["ours"] == pytest.approx(100.0)
     assert row_of(table, setting="split=train;identity=white")["verdict"] == "not applicable: no such groups"
 
 
-def test_the_numbers_of_the_text(scripts, world, tmp_path):
+def test_the_numbers_of_the_text(world, tmp_path):
     artifact_runs = [world("cmnist", method, "table_1") for method in VALUES]
     artifact_runs += [world("celeba", method, "table_1", dataset="colored_digits+draw=1") for method in ("jtt", "cnc")]
     artifact_runs += [
@@ -392,7 +384,7 @@ def test_the_numbers_of_the_text(scripts, world, tmp_path):
         world("waterbirds", "erm_stage1", "prose", stage="groups", name="predictions"),
         world("waterbirds", "erm_stage1_clusters", "prose", stage="groups", name="clusters", values=[0.96, 0.98]),
     ]
-    table, text = make_table(scripts, "prose", artifact_runs, tmp_path)
+    table, text = make_table("prose", artifact_runs, tmp_path)
     assert len(table) == len(pd.read_csv(PAPER / "reported/prose.csv")) + 2  # stage 1's agreement has two rows each
 
     def ours(metric, **keys):
@@ -438,14 +430,14 @@ LIFTS = {  # of CNC over JTT on CelebA, where the paper states 7.7 points
 
 
 @pytest.mark.parametrize("verdict", LIFTS)
-def test_a_lift_is_judged_by_how_it_varies_over_seeds(scripts, world, tmp_path, verdict):
+def test_a_lift_is_judged_by_how_it_varies_over_seeds(world, tmp_path, verdict):
     save_dataset(tmp_path / "results/data/celeba", {"celeba": tiny_dataset()})
     accuracies = {"jtt": [0.6] * len(LIFTS[verdict]), "cnc": [0.6 + lift / 100 for lift in LIFTS[verdict]]}
     artifact_runs = [
         world("celeba", name, "table_1", "celeba", values=[r for i, v in enumerate(worst) for r in rows(v, i)])
         for name, worst in accuracies.items()
     ]
-    table, _ = make_table(scripts, "prose", artifact_runs, tmp_path)
+    table, _ = make_table("prose", artifact_runs, tmp_path)
     lift = row_of(table, metric="worst_group_accuracy_lift", paper_dataset="celeba")
     assert (lift["verdict"], lift["seeds"]) == (verdict, len(LIFTS[verdict]))
     assert lift["difference"] == pytest.approx(np.mean(LIFTS[verdict]) - 7.7)
@@ -454,18 +446,18 @@ def test_a_lift_is_judged_by_how_it_varies_over_seeds(scripts, world, tmp_path, 
         assert lift["smallest_visible"] == pytest.approx(half)
 
 
-def test_test_samples_that_are_drawn_anew_make_a_lift_vary(scripts, world):
+def test_test_samples_that_are_drawn_anew_make_a_lift_vary(world):
     """Two worst groups of 50 samples, with .6 and .8 right; the paper's samples are others."""
     printed = pd.read_csv(PAPER / "reported/prose.csv").query("metric == 'worst_group_accuracy_lift'")
     (number,) = printed[printed["dataset"] == "celeba"].itertuples()
     found = {}
     for dataset in ("cmnist", "celeba"):
         own = [world(dataset, n, "table_1", dataset, values=rows(v, 0)) for n, v in (("jtt", 0.6), ("cnc", 0.8))]
-        runs = scripts["paper_runs"].PaperRuns([dataset], own)
-        found[dataset] = scripts["measures"].find_lift_variance(number, runs)
+        runs = paper_runs.PaperRuns([dataset], own)
+        found[dataset] = measures.find_lift_variance(number, runs)
     assert found == {"cmnist": pytest.approx(2e4 * (0.6 * 0.4 + 0.8 * 0.2) / 50), "celeba": 0}
 
 
 @pytest.mark.parametrize(("ours", "verdict"), [(94.96, "agrees"), (95.4, "agrees"), (95.6, "differs")])
-def test_a_statistic_of_the_data_agrees_within_half_a_unit_of_the_last_printed_digit(scripts, ours, verdict):
-    assert scripts["printed_rows"].compare_statistic(ours, 95.0, 0, substitute=False)["verdict"] == verdict
+def test_a_statistic_of_the_data_agrees_within_half_a_unit_of_the_last_printed_digit(ours, verdict):
+    assert printed_rows.compare_statistic(ours, 95.0, 0, substitute=False)["verdict"] == verdict

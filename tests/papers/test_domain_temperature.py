@@ -4,10 +4,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from paper_scripts import import_scripts
 
 from despur.orchestration import artifact_files, experiments
 from despur.orchestration.experiments import ArtifactRun
+from despur.papers.domain_temperature import figures, heat_maps, selection, tables
 from despur.specs.paths import identify_run, locate_result
 from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset, save_dataset
@@ -24,12 +24,6 @@ METHODS = {
     "color_jitter_oracle": "simclr+augment.color_jitter=2.5",
 }
 SHARES = {"8 labels": 0.01, "40 labels": 0.1, "all labels": 1.0}
-
-
-@pytest.fixture(scope="module")
-def scripts():
-    with import_scripts("domain_temperature") as found:
-        yield found
 
 
 def measured(rng):
@@ -112,14 +106,14 @@ def world(tmp_path):
     return World()
 
 
-def make_table(scripts, name, artifact_runs, tmp_path):
+def make_table(name, artifact_runs, tmp_path):
     """A table as it is written, and as people read it; where it has several files, one below the other."""
     names = experiments.load_experiments("domain_temperature")["artifacts"][name].get("writes", [name])
-    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / names[0])
+    tables.ARTIFACTS[name](artifact_runs, tmp_path / names[0])
     for each in names:
         assert {p.suffix for p in tmp_path.glob(f"{each}.*")} == {".csv", ".md", ".tex", ".html"}
-    tables = [pd.read_csv(tmp_path / f"{each}.csv", float_precision="round_trip") for each in names]
-    return pd.concat(tables, ignore_index=True), "".join((tmp_path / f"{each}.md").read_text() for each in names)
+    parts = [pd.read_csv(tmp_path / f"{each}.csv", float_precision="round_trip") for each in names]
+    return pd.concat(parts, ignore_index=True), "".join((tmp_path / f"{each}.md").read_text() for each in names)
 
 
 def row_of(table, **keys):
@@ -181,8 +175,8 @@ def sweep_of(scores, **more):
     return pd.DataFrame(rows).assign(**head | more)
 
 
-def test_the_best_mean_over_seeds_on_validation_data_is_selected(scripts):
-    select = scripts["selection"].select_settings
+def test_the_best_mean_over_seeds_on_validation_data_is_selected():
+    select = selection.select_settings
     runs = sweep_of({"a": [0.9, 0.5], "b": [0.8, 0.7], "c": [0.1, 0.2]})  # the mean decides, not the best seed
     found = select(runs)
     assert found["method"].tolist() == ["b"] and found["score"].tolist() == pytest.approx([0.75])
@@ -192,7 +186,7 @@ def test_the_best_mean_over_seeds_on_validation_data_is_selected(scripts):
     assert select(sweep_of({"a": [0.5, 0.5], "b": [0.5, 0.5]}))["method"].tolist() == ["a"]
 
 
-def test_selection_is_for_each_sigma_method_and_discriminator(scripts):
+def test_selection_is_for_each_sigma_method_and_discriminator():
     first, second = {"a": [0.9], "b": [0.1]}, {"a": [0.1], "b": [0.9]}
     runs = pd.concat(
         [
@@ -202,16 +196,16 @@ def test_selection_is_for_each_sigma_method_and_discriminator(scripts):
             sweep_of(second, discriminator="batch"),
         ]
     )
-    assert scripts["selection"].select_settings(runs)["method"].tolist() == ["a", "b", "b", "b"]
+    assert selection.select_settings(runs)["method"].tolist() == ["a", "b", "b", "b"]
 
 
 @pytest.mark.parametrize("rule", ["validation", "held_out_domain"])
-def test_selection_never_sees_test_data_nor_other_shares_of_labels(scripts, rule):
+def test_selection_never_sees_test_data_nor_other_shares_of_labels(rule):
     runs = sweep_of({"a": [0.9, 0.5], "b": [0.8, 0.7]})
     spoilt = runs.copy()
     other = spoilt["split"].isin(["test_ood", "test_id"]) | (spoilt["group"] != "1%")
     spoilt.loc[other, "value"] = np.random.default_rng(0).random(other.sum())
-    select = scripts["selection"].select_settings
+    select = selection.select_settings
     assert select(spoilt, rule).equals(select(runs, rule))
     assert select(runs[~other], rule).equals(select(runs, rule))
 
@@ -221,20 +215,20 @@ def test_selection_never_sees_test_data_nor_other_shares_of_labels(scripts, rule
 TABLES = [
     name
     for name in experiments.load_experiments("domain_temperature")["artifacts"]
-    if artifact_files.find_script(name) == artifact_files.TABLE
+    if artifact_files.find_module(name) == artifact_files.TABLE
 ]
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_without_runs_every_table_says_so(scripts, name, tmp_path):
-    table, text = make_table(scripts, name, [], tmp_path)
+def test_without_runs_every_table_says_so(name, tmp_path):
+    table, text = make_table(name, [], tmp_path)
     assert set(table["verdict"]) - {"not executed"} == {"not run here"}
     assert "not run here" in text
 
 
 @pytest.mark.parametrize("name", ["table_1", "table_2"])
-def test_printed_numbers_stand_beside_those_of_the_selected_settings(scripts, world, tmp_path, name):
-    table, _ = make_table(scripts, name, world.sweep(), tmp_path)
+def test_printed_numbers_stand_beside_those_of_the_selected_settings(world, tmp_path, name):
+    table, _ = make_table(name, world.sweep(), tmp_path)
     assert len(table) == len(pd.read_csv(PAPER / f"reported/{name}.csv")) and set(table["seeds"]) == {2}
     assert set(table["verdict"]) == {"substitute data: not compared"} and set(table["data"]) == {"domain_digits"}
     for row in table.itertuples():
@@ -254,11 +248,11 @@ def test_printed_numbers_stand_beside_those_of_the_selected_settings(scripts, wo
     )
 
 
-def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_path):
+def test_the_grids_are_complete_and_mark_what_was_selected(world, tmp_path):
     artifact_runs = [
         artifact_run for artifact_run in world.sweep() if artifact_run.paper_method.startswith("domain_weighted")
     ]
-    table, text = make_table(scripts, "table_3_8", artifact_runs, tmp_path)
+    table, text = make_table("table_3_8", artifact_runs, tmp_path)
     known = pd.concat([pd.read_csv(PAPER / f"reported/table_{i}.csv") for i in range(3, 9)])
     assert len(table) == len(known) == 240 and (table["seeds"] > 0).sum() == 6 * 6
     for row in table[table["seeds"] > 0].itertuples():
@@ -277,9 +271,9 @@ def test_the_grids_are_complete_and_mark_what_was_selected(scripts, world, tmp_p
     assert "92.3* / " in text  # the paper's own selected cell
 
 
-def test_settings_that_the_paper_did_not_try_are_shown_too(scripts, world, tmp_path):
+def test_settings_that_the_paper_did_not_try_are_shown_too(world, tmp_path):
     artifact_runs = [world.artifact_run("domain_weighted_pairs", "domain_weighted_pairs+tau_alpha=0.3~0.5")]
-    table, _ = make_table(scripts, "table_3_8", artifact_runs, tmp_path)
+    table, _ = make_table("table_3_8", artifact_runs, tmp_path)
     assert len(table) == 240 + 3
     extra = table[table["tau_alpha"] == 0.3]
     assert extra["reported"].isna().all() and set(extra["verdict"]) == {"nothing printed"}
@@ -288,14 +282,14 @@ def test_settings_that_the_paper_did_not_try_are_shown_too(scripts, world, tmp_p
     )
 
 
-def test_discriminators_are_told_apart(scripts, world, tmp_path):
+def test_discriminators_are_told_apart(world, tmp_path):
     artifact_runs = world.sweep()
     artifact_runs += [
         world.artifact_run(name, f"{name}+discriminator=batch", "table_9")
         for name in METHODS
         if name.startswith("domain_weighted")
     ]
-    table, _ = make_table(scripts, "table_9", artifact_runs, tmp_path)
+    table, _ = make_table("table_9", artifact_runs, tmp_path)
     run = table[table["seeds"] > 0]
     assert set(run["setting"].str.split(";").str[0]) == {"sigma=25", "sigma=50"} and len(run) == 2 * 2 * 2 * 3
     for row in run[run["setting"].str.endswith("batch")].itertuples():
@@ -305,11 +299,11 @@ def test_discriminators_are_told_apart(scripts, world, tmp_path):
         assert row.ours == pytest.approx(100 * world.mean(row.method, split, metric, group, **where))
 
 
-def test_other_rules_of_selection(scripts, world, tmp_path):
-    table, text = make_table(scripts, "table_selection", world.sweep(), tmp_path)
+def test_other_rules_of_selection(world, tmp_path):
+    table, text = make_table("table_selection", world.sweep(), tmp_path)
     assert set(table["verdict"]) == {"the paper's rule", "not in the paper", "selected on test data: no fair number"}
     assert len(table) == 3 * 2 * 7 * 4
-    for rule, (split, metric) in scripts["selection"].RULES.items():
+    for rule, (split, metric) in selection.RULES.items():
         point = world.best("domain_weighted_pairs", 25.0, split, metric)
         row = row_of(table, sigma=25.0, paper_method="domain_weighted_pairs", rule=rule, metric="test_ood_accuracy")
         assert row["method"] == point and row["seeds"] == 2
@@ -318,12 +312,12 @@ def test_other_rules_of_selection(scripts, world, tmp_path):
     assert "no fair number" in text
 
 
-def test_open_choices_stand_side_by_side(scripts, world, tmp_path):
+def test_open_choices_stand_side_by_side(world, tmp_path):
     method = "domain_weighted_pairs+negatives=both_views~other_view+tau_min=0.01~0.05"
     artifact_run = world.artifact_run(
         "domain_weighted_pairs", method, "table_choices", data="domain_digits+coloring=multiply~replace+draw=seed"
     )
-    table, text = make_table(scripts, "table_choices", [artifact_run], tmp_path)
+    table, text = make_table("table_choices", [artifact_run], tmp_path)
     run = table[table["seeds"] > 0]
     assert len(run) == 2 * 2 * 2 * 4 and table[table["seeds"] == 0]["paper_method"].tolist() == ["standard_cl"]
     row = row_of(
@@ -349,7 +343,7 @@ def test_open_choices_stand_side_by_side(scripts, world, tmp_path):
     }
 
 
-def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_path):
+def test_short_runs_on_the_paper_s_data_are_not_compared(world, tmp_path):
     artifact_runs = [
         world.artifact_run("standard_cl", "simclr+epochs=60", data="cmnist_3v5+draw=seed"),
         world.artifact_run("dann", "cl_dann", data="cmnist_3v5+draw=seed+sigma=25~50"),
@@ -360,7 +354,7 @@ def test_short_runs_on_the_paper_s_data_are_not_compared(scripts, world, tmp_pat
         table.assign(group=table["group"].replace({"8 labels": "1%", "40 labels": "10%", "all labels": "100%"})).to_csv(
             file, index=False
         )
-    table, _ = make_table(scripts, "table_1", artifact_runs, tmp_path)
+    table, _ = make_table("table_1", artifact_runs, tmp_path)
     assert set(table[table["method"] == "standard_cl"]["verdict"]) == {"other settings (epochs=60): not compared"}
     assert set(table[table["method"] == "dann"]["verdict"]) == {"fewer than 3 seeds: undecided"}
 
@@ -395,8 +389,8 @@ def with_data(world, tmp_path):
     return artifact_runs
 
 
-def test_the_numbers_of_the_text(scripts, world, with_data, tmp_path):
-    table, text = make_table(scripts, "prose", with_data, tmp_path)
+def test_the_numbers_of_the_text(world, with_data, tmp_path):
+    table, text = make_table("prose", with_data, tmp_path)
     assert len(table) == len(pd.read_csv(PAPER / "reported/prose.csv"))
     ours = {row.setting: row.ours for row in table.itertuples() if row.metric in ("n_examples", "n_labelled_examples")}
     assert ours["source=appendix_e"] == 150 and ours["split=train"] == 60 and ours["split=test_ood"] == 30
@@ -427,7 +421,7 @@ def temperatures(artifact_run, first, last):
     save_arrays(result.folder / "outputs.safetensors", values)
 
 
-def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts, world, tmp_path):
+def test_claims_read_selected_runs_means_over_settings_and_temperatures(world, tmp_path):
     artifact_runs = world.sweep()
     artifact_runs += [
         world.artifact_run(name, f"{name}+discriminator=batch", "table_9")
@@ -447,7 +441,7 @@ def test_claims_read_selected_runs_means_over_settings_and_temperatures(scripts,
         0.05,
         0.01,
     )
-    table, _ = make_table(scripts, "claims", artifact_runs, tmp_path)
+    table, _ = make_table("claims", artifact_runs, tmp_path)
     table = table[table["verdict"] != "not executed"]
     enough = ~table["reason"].str.contains("of only")  # claims that ask for more settings than were made up here
     assert set(table["verdict"][enough]) == {"undecided"}, table[["claim", "reason"]].to_string()
@@ -507,8 +501,8 @@ def drawn(function, artifact_runs, output):
     return pd.read_csv(output.with_suffix(".csv"), float_precision="round_trip", keep_default_na=False)
 
 
-def test_figure_1_shows_the_selected_settings(scripts, world, tmp_path):
-    shown = drawn(scripts["figures"].ARTIFACTS["figure_1"], world.sweep(), tmp_path / "figure_1")
+def test_figure_1_shows_the_selected_settings(world, tmp_path):
+    shown = drawn(figures.ARTIFACTS["figure_1"], world.sweep(), tmp_path / "figure_1")
     assert len(shown[shown["metric"] != "validation_accuracy"]) == 7 * 2 * 2 * 3
     for (method, sigma, metric), part in shown.groupby(["paper_method", "sigma", "metric"]):
         split, own = SPLITS[metric]
@@ -520,8 +514,8 @@ def test_figure_1_shows_the_selected_settings(scripts, world, tmp_path):
         )
 
 
-def test_figure_4_shows_every_setting_and_which_is_selected(scripts, world, tmp_path):
-    shown = drawn(scripts["figures"].ARTIFACTS["figure_4"], world.sweep(), tmp_path / "figure_4")
+def test_figure_4_shows_every_setting_and_which_is_selected(world, tmp_path):
+    shown = drawn(figures.ARTIFACTS["figure_4"], world.sweep(), tmp_path / "figure_4")
     ood = shown[shown["metric"] == "test_ood_accuracy"]
     assert len(ood) == 2 + 1 + 1 + 1 + 6 + 6 + 1 and ood["selected"].sum() == 7
     for row in ood.itertuples():
@@ -530,11 +524,11 @@ def test_figure_4_shows_every_setting_and_which_is_selected(scripts, world, tmp_
         assert row.selected == (row.method == world.best(row.paper_method, 50.0))
 
 
-def test_figure_5_shows_projectors_at_ten_percent(scripts, world, tmp_path):
+def test_figure_5_shows_projectors_at_ten_percent(world, tmp_path):
     artifact_runs = [world.artifact_run("standard_cl", METHODS["standard_cl"])]
     sweep = "simclr+projector=linear~mlp+projector_dim=4~16+temperature=0.1~0.2"
     artifact_runs += [world.artifact_run("standard_cl", sweep, "figure_5", data="domain_digits+draw=seed+sigma=25")]
-    shown = drawn(scripts["figures"].ARTIFACTS["figure_5"], artifact_runs, tmp_path / "figure_5")
+    shown = drawn(figures.ARTIFACTS["figure_5"], artifact_runs, tmp_path / "figure_5")
     assert shown.groupby("head").size().to_dict() == dict.fromkeys(
         ["none", "linear, 4", "linear, 16", "mlp, 4", "mlp, 16"], 2 * 4
     )
@@ -545,28 +539,28 @@ def test_figure_5_shows_projectors_at_ten_percent(scripts, world, tmp_path):
     )
 
 
-def test_figures_6_and_7_show_the_recorded_percentiles(scripts, world, tmp_path):
+def test_figures_6_and_7_show_the_recorded_percentiles(world, tmp_path):
     artifact_run = world.artifact_run("domain_weighted_pairs", METHODS["domain_weighted_pairs"])
     temperatures(artifact_run, 0.05, 0.01)
-    shown = drawn(scripts["figures"].ARTIFACTS["figure_6_7"], [artifact_run], tmp_path / "figure_6")
+    shown = drawn(figures.ARTIFACTS["figure_6_7"], [artifact_run], tmp_path / "figure_6")
     assert (tmp_path / "figure_7.png").stat().st_size > 5000 and pd.read_csv(tmp_path / "figure_7.csv").equals(shown)
     assert shown["epoch"].tolist() == [1, 2, 1, 2] and set(shown["seed"]) == {0}
     assert shown["p5"].tolist() == pytest.approx([0.075, 0.115] * 2)
 
 
-def test_without_app_h_s_temperatures_figures_6_and_7_are_empty(scripts, world, tmp_path):
+def test_without_app_h_s_temperatures_figures_6_and_7_are_empty(world, tmp_path):
     artifact_run = world.artifact_run("domain_weighted_pairs", "domain_weighted_pairs")
-    assert not len(drawn(scripts["figures"].ARTIFACTS["figure_6_7"], [artifact_run], tmp_path / "figure_6"))
+    assert not len(drawn(figures.ARTIFACTS["figure_6_7"], [artifact_run], tmp_path / "figure_6"))
 
 
-def test_the_heat_maps_show_printed_and_measured_grids(scripts, world, tmp_path, monkeypatch):
+def test_the_heat_maps_show_printed_and_measured_grids(world, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "seaborn.matrix._draw_figure", lambda figure: None
     )  # of all maps after each: do labels overlap?
     artifact_runs = [
         artifact_run for artifact_run in world.sweep() if artifact_run.paper_method.startswith("domain_weighted")
     ]
-    shown = drawn(scripts["figures"].ARTIFACTS["figure_grids"], artifact_runs, tmp_path / "figure_grids")
+    shown = drawn(figures.ARTIFACTS["figure_grids"], artifact_runs, tmp_path / "figure_grids")
     mine = shown[
         (shown["source"] == "this run")
         & shown["metric"].isin(["validation_accuracy", "test_ood_accuracy", "test_id_accuracy"])
@@ -587,22 +581,22 @@ def test_the_heat_maps_show_printed_and_measured_grids(scripts, world, tmp_path,
         assert row.accuracy == pytest.approx(100 * own)
 
 
-def test_a_small_heat_map_names_every_level(scripts):
+def test_a_small_heat_map_names_every_level():
     levels = np.arange(1, 13) / 100
     grid = pd.DataFrame([(a, b, 70.0, False) for a in levels for b in levels])
     grid.columns = ["tau_alpha", "tau_beta", "accuracy", "selected"]
     figure, axis = plt.subplots(figsize=(1, 1))
-    scripts["heat_maps"].plot_heat_map(axis, grid, "test")
+    heat_maps.plot_heat_map(axis, grid, "test")
     assert [label.get_text() for label in axis.get_yticklabels()] == [f"{level:g}" for level in levels]
     assert [label.get_text() for label in axis.get_xticklabels()] == [f"{level:g}" for level in levels]
     plt.close(figure)
 
 
-def test_figures_of_the_data(scripts, with_data, tmp_path):
-    shown = drawn(scripts["figures"].ARTIFACTS["figure_2"], with_data[:1], tmp_path / "figure_2")
+def test_figures_of_the_data(with_data, tmp_path):
+    shown = drawn(figures.ARTIFACTS["figure_2"], with_data[:1], tmp_path / "figure_2")
     assert shown.groupby("split").size().to_dict() == dict.fromkeys(["train", "val", "test_id", "test_ood"], 30)
     assert set(shown["domain"][shown["split"] == "test_ood"]) == {"green"} and set(shown["data"]) == {"domain_digits"}
-    colors = drawn(scripts["figures"].ARTIFACTS["figure_3"], with_data[:1], tmp_path / "figure_3")
+    colors = drawn(figures.ARTIFACTS["figure_3"], with_data[:1], tmp_path / "figure_3")
     assert set(colors["sigma"]) == {25.0, 50.0}
     for row in colors.itertuples():
         assert (row.red, row.green, row.blue) == (row.sample, row.sample // 2, row.sample // 3)

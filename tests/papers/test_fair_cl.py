@@ -9,25 +9,19 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from paper_scripts import import_scripts
 from scipy import stats
 
 from despur.metrics.fairness import tradeoff
 from despur.metrics.resampling import counts
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
+from despur.papers.fair_cl import figures, prose, ratios, selections, tables, two_classes
 from despur.storage.store import Dataset
 
 PAPER = experiments.PAPERS / "fair_cl"
 DATA = "scene_embeddings"
 SHARES = ("average_accuracy", "gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear")
 CE, CON, FT = (0.70, 0.40, 0.85, 0.70, 0.9), (0.76, 0.14, 0.56, 0.55, 0.6), (0.74, 0.16, 0.58, 0.56, 0.6)
-
-
-@pytest.fixture(scope="module")
-def scripts():
-    with import_scripts("fair_cl") as found:
-        yield found
 
 
 @pytest.fixture
@@ -84,8 +78,8 @@ def moji(artifact_run):
     ]
 
 
-def made(scripts, name, artifact_runs, tmp_path):
-    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / name)
+def made(name, artifact_runs, tmp_path):
+    tables.ARTIFACTS[name](artifact_runs, tmp_path / name)
     assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
     return pd.read_csv(tmp_path / f"{name}.csv")
 
@@ -98,12 +92,12 @@ def row_of(table, **keys):
 @pytest.mark.parametrize(
     "name", ["table_1", "table_2", "table_beyond", "table_selection", "table_tuning", "prose", "claims"]
 )
-def test_without_runs_every_table_says_so(scripts, name, tmp_path):
-    assert set(made(scripts, name, [], tmp_path)["verdict"]) - {"not executed"} == {"not run here"}
+def test_without_runs_every_table_says_so(name, tmp_path):
+    assert set(made(name, [], tmp_path)["verdict"]) - {"not executed"} == {"not run here"}
 
 
-def test_validation_data_select_and_test_data_are_shown(scripts, moji, tmp_path):
-    table = made(scripts, "table_1", moji, tmp_path)
+def test_validation_data_select_and_test_data_are_shown(moji, tmp_path):
+    table = made("table_1", moji, tmp_path)
     for metric, value in zip(("accuracy", "tpr_gap", "leakage_h", "leakage_yhat"), CON, strict=False):
         row = row_of(table, paper_dataset="moji", method="con", metric=metric)
         assert row["ours"] == pytest.approx(100 * value) and row["seeds"] == 3 and row["selected"] == "con"
@@ -112,9 +106,9 @@ def test_validation_data_select_and_test_data_are_shown(scripts, moji, tmp_path)
     assert set(table.loc[table["seeds"] > 0, "verdict"]) == {"substitute data: not compared"}
 
 
-def test_the_tradeoff_is_of_means_in_tables_and_seed_by_seed_in_claims(scripts, moji, artifact_run, tmp_path):
+def test_the_tradeoff_is_of_means_in_tables_and_seed_by_seed_in_claims(moji, artifact_run, tmp_path):
     baselines = [artifact_run(name, [(name, {}, CE, (0.7, 0.2))], name) for name in ("inlp", "adv")]
-    table, claims = (made(scripts, name, [*moji, *baselines], tmp_path) for name in ("table_1", "claims"))
+    table, claims = (made(name, [*moji, *baselines], tmp_path) for name in ("table_1", "claims"))
     assert row_of(claims, claim="con_has_the_best_tradeoff", dataset="moji")["verdict"] == "holds"
     values = np.transpose([CE, CON, FT])[:4]
     for method, expected in zip(("ce", "con", "con_ft"), tradeoff(*values), strict=True):
@@ -123,16 +117,16 @@ def test_the_tradeoff_is_of_means_in_tables_and_seed_by_seed_in_claims(scripts, 
         assert row["ours"] == pytest.approx(expected) and row["ours_std"] == pytest.approx(np.std(by_seed, ddof=1))
 
 
-def test_without_one_of_the_five_methods_there_is_no_tradeoff(scripts, moji, tmp_path):
-    table, claims = (made(scripts, name, moji, tmp_path) for name in ("table_1", "claims"))
+def test_without_one_of_the_five_methods_there_is_no_tradeoff(moji, tmp_path):
+    table, claims = (made(name, moji, tmp_path) for name in ("table_1", "claims"))
     row = row_of(table, paper_dataset="moji", method="con", metric="tradeoff")
     assert np.isnan(row["ours"]) and row["verdict"] == "not computed without inlp, adv"
     assert row_of(table, paper_dataset="moji", method="adv", metric="tradeoff")["verdict"] == "not run here"
     assert row_of(claims, claim="con_has_the_best_tradeoff", dataset="moji")["verdict"] == "not run here"
 
 
-def test_times_are_relative_to_ce(scripts, moji, tmp_path):
-    table = made(scripts, "table_1", moji, tmp_path)
+def test_times_are_relative_to_ce(moji, tmp_path):
+    table = made("table_1", moji, tmp_path)
     times = {
         m: row_of(table, paper_dataset="moji", method=m, metric="relative_time")["ours"]
         for m in ("ce", "con_ft", "con")
@@ -140,9 +134,9 @@ def test_times_are_relative_to_ce(scripts, moji, tmp_path):
     assert times == pytest.approx({"ce": 1.0, "con_ft": 0.5, "con": 1.5})
 
 
-def test_on_the_paper_s_own_data_numbers_are_judged(scripts, artifact_run, tmp_path):
+def test_on_the_paper_s_own_data_numbers_are_judged(artifact_run, tmp_path):
     artifact_runs = [artifact_run("ce", [("erm", {}, CE, (0.7, 0.4))], "erm", dataset="moji")]
-    table = made(scripts, "table_1", artifact_runs, tmp_path)
+    table = made("table_1", artifact_runs, tmp_path)
     assert (
         row_of(table, paper_dataset="moji", method="ce", metric="tpr_gap")["verdict"] == "too noisy"
     )  # 40.0 against 40.2: seeds spread by two
@@ -155,7 +149,7 @@ def test_on_the_paper_s_own_data_numbers_are_judged(scripts, artifact_run, tmp_p
     )
 
 
-def ratios(metric, **values):
+def draw_ratios(metric, **values):
     """Ratios of methods on Moji, by seed."""
     fixed = {"paper_dataset": "moji", "data": "moji", "split": "test", "selection": "best", "group": ""}
     return pd.DataFrame(
@@ -167,21 +161,21 @@ def ratios(metric, **values):
     )
 
 
-def judged_ratio(scripts, metrics, resamples, reported, ours):
+def judged_ratio(metrics, resamples, reported, ours):
     """The row of Con in a table of one printed ratio, judged."""
     metric = metrics["metric"].iloc[0]
     row = {"metric": metric, "paper_dataset": "moji", "data": "moji", "method": "con", "seeds": 3, "verdict": ""}
     numbers = {"reported": reported, "ours": ours, "difference": ours - reported, "smallest_visible": np.nan}
     table = pd.DataFrame([row | numbers])
-    scripts["ratios"].judge_ratios(table, metrics, resamples, 10)
+    ratios.judge_ratios(table, metrics, resamples, 10)
     return table.iloc[0]
 
 
 @pytest.mark.parametrize(("reported", "verdict"), [(2.0, "too noisy"), (1.9, "too noisy"), (3.0, "differs")])
-def test_times_are_compared_by_logarithms_of_each_seed_s_ratio(scripts, reported, verdict):
+def test_times_are_compared_by_logarithms_of_each_seed_s_ratio(reported, verdict):
     """CE's seeds differ by a factor of two; the ratios of the same seed hardly do."""
-    metrics = ratios("relative_time", ce=(1.0, 2.0, 4.0), con=(2.0, 4.4, 8.0))
-    found = judged_ratio(scripts, metrics, pd.DataFrame(), reported, 2.07)
+    metrics = draw_ratios("relative_time", ce=(1.0, 2.0, 4.0), con=(2.0, 4.4, 8.0))
+    found = judged_ratio(metrics, pd.DataFrame(), reported, 2.07)
     spread = np.log([2.0, 2.2, 2.0]).std(ddof=1)
     visible = stats.t.isf(0.025, 2) * spread * np.sqrt(1 / 3 + 1 / 10) + np.log1p(
         (0.5 if reported % 1 == 0 else 0.05) / reported
@@ -190,24 +184,24 @@ def test_times_are_compared_by_logarithms_of_each_seed_s_ratio(scripts, reported
 
 
 @pytest.mark.parametrize("ce", [(1.0, 2.0), None])
-def test_times_need_three_seeds_in_common_with_ce(scripts, ce):
-    metrics = ratios("relative_time", con=(2.0, 4.4, 8.0), **({} if ce is None else {"ce": ce}))
-    assert judged_ratio(scripts, metrics, pd.DataFrame(), 3.0, 2.07)["verdict"] == "fewer than 3 seeds: undecided"
+def test_times_need_three_seeds_in_common_with_ce(ce):
+    metrics = draw_ratios("relative_time", con=(2.0, 4.4, 8.0), **({} if ce is None else {"ce": ce}))
+    assert judged_ratio(metrics, pd.DataFrame(), 3.0, 2.07)["verdict"] == "fewer than 3 seeds: undecided"
 
 
-def test_a_trade_off_has_the_noise_of_test_data_too(scripts):
-    metrics = ratios("tradeoff", con=(0.98, 1.0, 0.99))
+def test_a_trade_off_has_the_noise_of_test_data_too():
+    metrics = draw_ratios("tradeoff", con=(0.98, 1.0, 0.99))
     columns = pd.DataFrame(np.exp(np.tile([-0.1, 0.1], (3, 50))), columns=[str(i) for i in range(100)])
     drawn = metrics.drop(columns="value").join(columns)
-    found = judged_ratio(scripts, metrics, drawn, 0.99, 0.99)
+    found = judged_ratio(metrics, drawn, 0.99, 0.99)
     of_seeds = stats.t.isf(0.025, 2) ** 2 * np.log([0.98, 1.0, 0.99]).var(ddof=1) * (1 / 3 + 1 / 10)
     visible = np.sqrt(of_seeds + stats.norm.isf(0.025) ** 2 * 2 * 0.01 * 100 / 99) + np.log1p(0.005 / 0.99)
     assert found["smallest_visible"] == pytest.approx(0.99 * np.expm1(visible)) and found["verdict"] == "too noisy"
-    assert "not known" in judged_ratio(scripts, metrics, pd.DataFrame(), 0.99, 0.99)["verdict"]
+    assert "not known" in judged_ratio(metrics, pd.DataFrame(), 0.99, 0.99)["verdict"]
 
 
-def test_claims_read_the_selected_settings(scripts, moji, tmp_path):
-    table = made(scripts, "claims", moji, tmp_path)
+def test_claims_read_the_selected_settings(moji, tmp_path):
+    table = made("claims", moji, tmp_path)
     row = row_of(table, claim="con_lowers_gap", dataset="moji")
     assert row["estimate"] == pytest.approx(CE[1] - FT[1]) and row["verdict"] == "holds"  # Con-ft is the nearer one
     assert "con_ce_fcl" in row_of(table, claim="both_parts_lower_gap", dataset="moji")["reason"]
@@ -215,13 +209,13 @@ def test_claims_read_the_selected_settings(scripts, moji, tmp_path):
     assert f"ce - con (relative_time): {-np.log(1.5):+.3g} " in contrasts
 
 
-def test_with_two_classes_against_all(scripts, artifact_run, tmp_path, monkeypatch):
+def test_with_two_classes_against_all(artifact_run, tmp_path, monkeypatch):
     """``on_two``: CE's model of all classes on the two, which is measured from outputs."""
     pair, on_two = f"{DATA}+classes=8-3", dict(zip(SHARES, (0.6, 0.5, 0.9, 0.8), strict=False))
-    two_classes = Dataset(np.zeros((1, 1)), pd.DataFrame({"split": ["test"]}), {"classes": ["a", "b"]})
-    monkeypatch.setattr(scripts["two_classes"], "load_labels", lambda _: two_classes)
+    labels = Dataset(np.zeros((1, 1)), pd.DataFrame({"split": ["test"]}), {"classes": ["a", "b"]})
+    monkeypatch.setattr(two_classes, "load_labels", lambda _: labels)
     rows = [{"metric": m, "group": "", "value": v, **{str(i): v for i in range(5)}} for m, v in on_two.items()]
-    monkeypatch.setattr(scripts["two_classes"], "measure_run", lambda *_: rows)
+    monkeypatch.setattr(two_classes, "measure_run", lambda *_: rows)
     points = {"ce": ("erm", CE), "con": ("con", CON)}
     two = [
         artifact_run(m, [(n, {}, v, v[:2])], n, "bios_nurse_surgeon", pair, artifact="table_2")
@@ -230,20 +224,20 @@ def test_with_two_classes_against_all(scripts, artifact_run, tmp_path, monkeypat
     every = [artifact_run(m, [(n, {}, CE, CE[:2])], n, "bios", artifact="table_2") for m, (n, _) in points.items()]
     for run in two + every:
         (Path(run.folders[0]) / "outputs.safetensors").touch()
-    table = made(scripts, "claims", two + every, tmp_path)
+    table = made("claims", two + every, tmp_path)
     row = row_of(table, claim="more_effect_with_two_classes")
     assert row["estimate"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "holds"
     contrasts = row_of(table, claim="two_classes_are_easier")["contrasts"]
     assert "ce - ce_multiclass (average_accuracy): +0.1 " in contrasts
 
 
-def test_metrics_on_two_of_three_classes(scripts):
+def test_metrics_on_two_of_three_classes():
     y, a = np.array([0, 0, 2, 2, 1] * 2), np.array([0, 1, 0, 1, 0] * 2)
     table = pd.DataFrame({"split": ["train"] * 5 + ["test"] * 5, "y": y, "a": a, "original": range(10)})
     about = {"classes": ["x", "y", "z"], "attributes": ["p", "q"], "select": "val", "headline": "test"}
     logits = np.eye(3)[[0, 0, 2, 2, 1, 0, 1, 2, 2, 0]]
     z = np.where(a == 1, 1.0, -1.0)[:, None]
-    found = scripts["two_classes"].measure_classes(Dataset(z, table, about), z, logits, ["x", "z"], "three", 50)
+    found = two_classes.measure_classes(Dataset(z, table, about), z, logits, ["x", "z"], "three", 50)
     assert found["average_accuracy", ""][0] == 0.75
     assert found["gap", ""][0] == pytest.approx(np.sqrt((1 + 0) / 2))
     assert found["leakage_representations", ""][0] == 1.0
@@ -253,15 +247,15 @@ def test_metrics_on_two_of_three_classes(scripts):
     assert found["average_accuracy", ""] == pytest.approx(drawn @ hits / drawn.sum(axis=1), nan_ok=True)
 
 
-def test_tuned_baselines_and_intervals(scripts, moji, tmp_path):
-    table = made(scripts, "table_beyond", moji, tmp_path)
+def test_tuned_baselines_and_intervals(moji, tmp_path):
+    table = made("table_beyond", moji, tmp_path)
     row = row_of(table, paper_dataset="moji", method="con")
     assert row["gap"] == pytest.approx(14) and row["leakage_h_nonlinear"] == pytest.approx(60)
     assert row["gap_low"] < 14 < row["gap_high"] and row["kind"] == "the paper's method"
     assert row_of(table, paper_dataset="moji", method="leace")["verdict"] == "not run here"
 
 
-def test_other_rules_select_from_the_same_sweep(scripts, artifact_run, tmp_path):
+def test_other_rules_select_from_the_same_sweep(artifact_run, tmp_path):
     validation = {"0.1": (0.80, 0.18), "1": (0.795, 0.179), "10": (0.70, 0.01)}
     sweep = [
         (f"con+ratio={r}", {"parts": "both", "ratio": r}, (0.5, float(r) / 100, 0.5, 0.5, 0.5), v)
@@ -271,10 +265,8 @@ def test_other_rules_select_from_the_same_sweep(scripts, artifact_run, tmp_path)
         artifact_run("con", sweep, "con+ratio=0.1~1~10"),
         artifact_run("con_ft", [("con_ft", {}, FT, (0.99, 0.01))], "con_ft"),
     ]
-    table = made(scripts, "table_selection", artifact_runs, tmp_path)
-    picked = {
-        rule: row_of(table, paper_dataset="moji", method="con", rule=rule) for rule in scripts["selections"].RULES
-    }
+    table = made("table_selection", artifact_runs, tmp_path)
+    picked = {rule: row_of(table, paper_dataset="moji", method="con", rule=rule) for rule in selections.RULES}
     selected = {"near_best_accuracy": "con+ratio=1", "dto": "con+ratio=10", "dto_shared": "con+ratio=0.1"}
     assert {rule: row["selected"] for rule, row in picked.items()} == selected
     assert all(row["on_front"] and row["settings"] == row["seeds"] == 3 for row in picked.values())
@@ -283,11 +275,11 @@ def test_other_rules_select_from_the_same_sweep(scripts, artifact_run, tmp_path)
     assert "near best accuracy" in text and "con_ft" not in text  # of which one setting was run
 
 
-def test_points_on_the_pareto_front_are_marked_method_by_method(scripts, artifact_run):
+def test_points_on_the_pareto_front_are_marked_method_by_method(artifact_run):
     values = {"0.1": (0.80, 0.1, 0.8), "1": (0.78, 0.1, 0.6), "10": (0.75, 0.1, 0.7)}  # ratio 10 is beaten by 1
     sweep = [(f"con+ratio={r}", {"parts": "both", "ratio": r}, (*v, 0.5, 0.5), (0.7, 0.1)) for r, v in values.items()]
     single = [("adv+discriminators=1", {"discriminators": 1, "weight": 1}, (0.1, 0.9, 0.9, 0.9, 0.9), (0.7, 0.1))]
-    table = scripts["figures"].list_points(
+    table = figures.list_points(
         [artifact_run("con", sweep, "con+ratio=0.1~1~10"), artifact_run("adv", single, "adv+discriminators=1~3")]
     )
     front = table.set_index("method")["pareto"].to_dict()
@@ -301,8 +293,8 @@ def test_points_on_the_pareto_front_are_marked_method_by_method(scripts, artifac
     }
 
 
-def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare(scripts):
-    told = scripts["figures"].choose_datasets
+def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare():
+    told = figures.choose_datasets
     table = pd.DataFrame(
         {
             "paper_dataset": ["moji", "moji", "bios", "bios"],
@@ -326,23 +318,23 @@ def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare(scr
         ("leakage_approx", 55, 56.2, 3, 2.0, "too noisy"),
     ],
 )
-def test_numbers_of_the_text_are_judged_as_others(scripts, metric, printed, ours, seeds, deviation, verdict):
+def test_numbers_of_the_text_are_judged_as_others(metric, printed, ours, seeds, deviation, verdict):
     number = SimpleNamespace(metric=metric, mean=printed)
     found = {"ours": ours, "ours_std": deviation, "seeds": seeds}
-    assert scripts["prose"].judge(number, found)["verdict"] == verdict
+    assert prose.judge(number, found)["verdict"] == verdict
 
 
 @pytest.mark.parametrize(
     ("spec", "verdict"), [("con+epochs=2", "other settings (epochs=2): not compared"), ("con", "too noisy")]
 )
-def test_leakage_at_other_settings_is_not_compared(scripts, artifact_run, spec, verdict):
+def test_leakage_at_other_settings_is_not_compared(artifact_run, spec, verdict):
     run = artifact_run("con", [(spec, {"parts": "both", "ratio": 1}, CON, (0.7, 0.1))], spec, dataset="moji")
     number = SimpleNamespace(metric="leakage_approx", mean=55, setting=np.nan)
-    found = scripts["prose"].measure(number, [replace(run, paper="fair_cl")])
+    found = prose.measure(number, [replace(run, paper="fair_cl")])
     assert found["verdict"] == verdict and ("difference" in found) == (spec == "con")
 
 
-def test_prose_reads_con_s_leakage(scripts, moji):
-    metrics = scripts["prose"].load_con(moji)
+def test_prose_reads_con_s_leakage(moji):
+    metrics = prose.load_con(moji)
     expected = 100 * np.mean([CON[2], CON[3], FT[2], FT[3]])
-    assert scripts["prose"].average_leakage(metrics) == pytest.approx([expected - 2, expected, expected + 2])
+    assert prose.average_leakage(metrics) == pytest.approx([expected - 2, expected, expected + 2])

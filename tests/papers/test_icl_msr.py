@@ -9,11 +9,11 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 import pytest
-from paper_scripts import import_scripts
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.orchestration import artifact_files, configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
+from despur.papers.icl_msr import figures, rows, statements, tables
 from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import resolve
 
@@ -21,12 +21,6 @@ PAPER = experiments.PAPERS / "icl_msr"
 DATA = "scene_digits+classes=0-1-2-3-4-5-6-7-8-9+copies=1+foreground=true+test=skewed"
 METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
 ALL = "linear_classifier+stage1=byol~byol_msr~lmcl~lmcl_msr~ressl~ressl_msr~simclr~simclr_msr"
-
-
-@pytest.fixture(scope="module")
-def scripts():
-    with import_scripts("icl_msr") as found:
-        yield found
 
 
 def accuracy(run, split, metric):
@@ -97,8 +91,8 @@ def artifact_run(tmp_path, monkeypatch):
     return make
 
 
-def made(scripts, name, artifact_runs, tmp_path):
-    scripts["tables"].ARTIFACTS[name](artifact_runs, tmp_path / name)
+def made(name, artifact_runs, tmp_path):
+    tables.ARTIFACTS[name](artifact_runs, tmp_path / name)
     assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
     return pd.read_csv(tmp_path / f"{name}.csv", float_precision="round_trip"), (tmp_path / f"{name}.md").read_text()
 
@@ -117,13 +111,13 @@ def row_of(table, **keys):
 TABLES = [
     name
     for name in experiments.load_experiments("icl_msr")["artifacts"]
-    if artifact_files.find_script(name) == artifact_files.TABLE
+    if artifact_files.find_module(name) == artifact_files.TABLE
 ]
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_without_runs_every_table_says_so(scripts, name, tmp_path):
-    table, text = made(scripts, name, [], tmp_path)
+def test_without_runs_every_table_says_so(name, tmp_path):
+    table, text = made(name, [], tmp_path)
     known = {
         "table_3": {"reported only: a copied baseline"},
         "prose": {"of the loader alone: not compared"},
@@ -132,17 +126,15 @@ def test_without_runs_every_table_says_so(scripts, name, tmp_path):
     assert set(table["verdict"]) == {"not run here"} | known.get(name, set()) and "not run here" in text
 
 
-def test_every_printed_method_is_called_by_the_model_that_it_judges(scripts):
+def test_every_printed_method_is_called_by_the_model_that_it_judges():
     for name, text in experiments.load_experiments("icl_msr")["methods"].items():
-        assert scripts["rows"].read_settings("cifar10", text)["paper_method"] == name
+        assert rows.read_settings("cifar10", text)["paper_method"] == name
     known = {name for i in range(1, 5) for name in pd.read_csv(PAPER / f"reported/table_{i}.csv")["method"]}
     assert known - set(experiments.load_experiments("icl_msr")["methods"]) == {"cpc", "infomin"}
 
 
-def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, artifact_run, tmp_path):
-    table, text = made(
-        scripts, "table_1", [artifact_run(ALL), artifact_run("linear_classifier+stage1=barlow_twins")], tmp_path
-    )
+def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(artifact_run, tmp_path):
+    table, text = made("table_1", [artifact_run(ALL), artifact_run("linear_classifier+stage1=barlow_twins")], tmp_path)
     assert len(table) == 88 + 2 * 4 and (table["seeds"] > 0).sum() == 9 * 2
     for method in ("simclr", "byol_msr", "lmcl", "ressl_msr"):
         for ours, printed in METRICS.items():
@@ -158,8 +150,8 @@ def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(scripts, artifact
     assert f"{expected('linear_classifier+stage1=byol_msr'):.2f}" in text
 
 
-def test_copied_baselines_are_marked(scripts, artifact_run, tmp_path):
-    table, _ = made(scripts, "table_3", [artifact_run(ALL, "table_3", "imagenet")], tmp_path)
+def test_copied_baselines_are_marked(artifact_run, tmp_path):
+    table, _ = made("table_3", [artifact_run(ALL, "table_3", "imagenet")], tmp_path)
     copied = table[table["method"].isin(["cpc", "infomin"])]
     assert (
         len(copied) == 4
@@ -171,9 +163,9 @@ def test_copied_baselines_are_marked(scripts, artifact_run, tmp_path):
     )
 
 
-def test_few_labels_stand_beside_their_shares(scripts, artifact_run, tmp_path):
+def test_few_labels_stand_beside_their_shares(artifact_run, tmp_path):
     name = "fine_tuning+label_fraction=0.01~0.1+stage1=byol~byol_msr~simclr~simclr_msr"
-    table, _ = made(scripts, "table_4", [artifact_run(name, "table_4", "imagenet")], tmp_path)
+    table, _ = made("table_4", [artifact_run(name, "table_4", "imagenet")], tmp_path)
     assert len(table) == 16 and set(table["seeds"]) == {2}
     for method in ("simclr", "byol_msr"):
         for share in (0.01, 0.1):
@@ -207,20 +199,20 @@ def test_a_tenth_of_the_labels_is_seen_half_as_often():
     assert {run.components["stage1"].settings.get("n", 14) for run in runs} == {14}
 
 
-def test_saliency_is_weighted_by_samples(scripts, artifact_run, tmp_path):
-    table, _ = made(scripts, "table_saliency", [artifact_run(ALL, "figure_4", "coco30")], tmp_path)
+def test_saliency_is_weighted_by_samples(artifact_run, tmp_path):
+    table, _ = made("table_saliency", [artifact_run(ALL, "figure_4", "coco30")], tmp_path)
     assert row_of(table, paper_method="simclr")["inside"] == pytest.approx((30 * 0.2 + 10 * 0.3) / 40)
     assert row_of(table, paper_method="simclr_msr")["inside"] == pytest.approx((30 * 0.3 + 10 * 0.4) / 40)
     assert set(table["seeds"]) == {2} and table["foreground"].to_numpy() == pytest.approx(0.1)
 
 
-def test_equal_time_is_interpolated_between_numbers_of_epochs(scripts, artifact_run, tmp_path):
+def test_equal_time_is_interpolated_between_numbers_of_epochs(artifact_run, tmp_path):
     artifact_runs = [
         artifact_run("linear_classifier+stage1.epochs=4~16", "table_time"),
         artifact_run("linear_classifier+stage1=simclr_msr", "table_time"),
     ]
     msr = resolve("methods", "simclr_msr", "scene_digits").points[0].settings["epochs"]
-    table, text = made(scripts, "table_time", artifact_runs, tmp_path)
+    table, text = made("table_time", artifact_runs, tmp_path)
     row = row_of(table, paper_method="simclr_equal_time", metric="linear_top1")
     low, high = (expected(f"linear_classifier+stage1.epochs={epochs}") for epochs in (4, 16))
     assert (
@@ -230,25 +222,25 @@ def test_equal_time_is_interpolated_between_numbers_of_epochs(scripts, artifact_
     )
     assert "as long as SimCLR + MSR" in text
     outside = [artifact_run("linear_classifier+stage1.epochs=4~5", "table_time"), artifact_runs[1]]
-    table, _ = made(scripts, "table_time", outside, tmp_path)
+    table, _ = made("table_time", outside, tmp_path)
     assert np.isnan(row_of(table, paper_method="simclr_equal_time", metric="linear_top1")["ours"])
 
 
-def test_times_of_two_machines_are_not_mixed(scripts, artifact_run, tmp_path):
+def test_times_of_two_machines_are_not_mixed(artifact_run, tmp_path):
     artifact_runs = [
         artifact_run("linear_classifier+stage1.epochs=4~16", "table_time"),
         artifact_run("linear_classifier+stage1=simclr_msr", "table_time"),
     ]
     for file in tmp_path.glob("results/stage1/*/simclr_msr/*/about.json"):
         file.write_text(json.dumps(json.loads(file.read_text()) | {"device": "cuda"}))
-    table, _ = made(scripts, "table_time", artifact_runs, tmp_path)
+    table, _ = made("table_time", artifact_runs, tmp_path)
     assert set(table["machine"]) == {"None, None, cpu", "None, None, cuda"}
     assert set(table["paper_method"]) == {"simclr", "simclr_msr"}  # no SimCLR at equal time
 
 
-def test_the_numbers_of_the_text(scripts, artifact_run, tmp_path):
+def test_the_numbers_of_the_text(artifact_run, tmp_path):
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=0.01~1~1000+stage1.lambda=0.001~1~1000"
-    table, _ = made(scripts, "prose", [artifact_run(ALL), artifact_run(levels, "figure_5")], tmp_path)
+    table, _ = made("prose", [artifact_run(ALL), artifact_run(levels, "figure_5")], tmp_path)
     own = table.set_index("metric")
     assert own.loc["best_lambda", "ours"] == own.loc["best_gamma", "ours"] == 1
     assert own.loc["worst_gamma", "ours"] == 1000  # three powers of ten away from the best, 0.01 is two
@@ -277,30 +269,30 @@ def on_own_data(rows):
         ((0.80, 0.81), "fewer than 3 seeds: undecided"),
     ],
 )
-def test_the_best_level_is_judged_with_the_noise_of_seeds(scripts, other, verdict):
+def test_the_best_level_is_judged_with_the_noise_of_seeds(other, verdict):
     rest = {"artifact": "figure_5", "paper_method": "simclr_msr", "uniformity": 1.0, "vectors": 6}
     runs = on_own_data([({**rest, "weight": 1.0}, (0.81, 0.82, 0.83)), ({**rest, "weight": 10.0}, other)])
     number = SimpleNamespace(metric="best_lambda", mean=1.0, dataset="cifar10", setting="gamma=1;n=6")
-    found = scripts["statements"].measure(number, scripts["statements"].Source(runs))
+    found = statements.measure(number, statements.Source(runs))
     assert found["verdict"] == verdict and found["seeds"] == len(other) and found["data"] == "cifar10"
     assert found["ours"] == (10 if verdict == "differs" else 1)
 
 
-def test_a_printed_level_is_not_compared_with_runs_at_other_settings(scripts):
+def test_a_printed_level_is_not_compared_with_runs_at_other_settings():
     rest = {"artifact": "figure_5", "paper_method": "simclr_msr", "uniformity": 1.0, "vectors": 6}
     levels = [
         ({**rest, "weight": weight, "changed": changed}, (0.8 - weight / 100,) * 3)
         for weight, changed in ((1.0, ""), (10.0, "stage1.epochs=2"))
     ]
     number = SimpleNamespace(metric="best_lambda", mean=1.0, dataset="cifar10", setting="gamma=1;n=6")
-    found = scripts["statements"].measure(number, scripts["statements"].Source(on_own_data(levels)))
+    found = statements.measure(number, statements.Source(on_own_data(levels)))
     assert found["verdict"] == "other settings (stage1.epochs=2): not compared" and "difference" not in found
 
 
 @pytest.mark.parametrize(
     ("gain", "verdict"), [(0.005, "agrees"), (-0.005, "differs"), (0.02, "differs"), (0.00999, "undecided")]
 )
-def test_a_loss_is_no_gain_below_one_percent(scripts, gain, verdict):
+def test_a_loss_is_no_gain_below_one_percent(gain, verdict):
     table = {"artifact": "table_1"}
     runs = on_own_data(
         [
@@ -309,14 +301,14 @@ def test_a_loss_is_no_gain_below_one_percent(scripts, gain, verdict):
         ]
     )
     number = SimpleNamespace(metric="improvement_upper_bound_in_most_cases", mean=1.0, dataset="all", setting="")
-    found = scripts["statements"].measure(number, scripts["statements"].Source(runs))
+    found = statements.measure(number, statements.Source(runs))
     assert found["verdict"] == verdict and found["ours"] == pytest.approx(100 * gain)
 
 
-def test_most_printed_gains_are_not_below_one_percent(scripts):
+def test_most_printed_gains_are_not_below_one_percent():
     """The slip that the README states."""
     found = []
-    for case in scripts["statements"].list_gains():
+    for case in statements.list_gains():
         printed = pd.read_csv(PAPER / f"reported/{case['artifact']}.csv").query(
             f"dataset == '{case['dataset']}' and metric == '{case['metric']}'"
         )
@@ -331,7 +323,7 @@ def test_most_printed_gains_are_not_below_one_percent(scripts):
 CLAIMS, _ = read_claims(PAPER / "claims.yaml")
 
 
-def test_claims_are_judged_on_what_was_made_up(scripts, artifact_run, tmp_path):
+def test_claims_are_judged_on_what_was_made_up(artifact_run, tmp_path):
     bare = "scene_digits+classes=0-1-2-3-4-5-6-7-8-9+copies=1+foreground=true+test=skewed+train=foreground"
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=0.001~1~1000+stage1.lambda=0.001~1~1000"
     three = partial(artifact_run, seeds="s0-2")
@@ -344,7 +336,7 @@ def test_claims_are_judged_on_what_was_made_up(scripts, artifact_run, tmp_path):
         three("linear_classifier+stage1.epochs=4~16", "table_time"),
         three("linear_classifier+stage1=simclr_msr", "table_time"),
     ]
-    table, _ = made(scripts, "claims", artifact_runs, tmp_path)
+    table, _ = made("claims", artifact_runs, tmp_path)
     found = table[table["verdict"] != "not run here"].set_index("claim")
     verdicts = found["verdict"].to_dict()
     for name in (
@@ -381,10 +373,10 @@ def bundled(artifact_run, artifact):
     ]
 
 
-def test_the_bundled_run_has_what_every_claim_asks_for(scripts, artifact_run, tmp_path):
+def test_the_bundled_run_has_what_every_claim_asks_for(artifact_run, tmp_path):
     """Levels on either side of the best, three seeds where MSR is compared with its base, SimCLR before and after the
     time of MSR."""
-    table, _ = made(scripts, "claims", bundled(artifact_run, "claims"), tmp_path)
+    table, _ = made("claims", bundled(artifact_run, "claims"), tmp_path)
     here = {"cifar10", "imagenet100", "imagenet", "coco30"}
     found = table[table["dataset"].isin(here)].set_index("claim")
     asked = {claim.name for claim in CLAIMS if not claim.together and here & set(claim.datasets)}
@@ -395,22 +387,22 @@ def test_the_bundled_run_has_what_every_claim_asks_for(scripts, artifact_run, tm
     assert set(found.loc[[*own, "msr_improves_linear_classifiers", "msr_improves_nearest_neighbours"], "seeds"]) == {3}
 
 
-def test_the_bundled_table_of_times_has_both_orders(scripts, artifact_run, tmp_path):
-    table, _ = made(scripts, "table_time", bundled(artifact_run, "table_time"), tmp_path)
+def test_the_bundled_table_of_times_has_both_orders(artifact_run, tmp_path):
+    table, _ = made("table_time", bundled(artifact_run, "table_time"), tmp_path)
     assert set(table[table["paper_method"] == "simclr_msr"]["second_order"]) == {"first", "second"}
 
 
 # figures
 
 
-def test_figures_plot_what_was_measured(scripts, artifact_run, tmp_path):
+def test_figures_plot_what_was_measured(artifact_run, tmp_path):
     bare = f"{DATA}+train=foreground"
     artifact_runs = [
         artifact_run(ALL, "figure_4", "coco30"),
         artifact_run("linear_classifier+stage1=byol~simclr", "figure_1", "coco30", bare),
     ]
-    scripts["figures"].draw_figure_1(artifact_runs, tmp_path / "figure_1")
-    scripts["figures"].draw_figure_4(artifact_runs[:1], tmp_path / "figure_4")
+    figures.draw_figure_1(artifact_runs, tmp_path / "figure_1")
+    figures.draw_figure_4(artifact_runs[:1], tmp_path / "figure_4")
     first, fourth = (pd.read_csv(tmp_path / f"figure_{i}.csv") for i in (1, 4))
     assert len(first) == 2 * 4 * 2 * 2 and len(fourth) == 4 * 2 * 2 * 2
     mean = first.groupby(["paper_method", "train", "split", "metric"])["accuracy"].mean()
@@ -418,7 +410,7 @@ def test_figures_plot_what_was_measured(scripts, artifact_run, tmp_path):
         expected("linear_classifier+stage1=byol", metric="knn5_accuracy", data=bare)
     )
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=1~1000+stage1.lambda=0.1~1"
-    scripts["figures"].draw_figure_5([artifact_run(levels, "figure_5", seeds="s0")], tmp_path / "figure_5")
+    figures.draw_figure_5([artifact_run(levels, "figure_5", seeds="s0")], tmp_path / "figure_5")
     fifth = pd.read_csv(tmp_path / "figure_5.csv")
     assert set(zip(fifth["weight"], fifth["uniformity"], strict=True)) == {
         (0.1, 1.0),

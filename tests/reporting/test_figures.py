@@ -1,12 +1,10 @@
-import importlib.util
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
 from helpers import tiny_dataset
 
-from despur.orchestration.experiments import PAPERS, ArtifactRun, list_papers, load_experiments
+from despur.orchestration.experiments import ArtifactRun, list_papers, load_experiments
+from despur.papers.cnc import figures
 from despur.reporting.figures import COLORS, name_data
 from despur.reporting.printed_names import NAMES
 from despur.reporting.projections import load_projections, write_projections
@@ -15,7 +13,6 @@ from despur.storage.containers import save_arrays
 from despur.storage.store import save_dataset
 
 METHODS = ["erm", "jtt", "cnc"]
-MODULES = ("alignment", "curves", "grad_cam", "umap_figures")
 CLASSES = ["0,1", "2,3"]
 MEASURED = [
     "worst_group_accuracy",
@@ -25,19 +22,6 @@ MEASURED = [
     "mutual_information_attribute",
 ]
 BY_CLASS = ["average_accuracy", "worst_group_accuracy", "average_loss", "worst_group_loss", "bound", "bound_alignment"]
-
-
-@pytest.fixture(scope="module")
-def figures():
-    """figures.py of cnc, as a job of its own would see it."""
-    sys.path.insert(0, str(PAPERS / "cnc"))
-    spec = importlib.util.spec_from_file_location("cnc_figures", PAPERS / "cnc/figures.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
-    sys.path.remove(str(PAPERS / "cnc"))
-    for name in MODULES:
-        del sys.modules[name]
 
 
 def metrics_of(folder, levels, setting, selections=("best", "last")):
@@ -127,7 +111,7 @@ def looked_up(table, row, metric, group="", setting=None):
     ],
 )
 def test_figures_over_a_setting_show_what_was_measured(
-    figures, artifact_runs, tmp_path, name, methods, setting, selections, datasets
+    artifact_runs, tmp_path, name, methods, setting, selections, datasets
 ):
     made, table = artifact_runs(methods, setting=setting, selections=selections, datasets=datasets)
     shown = drawn(figures.ARTIFACTS[name], made, tmp_path / name)
@@ -139,7 +123,7 @@ def test_figures_over_a_setting_show_what_was_measured(
         assert row["ratio"] == row["mutual_information_class"] / row["mutual_information_attribute"]
 
 
-def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figures, artifact_runs, tmp_path):
+def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(artifact_runs, tmp_path):
     made, table = artifact_runs(levels=(0.8,))
     shown = drawn(figures.ARTIFACTS["figure_5"], made, tmp_path / "figure_5")
     assert len(shown) == 4 * len(made) * 2
@@ -153,7 +137,7 @@ def test_figure_5_shows_what_was_measured_and_the_mean_gap_of_the_classes(figure
             assert row["value"] == looked_up(table, row, row["metric"])
 
 
-def test_the_theorem_s_figure_shows_gaps_and_bounds_of_every_class(figures, artifact_runs, tmp_path):
+def test_the_theorem_s_figure_shows_gaps_and_bounds_of_every_class(artifact_runs, tmp_path):
     made, table = artifact_runs(levels=(0.8,))
     shown = drawn(figures.ARTIFACTS["figure_theorem_3_1"], made, tmp_path / "figure_theorem_3_1")
     assert len(shown) == 3 * len(CLASSES) * len(made) * 2
@@ -235,7 +219,7 @@ def test_of_a_sweep_the_first_and_the_last_point_are_projected(trained, tmp_path
     ]
 
 
-def test_maps_show_every_projected_sample(figures, trained, tmp_path):
+def test_maps_show_every_projected_sample(trained, tmp_path):
     artifact_runs = [trained(name, name)[0] for name in METHODS]
     write_projections(artifact_runs, tmp_path / "projections", plane)
     shown = drawn(figures.ARTIFACTS["figure_11"], artifact_runs, tmp_path / "figure_11")
@@ -247,7 +231,7 @@ def test_maps_show_every_projected_sample(figures, trained, tmp_path):
     assert shown.groupby("paper_method").size().to_dict() == dict.fromkeys(METHODS, 30)
 
 
-def test_figure_2_names_the_level_and_worst_group_of_each_map(figures, trained, tmp_path):
+def test_figure_2_names_the_level_and_worst_group_of_each_map(trained, tmp_path):
     artifact_run, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
     write_projections([artifact_run], tmp_path / "projections", plane)
     rows = [
@@ -270,7 +254,7 @@ def test_figure_2_names_the_level_and_worst_group_of_each_map(figures, trained, 
     assert shown.groupby("p_corr").size().to_dict() == {0.2: 30, 0.8: 30}
 
 
-def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agreement(figures, trained, tmp_path):
+def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agreement(trained, tmp_path):
     base, _ = trained("erm", "erm", "stage1")
     artifact_runs, labels = [base], {}
     for i, kind in enumerate(("predictions", "clusters")):

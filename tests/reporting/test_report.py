@@ -23,7 +23,7 @@ def only_two_artifacts(text):
 def finished(tmp_path_factory):
     """A tiny run of a paper with one table and one figure, its scorecard and its report."""
     project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("reported") / "project")
-    project.edit("workflow/papers/cnc/experiments.yaml", only_two_artifacts)
+    project.edit("workflow/despur/papers/cnc/experiments.yaml", only_two_artifacts)
     assert set(project.plan()) == {"scorecard", "all"}
     project.snakemake()
     project.snakemake("--report", "results/report.html")

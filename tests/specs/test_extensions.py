@@ -147,10 +147,13 @@ def test_a_paper_outside_the_package_is_listed_and_its_tables_can_be_made(folder
     project.environment |= {"PYTHONPATH": str(declarations.PACKAGE.parent), extensions.VARIABLE: ""}
     text = project.snakemake("-n", "-p", "results/papers/my_paper/table_1.csv", "--configfile", "own.yaml")
     assert "Making Table 1 of my_paper" in text
-    assert f"python -m despur.warm '{mine}/papers/my_paper/tables.py' table_1 " in text
+    assert "python -m despur.warm -m despur.papers.my_paper.tables table_1 " in text
     with pytest.raises(SettingError, match=r"papers/my_paper exists: choose another name"):
         list(create("paper", "my_paper", mine))
-    (mine / "papers/my_paper").rename(mine / "papers/cnc")
+    (mine / "papers/my_paper").rename(mine / "papers/my-paper")
+    with pytest.raises(SettingError, match=r"papers/my-paper: rename it"):
+        experiments.list_papers()
+    (mine / "papers/my-paper").rename(mine / "papers/cnc")
     with pytest.raises(SettingError, match=r"touch storm/papers/cnc: .*papers/cnc has the same name: rename"):
         experiments.list_papers()
 

@@ -163,18 +163,6 @@ def test_every_form_of_import_is_followed(toy, line):
     assert changed(before) == {"runs"}
 
 
-def test_what_a_paper_s_script_imports_from_beside_it_is_followed(toy):
-    folder = toy.root.parent / "papers" / "toy"
-    folder.mkdir(parents=True)
-    toy.write("../papers/toy/figures.py", "from beside import draw\n")
-    toy.write("../papers/toy/beside.py", SAME)
-    before = script_digest("papers/toy/figures.py")
-    toy.write("../papers/toy/beside.py", SAME + "# a comment\n")
-    assert script_digest("papers/toy/figures.py") == before
-    toy.write("../papers/toy/beside.py", OTHER)
-    assert script_digest("papers/toy/figures.py") != before
-
-
 def test_imports_may_go_in_circles(toy):
     toy.write("losses/toy.py", "import despur.samplers.toy\n" + SAME)
     toy.write("samplers/toy.py", "import despur.losses.toy\n" + SAME)
@@ -295,24 +283,23 @@ def test_a_cache_key_is_one_canonical_string(toy):
 
 @pytest.fixture
 def script(package):
-    """A paper's script that imports a file beside it and a file of the package; beside it lies one more."""
-    folder = package.root.parent / "papers/toy"
-    folder.mkdir(parents=True)
+    """A module of a paper that imports one of the same paper and one of the package; beside it lies one more."""
+    (package.root / "papers/toy").mkdir()
     package.write("losses/toy.py", SAME)
-    package.write("../papers/toy/figures.py", "from series import curve\n")
-    package.write("../papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(1)\n")
-    package.write("../papers/toy/tables.py", "number = 1\n")
+    package.write("papers/toy/figures.py", "from despur.papers.toy.series import curve\n")
+    package.write("papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(1)\n")
+    package.write("papers/toy/tables.py", "number = 1\n")
     return package
 
 
 @pytest.mark.parametrize(
     ("file", "text", "same"),
     [
-        ("../papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(2)\n", False),
-        ("../papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(1)  # a comment\n", True),
-        ("../papers/toy/figures.py", "from series import curve\nSETTINGS = curve\n", False),
+        ("papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(2)\n", False),
+        ("papers/toy/series.py", "from despur.losses.toy import penalty\ncurve = penalty(1)  # a comment\n", True),
+        ("papers/toy/figures.py", "from despur.papers.toy.series import curve\nSETTINGS = curve\n", False),
         ("losses/toy.py", OTHER, False),
-        ("../papers/toy/tables.py", "number = 2\n", True),
+        ("papers/toy/tables.py", "number = 2\n", True),
     ],
     ids=[
         "a file beside it",
@@ -323,6 +310,6 @@ def script(package):
     ],
 )
 def test_the_digest_of_a_paper_s_script_follows_the_files_beside_it(script, file, text, same):
-    before = script_digest("papers/toy/figures.py")
+    before = script_digest("despur/papers/toy/figures.py")
     script.write(file, text)
-    assert (script_digest("papers/toy/figures.py") == before) == same
+    assert (script_digest("despur/papers/toy/figures.py") == before) == same

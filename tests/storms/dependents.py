@@ -44,7 +44,9 @@ def list_results():
         run = locate_result("results/runs/colored_digits/cnc/s0")
         found[f"{stage} of {run.folder}"] = ResultPath(run.root, stage, run.dataset, run.name, run.seeds)
     scripts = [
-        path for name in ("tables", "figures", "projections") for path in SOURCE.glob(f"workflow/papers/*/{name}.py")
+        path
+        for name in ("tables", "figures", "projections")
+        for path in SOURCE.glob(f"workflow/despur/papers/*/{name}.py")
     ]
     return found | {text: text for text in (*PAGES, *(str(path.relative_to(SOURCE / "workflow")) for path in scripts))}
 
@@ -93,7 +95,7 @@ class Finder(ModuleFinder):
 def find_imports(package, entry):
     """The files that Python would load for a file, wherever its functions import them. Of a folder's __init__.py those
     that an import names: others decide nothing."""
-    finder = Finder(path=[str(package.parent), *([str(entry.parent)] if package not in entry.parents else [])])
+    finder = Finder(path=[str(package.parent)])
     finder.run_script(str(entry))
     modules = [each for each in finder.modules.values() if each.__file__]
     kept = [

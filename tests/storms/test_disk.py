@@ -79,7 +79,7 @@ JOBS = {
     "despur.evaluate": ["results/runs/colored_digits/cnc/s0-1"],
     "despur.saliency": ["results/runs/colored_digits/cnc/s0-1"],
     "despur.reporting.pages.scorecard": ["--configfile", "config.yaml", "--output", "results/scorecard"],
-    "tables": ["table_1", "--output", "results/papers/cnc/table_1", "--artifact-runs"],
+    "despur.papers.cnc.tables": ["table_1", "--output", "results/papers/cnc/table_1", "--artifact-runs"],
 }
 SCRIPT = """
 import json, resource, runpy, sys
@@ -89,8 +89,7 @@ from despur.orchestration.jobs import serialize_artifact
 
 said = {}
 jobs, size = map(json.loads, sys.argv[1:])
-jobs["tables"].append(serialize_artifact(load_configuration(Path("config.yaml")), "cnc", "table_1"))
-sys.path.insert(0, "workflow/papers/cnc")
+jobs["despur.papers.cnc.tables"].append(serialize_artifact(load_configuration(Path("config.yaml")), "cnc", "table_1"))
 resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 for module, arguments in jobs.items():
     sys.argv[1:] = arguments

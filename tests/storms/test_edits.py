@@ -5,14 +5,12 @@ import importlib
 import json
 import os
 import random
-import shutil
 from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import forked
 import pytest
-from project import SOURCE
 from storms.conftest import CASES
 from storms.dependents import find_code, find_entries, list_results, read_key
 from storms.expressions import draw_changes
@@ -22,11 +20,9 @@ from despur.storage import digest
 pytestmark = pytest.mark.storm
 # Imports what a job begins with, and prints which files are loaded then.
 LOADER = """
-import importlib, json, os, sys
+import importlib, json, sys
 for name in sys.argv[1:]:
-    folder, module = os.path.split(name)  # of a paper's script; its folder is where Python looks first
-    sys.path.insert(0, folder)
-    importlib.import_module(module)
+    importlib.import_module(name)
 print("LOADED" + json.dumps([getattr(each, "__file__", None) for each in [*sys.modules.values()]]))
 """
 # Python loads these with any file of the package: despur imports it on demand, folders hold nothing else.
@@ -35,9 +31,7 @@ ALWAYS = {"__init__.py", "interrupts.py"}
 
 @pytest.fixture
 def copy(package):
-    """A copy of the package, with the papers beside it, that digest.py reads. What follows from a file's text is
-    remembered."""
-    shutil.copytree(SOURCE / "workflow/papers", package.root.parent / "papers")
+    """A copy of the package that digest.py reads. What follows from a file's text is remembered."""
     read = digest._file.__wrapped__
     remembered = cache(lambda file, text: read(file))
     package.patch.setattr(digest, "_file", lambda file: remembered(file, file.read_text()))
@@ -51,8 +45,7 @@ def sample(rng, every, short):
 
 def list_code(root):
     """Every file of code of the package and of papers."""
-    files = [*root.rglob("*.py"), *root.parent.glob("papers/*/*.py")]
-    return sorted(file for file in files if "templates" not in file.parts)
+    return sorted(file for file in root.rglob("*.py") if "templates" not in file.parts)
 
 
 def tell(record, tried, results):
@@ -94,7 +87,7 @@ def load(root, result):
     """The files of a folder that a process of its own has loaded when a result's job begins."""
     (root / "loader.py").write_text(LOADER)
     files = [file.relative_to(root).with_suffix("") for file in find_entries(root / "despur", result)]
-    names = [str(file) if file.parts[0] == "papers" else ".".join(file.parts) for file in files]
+    names = [".".join(file.parts) for file in files]
     code, text = forked.run(["loader.py", *names], root, os.environ | {"PYTHONPATH": str(root)}, 100, forked.HERE)
     assert code == 0, text
     return {Path(file) for file in json.loads(text.partition("LOADED")[2]) if file and file.startswith(f"{root}/")}

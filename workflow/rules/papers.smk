@@ -1,5 +1,5 @@
 # results/runs, results/groups -> results/papers/{paper}/{artifact}: every table and figure of every paper.
-# What an artifact shows is data: experiments.yaml of its paper's folder, workflow/papers/<paper>. There tables.py makes
+# What an artifact shows is data: experiments.yaml of its paper's folder, workflow/despur/papers/<paper>. There tables.py makes
 # the tables, figures.py the figures, and projections.py the maps of representations behind figures.
 
 for paper in config["papers"]:
@@ -18,13 +18,13 @@ for paper in config["papers"]:
             conda:
                 "../../envs/despur.yaml"
             params:
-                script=[str(artifact_files.spell_folder(paper) / artifact_files.find_script(artifact)[0]), artifact],
+                module=[f"despur.papers.{paper}.{artifact_files.find_module(artifact)[0]}", artifact],
                 artifact_runs=jobs.serialize_artifact(config, paper, artifact),
                 prefix=path_without_suffix,
             message:
                 f"Making {artifact_files.format_label(artifact)} of {paper}"
             shell:
-                "python -m despur.warm {params.script:q} --artifact-runs {params.artifact_runs:q}"
+                "python -m despur.warm -m {params.module:q} --artifact-runs {params.artifact_runs:q}"
                 " --output {params.prefix} > {log} 2>&1"
 
     rule:

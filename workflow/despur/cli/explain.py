@@ -123,7 +123,7 @@ def explain_artifact(path: Path) -> Iterator[str]:
     known = experiments.load_experiments(paper)
     if artifact not in known["artifacts"]:
         raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(known['artifacts'])}")
-    script = artifact_files.spell_folder(paper) / artifact_files.find_script(artifact)[0]
+    script = artifact_files.spell_folder(paper) / f"{artifact_files.find_module(artifact)[0]}.py"
     yield f"{path}: {artifact_files.format_label(artifact)} of {known['title']}, made by {script}"
     for file, config in load_all_configurations().items():
         if paper in config["papers"]:

@@ -45,7 +45,7 @@ PAPER_HYPERPARAMETERS = {
     # An epoch of JTT has about five times as many samples as one of ERM.
     "jtt": {"evaluate_every": 1500},
     # The released code keeps the head's gradient over an epoch, which the paper does not mention; without that, CNC
-    # learns little in its three epochs (workflow/papers/cnc/README.md).
+    # learns little in its three epochs (despur/papers/cnc/README.md).
     "cnc": {"head_gradient": "accumulate", "evaluate_every": 300},  # about 1,400 steps an epoch
     "supcon": {"head_gradient": "accumulate", "evaluate_every": 300},  # as cnc: App. A.3 changes the sampling only
     # App. E.2.5 says of JTT and EIIL alone that they share CNC's model of 5 epochs; it runs all methods for 100 epochs,

@@ -4,7 +4,7 @@ model.
 
 App. E.2.5 states for CelebA: second=gdro, 50 epochs, learning rate 1e-5, batch 128, weight decay 0.1, adjustment 3.
 On CMNIST* it ran the authors' code, whose IRM is full-batch Adam (``irm_batches=full+optimizer=adam``): there an
-epoch is one step, and the paper's 100 epochs train it little (workflow/papers/cnc/README.md). SGD is what App. E.2.6
+epoch is one step, and the paper's 100 epochs train it little (despur/papers/cnc/README.md). SGD is what App. E.2.6
 states for all methods. With ``patience``, training can stop before annealing ends."""
 
 from collections.abc import Iterator

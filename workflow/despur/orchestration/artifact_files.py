@@ -26,13 +26,13 @@ FILES = {  # kinds of inputs of an artifact: the file of each folder, by stage
     "base_about": {},  # about.json of the stage-1 folders that these folders read
 }
 
-# by the first word of an artifact's name: the file of its paper's folder that makes it, and what it writes; the report
+# by the first word of an artifact's name: the module of its paper that makes it, and what it writes; the report
 # shows the first
 MADE = {
-    "figure": ("figures.py", ("png", "csv", "pdf")),
-    "projections": ("projections.py", ("parquet",)),
+    "figure": ("figures", ("png", "csv", "pdf")),
+    "projections": ("projections", ("parquet",)),
 }
-TABLE = ("tables.py", ("html", "csv", "md", "tex"))
+TABLE = ("tables", ("html", "csv", "md", "tex"))
 
 
 def list_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
@@ -62,7 +62,7 @@ def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[s
     return [
         f"{config.get('outputs', RESULTS)}/papers/{paper}/{name}.{kind}"
         for name in names
-        for kind in find_script(artifact)[1]
+        for kind in find_module(artifact)[1]
     ]
 
 
@@ -80,7 +80,7 @@ def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> l
 def spell_folder(paper: str) -> Path:
     """A paper's folder as jobs name it: from the project's folder; absolute where it lies in an extension."""
     folder = find_paper(paper)
-    return Path("workflow/papers") / paper if folder.parent == PAPERS else folder
+    return Path("workflow/despur/papers") / paper if folder.parent == PAPERS else folder
 
 
 def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
@@ -91,11 +91,11 @@ def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
 
 def sort_for_report(paper: str) -> list[str]:
     """All artifacts of a paper: pictures before tables, else in the order of its experiments.yaml."""
-    return sorted(load_experiments(paper)["artifacts"], key=lambda name: find_script(name) == TABLE)
+    return sorted(load_experiments(paper)["artifacts"], key=lambda name: find_module(name) == TABLE)
 
 
-def find_script(artifact: str) -> tuple[str, tuple[str, ...]]:
-    """The file of its paper's folder that makes an artifact, and the kinds of files that it writes."""
+def find_module(artifact: str) -> tuple[str, tuple[str, ...]]:
+    """The module of its paper that makes an artifact, and the kinds of files that it writes."""
     return MADE.get(artifact.split("_")[0], TABLE)
 
 

@@ -43,7 +43,7 @@ from despur.specs.resolution import change_settings, check_length, resolve
 from despur.specs.settings import SettingError
 from despur.specs.yaml_files import load_file
 
-PAPERS = Path(__file__).parents[2] / "papers"
+PAPERS = Path(__file__).parents[1] / "papers"
 REFERENCE = Path("results/reference")  # what full runs measured: kept in the project
 RESULTS = Path("results")
 
@@ -74,13 +74,15 @@ class ArtifactRun:
 
 
 def find_papers() -> dict[str, Path]:
-    """The folder of each paper, by name: in workflow/papers and in the folders ``papers`` of extensions. Raises
-    SettingError for a name that two folders have."""
+    """The folder of each paper, by name: in despur/papers and in the folders ``papers`` of extensions. Raises
+    SettingError for a name that two folders have, or that no Python package can have."""
     found: dict[str, Path] = {}
     for root in (PAPERS, *(folder / "papers" for folder in list_extensions())):
         for folder in sorted(file.parent for file in root.glob("*/experiments.yaml")):
             if folder.name in found:
                 raise SettingError(f"{folder}: {found[folder.name]} has the same name: rename one of them")
+            if not folder.name.isidentifier():
+                raise SettingError(f"{folder}: rename it: Python imports only names of letters, digits and _")
             found[folder.name] = folder
     return found
 

@@ -45,12 +45,12 @@ def list_input_folders(result: ResultPath) -> list[ResultPath]:
 
 def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> str:
     """The one string that an artifact's script takes: its runs and the digest of the code behind it, as JSON."""
-    script, _ = artifact_files.find_script(artifact)
+    module, _ = artifact_files.find_module(artifact)
     content: dict[str, Any] = {
         "artifact_runs": [
             artifact_run.plain() for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
         ],
-        "code": script_digest(str(experiments.find_paper(paper) / script)),
+        "code": script_digest(str(experiments.find_paper(paper) / f"{module}.py")),
     }
     if experiments.configure_artifact(config, paper, artifact).get("shows_settings"):
         content["settings"] = declarations_digest()

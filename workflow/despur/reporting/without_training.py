@@ -2,11 +2,10 @@
 (records of the ledger). Nothing is trained."""
 
 import multiprocessing
-import runpy
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,11 @@ from despur.evidence.numbers.tables import append_warnings
 from despur.evidence.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import configuration, matrix
-from despur.orchestration.artifact_files import TABLE, find_script, list_artifacts, list_outputs, list_run_inputs
+from despur.orchestration.artifact_files import TABLE, find_module, list_artifacts, list_outputs, list_run_inputs
 from despur.orchestration.experiments import (
     RESULTS,
     ArtifactRun,
     configure_artifact,
-    find_paper,
     list_artifact_runs,
     load_experiments,
 )
@@ -61,7 +59,7 @@ def list_measured_runs(config: Mapping[str, Any], paper: str, sources: Sources) 
     """Of each table of a paper, the runs that were measured and whose other files are here."""
     found: Runs = {}
     for artifact in list_artifacts(config, paper):
-        if find_script(artifact) == TABLE:
+        if find_module(artifact) == TABLE:
             here = configure_artifact(config, paper, artifact)
             further = {*here.get("inputs", ["metrics"])} - RECORDED - {*here.get("can_lack", [])}
             found[artifact] = [
@@ -80,7 +78,7 @@ def has_files(artifact_run: ArtifactRun, kinds: Sequence[str]) -> bool:
 
 
 def make_tables(config: Mapping[str, Any], shown: Mapping[str, Runs]) -> None:
-    """Every table of each paper, a process for a paper: their folders have files of the same names."""
+    """Every table of each paper, in two processes."""
     with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
         for done in [pool.submit(make_tables_of, config, paper, runs) for paper, runs in shown.items()]:
             done.result()
@@ -88,17 +86,12 @@ def make_tables(config: Mapping[str, Any], shown: Mapping[str, Runs]) -> None:
 
 def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
     """Every table of a paper, by the functions of its tables.py."""
-    folder = find_paper(paper)
-    for name in {file.stem for file in folder.glob("*.py")} & {*sys.modules}:
-        del sys.modules[name]  # of the paper that this process made before
-    sys.path.insert(0, str(folder))
-    write = runpy.run_path(str(folder / "tables.py"), run_name="tables")["ARTIFACTS"]
+    write = import_module(f"despur.papers.{paper}.tables").ARTIFACTS
     for artifact, runs in shown.items():
         output = Path(list_outputs(config, paper, artifact)[0]).with_suffix("")
         output.parent.mkdir(parents=True, exist_ok=True)
         write[artifact](runs, output)
         append_warnings(output, runs)
-    sys.path.pop(0)
 
 
 def judge_choices(config: Mapping[str, Any], sources: Sources) -> dict[str, dict[str, pd.DataFrame]]:

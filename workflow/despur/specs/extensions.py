@@ -10,7 +10,7 @@ from pathlib import Path
 from despur.specs.settings import SettingError
 
 VARIABLE = "DESPUR_EXTENSIONS"
-KINDS = ("augment", "datasets", "encoders", "inference", "losses", "methods", "metrics", "samplers")
+KINDS = ("augment", "datasets", "encoders", "inference", "losses", "methods", "metrics", "papers", "samplers")
 
 
 def read_variable() -> list[Path]:
@@ -28,7 +28,7 @@ def list_extensions() -> list[Path]:
 def refuse_missing(folders: Iterable[Path]) -> None:
     """Raises SettingError for a folder that is not there."""
     if missing := [str(folder) for folder in folders if not folder.is_dir()]:
-        raise SettingError(f"{VARIABLE}: {missing[0]} is no folder; it may have the folders {', '.join(KINDS)}, papers")
+        raise SettingError(f"{VARIABLE}: {missing[0]} is no folder; it may have the folders {', '.join(KINDS)}")
 
 
 def use_extensions(folders: Iterable[str]) -> None:

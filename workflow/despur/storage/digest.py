@@ -40,9 +40,8 @@ ENTRY = {
 READERS = ("evaluate", "saliency")
 
 
-def _imports(path: Path, tree: ast.AST) -> set[Path]:
-    """Files that a file's syntax tree imports, anywhere in it: those of this package and, for a paper's scripts, those
-    in the same folder."""
+def _imports(tree: ast.AST) -> set[Path]:
+    """Files of this package and of extensions that a syntax tree imports, anywhere in it."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -50,10 +49,8 @@ def _imports(path: Path, tree: ast.AST) -> set[Path]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     roots = (PACKAGE, *list_extensions())
-    own = [name.split(".")[1:] for name in names if name.startswith("despur.")]  # despur/__init__.py is left out
-    stems = [root.joinpath(*parts) for parts in own for root in roots]
-    if PACKAGE not in path.parents:
-        stems += [path.parent / name for name in names]
+    modules = [name.split(".")[1:] for name in names if name.startswith("despur.")]  # despur/__init__.py is left out
+    stems = [root.joinpath(*parts) for parts in modules for root in roots]
     return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
 
 
@@ -79,9 +76,9 @@ def _strip(tree: ast.Module, is_component: bool) -> ast.Module:
 
 @cache
 def _file(path: Path) -> tuple[str, frozenset[Path]]:
-    tree, is_component = ast.parse(path.read_text()), PACKAGE in path.parents or path.parent.name in KINDS
+    tree, is_component = ast.parse(path.read_text()), path.parent.name in KINDS
     stripped = ast.unparse(_strip(tree, is_component))
-    return hashlib.sha256(stripped.encode()).hexdigest(), frozenset(_imports(path, tree))
+    return hashlib.sha256(stripped.encode()).hexdigest(), frozenset(_imports(tree))
 
 
 def _closure(files: Iterable[Path]) -> set[Path]:
@@ -113,8 +110,8 @@ def _name(file: Path) -> str:
 
 
 def script_digest(script: str) -> str:
-    """Digest of a script below ``workflow`` (``papers/cnc/tables.py``), or of an absolute path, and of the code behind
-    it."""
+    """Digest of a script below ``workflow`` (``despur/papers/cnc/tables.py``), or of an absolute path, and of the code
+    behind it."""
     return code_digest(PACKAGE.parent / script)
 
 

@@ -54,7 +54,7 @@ COLUMNS = [
 ]
 AS_PRINTED, CONTRADICTED, NOT_PRINTED = "holds", "contradicted by the paper's own numbers", "not printed"
 NOT_EXECUTED = "not executed"
-Measure = Callable[[Sequence[ArtifactRun]], tuple[pd.DataFrame, pd.DataFrame]]
+Measure = Callable[[list[ArtifactRun]], tuple[pd.DataFrame, pd.DataFrame]]
 
 
 def load_measurements(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -46,6 +46,8 @@ COLUMNS = [
     "note",
 ]
 
+WriteArtifact = Callable[[list[ArtifactRun], Path], None]  # of these runs, to files of this name without suffix
+
 PAGE = """<!doctype html>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>despur</title>
 <style>
@@ -172,7 +174,7 @@ def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None 
             temporary.write_text(text)
 
 
-def main(artifacts: Mapping[str, Callable[[list[ArtifactRun], Path], None]]) -> None:
+def main(artifacts: Mapping[str, WriteArtifact]) -> None:
     """Command line of a paper folder's tables.py or figures.py: ``NAME --artifact-runs JSON --output PREFIX``."""
     parser = argparse.ArgumentParser()
     parser.add_argument("artifact", choices=sorted(artifacts))

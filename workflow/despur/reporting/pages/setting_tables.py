@@ -2,7 +2,7 @@
 
     python -m despur.reporting.pages.setting_tables
 
-writes workflow/papers/PAPER/settings.md."""
+writes workflow/despur/papers/PAPER/settings.md."""
 
 import argparse
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from despur.specs.settings import spell
 from despur.specs.spec import Spec
 from despur.storage.store import atomic
 
-CONFIGURATION = PAPERS.parents[1] / "config/published.yaml"
+CONFIGURATION = PAPERS.parents[2] / "config/published.yaml"
 FILE = "settings.md"
 TITLES = {
     "datasets": "data set",

@@ -16,7 +16,7 @@ from despur.reporting.pages import tally
 from despur.reporting.pages.scorecard_counts import COLUMNS, count_measurements, count_verdicts
 from despur.storage.store import InputError, atomic
 
-REFERENCE = experiments.PAPERS.parents[1] / experiments.REFERENCE
+REFERENCE = experiments.PAPERS.parents[2] / experiments.REFERENCE
 START, END = "<!-- results: written by make reference and despur ledger report -->", "<!-- end of results -->"
 TITLES = ["paper", "printed numbers", "compared numbers", "claims on the paper's data", "claims on substitutes"]
 
@@ -65,7 +65,7 @@ def format_summary() -> str:
     """The table of all papers and all kept scorecards, in Markdown."""
     scorecards, rows = load_scorecards(), [TITLES, ["---"] * len(TITLES)]
     for paper in experiments.list_papers():
-        link = f"[{experiments.load_experiments(paper)['title']}](workflow/papers/{paper}/README.md)"
+        link = f"[{experiments.load_experiments(paper)['title']}](workflow/despur/papers/{paper}/README.md)"
         rows.append([link, *summarize_paper(scorecards, paper)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 

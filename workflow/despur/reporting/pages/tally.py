@@ -28,7 +28,7 @@ def list_printed(paper: str) -> pd.DataFrame:
         Path(file).stem: name
         for name, here in artifacts.items()
         for file in here.get("reads", [])
-        if file.startswith("reported/") and artifact_files.find_script(name) == artifact_files.TABLE
+        if file.startswith("reported/") and artifact_files.find_module(name) == artifact_files.TABLE
     }
     for file in sorted((experiments.find_paper(paper) / "reported").glob("*.csv")):
         table = pd.read_csv(file, dtype={"setting": str})
@@ -63,7 +63,7 @@ def list_measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     tables = [pd.DataFrame(columns=[*KEY, "shown", *OURS])]
     for artifact in list_made_artifacts(config, paper):
         files = [file for file in artifact_files.list_outputs(config, paper, artifact) if file.endswith(".csv")]
-        for file in map(Path, files if artifact_files.find_script(artifact) == artifact_files.TABLE else []):
+        for file in map(Path, files if artifact_files.find_module(artifact) == artifact_files.TABLE else []):
             if {"paper_dataset", "reported", "verdict"} <= read_columns(file):
                 table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
                 tables.append(

@@ -1,0 +1,1 @@
+"""NewPaper (authors and year)."""

@@ -1,0 +1,1 @@
+"""Contrastive adapters for foundation model group robustness (Zhang & Re 2022)."""

@@ -1,0 +1,62 @@
+"""Numbers of the text that are counted or computed from weights, not measured on test data."""
+
+from collections.abc import Sequence
+
+from despur.evidence.runs.run_files import NotRun, find_run, load_abouts, load_labels, load_upstream
+from despur.metrics.lipschitz import product_bound, sampled_bound
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.adapters import method_names
+from despur.specs.paths import locate_result
+from despur.storage.containers import Container
+
+
+def measure_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> list[float]:
+    """Parameters that each contrastive adapter trains, in percent of those of its foundation model (of a bundled model:
+    its own trained parameters)."""
+    adapters = [each for each in artifact_runs if each.paper_method.startswith("contrastive_adapter")]
+    trained, upstream, found = load_abouts(adapters), load_upstream(adapters), []
+    for key, own in sorted(trained.items()):
+        model = upstream[key].get(f"stage1/{find_run(key).find_upstream_key('stage1')}", {})
+        size = model.get("model_parameters", model.get("trained_parameters"))
+        if size is not None:
+            found.append(100 * own["trained_parameters"] / size)
+    if not found:
+        raise NotRun("the contrastive adapter was not run")
+    return found
+
+
+def bound_lipschitz_constant(artifact_runs: Sequence[ArtifactRun]) -> tuple[float, float]:
+    """Sampled lower and product upper bound of the first seed's contrastive adapter on the larger model, on Waterbirds
+    or its substitute."""
+    for artifact_run in artifact_runs:
+        for folder in (
+            artifact_run.folders
+            if (artifact_run.paper_dataset, artifact_run.paper_method, artifact_run.artifact)
+            == ("waterbirds", "contrastive_adapter", "table_3")
+            else ()
+        ):
+            result = locate_result(folder)
+            if not (result.folder / "models.safetensors").exists():
+                continue  # it was measured elsewhere
+            for run in result.runs():
+                if method_names.identify(artifact_run.paper_method, run.spec.name, run.data.name)[:2] == (
+                    "contrastive_adapter",
+                    method_names.LARGER,
+                ):
+                    (source,) = result.upstream("stage1")
+                    kept = Container(result.folder / "models.safetensors").load_arrays(f"{run.key}/best")
+                    weights = {key.removeprefix("encoder."): value for key, value in kept.items()}
+                    z = Container(source.folder / "outputs.safetensors")[
+                        f"{run.find_upstream_key('stage1')}/last/z"
+                    ].astype(float)
+                    return sampled_bound(weights, z), product_bound(weights)
+    raise NotRun("the contrastive adapter was not run on Waterbirds")
+
+
+def measure_smallest_group(artifact_runs: Sequence[ArtifactRun], paper_dataset: str) -> float:
+    """Percent of training samples in the smallest group (class x attribute)."""
+    for artifact_run in artifact_runs:
+        if artifact_run.paper_dataset == paper_dataset:
+            dataset = load_labels(artifact_run)
+            return float(100 * dataset.class_attribute_groups[dataset.rows("train")].mean(axis=0).min())
+    raise NotRun(f"no data set is used for {paper_dataset}")

@@ -1,0 +1,147 @@
+"""Figures of Contrastive Adapters (Zhang & Re 2022)."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from despur.evidence.numbers.tables import main
+from despur.evidence.runs.artifact_metrics import select_headline
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.adapters import method_names
+from despur.papers.adapters.merged_tables import load_runs, select_tracked
+from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
+from despur.reporting.printed_names import NAMES
+from despur.storage.store import write_csv
+
+WORST = "worst_group_accuracy"
+TRACKED = {"cosine_similarity": "cosine similarity of groups", "alignment_loss": "alignment loss of groups"}
+MARKERS = "osD^vP*X<>h"  # foundation models
+SHOWN = ["metric", "paper_dataset", "used_dataset", "data", "backbone", "paper_method", "seed", "value"]
+
+
+def overall(artifact_runs: list[ArtifactRun], *metrics: str) -> pd.DataFrame:
+    """Test rows of these metrics, under the paper's names."""
+    test = select_headline(load_runs(artifact_runs, resampled=False)[0])
+    return test[(test["group"] == "") & test["metric"].isin(metrics)]
+
+
+def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Worst-group error against similarity and alignment of groups of a class: each method on each model; a row for
+    each data set. Hollow: the contrastive adapter, which the paper's figure does not have."""
+    values = select_tracked(overall(artifact_runs, WORST, *TRACKED))
+    keys = ["paper_dataset", "used_dataset", "backbone", "paper_method", "seed"]
+    wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
+    models = sorted(wide["backbone"].unique())
+    datasets = list(wide.groupby(["paper_dataset", "used_dataset"], sort=False))
+    figure, axes = label_rows([name_data(*key) for key, _ in datasets], 2, 2 * COLUMN, 2.3)
+    for row, (_, part) in zip(axes, datasets, strict=True):
+        for axis, (metric, label) in zip(row, TRACKED.items(), strict=True):
+            for (method, model), own in part.groupby(["paper_method", "backbone"]):
+                marker = MARKERS[models.index(model)]
+                error = 100 * (1 - own[WORST])
+                axis.scatter(own[metric], error, s=9, alpha=0.45, linewidths=0, color=COLORS[method], marker=marker)
+                axis.scatter(own[metric].mean(), error.mean(), s=42, marker=marker, linewidths=0.8, **colors_of(method))
+            axis.set(xlabel=label, ylabel="worst-group error, %")
+    legend = axes[0][-1]
+    for method in order_methods(wide["paper_method"]):
+        added = "" if method in method_names.OF_FIGURE_3 else " (not in the paper's figure)"
+        legend.scatter([], [], s=30, linewidths=0.8, label=NAMES[method] + added, **colors_of(method))
+    for model in models:
+        legend.scatter([], [], color="0.4", marker=MARKERS[models.index(model)], s=30, label=f"part of {model}")
+    legend.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    write_figure(output, figure)
+    write_csv(
+        output.with_suffix(".csv"),
+        values[SHOWN].assign(in_paper=values["paper_method"].isin(method_names.OF_FIGURE_3)),
+    )
+
+
+def colors_of(method: str) -> dict[str, str]:
+    """Of a marker of Figure 3: full for the paper's methods, hollow for others."""
+    color = COLORS[method]
+    own = method in method_names.OF_FIGURE_3
+    return {"facecolors": color, "edgecolors": "white"} if own else {"facecolors": "none", "edgecolors": color}
+
+
+def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Gain of worst-group accuracy over zero-shot classification, of the ERM adapter and the contrastive adapter, on
+    each benchmark."""
+    values = overall(artifact_runs, WORST)
+    values = values[
+        (values["backbone"] == method_names.LARGER) | ~values["backbone"].isin(list(method_names.BACKBONES.values()))
+    ]
+    keys = ["paper_dataset", "used_dataset", "data", "backbone", "seed"]
+    zero = values[values["paper_method"] == "zero_shot"].set_index(keys)["value"]
+    gains = values[values["paper_method"].isin(["adapter", "contrastive_adapter"])].copy()
+    gains["value"] = 100 * (gains["value"].to_numpy() - zero.reindex(pd.MultiIndex.from_frame(gains[keys])).to_numpy())
+    gains = gains.dropna(subset="value").assign(metric="worst_group_accuracy_gain")
+    benchmarks = list(dict.fromkeys(zip(gains["paper_dataset"], gains["used_dataset"], strict=True)))
+    figure, (axis,) = create_panels(1, COLUMN * 1.5, 0.6 + 0.55 * max(len(benchmarks), 2))
+    for shift, method in ((-0.2, "adapter"), (0.2, "contrastive_adapter")):
+        for row, (paper_dataset, used_dataset) in enumerate(benchmarks):
+            own = gains.loc[
+                (gains["paper_dataset"] == paper_dataset)
+                & (gains["used_dataset"] == used_dataset)
+                & (gains["paper_method"] == method),
+                "value",
+            ]
+            axis.barh(row + shift, own.mean(), 0.36, color=COLORS[method], label=NAMES[method] if row == 0 else None)
+            axis.scatter(own, [row + shift] * len(own), color="0.2", s=5, zorder=3)
+    axis.set_yticks(
+        range(len(benchmarks)), [name_data(*pair).replace(", substitute", ",\nsubstitute") for pair in benchmarks]
+    )
+    axis.axvline(0, color="0.3", linewidth=0.8)
+    axis.invert_yaxis()
+    axis.set(xlabel="worst-group accuracy over zero-shot, points")
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), gains[SHOWN])
+
+
+def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Worst-group accuracy over the number of training samples; zero-shot classification, which needs none, dashed."""
+    values = overall(artifact_runs, WORST).reset_index(drop=True)
+    subsets = values[values["artifact"] == "figure_5"]
+    model = subsets.loc[subsets["paper_method"] == "contrastive_adapter", "backbone"]
+    shown = values[
+        values["paper_method"].isin(["contrastive_adapter", "ssa", "zero_shot"])
+        & values["backbone"].isin([*model, method_names.FULL])
+    ]
+    levels = pd.to_numeric(shown["data.samples"]) if "data.samples" in shown else pd.Series(float("nan"), shown.index)
+    shown = shown.assign(samples=levels.fillna(0).astype(int)).drop_duplicates(
+        ["paper_dataset", "paper_method", "backbone", "seed", "samples"]
+    )
+    paper_datasets = list(dict.fromkeys(zip(subsets["paper_dataset"], subsets["used_dataset"], strict=True)))
+    figure, axes = label_rows(
+        [name_data(paper_dataset, used_dataset) for paper_dataset, used_dataset in paper_datasets], 1, 1.5 * COLUMN, 2.4
+    )
+    for (axis,), (paper_dataset, _) in zip(axes, paper_datasets, strict=True):
+        part = shown[shown["paper_dataset"] == paper_dataset]
+        known = [*sorted(set(part["samples"]) - {0}), 0]
+        for method in ("contrastive_adapter", "ssa"):
+            own = part[part["paper_method"] == method].assign(
+                x=lambda rows, known=known: rows["samples"].map(known.index)
+            )
+            mean = own.groupby("x")["value"].mean()
+            axis.plot(mean.index, 100 * mean, color=COLORS[method], marker="o", label=NAMES[method])
+            axis.scatter(own["x"], 100 * own["value"], color=COLORS[method], s=6, alpha=0.6, linewidths=0)
+        zero = part[part["paper_method"] == "zero_shot"].drop_duplicates(["seed"])["value"]
+        axis.axhline(100 * zero.mean(), color=COLORS["zero_shot"], linestyle="--", label=NAMES["zero_shot"])
+        axis.set_xticks(range(len(known)), [str(n) if n else "all" for n in known])
+        axis.set(
+            xlabel="training samples, ratios of groups preserved", ylabel="worst-group accuracy, %", ylim=(-4, 104)
+        )
+        axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), shown[[*SHOWN, "samples"]])
+
+
+if __name__ == "__main__":
+    main(
+        {
+            "figure_3": draw_figure_3,
+            "figure_4": draw_figure_4,
+            "figure_4_text": draw_figure_4,
+            "figure_5": draw_figure_5,
+        }
+    )

@@ -1,0 +1,1 @@
+"""Correct-N-Contrast (Zhang et al. 2022)."""

@@ -1,0 +1,102 @@
+"""Figure 5 and Theorem 3.1: alignment, mutual information and the gap between a class and its worst group."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+
+from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.cnc.curves import LABELS, start_figure
+from despur.reporting.figures import COLORS, COLUMN, order_methods, write_figure
+from despur.reporting.printed_names import NAMES
+from despur.storage.store import write_csv
+
+FIGURE_5 = {
+    "alignment_loss": LABELS["alignment_loss"],
+    "mutual_information_class": LABELS["mutual_information_class"],
+    "mutual_information_attribute": LABELS["mutual_information_attribute"],
+    "class_gap": "per-class gap, %",
+}
+BOUND = {  # Eq. 6 for a class: metric, its label, its marker, and whether that is filled
+    "class_gap_loss": ("worst-group minus average loss", "o", True),
+    "class_bound_alignment": ("$B\\,C_1\\,\\hat{L}_{align}$ alone", "^", False),
+    "class_bound": ("bound of Eq. 6", "_", True),
+}
+RUN = ["paper_dataset", "used_dataset", "data", "paper_method", "seed"]
+
+
+def class_gaps(test: pd.DataFrame, high: str, low: str) -> pd.Series:
+    """By how much one metric of a class exceeds another, indexed by run and class."""
+    values = test.set_index(["metric", *RUN, "group"])["value"]
+    return values.loc[f"class_{high}"] - values.loc[f"class_{low}"]
+
+
+def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """(a) Alignment loss, mutual information with (b) class and (c) attribute, and (d) per-class gap (mean over
+    classes); a row for each data set."""
+    test = select_headline(load_metrics(artifact_runs))
+    overall = test[(test["group"] == "") & test["metric"].isin(FIGURE_5)]
+    gaps = class_gaps(test, "average_accuracy", "worst_group_accuracy").groupby(RUN, sort=False).mean()
+    values = pd.concat([overall, gaps.rename("value").reset_index().assign(metric="class_gap")])
+    figure, rows = start_figure(values, 4, 2 * COLUMN, 1.75)
+    for row, part in rows:
+        for axis, letter, metric in zip(row, "abcd", FIGURE_5, strict=True):
+            plot_bars(axis, part[part["metric"] == metric], metric, order_methods(part["paper_method"]))
+            axis.set_title(f"({letter})", loc="left")
+    write_figure(output, figure)
+    write_csv(
+        output.with_suffix(".csv"),
+        values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "value"]],
+    )
+
+
+def plot_bars(axis: Any, table: pd.DataFrame, metric: str, methods: list[str]) -> None:
+    """A bar for each method: mean and standard deviation over seeds, each seed a dot."""
+    table = table.assign(value=(100 if metric == "class_gap" else 1) * table["value"])
+    place = {"x": "paper_method", "y": "value", "order": methods, "ax": axis}
+    sns.barplot(
+        table, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place
+    )
+    sns.swarmplot(table, color="0.2", size=2.5, **place)
+    axis.set(xlabel="", ylabel=FIGURE_5[metric])
+    axis.set_xticks(range(len(methods)), [NAMES[method] for method in methods])
+
+
+def draw_figure_theorem_3_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """By class and method: worst-group minus average test loss, and its bound (Eq. 6) from training data; a row for
+    each data set."""
+    test = select_headline(load_metrics(artifact_runs))
+    gaps = class_gaps(test, "worst_group_loss", "average_loss")
+    gaps = gaps.rename("value").reset_index().assign(metric="class_gap_loss")
+    values = pd.concat([gaps, test[test["metric"].isin(BOUND)]])
+    figure, rows = start_figure(values, 1, 2 * COLUMN, 2.1)
+    for (axis,), part in rows:
+        plot_bound(axis, part)
+    write_figure(output, figure)
+    columns = ["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "group", "value"]
+    write_csv(output.with_suffix(".csv"), values[columns])
+
+
+def plot_bound(axis: Any, table: pd.DataFrame) -> None:
+    """Gap and bound of each class (x) by method (side by side, colored), on a logarithmic scale."""
+    methods, classes = order_methods(table["paper_method"]), list(dict.fromkeys(table["group"]))
+    for metric, (label, marker, filled) in BOUND.items():
+        mine = table[table["metric"] == metric]
+        shift = mine["paper_method"].map(methods.index) - (len(methods) - 1) / 2
+        x = mine["group"].map(classes.index) + 0.22 * shift
+        colors = [COLORS[method] for method in mine["paper_method"]]
+        axis.scatter(x, mine["value"], s=16, marker=marker, **marker_style(colors, filled))
+        axis.scatter([], [], s=16, marker=marker, label=label, **marker_style("0.3", filled))
+    for method in methods:
+        axis.scatter([], [], color=COLORS[method], marker="s", s=16, label=NAMES[method])
+    axis.set_yscale("log")
+    axis.set(xticks=range(len(classes)), xticklabels=classes, xlabel="class", ylabel="loss, nats")
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def marker_style(color: Any, filled: bool) -> dict[str, Any]:
+    if filled:
+        return {"color": color, "linewidths": 1.2}
+    return {"edgecolors": color, "facecolors": "none", "linewidths": 0.8}

@@ -1,0 +1,83 @@
+"""The choice of App. E.2.3, which the paper does not print: by which clustering of stage 1's representations CNC has
+the best worst group on validation data after stage 2. True attributes of training samples are not read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from despur.evidence.numbers.tables import write_table
+from despur.evidence.runs.artifact_metrics import load_metrics
+from despur.orchestration.experiments import ArtifactRun, load_experiments
+from despur.papers.cnc.hyperparameters import group_grids, select_point
+from despur.specs.names import parse
+from despur.specs.resolution import resolve
+from despur.specs.settings import spell
+
+PAPER, METHOD = Path(__file__).parent.name, "cnc_clustering"
+SETTINGS = ("groups.algorithm", "groups.metric")
+ACCURACIES = {
+    ("val", "worst_group_accuracy"): "validation_worst_group",
+    ("val", "average_accuracy"): "validation_average",
+    ("test", "worst_group_accuracy"): "test_worst_group",
+    ("test", "average_accuracy"): "test_average",
+}
+COLUMNS = ["paper_dataset", "data", *SETTINGS, "default", "seeds", *ACCURACIES.values(), "verdict"]
+
+
+def write_table_clustering(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """A row for each clustering, with its mean accuracies in percent; the selected one is marked."""
+    rows = [row for own in group_grids(artifact_runs) for row in compare_clusterings(own)]
+    table = pd.DataFrame(rows or list_clusterings_not_run()).reindex(columns=COLUMNS)
+    write_table(output, table, format_clusterings(table))
+
+
+def compare_clusterings(artifact_runs: list[ArtifactRun]) -> Iterator[dict[str, Any]]:
+    """The clusterings of one data set, and which of them validation data selects."""
+    artifact_run, metrics = artifact_runs[0], load_metrics(artifact_runs)
+    best = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
+    means = best.groupby(["split", "metric", "method"])["value"].mean()
+    selected = select_point(means["val"])
+    for method in means["val", "worst_group_accuracy"].index:
+        accuracies = {name: 100 * means[(*key, method)] for key, name in ACCURACIES.items()}
+        yield {
+            "paper_dataset": artifact_run.paper_dataset,
+            "data": artifact_run.dataset,
+            **describe_clustering(method, artifact_run.dataset),
+            "seeds": metrics["seed"].nunique(),
+            **accuracies,
+            "verdict": "selected" if method == selected else "not selected",
+        }
+
+
+def describe_clustering(method: str, dataset: str) -> dict[str, str]:
+    """The settings of a clustering, and whether they are those that CNC has on a data set unless told otherwise."""
+    base = parse(dataset)[0]
+    (own,), (default,) = (resolve("methods", name, base).points for name in (method, "cnc"))
+    same = all(own.value(key) == default.value(key) for key in SETTINGS)
+    return {**{key: spell(own.value(key)) for key in SETTINGS}, "default": "yes" if same else "no"}
+
+
+def list_clusterings_not_run() -> list[dict[str, Any]]:
+    """A row for each clustering that the paper's folder lists, without numbers."""
+    experiments = load_experiments(PAPER)
+    return [
+        {
+            "paper_dataset": dataset,
+            **describe_clustering(point.name, dataset),
+            "seeds": 0,
+            "verdict": "not run here",
+        }
+        for dataset in experiments["artifacts"]["table_clustering"]["datasets"]
+        for point in resolve("methods", experiments["methods"][METHOD], dataset).points
+    ]
+
+
+def format_clusterings(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as people read it."""
+    display = table.rename(columns={"paper_dataset": "data set", "data": "data used"}).fillna({"data used": "–"})
+    for name in ACCURACIES.values():
+        display[name] = ["–" if pd.isna(value) else f"{value:.1f}" for value in table[name]]
+    display.columns = display.columns.str.removeprefix("groups.").str.replace("_", " ")
+    return display

@@ -1,0 +1,1 @@
+"""Adaptive temperature control in contrastive learning (Lewis et al. 2023)."""

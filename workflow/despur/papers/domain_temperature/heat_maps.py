@@ -1,0 +1,70 @@
+"""Tables 3 to 8 as heat maps: printed, and of this run."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.patches import Rectangle
+
+from despur.evidence.numbers.printed import parse_settings
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.domain_temperature.accuracy_figures import LABELS, average_seeds, load_accuracies, split_by_dataset
+from despur.papers.domain_temperature.selection import is_selected, load_runs, rows_where, select_settings
+from despur.reporting.figures import COLUMN, label_rows, order_methods, write_figure
+from despur.reporting.printed_names import NAMES
+from despur.storage.store import write_csv
+
+REPORTED = Path(__file__).parent / "reported"
+TABLES = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}
+GRID = ["tau_alpha", "tau_beta"]
+
+
+def draw_figure_grids(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Heat maps of Tables 3 to 8: printed, and of this run; sigma = 50, 1 % of the labels."""
+    runs = rows_where(load_runs(artifact_runs), sigma=50.0)
+    selected = select_settings(runs)
+    grids = []
+    for method in order_methods(runs["paper_method"]):
+        grids.append((f"{NAMES[method]}: printed", load_printed_grids(method)))
+        for name, part in split_by_dataset(load_accuracies(rows_where(runs, paper_method=method), 0.01)):
+            means = average_seeds(part, ["method", *GRID])
+            means = means.assign(source="this run", selected=is_selected(means, selected))
+            grids.append((f"{NAMES[method]}: {name}", means))
+    heights = [0.9 + 0.14 * part["tau_alpha"].nunique() for _, part in grids]
+    figure, axes = label_rows([name for name, _ in grids], 3, 2 * COLUMN, float(np.mean(heights)) + 0.2)
+    for row, (_, part) in zip(axes, grids, strict=True):
+        for axis, metric in zip(row, ("validation_accuracy", "test_ood_accuracy", "test_id_accuracy"), strict=True):
+            plot_heat_map(axis, rows_where(part, metric=metric), LABELS[metric])
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), pd.concat([part for _, part in grids]))
+
+
+def load_printed_grids(method: str) -> pd.DataFrame:
+    """The numbers of the paper's three tables of a method, percent."""
+    table = pd.concat([pd.read_csv(REPORTED / f"table_{number}.csv") for number in TABLES[method]], ignore_index=True)
+    settings = pd.DataFrame([parse_settings(text) for text in table["setting"]])[GRID].astype(float)
+    return settings.assign(
+        source="printed",
+        paper_method=method,
+        metric=table["metric"],
+        accuracy=100 * table["mean"],
+        selected=table["note"].fillna("").str.startswith("selected"),
+    )
+
+
+def plot_heat_map(axis: Any, table: pd.DataFrame, title: str) -> None:
+    """Accuracy over tau_alpha (down) and tau_beta (right), the selected pair framed."""
+    wide = table.pivot_table(index="tau_alpha", columns="tau_beta", values="accuracy")
+    style = {"annot": True, "fmt": ".0f", "annot_kws": {"size": 5.5}, "cmap": "viridis", "vmin": 50, "vmax": 100}
+    right, down = ([f"{level:g}" for level in levels] for levels in (wide.columns, wide.index))
+    sns.heatmap(wide, cbar=False, ax=axis, xticklabels=right, yticklabels=down, **style)
+    axis.tick_params("y", rotation=0)
+    for text in axis.texts:  # hundreds: the layout need not measure what lies within the axes
+        text.set_in_layout(False)
+    for own in table[table["selected"]][GRID].drop_duplicates().itertuples():
+        corner = wide.columns.get_loc(own.tau_beta), wide.index.get_loc(own.tau_alpha)
+        axis.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="red", linewidth=1.8, clip_on=False, zorder=5))
+    axis.set(xlabel=r"$\tau_\beta$", ylabel=r"$\tau_\alpha$")
+    axis.set_title(title)

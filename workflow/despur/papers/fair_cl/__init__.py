@@ -1,0 +1,1 @@
+"""Contrastive learning for fair representations (Shen et al. 2021)."""

@@ -1,0 +1,118 @@
+"""Beyond the paper: its baselines beside tuned ones, attackers that are not linear, and intervals of GAP over seeds
+and test originals."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from despur.evidence.claims.evidence import Source
+from despur.evidence.statistics.contrasts import Contrast
+from despur.evidence.statistics.formulas import DEFAULTS
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.fair_cl import selected_settings
+from despur.papers.fair_cl.tradeoffs import compare_means
+
+KINDS = {
+    **dict.fromkeys(["inlp", "adv"], "the paper's baseline"),
+    **dict.fromkeys(selected_settings.TUNED, "tuned baseline"),
+    **dict.fromkeys(["con_ft", "con"], "the paper's method"),
+}
+DATASETS = ["moji", "hate_speech", "bios", "imsitu"]
+SHARES = {
+    "average_accuracy": "accuracy",
+    "gap": "gap",
+    "leakage_representations": "leakage_h",
+    "leakage_representations_nonlinear": "leakage_h_nonlinear",
+    "leakage_logits": "leakage_yhat",
+}
+COLUMNS = [
+    "paper_dataset",
+    "method",
+    "kind",
+    *SHARES.values(),
+    "gap_low",
+    "gap_high",
+    "tradeoff_tuned",
+    "seeds",
+    "data",
+    "selected",
+    "verdict",
+]
+
+
+def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+    """A row for each method and each data set that is used; percentages, means over seeds."""
+    metrics, resamples = selected_settings.load_selected(artifact_runs)
+    tradeoffs = compare_means(metrics)
+    rows: list[dict[str, Any]] = []
+    for paper_dataset in DATASETS:
+        for method in selected_settings.METHODS:
+            head = {"paper_dataset": paper_dataset, "method": method, "kind": KINDS.get(method, "")}
+            mine, cloud = (
+                table[(table["paper_dataset"] == paper_dataset) & (table["paper_method"] == method)]
+                for table in (metrics, resamples)
+            )
+            for used_dataset, part in mine.groupby("used_dataset", sort=False):
+                found = measure_run(part, cloud[cloud["used_dataset"] == used_dataset])
+                rows.append(
+                    head
+                    | found
+                    | {
+                        "tradeoff_tuned": tradeoffs.get(
+                            ("tradeoff_tuned", paper_dataset, found["data"], method), np.nan
+                        )
+                    }
+                )
+            if not len(mine):
+                rows.append(head | {"seeds": 0, "verdict": "not run here"})
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def measure_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
+    """The row of one method on one data set."""
+    test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["group"] == "")]
+    means = test.groupby("metric")["value"].mean()
+    low, high = find_interval(metrics, resamples)
+    return {
+        **{name: 100 * means[metric] for metric, name in SHARES.items()},
+        "gap_low": 100 * low,
+        "gap_high": 100 * high,
+        "seeds": test["seed"].nunique(),
+        "data": test["data"].iloc[0],
+        "selected": test["method"].iloc[0],
+        "verdict": "substitute data: not compared" if test["substitute"].iloc[0] else "not in the paper",
+    }
+
+
+def find_interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, float]:
+    """95 % interval of the mean GAP: what varies over seeds, and the noise of test originals, by the rule of claims."""
+    (method,) = set(metrics["paper_method"])
+    values = Source(metrics, resamples).value({**DEFAULTS, "method": method, "metric": "gap"}).to_numpy(float)
+    gap = Contrast(values[:, 0], values[:, 1:])
+    return float(gap.estimate - gap.half_width()), float(gap.estimate + gap.half_width())
+
+
+def format_baselines(table: pd.DataFrame) -> pd.DataFrame:
+    """The table in its display format."""
+    table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
+    shares = {
+        name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]] for name in SHARES.values()
+    }
+    shares["gap"] = [
+        "–" if pd.isna(row.gap) else f"{row.gap:.1f} [{row.gap_low:.1f}, {row.gap_high:.1f}]"
+        for row in table.itertuples()
+    ]
+    return pd.DataFrame(
+        {
+            "data set": table["paper_dataset"],
+            "method": table["method"],
+            "kind": table["kind"],
+            **shares,
+            "trade-off": ["–" if pd.isna(v) else f"{v:.2f}" for v in table["tradeoff_tuned"]],
+            "seeds": table["seeds"],
+            "data used": table["data"].fillna("–"),
+            "selected": table["selected"].fillna("–"),
+            "verdict": table["verdict"],
+        }
+    ).rename(columns={"gap": "gap [95 % interval]"})

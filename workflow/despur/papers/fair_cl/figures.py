@@ -1,0 +1,129 @@
+"""Figures of Contrastive Learning for Fair Representations."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from despur.evidence.numbers.tables import main
+from despur.evidence.runs.artifact_metrics import select_headline
+from despur.metrics.selection import on_pareto_front
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.fair_cl import selected_settings
+from despur.papers.fair_cl.tsne import draw_figure_4
+from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
+from despur.reporting.printed_names import NAMES
+from despur.specs.names import parse
+from despur.specs.resolution import resolve
+from despur.storage.store import write_csv
+
+ACCURACY, GAP, LEAKAGE, LOGITS = selected_settings.MEASURED
+LABELS = {ACCURACY: "accuracy, %", GAP: "GAP, %", LEAKAGE: "Leakage@h, %", LOGITS: "Leakage@ŷ, %"}
+STRENGTH = {"inlp": "iterations", "adv": "weight", "adv_single": "weight", "con": "ratio"}  # what Figure 2 varies
+PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
+
+
+def list_points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+    """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto
+    front."""
+    test = select_headline(selected_settings.load_settings(artifact_runs))
+    test = test[
+        (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["paper_method"].isin(["ce", *STRENGTH])
+    ]
+    keys = ["paper_dataset", "used_dataset", "data", "paper_method", "method"]
+    table = (100 * test.groupby([*keys, "metric"], sort=False)["value"].mean()).unstack("metric").reset_index()
+    by_method = table.groupby(keys[:-1], sort=False)
+    fronts = [
+        pd.Series(on_pareto_front(own[ACCURACY].to_numpy(), own[LEAKAGE].to_numpy()), own.index) for _, own in by_method
+    ]
+    return table.assign(
+        pareto=pd.concat(fronts), strength=[find_strength(*row) for row in table[keys[2:]].itertuples(index=False)]
+    )
+
+
+def find_strength(data: str, printed: str, method: str) -> float:
+    """The value of the setting that Figure 2 varies; CE has none."""
+    return (
+        resolve("methods", method, parse(data)[0]).points[0].value(STRENGTH[printed])
+        if printed in STRENGTH
+        else float("nan")
+    )
+
+
+def choose_datasets(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[Any, pd.DataFrame]]:
+    """The data sets on which one of these methods has at least so many points; all, if there is none."""
+    datasets = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
+    shown = [
+        part[part["paper_method"].isin(compared)].groupby("paper_method")["method"].nunique().ge(fewest).any()
+        for _, part in datasets
+    ]
+    return [each for each, here in zip(datasets, shown, strict=True) if here] or datasets
+
+
+def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Test accuracy against Leakage@h over the strength of each method; circled: on the Pareto front of the method."""
+    table = list_points(artifact_runs)
+    datasets = choose_datasets(table, list(STRENGTH), 2)
+    figure, axes = create_panels(len(datasets), COLUMN * max(len(datasets), 1.4), 2.6)
+    for axis, (key, part) in zip(axes, datasets, strict=True):
+        for method in order_methods(part["paper_method"]):
+            mine = part[part["paper_method"] == method].sort_values("strength")
+            axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o")
+            for row in mine.itertuples() if method != "ce" else ():
+                axis.annotate(
+                    f"{row.strength:g}",
+                    (getattr(row, LEAKAGE), getattr(row, ACCURACY)),
+                    (3, 3),
+                    textcoords="offset points",
+                    fontsize=5,
+                )
+        front = part[part["pareto"] & (part["paper_method"] != "ce")]
+        axis.scatter(
+            front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3
+        )
+        axis.set(xlabel=LABELS[LEAKAGE], ylabel=LABELS[ACCURACY])
+        axis.set_title(name_data(*key), fontsize=6)
+    for method in order_methods(table["paper_method"]):  # also those that the last panel lacks
+        axes[-1].plot([], [], color=COLORS[method], marker="*" if method == "ce" else "o", label=NAMES[method])
+    axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    write_figure(output, figure)
+    write_csv(output.with_suffix(".csv"), table)
+
+
+def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Accuracy, GAP and both leakages of CE, of CE with one contrastive loss, and of Con, at their selected
+    settings."""
+    test = select_headline(selected_settings.load_selected(artifact_runs)[0])
+    values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["paper_method"].isin(PARTS)].copy()
+    values["value"] *= 100
+    datasets = choose_datasets(values, ["con_ce_scl", "con_ce_fcl"], 1)
+    figure, axes = label_rows([name_data(*key) for key, _ in datasets], len(LABELS), 2 * COLUMN, 1.75)
+    for row, (_, part) in zip(axes, datasets, strict=True):
+        for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
+            draw_bars(axis, part[part["metric"] == metric], label)
+    write_figure(output, figure)
+    write_csv(
+        output.with_suffix(".csv"),
+        values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "method", "seed", "value"]],
+    )
+
+
+def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
+    """A bar for each method: mean and standard deviation over seeds, which are dots."""
+    order = [method for method in PARTS if method in set(values["paper_method"])]
+    own = {"x": "paper_method", "y": "value", "order": order, "ax": axis}
+    sns.barplot(
+        values, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **own
+    )
+    sns.swarmplot(values, color="0.2", size=2.5, **own)
+    axis.set(xlabel="", ylabel=label)
+    if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
+        axis.set_ylim(min(45, np.floor(values["value"].min())), None)
+        axis.axhline(50, color="0.5", linestyle=":", linewidth=1)
+    axis.set_xticks(range(len(order)), [NAMES[m].replace("CE ", "CE\n") for m in order])
+
+
+if __name__ == "__main__":
+    main({"figure_2": draw_figure_2, "figure_3": draw_figure_3, "figure_4": draw_figure_4})

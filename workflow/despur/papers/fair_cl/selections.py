@@ -1,0 +1,100 @@
+"""Beyond the paper, which calls for such a comparison: the settings that other rules than that of
+selected_settings.py select from the same runs, and their results."""
+
+from typing import Any
+
+import pandas as pd
+
+from despur.metrics.selection import on_pareto_front, select, sweep_means
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.fair_cl import selected_settings
+
+DATASETS = ["moji", "hate_speech", "bios", "imsitu"]
+METHODS = [
+    *selected_settings.METHODS,
+    *(name for name in selected_settings.VARIANTS if name not in selected_settings.METHODS),
+]
+RULES = ("near_best_accuracy", "dto", "dto_shared")
+SHOWN = {"average_accuracy": "accuracy", "gap": "gap"}
+COLUMNS = [
+    *("paper_dataset", "method", "rule", "selected", "settings", "on_front"),
+    *("val_accuracy", "val_gap", "accuracy", "gap", "seeds", "data", "verdict"),
+]
+
+
+def find_optimum(means: list[pd.DataFrame]) -> tuple[float, float]:
+    """The best accuracy and fairness of all methods on a task: what ``dto_shared`` measures distances to."""
+    every = pd.concat(means)
+    return float(every["average_accuracy"].max()), float(1 - every["gap"].min())
+
+
+def apply_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[str, Any]]:
+    """The setting that each rule picks for one method on one data set, by means over seeds on validation data; with
+    test results, too, in percent."""
+    val, test = (sweep_means(metrics, ["method"], split) for split in ("val", "test"))
+    front = pd.Series(on_pareto_front(val["average_accuracy"].to_numpy(), val["gap"].to_numpy()), val.index)
+    rows = []
+    for rule in RULES:
+        (picked,) = select(
+            val, rule.removesuffix("_shared"), selected_settings.MARGIN, best if rule == "dto_shared" else None
+        )
+        values = {
+            f"{prefix}{name}": 100 * means.loc[picked, metric]
+            for prefix, means in (("val_", val), ("", test))
+            for metric, name in SHOWN.items()
+        }
+        seeds = metrics.loc[metrics["method"] == picked, "seed"].nunique()
+        rows.append(
+            {
+                "rule": rule,
+                "selected": picked,
+                "settings": len(val),
+                "on_front": front[picked],
+                **values,
+                "seeds": seeds,
+            }
+        )
+    return rows
+
+
+def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+    """A row for each method, rule and data set that is used."""
+    metrics, rows = selected_settings.load_settings(artifact_runs), []
+    for paper_dataset in DATASETS:
+        for used_dataset, here in metrics[metrics["paper_dataset"] == paper_dataset].groupby(
+            "used_dataset", sort=False
+        ):
+            best = find_optimum([sweep_means(here, ["paper_method", "method"], "val")])
+            verdict = "substitute data: not compared" if here["substitute"].iloc[0] else "not in the paper"
+            for method in METHODS:
+                mine = here[here["paper_method"] == method]
+                head = {"paper_dataset": paper_dataset, "method": method, "data": used_dataset, "verdict": verdict}
+                rows += [head | found for found in apply_rules(mine, best)] if len(mine) else []
+        if not (metrics["paper_dataset"] == paper_dataset).any():
+            rows.append({"paper_dataset": paper_dataset, "seeds": 0, "verdict": "not run here"})
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def format_rules(table: pd.DataFrame) -> pd.DataFrame:
+    """The table in its display format; without methods that were run at a single setting."""
+    table = table[table["settings"].isna() | (table["settings"] > 1)].sort_values(
+        "seeds", key=lambda seeds: seeds == 0, kind="stable"
+    )
+    numbers = {
+        name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]]
+        for name in ("val_accuracy", "val_gap", "accuracy", "gap")
+    }
+    front = table["on_front"].map({True: "yes", False: "no"}).fillna("–")
+    return pd.DataFrame(
+        {
+            "data set": table["paper_dataset"],
+            "method": table["method"].fillna("–"),
+            "rule": table["rule"].fillna("–").str.replace("_", " "),
+            "selected": table["selected"].fillna("–"),
+            "on the front": front,
+            **numbers,
+            "seeds": table["seeds"],
+            "data used": table["data"].fillna("–"),
+            "verdict": table["verdict"],
+        }
+    )

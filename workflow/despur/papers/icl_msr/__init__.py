@@ -1,0 +1,1 @@
+"""The meta semantic regularizer (Qiang et al. 2022)."""

@@ -1,0 +1,102 @@
+"""Beyond the paper: where encoders look, and SimCLR with as much time as its regularized version takes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.icl_msr.rows import load_runs, load_seconds
+from despur.storage.store import Array
+
+RUN = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", "seed"]
+OF_TIME = ["data", "method", "seed"]
+SAME = ["paper_dataset", "used_dataset", "data", "seed", "machine", "metric"]  # what an interpolated curve shares
+TIMED = [*RUN[:-1], "epochs", "second_order", "machine", "metric"]  # a row of compare_times for each
+
+
+def read_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """saliency.csv of all runs."""
+    parts = []
+    for artifact_run in artifact_runs:
+        own = {
+            "paper_dataset": artifact_run.paper_dataset,
+            "used_dataset": artifact_run.dataset,
+            "substitute": artifact_run.substitute,
+            "artifact": artifact_run.artifact,
+        }
+        parts += [
+            pd.read_csv(Path(folder) / "saliency.csv").rename(columns={"dataset": "data"}).assign(**own)
+            for folder in artifact_run.folders
+        ]
+    return (
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame(columns=[*RUN, "group", "samples", "inside", "uniform"])
+    )
+
+
+def load_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """A row for each run: the mean share of a Grad-CAM map inside the foreground, and the share of the image that is
+    foreground."""
+    table = load_runs(artifact_runs, read_saliency)
+    if not len(table):
+        return pd.DataFrame(columns=[*RUN, "inside", "uniform", "samples"])
+    known = table.dropna(subset=["inside"])
+    weighed = known.assign(**{name: known[name] * known["samples"] for name in ("inside", "uniform")})
+    sums = weighed.groupby(RUN, sort=False)[["inside", "uniform", "samples"]].sum().reset_index()
+    return sums.assign(inside=sums["inside"] / sums["samples"], uniform=sums["uniform"] / sums["samples"])
+
+
+def interpolation_weights(times: Array, wanted: float) -> Array:
+    """Weights (K,) with which values at these times give the value at a wanted time, by linear interpolation; NaN
+    outside of them."""
+    if not times.min() <= wanted <= times.max():
+        return np.full(len(times), np.nan)
+    order = np.argsort(times)
+    return np.array([np.interp(wanted, times[order], np.eye(len(times))[i][order]) for i in range(len(times))])
+
+
+def interpolate_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
+    """SimCLR's rows at the time that SimCLR + MSR took, called ``simclr_equal_time``: interpolated between numbers of
+    epochs, seed by seed, of the same machine.
+
+    ``values``: the columns that are interpolated.
+    """
+    timed = table.merge(times, on=OF_TIME)
+    timed = timed[
+        (timed["split"] == "test") & (timed["group"] == "") & timed["metric"].isin(["linear_top1", "knn5_top1"])
+    ]
+    with_msr = timed[(timed["paper_method"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
+    rows = []
+    for row in with_msr.to_dict("records"):
+        same = [timed[key] == row[key] for key in SAME]
+        curve = timed[np.logical_and.reduce([*same, timed["paper_method"] == "simclr"])]
+        if len(curve) > 1:
+            weights = interpolation_weights(curve["seconds"].to_numpy(float), row["seconds"])
+            rows.append(
+                row
+                | {"paper_method": "simclr_equal_time"}
+                | dict(zip(values, weights @ curve[list(values)].to_numpy(float), strict=True))
+            )
+    return pd.DataFrame(rows, columns=timed.columns)
+
+
+def compare_times(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """Mean accuracy (percent) and seconds by method, epochs and machine, and SimCLR at the time of SimCLR + MSR."""
+    table = load_runs(artifact_runs)
+    if not len(table):
+        return pd.DataFrame(columns=[*TIMED, "seconds", "ours", "ours_std", "seeds"])
+    times = load_seconds(artifact_runs)
+    equal = interpolate_equal_time(table, times, ["value"])
+    every = pd.concat([table.merge(times, on=OF_TIME), *([equal] if len(equal) else [])], ignore_index=True)
+    rows = every[
+        (every["split"] == "test") & (every["group"] == "") & every["metric"].isin(["linear_top1", "knn5_top1"])
+    ]
+    rows = rows.assign(
+        value=100 * rows["value"], second_order=rows["second_order"].map({True: "second", False: "first"}).fillna("")
+    )
+    return rows.groupby(TIMED, sort=False, dropna=False).agg(
+        seconds=("seconds", "mean"), ours=("value", "mean"), ours_std=("value", "std"), seeds=("seed", "nunique")
+    ).reset_index()  # fmt: skip

@@ -1,0 +1,158 @@
+"""Tables of Qiang et al. 2022, and two that it has not: where encoders look, and accuracy at equal wall time."""
+
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from despur.evidence.numbers.tables import WriteArtifact, compare, format_spread, format_table, main, write_table
+from despur.evidence.runs.artifact_metrics import load_resamples
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.icl_msr.beyond import compare_times, interpolate_equal_time, load_saliency
+from despur.papers.icl_msr.rows import load_runs, load_seconds
+from despur.reporting.printed_names import NAMES
+from despur.storage.finished_runs import list_bootstrap_columns
+
+PAPER = Path(__file__).parent
+SEEDS = 1  # not stated; no deviations are printed
+COPIED = {"cpc": "reported only: a copied baseline", "infomin": "reported only: a copied baseline"}
+
+
+def format_accuracy(mean: float, std: float) -> str:
+    """A number with two decimals, as the paper prints; a dash for nothing."""
+    if pd.isna(mean):
+        return "–"
+    return f"{mean:.2f}" if pd.isna(std) else f"{mean:.2f} ({std:.2f})"
+
+
+def list_unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Rows without a number for methods that were run and have none (Barlow Twins, which the text names)."""
+    rows = reported.drop_duplicates(["dataset", "metric"])
+    missing = sorted(set(runs["paper_method"]) - set(reported["method"]))
+    return pd.concat(
+        [rows.assign(method=method, mean=float("nan"), note="named in the text, no row") for method in missing]
+        or [rows[:0]]
+    )
+
+
+def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Printed accuracies beside ours."""
+    runs = load_runs(artifact_runs)
+    reported = pd.read_csv(PAPER / f"reported/{name}.csv")
+    table = compare(pd.concat([reported, list_unprinted(reported, runs)], ignore_index=True), runs, SEEDS)
+    table["verdict"] = table["method"].map(COPIED).fillna(table["verdict"])
+    write_table(output, table, format_table(table, format_accuracy))
+
+
+def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """The share of Grad-CAM saliency inside the foreground, by method: mean and standard deviation over seeds."""
+    keys = ["paper_dataset", "data", "substitute", "paper_method"]
+    runs = load_saliency(artifact_runs)
+    table = (
+        runs.groupby(keys, sort=False)
+        .agg(
+            inside=("inside", "mean"),
+            inside_std=("inside", "std"),
+            foreground=("uniform", "mean"),
+            seeds=("seed", "nunique"),
+        )
+        .reset_index()
+        if len(runs)
+        else pd.DataFrame(columns=[*keys, "inside", "inside_std", "foreground", "seeds"])
+    )
+    table = table.assign(verdict="not in the paper")
+    if table.empty:
+        table = pd.DataFrame(
+            [{"paper_dataset": "coco30", "verdict": "not run here", "seeds": 0}], columns=table.columns
+        )
+    display = pd.DataFrame(
+        {
+            "data set": table["paper_dataset"],
+            "method": table["paper_method"].map(NAMES).fillna("–"),
+            "saliency inside the foreground, %": [
+                format_spread(100 * a, 100 * b) for a, b in zip(table["inside"], table["inside_std"], strict=True)
+            ],
+            "foreground, % of the image": [format_spread(100 * a, float("nan")) for a in table["foreground"]],
+            "seeds": table["seeds"],
+            "data used": table["data"].fillna("–"),
+            "verdict": table["verdict"],
+        }
+    )
+    write_table(output, table, display)
+
+
+def write_times(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Accuracy and training time by epochs and machine; SimCLR at the time of SimCLR + MSR."""
+    table = compare_times(artifact_runs).assign(verdict="not in the paper")
+    if table.empty:
+        table = pd.DataFrame([{"paper_dataset": "cifar10", "verdict": "not run here"}], columns=table.columns)
+    names = {**NAMES, "simclr_equal_time": "SimCLR, as long as SimCLR + MSR"}
+    display = pd.DataFrame(
+        {
+            "data set": table["paper_dataset"],
+            "method": table["paper_method"].map(names).fillna("–"),
+            "order": table["second_order"].fillna(""),
+            "epochs": [
+                f"{e:g}" if e > 0 else "–"
+                for e in table["epochs"].where(table["paper_method"] != "simclr_equal_time", 0)
+            ],
+            "metric": table["metric"].fillna("–"),
+            "accuracy": [format_accuracy(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
+            "seconds": [f"{s:.1f}" if not pd.isna(s) else "–" for s in table["seconds"]],
+            "machine": table["machine"].fillna("–"),
+            "seeds": table["seeds"].fillna(0).astype(int),
+            "data used": table["data"].fillna("–"),
+            "verdict": table["verdict"],
+        }
+    )
+    write_table(output, table, display)
+
+
+def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Every number that a sentence states."""
+    from despur.papers.icl_msr.statements import compare_prose  # scipy.stats: other tables need not wait for it
+
+    table = compare_prose(artifact_runs)
+    display = format_table(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:.4g}")
+    write_table(output, table, display.assign(reason=table["reason"]))
+
+
+def load_measurements(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The metrics that claims use: all runs, and SimCLR with as much time as SimCLR + MSR (``simclr_equal_time``)."""
+    metrics, resamples = load_runs(artifact_runs), load_runs(artifact_runs, load_resamples)
+    if not len(metrics):
+        return metrics, resamples
+    spent = load_seconds(artifact_runs)
+    equal = [
+        interpolate_equal_time(metrics, spent, ["value"]),
+        interpolate_equal_time(resamples, spent, list_bootstrap_columns(resamples)),
+    ]
+    return append_rows(metrics, equal[0]), append_rows(resamples, equal[1])
+
+
+def append_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
+    """A table with further rows, if there are any."""
+    return pd.concat([table, more], ignore_index=True) if len(more) else table
+
+
+def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """The paper's claims, with their evidence and verdicts."""
+    from despur.evidence.claims.judging import (  # scipy.stats: other tables need not wait for it
+        format_claims,
+        judge_claims,
+    )
+
+    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_measurements)
+    write_table(output, table, format_claims(table))
+
+
+ARTIFACTS: dict[str, WriteArtifact] = {
+    **{name: partial(write_accuracies, name) for name in ("table_1", "table_2", "table_3", "table_4")},
+    "table_saliency": write_saliency,
+    "table_time": write_times,
+    "prose": write_prose,
+    "claims": write_claims,
+}
+
+if __name__ == "__main__":
+    main(ARTIFACTS)
