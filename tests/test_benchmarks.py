@@ -8,6 +8,7 @@ import queue
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from benchmarks import __main__ as command
@@ -96,6 +97,13 @@ def measure(monkeypatch, tmp_path):
 @pytest.mark.parametrize(("names", "rows"), [([], ["first", "second"]), (["second"], ["second"])])
 def test_all_is_measured_or_what_is_named(names, rows, measure):
     assert measure(*names) == [f"{name}: steps" for name in rows]
+
+
+def test_earlier_measurements_are_kept(measure, tmp_path):
+    measure("first"), measure()
+    history = pd.read_csv(tmp_path / "b_history.csv")
+    assert list(history["name"]) == ["first: steps", "first: steps", "second: steps"]
+    assert history["measured"].notna().all()
 
 
 def test_a_measure_that_is_not_there_is_refused_with_those_that_are(measure, capsys):

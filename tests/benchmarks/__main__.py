@@ -27,6 +27,7 @@ from benchmarks import (
 )
 from benchmarks.common import Row
 
+from despur.storage import commits
 from despur.storage.store import write_csv
 
 MEASURES = {
@@ -57,8 +58,16 @@ def measured(name: str) -> list[Row]:
     return MEASURES[name]()
 
 
+def keep(table: pd.DataFrame, history: Path) -> None:
+    """Add rows to all earlier ones, with the commit and the time."""
+    earlier = [pd.read_csv(history)] if history.exists() else []
+    own = table.assign(commit=commits.state()["commit"], measured=pd.Timestamp.now("UTC").isoformat(timespec="minutes"))
+    write_csv(history, pd.concat([*earlier, own]))
+
+
 def main() -> None:
-    """Measure; each row is written as it comes. What was not measured has no value, and says why."""
+    """Measure; each row is written as it comes, and added to ``*_history.csv`` at the end. What was not measured has no
+    value, and says why."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", type=Path)
     parser.add_argument("names", nargs="*", help=f"some of: {', '.join(MEASURES)}; without names, all")
@@ -70,6 +79,7 @@ def main() -> None:
             rows += own.submit(measured, name).result()
         table = pd.DataFrame(rows, columns=["name", "value", "unit", "goal", "note"]).round({"value": 2})
         write_csv(asked.target, table)
+    keep(table, asked.target.with_name(f"{asked.target.stem}_history.csv"))
     print(table.to_string(index=False))
 
 

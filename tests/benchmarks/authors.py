@@ -12,10 +12,10 @@ from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from benchmarks.common import Row, random_dataset, timed
+from benchmarks.cnc import build_cnc
+from benchmarks.common import Row, compare
 
 FOLDER = "DESPUR_CNC_AUTHORS"
-ROUNDS = 12  # of a step each, in turns: other work on the machine counts for both
 NAME, GOAL = "cnc: its authors' step against ours", ">= 6"
 
 
@@ -63,38 +63,22 @@ def build_authors_step(theirs: Any, task: Any, settings: Any) -> Callable[[Any, 
 def authors() -> list[Row]:
     """At the published shape: M = N = 32, 32 contrastive batches a step, LeNet, 48,000 training images."""
     import numpy as np
-    import torch
 
-    from despur.compute.input_batcher import present
-    from despur.compute.machine import keep_freed_memory
     from despur.compute.randomness import derive_generator
-    from despur.compute.task import Task
-    from despur.methods.cnc import CNC
-    from despur.specs.resolution import resolve
-    from despur.storage.store import Dataset
 
     if not (folder := os.environ.get(FOLDER)):
         return [(NAME, float("nan"), "times", GOAL, f"{FOLDER} names no checkout of their code")]
-    torch.set_num_threads(1)
-    keep_freed_memory()  # as in a run; theirs profits, too
-    cpu = torch.device("cpu")
-    dataset = random_dataset(np.random.default_rng(0), Dataset)
-    rows = dataset.rows("train")
-    attribute = dataset.table["a"].to_numpy()[rows]
-    task = Task(present(dataset, rows, "image", cpu), dataset.y[rows], 5, cpu, attribute)
-    method = CNC(task, resolve("methods", "cnc").points[0])
+    method, _ = build_cnc()  # memory as in a run: theirs profits, too
+    task = method.task
     step = build_authors_step(import_authors(folder), task, method.settings)
-    times = []
-    for i, batch in enumerate(method.batches(np.random.default_rng(0))[:ROUNDS]):
-        drawn = method.sampler.draw(derive_generator("bench", i), batch).rows
-        images = [task.batcher.batch(each, np.random.default_rng(0)).contiguous() for each in drawn]
-        labels = [task.labels[each] for each in drawn]
-        theirs = timed(lambda images=images, labels=labels: step(images, labels))
-        times.append((theirs, timed(lambda batch=batch, i=i: method.step(batch, derive_generator("bench", i)))))
-    slow, fast = np.array(times[2:]).T
+    batch = method.batches(np.random.default_rng(0))[0]
+    drawn = method.sampler.draw(derive_generator("bench"), batch).rows
+    images = [task.batcher.batch(each, np.random.default_rng(0)).contiguous() for each in drawn]
+    labels = [task.labels[each] for each in drawn]
+    ratio, slow, fast = compare(lambda: step(images, labels), lambda: method.step(batch, derive_generator("bench")))
     passed = drawn.size + 2 * len(drawn) * (1 + drawn.shape[1] // 2)  # each part by itself, then the batch
     note = (
-        f"{drawn.size:,} presentations a step: theirs {np.median(slow):.2f} core s for {passed:,} images that pass the "
-        f"encoder, ours {np.median(fast):.2f} for {len(np.unique(drawn)):,}"
+        f"{drawn.size:,} presentations a step: theirs {slow:.2f} core s for {passed:,} images that pass the "
+        f"encoder, ours {fast:.2f} for {len(np.unique(drawn)):,}"
     )
-    return [(NAME, float(np.median(slow / fast)), "times", GOAL, note)]
+    return [(NAME, ratio, "times", GOAL, note)]

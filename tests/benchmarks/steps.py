@@ -5,9 +5,9 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from benchmarks.common import Row, timed
+from benchmarks.common import Row, compare
 
-ROUNDS, AT_ONCE = 30, 4  # of steps, in turns: other work on the machine counts for both
+ROUNDS, AT_ONCE = 30, 4  # of steps
 
 
 def plain_contrast(z: Any, label: Any, temperature: float) -> Any:
@@ -67,12 +67,10 @@ def ratio(name: str, data: str, task: Any) -> tuple[float, float]:
         method.optimizer.step()
 
     batches = list(islice(method.epoch_batches(rng), AT_ONCE))
-    times = []
-    for _ in range(ROUNDS):
-        plain = timed(lambda: [bare(rows) for rows in batches]) / len(batches)
-        times.append((timed(lambda: [trainer.step(rows) for rows in batches]) / len(batches), plain))
-    ours, plain_times = np.array(times[3:]).T
-    return float(np.median(ours / plain_times)), 1000 * float(np.median(plain_times))
+    times, _, plain = compare(
+        lambda: [trainer.step(rows) for rows in batches], lambda: [bare(rows) for rows in batches], ROUNDS
+    )
+    return times, 1000 * plain / len(batches)
 
 
 def steps() -> list[Row]:
@@ -101,7 +99,6 @@ def steps() -> list[Row]:
 
 def chunks() -> list[Row]:
     """Passes of 2,240 images through LeNet, all at once against chunks: forward and backward."""
-    import numpy as np
     import torch
 
     from despur.compute import chunks as compute
@@ -111,12 +108,10 @@ def chunks() -> list[Row]:
     images = torch.rand(2_240, 3, 32, 32).to(memory_format=torch.channels_last)
     network = LeNet().to(memory_format=torch.channels_last)
 
-    def passes(apply: Callable[..., Any]) -> float:
-        return timed(lambda: apply(images).square().mean().backward())
+    def passes(apply: Callable[..., Any]) -> Callable[[], Any]:
+        return lambda: apply(images).square().mean().backward()
 
-    times = [
-        (passes(network), passes(lambda images: compute.apply_network(network, images))) for _ in range(ROUNDS // 2)
-    ]
-    whole, chunked = np.array(times[3:]).T
-    note = f"2,240 images of 32x32, LeNet, chunks of {compute.CHUNK}: {1e6 * np.median(chunked) / len(images):.0f} us"
-    return [("one pass against chunks", float(np.median(whole / chunked)), "times", ">= 1.1", f"{note} an image")]
+    chunked = passes(lambda images: compute.apply_network(network, images))
+    ratio, _, ours = compare(passes(network), chunked)
+    note = f"2,240 images of 32x32, LeNet, chunks of {compute.CHUNK}: {1e6 * ours / len(images):.0f} us"
+    return [("one pass against chunks", ratio, "times", ">= 1.1", f"{note} an image")]

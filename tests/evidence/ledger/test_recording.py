@@ -228,6 +228,11 @@ def test_a_name_that_has_another_meaning_by_now_is_refused(copy, tmp_path):
     refused(copy, ERM, tmp_path / "ledger", "had another meaning")
 
 
+def test_what_was_trained_in_bf16_is_refused(copy, tmp_path):
+    edit_about(copy, ERM, precision="bf16")
+    refused(copy, ERM, tmp_path / "ledger", "was trained in bf16")
+
+
 def test_only_runs_are_recorded(finished, tmp_path):
     refused(finished, "data/colored_digits", tmp_path, "only results/runs/")
 

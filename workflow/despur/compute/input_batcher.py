@@ -81,7 +81,11 @@ class InputBatcher:
             return to_device(inputs[where], device)
         windows = self.windows if inputs is self.inputs else self.cut_windows(inputs)
         top, left = self._corners(len(rows), rng, windows)
-        pixels = windows[where, top, left]  # (B,size,size,C): channels_last once permuted
+        places = where, top, left
+        if windows.device.type == "cpu":  # numpy copies whole lines of pixels, torch single bytes
+            pixels = torch.from_numpy(windows.numpy()[tuple(each.numpy() for each in places)])
+        else:
+            pixels = windows[places]  # (B,size,size,C): channels_last once permuted
         return to_device(pixels, device).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
 
     def _locate(self, rows: Array, device: torch.device) -> tuple[Tensor, Tensor]:

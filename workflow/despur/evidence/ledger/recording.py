@@ -65,9 +65,20 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         measured = measure(dataset, run, outputs.load_arrays(f"{run.key}/best"), own, drawn, withheld=card is None)
         name = card and files.write(folder / run.data.name, "card", card).stem
         behind = {"upstream": read_upstream(result, run)}
+        refuse_bf16({str(result.folder): about} | behind["upstream"])
         content = {**describe(result, run, about), **made_by, **behind, "card": name, **measured}
         content = {key: content[key] for key in (*files.KEYS, *files.LATER_KEYS)}  # in their order
         yield files.write(folder / run.data.name / run.spec.name, f"s{run.seed}", content)
+
+
+def refuse_bf16(abouts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raises SettingError where a run, or one that it reads, was trained in bf16: the ledger's are in single
+    precision."""
+    if rough := [name for name, about in abouts.items() if about.get("precision") == "bf16"]:
+        raise SettingError(
+            f"{rough[0]} was trained in bf16, and records are of single precision: train it with --precision tf32 "
+            "(DESPUR_PRECISION)"
+        )
 
 
 def withholds_labels(data: Spec) -> bool:
