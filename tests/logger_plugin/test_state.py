@@ -40,7 +40,7 @@ def job(number, rule, command="python -m despur.warm -m despur.data x > log 2>&1
 def test_jobs_are_counted_by_stage_and_targets_without_a_command_are_not(clock):
     state = RunState(clock)
     state.plan({"build_data": 1, "train_stage2": 2, "cnc_table_1": 1, "all": 1, "total": 5})
-    assert state.list_stages() == ["data", "methods", "tables and figures"] and sum(state.planned.values()) == 4
+    assert state.list_stages() == ["data", "stage 2", "tables and figures"] and sum(state.planned.values()) == 4
     state.start(job(1, "build_data"))
     state.start(job(2, "train_stage2"))
     state.finish(1)
@@ -76,7 +76,7 @@ def test_the_view_fits_the_terminal_and_names_each_stage_in_a_line(clock, width)
     view.console.print(view.render())
     first, models, tables, running = view.console.file.getvalue().rstrip().splitlines()
     assert max(map(len, (first, models, tables, running))) <= width
-    assert "stage-1 models" in models and ("7 left" in models if width >= 60 else "0 of 7 done" in models)
+    assert "stage 1" in models and ("7 left" in models if width >= 60 else "0 of 7 done" in models)
     assert "tables and figures" in tables and ("999 left" in tables if width >= 60 else "0 of 1000 done" in tables)
     assert "     0 s  Making Table A.7" in running
 

@@ -5,7 +5,9 @@ import re
 import pytest
 from project import Project
 
-STAGES = {"build_data", "train_stage1", "infer_groups", "train_stage2", "evaluate", "saliency"}
+from despur.specs.stages import TABLE
+
+STAGES = {stage.rule for stage in TABLE}
 OTHER = """
 module despur:
     snakefile: "Snakefile"

@@ -14,10 +14,9 @@ from despur.cli import plan as command
 from despur.cli.plan import explain_retries
 from despur.orchestration import artifact_files, configuration, experiments, plan, resources
 from despur.specs.paths import locate_result
+from despur.specs.stages import STAGES, TABLE
 
 PAPER_HYPERPARAMETERS = "config/published.yaml"
-STAGES = {"data": "build_data", "stage1": "train_stage1", "groups": "infer_groups", "runs": "train_stage2",
-          "evaluate": "evaluate", "saliency": "saliency"}  # fmt: skip
 
 
 # Runs a command from a small process: what a child has used at most is no less than what its parent had when it
@@ -68,8 +67,8 @@ def test_the_published_configuration_is_planned_as_snakemake_plans_it_within_a_g
         for a in artifact_files.list_artifacts(config, paper)
         for f in artifact_files.list_inputs(config, paper, a)
     ]
-    stages = Counter(STAGES[result.stage] for result in plan.list_jobs_behind(files))
-    assert {rule: counted[rule] for rule in STAGES.values()} == stages
+    stages = Counter(STAGES[result.stage].rule for result in plan.list_jobs_behind(files))
+    assert {rule: counted[rule] for rule in (stage.rule for stage in TABLE)} == stages
     _, rows = bill()
     assert rows["all, shared once"][0] == counted["total"] > 1000
 

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from despur.specs.paths import locate_result
+from despur.specs.stages import TABLE
 from despur.storage.digest import cache_key, script_digest
 
 STAGES = {
@@ -17,7 +18,7 @@ STAGES = {
     "evaluate": "results/runs/colored_digits/toy/s0-2",
     "saliency": "results/runs/colored_digits/toy/s0-2",
 }
-READERS = ("evaluate", "saliency")
+READERS = tuple(stage.name for stage in TABLE if stage.adds_to_runs)
 
 TOY = '''
 """A method of these tests."""
@@ -25,6 +26,7 @@ TOY = '''
 from despur.losses.toy import penalty
 from despur.methods.base import GradientMethod, Losses
 from despur.samplers.toy import order
+from despur.specs.stages import TABLE
 from despur.specs.settings import component, float_
 from despur.specs.hyperparameters import sgd
 

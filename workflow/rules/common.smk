@@ -12,6 +12,7 @@ from snakemake.logging import logger
 from despur.orchestration import artifact_files, configuration, experiments, jobs, matrix, resources, targets
 from despur.specs import paths
 from despur.specs.settings import SettingError
+from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 from despur.storage.digest import cache_key, script_digest
 
@@ -96,8 +97,7 @@ def upstream_files(stage, component, file):
 
 def job_resource(stage, resource):
     """How much of a resource a job requests: more at each attempt. Profiles limit it (gpu) or replace it."""
-    name = {"stage1": "train_stage1", "runs": "train_stage2"}.get(stage)
-    gpus = 0 if profile_resource("gpu").get(name) == 0 else GPUS
+    gpus = 0 if profile_resource("gpu").get(STAGES[stage].rule) == 0 else GPUS
 
     def amount(wildcards, attempt):
         return resources.estimate_resources(jobs.find_result(stage, wildcards), attempt, gpus)[resource]

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-STAGES = {  # by rule, in the order of data; any other rule makes tables and figures
-    "build_data": "data",
-    "train_stage1": "stage-1 models",
-    "infer_groups": "groups",
-    "train_stage2": "methods",
-    "evaluate": "evaluation",
-    "saliency": "saliency maps",
-}
+from despur.specs.stages import TABLE
+
+TITLES = {stage.rule: stage.title for stage in TABLE}  # any other rule makes tables and figures
 REST = "tables and figures"
 TYPICAL = {"data": 3.0, "groups": 5.0, "evaluation": 10.0, "saliency maps": 10.0, REST: 3.0}  # seconds, until measured
 LINES = 15  # of a failed job's log
@@ -68,12 +63,12 @@ class RunState:
         self.planned.clear()
         for rule, count in counts.items():
             if rule not in ("all", "total"):
-                self.planned[STAGES.get(rule, REST)] += count
+                self.planned[TITLES.get(rule, REST)] += count
 
     def start(self, told: Mapping[str, Any]) -> Job:
         """A job has started, perhaps again."""
         job = Job(
-            STAGES.get(told["rule_name"], REST),
+            TITLES.get(told["rule_name"], REST),
             told["rule_msg"] or told["rule_name"],
             self.clock(),
             log=first(told["log"]),
@@ -122,7 +117,7 @@ class RunState:
 
     def list_stages(self) -> list[str]:
         """The stages that have jobs, in the order of data."""
-        return [stage for stage in dict.fromkeys([*STAGES.values(), REST]) if self.planned[stage]]
+        return [stage for stage in dict.fromkeys([*TITLES.values(), REST]) if self.planned[stage]]
 
     def count_interrupted(self) -> int:
         """How many jobs have ended by an interrupt."""

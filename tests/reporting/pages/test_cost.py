@@ -103,7 +103,7 @@ def test_stages_have_the_memory_and_device_of_their_processes(jobs, tmp_path):
     write_json(tmp_path / "r/about.json", {"seconds": 18.0, "peak_memory_mb": 900.0, "device": "cpu"})
     write_json(tmp_path / "d/about.json", {"scene_digits": {"licence": "CC BY 4.0"}})
     rows = {row["name"]: row for row in cost.sum_by_stage(jobs.collect_jobs([TABLE]).values())}
-    assert list(rows) == ["data", "stage 1", "stage 2", "evaluate", "tables and figures"]
+    assert list(rows) == ["data", "stage 1", "stage 2", "evaluation", "tables and figures"]
     assert rows["stage 2"] == {
         "name": "stage 2",
         "jobs": 1,
@@ -140,7 +140,7 @@ def test_times_of_a_run_are_listed_by_stage_paper_and_critical_path(jobs, monkey
         "data: d",
         "stage 1: s",
         "stage 2: r",
-        "evaluate: r",
+        "evaluation: r",
         "tables and figures: t",
     ]
 

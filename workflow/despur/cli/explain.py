@@ -14,13 +14,7 @@ from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec
-
-STAGES = {
-    "data": "a data set: arrays and a table",
-    "stage1": "a first model: representations and logits of every sample",
-    "groups": "an attribute inferred for every training sample",
-    "runs": "trained models, their outputs and metrics",
-}
+from despur.specs.stages import STAGES
 
 
 def explain(path: str) -> Iterator[str]:
@@ -32,7 +26,7 @@ def explain(path: str) -> Iterator[str]:
     folder = Path("results") / result.folder.relative_to(result.root)
     settings = list(explain_settings(result))  # first: a name that cannot be is refused before anything is said
     state = "made" if (result.folder / "about.json").exists() else "not made yet"
-    yield f"{folder}: {STAGES[result.stage]} ({state})"
+    yield f"{folder}: {STAGES[result.stage].result} ({state})"
     if inputs := list_input_folders(result):
         yield "reads    " + ", ".join(str(Path("results") / each.folder.relative_to(each.root)) for each in inputs)
     for i, line in enumerate(list_users(folder) or ["no table or figure of a configuration"]):
@@ -59,9 +53,8 @@ def explain_settings(result: ResultPath) -> Iterator[str]:
     method = result.sweep
     points = f"{len(data.points)} of data x {len(method.points)} of the method"
     yield f"runs     {len(result.runs())}: {points} x seeds {result.seeds[1:]}"
-    stage = result.stage if result.stage in ("stage1", "groups") else ""
     yield from list_settings(data.points, Sources(overrides))
-    yield from list_settings(method.points, Sources(method.overrides, dataset, stage))
+    yield from list_settings(method.points, Sources(method.overrides, dataset, STAGES[result.stage].part))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from despur.orchestration import experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
 from despur.orchestration.jobs import list_input_folders
 from despur.specs.paths import ResultPath, locate_result
+from despur.specs.stages import STAGES
 from despur.storage.digest import locate_checkpoints
 
 FOLDERS = ("data/*", "stage1/*/*/*", "groups/*/*/*", "runs/*/*/*")  # below results/
@@ -39,5 +40,5 @@ def find_checkpoints(used: Iterable[ResultPath]) -> set[Path]:
     """The folders of checkpoints that a training of these results would go on from, if there are any at all."""
     if not any(experiments.RESULTS.glob(CHECKPOINTS)):
         return set()
-    trained = {result for result in used if result.stage in ("stage1", "runs")}
+    trained = {result for result in used if STAGES[result.stage].trains}
     return {locate_checkpoints(result, precision) for result in trained for precision in ("fp32", "bf16")}

@@ -13,18 +13,7 @@ from despur.orchestration.experiments import (
     load_experiments,
 )
 from despur.specs.paths import ResultPath, locate_result
-
-FILES = {  # kinds of inputs of an artifact: the file of each folder, by stage
-    "metrics": {"runs": "metrics.csv", "groups": "agreement.csv"},
-    "resamples": {"runs": "resamples.parquet"},
-    "outputs": {"runs": "outputs.safetensors", "stage1": "outputs.safetensors", "groups": "groups.safetensors"},
-    "saliency": {"runs": "saliency.csv"},
-    "maps": {"runs": "saliency.safetensors"},
-    "models": {"runs": "models.safetensors", "stage1": "models.safetensors"},
-    "history": {"runs": "history.csv", "stage1": "history.csv"},
-    "about": {"runs": "about.json", "stage1": "about.json", "groups": "about.json"},
-    "base_about": {},  # about.json of the stage-1 folders that these folders read
-}
+from despur.specs.stages import find_files
 
 # by the first word of an artifact's name: the module of its paper that makes it, and what it writes; the report
 # shows the first
@@ -47,8 +36,10 @@ def list_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[st
 
 
 def list_run_inputs(result: ResultPath, kinds: Sequence[str]) -> list[Path]:
-    """The files of these kinds in one folder of results, in the folders of its stage-1 models and of its data."""
-    found = [result.folder / FILES[kind][result.stage] for kind in kinds if result.stage in FILES.get(kind, {})]
+    """The files of these kinds (:mod:`despur.specs.stages`) in one folder of results; ``base_about``: about.json of its
+    stage-1 models; ``data``: the table and the inputs of its data."""
+    files = find_files(result.stage)
+    found = [result.folder / files[kind] for kind in kinds if kind in files]
     if "base_about" in kinds:
         found += [base.folder / "about.json" for base in result.upstream("stage1")]
     if "data" in kinds:

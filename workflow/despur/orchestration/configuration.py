@@ -20,9 +20,10 @@ from despur.orchestration.experiments import load_experiments
 from despur.specs.declarations import PACKAGE, read_declarations
 from despur.specs.extensions import use_extensions
 from despur.specs.names import parse, shorten, show_text, unknown
-from despur.specs.paths import KINDS, chunk_seeds, split_stage
+from despur.specs.paths import chunk_seeds, split_stage
 from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
+from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 
 SCHEMA = PACKAGE.parent / "schemas/config.schema.yaml"
@@ -167,7 +168,7 @@ def _check_specifications(here: Mapping[str, Any], methods: Mapping[str, Any], k
         refuse_unknown("data set of a paper", datasets, here["datasets"])
         for text in (text for name in datasets or ("",) for text in experiments.list_specifications(stated, name)):
             stage, name = split_stage(text)
-            read_declarations(KINDS[stage], parse(name)[0])
+            read_declarations(STAGES[stage].components, parse(name)[0])
 
 
 def _check_runs(config: Mapping[str, Any]) -> None:

@@ -38,9 +38,10 @@ from typing import Any
 
 from despur.specs.extensions import list_extensions
 from despur.specs.names import parse, unknown
-from despur.specs.paths import KINDS, ResultPath, chunk_seeds, chunk_size, split_stage
+from despur.specs.paths import ResultPath, chunk_seeds, chunk_size, split_stage
 from despur.specs.resolution import change_settings, check_length, resolve
 from despur.specs.settings import SettingError
+from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 
 PAPERS = Path(__file__).parents[1] / "papers"
@@ -193,7 +194,7 @@ def _count_seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list
 def list_run_folders(dataset: str, method: str, seeds: int | list[str]) -> tuple[str, ...]:
     """The folders of a method (or ``stage1/BASE``, ``groups/INFERENCE``) on a data set, one for each chunk of seeds."""
     stage, text = split_stage(method)
-    name = check_length(resolve(KINDS[stage], text, parse(dataset)[0], "" if stage == "runs" else stage).name)
+    name = check_length(resolve(STAGES[stage].components, text, parse(dataset)[0], STAGES[stage].part).name)
     result = ResultPath(RESULTS, stage, dataset, name)
     return tuple(
         str(ResultPath(RESULTS, stage, dataset, name, s).folder) for s in chunk_seeds(seeds, chunk_size(result))

@@ -8,9 +8,8 @@ from typing import Any
 
 from despur.orchestration import artifact_files, experiments, matrix
 from despur.specs.paths import ResultPath
+from despur.specs.stages import PARTS, STAGES
 from despur.storage.digest import declarations_digest, script_digest
-
-DATA_FILES = ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
 
 
 def find_result(stage: str, wildcards: Mapping[str, str]) -> ResultPath:
@@ -23,8 +22,8 @@ def find_result(stage: str, wildcards: Mapping[str, str]) -> ResultPath:
 
 
 def list_data_files(result: ResultPath) -> list[Path]:
-    """The files of the data set that a job reads."""
-    return [result.data.folder / file for file in DATA_FILES]
+    """The files of the data set that a job reads: all but about.json, which also says how they were made."""
+    return [result.data.folder / file for kind, file in STAGES["data"].files.items() if kind != "about"]
 
 
 def list_upstream_files(result: ResultPath, component: str, file: str) -> list[Path]:
@@ -40,7 +39,7 @@ def list_source_tables(result: ResultPath) -> list[Path]:
 def list_input_folders(result: ResultPath) -> list[ResultPath]:
     """The folders of results that a folder is made from."""
     data = [] if result.stage == "data" else [result.data]
-    return [*data, *result.upstream("stage1"), *result.upstream("groups")]
+    return [*data, *(earlier for part in PARTS for earlier in result.upstream(part))]
 
 
 def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> str:

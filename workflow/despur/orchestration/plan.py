@@ -1,41 +1,30 @@
 """Every job of a configuration, as Snakemake would start them, and the longest chain of jobs."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from despur.orchestration import artifact_files, matrix, resources
 from despur.specs.paths import ResultPath, locate_result
-
-EVALUATED = {
-    "metrics.csv": "evaluate",
-    "resamples.parquet": "evaluate",
-    "saliency.csv": "saliency",
-    "saliency.safetensors": "saliency",
-}
-READ = {"groups": ("stage1",), "saliency": ("stage1",), "runs": ("stage1", "groups")}  # by a stage, of earlier ones
+from despur.specs.stages import FOLDERS, PARTS, STAGES, find_stage
 
 
 def find_job(file: str) -> ResultPath | None:
     """The job that makes a file of results/; none for files of the repository, tables and figures."""
-    if not file.startswith(("results/data/", "results/stage1/", "results/groups/", "results/runs/")):
+    if not file.startswith(tuple(f"results/{folder}/" for folder in FOLDERS)):
         return None
     result = locate_result(file)
-    stage = EVALUATED.get(Path(file).name, result.stage) if result.stage == "runs" else result.stage
-    return ResultPath(result.root, stage, result.dataset, result.name, result.seeds)
+    return replace(result, stage=find_stage(result.stage, Path(file).name).name)
 
 
 @cache
 def list_upstream_jobs(result: ResultPath) -> tuple[ResultPath, ...]:
     """The jobs that a job waits for."""
-    if result.stage == "data":
-        return tuple(result.upstream("stage1"))
-    found = [result.data]
-    if result.stage in ("evaluate", "saliency"):
-        found.append(ResultPath(result.root, "runs", result.dataset, result.name, result.seeds))
-    for stage in READ.get(result.stage, ()):
-        found += result.upstream(stage)
+    found = [] if result.stage == "data" else [result.data]
+    for stage in STAGES[result.stage].reads:
+        found += result.upstream(stage) if stage in PARTS else [replace(result, stage=stage)]
     return tuple(found)
 
 

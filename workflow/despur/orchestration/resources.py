@@ -16,11 +16,11 @@ from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
+from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 
 FACTS = Path(__file__).parents[2] / "resources.yaml"
 PROFILE = FACTS.parent.parent / "profiles/slurm/profile.yaml"
-TRAINED = ("stage1", "runs")
 
 
 @cache
@@ -115,7 +115,7 @@ def estimate_seconds(result: ResultPath, device: str = "gpu") -> tuple[float, bo
     """Seconds that a job takes at most, and whether the speed of its training steps was measured."""
     name, stage = parse(result.dataset)[0], load_estimates()["stages"][result.stage]
     each = stage["per_thousand"] * find_estimate("datasets", name)["samples"] / 1000
-    if result.stage not in TRAINED:
+    if not STAGES[result.stage].trains:
         return stage["start"] + count_runs(result) * each, True
     found = [estimate_training_seconds(point, name, device) for point in result.sweep.points]
     repeats, measured = count_runs(result) / len(found), all(known for _, known in found)
@@ -135,7 +135,7 @@ def estimate_megabytes(result: ResultPath) -> float:
     data = find_estimate("datasets", parse(result.dataset)[0])
     if result.stage == "data":
         return data["mb"] * len(result.datasets.points)
-    if result.stage not in TRAINED:
+    if not STAGES[result.stage].trains:
         return 0.0
     size = find_estimate("encoders", find_encoder(result.sweep.points[0]))
     kept = 2 + max(
@@ -152,7 +152,7 @@ def estimate_memory_of_arrays(result: ResultPath) -> float:
     if result.stage == "evaluate":
         dim = max(find_estimate("encoders", find_encoder(point))["dim"] for point in result.sweep.points)
         return data["samples"] * ((2 + 3 * 4) * dim + 8 * RESAMPLES) / 1e6
-    return min(data["mb"], 16_000) + (estimate_megabytes(result) if result.stage in TRAINED else 0)
+    return min(data["mb"], 16_000) + (estimate_megabytes(result) if STAGES[result.stage].trains else 0)
 
 
 def count_processes(result: ResultPath) -> int:
@@ -179,9 +179,9 @@ def load_retries() -> int:
 def estimate_resources(result: ResultPath, attempt: int = 1, gpus: float = math.inf) -> dict[str, int]:
     """What a job requests where there are ``gpus`` GPUs: none, one, or all that share its batches. Each attempt
     requests more than the one before."""
-    gpu = gpus > 0 and result.stage in TRAINED and any(map(uses_gpu, result.sweep.points))
+    gpu = gpus > 0 and STAGES[result.stage].trains and any(map(uses_gpu, result.sweep.points))
     shared = count_processes(result) if count_processes(result) <= gpus else 1
-    has_encoder = result.stage in (*TRAINED, "saliency")
+    has_encoder = STAGES[result.stage].trains or result.stage == "saliency"
     own = find_estimate("encoders", find_encoder(result.sweep.points[0])) if has_encoder else {}
     memory = (load_estimates()["memory_mb"] + own.get("mb", 0)) * shared + estimate_memory_of_arrays(result)
     expected = estimate_seconds(result, "gpu" if gpus else "cpu")[0] / shared

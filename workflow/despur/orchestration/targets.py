@@ -11,8 +11,8 @@ from despur.orchestration.experiments import load_experiments
 from despur.specs.names import unknown
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
+from despur.specs.stages import FOLDERS
 
-STAGES = ("data", "stage1", "groups", "runs")  # folders of results
 OTHERS = {"--report", "--archive", "--cleanup-metadata"}  # their values look like targets, and may have old names
 
 
@@ -38,7 +38,7 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
             raise SettingError(
                 f"{path.stem} of {paper} has no runs in this configuration: see its datasets, methods and sweep"
             )
-    elif path.parts[:2] in [("results", stage) for stage in STAGES]:
+    elif path.parts[:2] in [("results", stage) for stage in FOLDERS]:
         result = locate_result(path)
         if not (result.datasets if result.stage == "data" else result.runs()) or path == result.folder:
             raise SettingError(f"{path} is a folder: name a file in it, {name_last_file(path)}")
@@ -56,7 +56,7 @@ def name_last_file(path: Path) -> Path:
 def respell(target: str) -> set[str]:
     """A target as paths of results begin: from the project's folder, with the name of a stage."""
     path = PurePath(os.path.relpath(target) if PurePath(target).is_absolute() else target)
-    stages = {str(PurePath("results", stage, *path.parts[2:])) for stage in STAGES}
+    stages = {str(PurePath("results", stage, *path.parts[2:])) for stage in FOLDERS}
     return {str(path), str(PurePath("results", *path.parts[1:])), *stages}
 
 

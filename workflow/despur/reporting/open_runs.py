@@ -18,6 +18,7 @@ from despur.orchestration.experiments import ArtifactRun, find_paper, list_artif
 from despur.orchestration.plan import list_jobs_behind
 from despur.reporting.pages import tally
 from despur.specs.paths import ResultPath, identify_run, locate_result, parse_seeds
+from despur.specs.stages import PARTS
 
 COMPARED = ("percent", "fraction", "pp", "ratio")  # units of the printed numbers that are compared
 
@@ -87,7 +88,7 @@ def is_done(job: ResultPath) -> bool:
     """Whether the result of a job that other jobs read is on this machine, in whichever chunk of seeds."""
     if job.stage == "data":
         return (job.folder / "about.json").exists()
-    if job.stage not in ("stage1", "groups"):
+    if job.stage not in PARTS:
         return False
     done = (locate_result(file).seeds for file in job.folder.parent.glob("s*/about.json"))
     return any({*parse_seeds(job.seeds)} <= {*parse_seeds(seeds)} for seeds in done)

@@ -14,12 +14,12 @@ from despur.specs.names import parse, shorten, show_text, unknown
 from despur.specs.resolution import draw_for_seeds, resolve, resolve_canonical
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec, Sweep
+from despur.specs.stages import FOLDERS, PARTS, STAGES
 
 NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
+BY_SEED = tuple(folder for folder in FOLDERS if folder != "data")  # folders of results of a name and seeds
 MOST_SEEDS = 1000  # of one path; more would fill memory before anything runs
 SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"
-# Of each stage, the folder of the package that holds its components.
-KINDS = {"stage1": "methods", "groups": "inference", "runs": "methods", "evaluate": "methods", "saliency": "methods"}
 
 
 def data_root() -> Path:
@@ -29,7 +29,7 @@ def data_root() -> Path:
 
 @dataclass(frozen=True)
 class ResultPath:
-    """The folder of a result: ``root/stage/dataset[/name/seeds]``."""
+    """The folder of a result: ``root/folder of the stage/dataset[/name/seeds]``."""
 
     root: Path
     stage: str
@@ -39,7 +39,7 @@ class ResultPath:
 
     @property
     def folder(self) -> Path:
-        return self.root.joinpath(*filter(None, (self.stage, self.dataset, self.name, self.seeds)))
+        return self.root.joinpath(*filter(None, (STAGES[self.stage].folder, self.dataset, self.name, self.seeds)))
 
     @property
     def datasets(self) -> Sweep:
@@ -47,12 +47,8 @@ class ResultPath:
 
     @property
     def sweep(self) -> Sweep:
-        return resolve_canonical(
-            KINDS[self.stage],
-            self.name,
-            parse(self.dataset)[0],
-            self.stage if self.stage in ("stage1", "groups") else "",
-        )
+        stage = STAGES[self.stage]
+        return resolve_canonical(stage.components, self.name, parse(self.dataset)[0], stage.part)
 
     @property
     def data(self) -> "ResultPath":
@@ -126,12 +122,12 @@ def identify_run(result: ResultPath, run: Run) -> dict[str, Any]:
 def locate_result(path: str | Path) -> ResultPath:
     """The result path of a result's folder or of any file in it. Raises SettingError for any other path."""
     match = re.fullmatch(
-        rf"(?:(.*)/)?(?:data/({NAME})|(stage1|groups|runs)/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
+        rf"(?:(.*)/)?(?:data/({NAME})|({'|'.join(BY_SEED)})/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
     )
     if not match:
         shown = show_text(str(path))
         raise SettingError(
-            f"{shown}: not results/data/DATASET or results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS, with a "
+            f"{shown}: not results/data/DATASET or results/{{{','.join(BY_SEED)}}}/DATASET/NAME/SEEDS, with a "
             "NAME as in cnc+lambda=0.5 "
             "and SEEDS as in s0 (one) or s0-2 (0 to 2)"
         )
@@ -147,8 +143,8 @@ def split_stage(method: str) -> tuple[str, str]:
     """The stage and the name of a method's specification: ``groups/clusters`` -> ``groups``, ``clusters``; ``cnc`` ->
     ``runs``, ``cnc``."""
     stage, slash, text = method.rpartition("/")
-    if slash and stage not in ("stage1", "groups"):
-        raise unknown(f"stage of {method}:", stage, ("stage1", "groups"))
+    if slash and stage not in PARTS:
+        raise unknown(f"stage of {method}:", stage, PARTS)
     return stage or "runs", text
 
 
@@ -180,9 +176,8 @@ def chunk_seeds(seeds: int | Sequence[str], size: int) -> list[str]:
 
 def chunk_size(result: ResultPath) -> int:
     """How many seeds of a method, stage-1 model or inference are trained in one job. Its encoder declares it."""
-    spec = resolve(
-        KINDS[result.stage], result.name, parse(result.dataset)[0], "" if result.stage == "runs" else result.stage
-    ).points[0]
+    stage = STAGES[result.stage]
+    spec = resolve(stage.components, result.name, parse(result.dataset)[0], stage.part).points[0]
     while "encoder" not in spec.components and spec.components:
         spec = next(iter(spec.components.values()))
     encoder = spec.components.get("encoder")

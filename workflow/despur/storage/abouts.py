@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.paths import ResultPath, Run, locate_result
+from despur.specs.stages import PARTS
 from despur.storage.reading import read_json
 
 OF_MACHINE = (
@@ -42,7 +43,7 @@ def read_upstream(result: ResultPath, run: Run) -> dict[str, About]:
 
 def list_upstream(result: ResultPath, run: Run) -> Iterator[tuple[str, Path, str]]:
     """(stage, folder, key) of each run of an earlier stage that a run reads, or that one of these reads."""
-    for component in ("stage1", "groups"):
+    for component in PARTS:
         for earlier in result.upstream(component) if component in run.spec.components else ():
             for own in earlier.runs():
                 if own.key == run.find_upstream_key(component):

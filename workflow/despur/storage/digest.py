@@ -13,6 +13,7 @@ from despur.specs.declarations import PACKAGE, find_component, list_files, list_
 from despur.specs.extensions import KINDS, list_extensions
 from despur.specs.paths import ResultPath, data_root, parse_seeds
 from despur.specs.spec import Spec
+from despur.specs.stages import PARTS, STAGES, Stage
 from despur.storage import raw_files
 
 # Declarations of the package that are not hashed: they are in the specification anyway, or do not change results.
@@ -28,16 +29,6 @@ RESOLVED = {
     "REVISION",
     "LABELS_WITHHELD",
 }
-ENTRY = {
-    "data": "data.py",
-    "stage1": "stage1.py",
-    "groups": "groups.py",
-    "runs": "stage2.py",
-    "evaluate": "evaluate.py",
-    "saliency": "saliency.py",
-}
-# These stages read what a run wrote and use no code of its components. They are made again after the run.
-READERS = ("evaluate", "saliency")
 
 
 def _imports(tree: ast.AST) -> set[Path]:
@@ -128,10 +119,14 @@ def declarations_digest() -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
-def _components(spec: Spec, without: tuple[str, ...] = ("stage1", "groups")) -> set[Path]:
+def _components(spec: Spec, without: tuple[str, ...] = PARTS) -> set[Path]:
     """Files of a specification and of what it is built from, except what an earlier stage runs."""
     own = {find_component(spec.kind, spec.base_name)}
     return own.union(*(_components(part, without) for key, part in spec.components.items() if key not in without))
+
+
+def _entry(stage: Stage) -> Path:
+    return PACKAGE / f"{stage.program}.py"
 
 
 def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
@@ -156,8 +151,9 @@ def cache_key(result: ResultPath) -> str:
     """The cache key of a result folder: specification, seeds, digests of the code and of raw data, as JSON with sorted
     keys."""
     sweep = result.datasets if result.stage == "data" else result.sweep
-    built = sweep.points if result.stage not in READERS else []
-    files = {PACKAGE / ENTRY[result.stage]}.union(*(_components(point) for point in built))
+    stage = STAGES[result.stage]
+    built = [] if stage.adds_to_runs else sweep.points
+    files = {_entry(stage)}.union(*(_components(point) for point in built))
     if result.stage == "evaluate":
         files |= {*list_measures().values()}
     asked: dict[str, Any] = {
@@ -169,7 +165,7 @@ def cache_key(result: ResultPath) -> str:
     }
     if result.stage == "data" and (raw := _raw(result)):
         asked["raw"] = raw
-    if result.stage in ("stage1", "runs") and os.environ.get("DESPUR_PRECISION") == "bf16":
+    if stage.trains and os.environ.get("DESPUR_PRECISION") == "bf16":
         asked["precision"] = "bf16"
     return json.dumps(asked, sort_keys=True)
 
@@ -185,8 +181,9 @@ def locate_checkpoints(result: ResultPath, precision: str) -> Path:
 def revisions(result: ResultPath) -> dict[str, int]:
     """Every REVISION above 1 in the code behind a result and behind the stages that it reads: ``{"methods/cnc":
     2}``."""
-    stages = [result.stage] if result.stage in READERS else {"data", "stage1", "groups", result.stage}
-    points = [] if result.stage in READERS else [*result.datasets.points, *(result.sweep.points if result.name else [])]
-    files = {PACKAGE / ENTRY[stage] for stage in stages}.union(*(_components(point, without=()) for point in points))
+    adds_to_runs = STAGES[result.stage].adds_to_runs
+    stages = {result.stage} if adds_to_runs else {"data", *PARTS, result.stage}
+    points = [] if adds_to_runs else [*result.datasets.points, *(result.sweep.points if result.name else [])]
+    files = {_entry(STAGES[stage]) for stage in stages}.union(*(_components(point, without=()) for point in points))
     found = {_name(file).partition("/")[2].removesuffix(".py"): revision(file) for file in _closure(files)}
     return {name: number for name, number in sorted(found.items()) if number > 1}

@@ -12,7 +12,9 @@ import signal
 import sys
 from itertools import pairwise
 
-MODULES = ("despur", *(f"despur.{name}" for name in ("data", "stage1", "groups", "stage2", "evaluate", "saliency")))
+from despur.specs.stages import TABLE
+
+MODULES = ("despur", *(f"despur.{stage.program}" for stage in TABLE))
 
 THREADS = (  # what Snakemake sets for its jobs
     *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"),

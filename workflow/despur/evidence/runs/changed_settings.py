@@ -4,10 +4,11 @@ from functools import cache
 
 from despur.orchestration.experiments import ArtifactRun, list_specifications, load_experiments
 from despur.specs.names import parse
-from despur.specs.paths import KINDS, locate_result
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 from despur.specs.spec import Spec
+from despur.specs.stages import STAGES
 
 
 def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
@@ -104,7 +105,7 @@ def list_stated(artifact_run: ArtifactRun) -> list[str]:
 @cache
 def _points(stage: str, text: str, data: str) -> list[dict[str, str]]:
     """Every setting of each point of a method on a data set."""
-    points = resolve(KINDS[stage], text, data, "" if stage == "runs" else stage).points
+    points = resolve(STAGES[stage].components, text, data, STAGES[stage].part).points
     return [{"method": point.base_name, **list_values(point)} for point in points]
 
 

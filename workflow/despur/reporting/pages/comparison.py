@@ -35,6 +35,7 @@ from despur.orchestration.matrix import list_papers
 from despur.reporting.pages.matrix_figure import draw_matrix
 from despur.reporting.pages.ranking import find_ranks, is_at_chance, summarize
 from despur.specs.paths import locate_result
+from despur.specs.stages import PARTS
 from despur.storage.store import Array, InputError, write_csv
 
 COLUMNS = [
@@ -88,7 +89,7 @@ def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
     upstream = load_upstream([artifact_run])
     for key, about in load_abouts([artifact_run]).items():
         run, abouts = find_run(key), [about, *upstream[key].values()]
-        if len(abouts) <= len(run.spec.components.keys() & {"stage1", "groups"}):
+        if len(abouts) <= len(run.spec.components.keys() & set(PARTS)):
             continue
         own = {
             "paper_method": artifact_run.paper_method,

@@ -16,17 +16,13 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration import artifact_files, experiments, matrix
+from despur.specs.stages import TABLE
 from despur.storage.reading import read_json
 
 RECORDS = Path(".snakemake/metadata")
-STAGES = {
-    "build_data": "data",
-    "train_stage1": "stage 1",
-    "infer_groups": "groups",
-    "train_stage2": "stage 2",
-    "evaluate": "evaluate",
-    "saliency": "saliency",
-}
+TITLES = {stage.rule: stage.title for stage in TABLE}
+REST = "tables and figures"
+HEAVY = {stage.title for stage in TABLE if stage.trains or stage.name == "groups"}  # about.json has their own seconds
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class Job:
 
     @property
     def stage(self) -> str:
-        return STAGES.get(self.rule, "tables and figures")
+        return TITLES.get(self.rule, REST)
 
 
 class Jobs:
@@ -117,18 +113,13 @@ def sum_by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
     mine: dict[str, list[Job]] = {}
     for job in jobs:
         mine.setdefault(job.stage, []).append(job)
-    return [
-        {"name": stage, **sum_jobs(mine[stage])}
-        for stage in sorted(mine, key=[*STAGES.values(), "tables and figures"].index)
-    ]
+    return [{"name": stage, **sum_jobs(mine[stage])} for stage in sorted(mine, key=[*TITLES.values(), REST].index)]
 
 
 def sum_jobs(jobs: Collection[Job]) -> dict[str, Any]:
     """Jobs, seconds of wall time, jobs taken from the cache; of what trains and infers: own seconds, largest memory
     (MB), devices."""
-    known = [
-        found for job in jobs if job.stage in ("stage 1", "groups", "stage 2") and (found := read_about(job.folder))
-    ]
+    known = [found for job in jobs if job.stage in HEAVY and (found := read_about(job.folder))]
     return {
         "jobs": len(jobs),
         "seconds": sum(job.seconds for job in jobs),
