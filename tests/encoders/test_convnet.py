@@ -40,6 +40,15 @@ def test_dropout_takes_whole_channels_or_single_units(dropped, whole):
     assert bool((kept == kept[:, :, :1, :1]).all()) is whole and 0.3 < kept.float().mean() < 0.7
 
 
+def test_the_mean_over_positions_forgets_where_a_block_answers():
+    """Pooled, the linear layer has one weight a channel: it cannot tell a map from the same map turned over."""
+    flat, pooled = (convnet(width=4, pooling=pooling).layers[12:] for pooling in ("none", "mean"))
+    maps = torch.rand(2, 16, 4, 4)
+    torch.testing.assert_close(pooled(maps), pooled(maps.flip(2)))
+    torch.testing.assert_close(pooled(maps), pooled[-1](maps.mean(dim=(2, 3))))
+    assert not torch.allclose(flat(maps), flat(maps.flip(2)))
+
+
 def test_dropout_and_batch_statistics_are_for_training_only():
     encoder, images = convnet(dropout=0.5), torch.rand(4, 3, 28, 28)
     assert not torch.equal(encoder(images), encoder(images))

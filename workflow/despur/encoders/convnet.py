@@ -19,6 +19,12 @@ SETTINGS = {
         "channels",
         "units",
     ),
+    "pooling": choice(
+        "none",
+        "not stated: the linear layer reads every position of the last block; or the mean over positions",
+        "none",
+        "mean",
+    ),
     "dim": int_(16, "Sec. 3, App. D: representations", at_least=1),
 }
 
@@ -39,6 +45,8 @@ class ConvNet(nn.Module):
             # The paper states no pooling, so the convolutions have a stride of 2. Batch norm makes a bias useless.
             convolution = nn.Conv2d(inputs, outputs, kernel, stride=2, padding=kernel // 2, bias=False)
             layers += [convolution, nn.BatchNorm2d(outputs), dropout(settings["dropout"]), nn.ReLU()]
+        if settings["pooling"] == "mean":
+            layers, sides = [*layers, nn.AdaptiveAvgPool2d(1)], [1, 1]
         self.layers = nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels[-1] * sides[0] * sides[1], self.dim))
 
     def forward(self, images: Tensor) -> Tensor:
