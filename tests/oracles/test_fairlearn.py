@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from despur.metrics.fairness import largest, tpr_gap, tpr_gaps
+from despur.metrics.fairness import (
+    demographic_parity_difference,
+    equalized_odds_difference,
+    largest,
+    tpr_gap,
+    tpr_gaps,
+)
 from despur.metrics.groups import group_accuracies, worst_group_accuracy
 
 metrics = pytest.importorskip("fairlearn.metrics", reason="fairlearn is not installed (make test-oracles)")
@@ -37,6 +43,16 @@ def test_gap_of_two_classes_is_made_of_the_differences_of_equalized_odds(values)
     rates = [metrics.true_positive_rate_difference(**of), metrics.false_positive_rate_difference(**of)]
     assert tpr_gap(predicted, y, a) == pytest.approx(np.sqrt(np.square(rates).mean()))
     assert metrics.equalized_odds_difference(**of) == pytest.approx(largest(tpr_gaps(predicted, y, a)))
+
+
+@pytest.mark.parametrize("values", [2, 3])
+def test_differences_of_two_classes(values):
+    y, predicted, a = predictions(2, values)
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
+    of = {"y_true": y, "y_pred": predicted, "sensitive_features": a, "sample_weight": weights}
+    parity, odds = metrics.demographic_parity_difference(**of), metrics.equalized_odds_difference(**of)
+    assert demographic_parity_difference(predicted, a, 2, weights) == pytest.approx(parity)
+    assert equalized_odds_difference(predicted, y, a, 2, weights) == pytest.approx(odds)
 
 
 def test_gap_of_many_classes_is_the_root_mean_square_of_equal_opportunity_differences():

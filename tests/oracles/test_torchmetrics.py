@@ -1,4 +1,4 @@
-"""Accuracies and mutual information are torchmetrics'."""
+"""Accuracies, mutual information and calibration error are torchmetrics'."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import torch
 
 from despur.metrics.groups import group_accuracies, weighted_average
 from despur.metrics.information import mutual_information
+from despur.metrics.probabilities import BINS, calibration_error
 
 metrics = pytest.importorskip("torchmetrics.functional", reason="torchmetrics is not installed (make test-oracles)")
 
@@ -34,3 +35,12 @@ def test_mutual_information_of_clusters_far_apart_is_that_of_their_numbers():
     y, cluster = predictions()
     expected = mutual_info_score(torch.from_numpy(cluster), torch.from_numpy(y)).item()
     assert mutual_information(100 * np.eye(4)[cluster], y) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_calibration_error(classes):
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet(np.ones(classes), 300), rng.integers(0, classes, 300)
+    given = {"num_classes": classes, "n_bins": BINS, "norm": "l1"}
+    expected = metrics.calibration_error(torch.from_numpy(p), torch.from_numpy(y), "multiclass", **given).item()
+    assert calibration_error(p, y) == pytest.approx(expected, rel=1e-5)

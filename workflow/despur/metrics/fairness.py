@@ -4,7 +4,7 @@ al. 2021, Sec. 4)."""
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from despur.metrics.groups import group_accuracies, mean
+from despur.metrics.groups import group_accuracies, mean, one_hot
 from despur.numerics.linear import support_vectors
 from despur.storage.store import Array
 
@@ -41,6 +41,35 @@ def root_mean_square(gaps: Array) -> Array:
 def largest(gaps: Array) -> Array:
     """Over the classes of gaps (K,...): (...); NaN without a class."""
     return np.max(gaps, axis=0) if len(gaps) else np.full(gaps.shape[1:], np.nan)
+
+
+def demographic_parity_difference(predicted: Array, a: Array, classes: int, weights: Array | None = None) -> Array:
+    """The largest difference between attribute values in how often a class is predicted, (...): of all classes, the
+    largest. NaN for one attribute value.
+
+    ``predicted``, ``a`` (N,); ``weights`` (...,N): how often each sample counts, by default once."""
+    weights, values = np.ones(len(a)) if weights is None else weights, np.unique(a)
+    if len(values) < 2:
+        return np.full(weights.shape[:-1], np.nan)
+    rates = []
+    for value in values:
+        inside = weights[..., a == value]
+        counts, total = inside @ one_hot(predicted[a == value], classes), inside.sum(axis=-1)[..., None]
+        rates.append(np.where(total > 0, counts / np.maximum(total, 1e-12), np.nan))
+    return np.fmax.reduce(spread(np.stack(rates, axis=-1)), axis=-1)
+
+
+def equalized_odds_difference(
+    predicted: Array, y: Array, a: Array, classes: int, weights: Array | None = None
+) -> Array:
+    """The largest :func:`demographic_parity_difference` within a class, (...). Of two classes, the larger one of the
+    differences in true and in false positive rate. ``y`` (N,)."""
+    weights = np.ones(len(a)) if weights is None else weights
+    within = [
+        demographic_parity_difference(predicted[y == label], a[y == label], classes, weights[..., y == label])
+        for label in np.unique(y)
+    ]
+    return np.fmax.reduce(within)
 
 
 def leakage(

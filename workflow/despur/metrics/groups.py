@@ -4,6 +4,7 @@
 dimensions."""
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from despur.storage.store import Array
 
@@ -14,6 +15,11 @@ def mean(values: Array, weights: Array | None = None) -> Array:
     total = weights.sum(axis=-1)
     total = total[..., None] if values.ndim > 1 else total
     return np.where(total > 0, weights @ values / np.maximum(total, 1e-12), np.nan)
+
+
+def one_hot(values: Array, count: int) -> csr_array:
+    """Values (N,) below ``count`` as rows of a unit matrix, sparse (N,count)."""
+    return csr_array((np.ones(len(values)), values, np.arange(len(values) + 1)), shape=(len(values), count))
 
 
 def group_accuracies(correct: Array, groups: Array, weights: Array | None = None) -> Array:
