@@ -1,5 +1,6 @@
 """Your own data, in one file: what is read, refused or warned of."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -237,7 +238,7 @@ def test_check_says_how_many_attributes_are_missing_and_which_methods_need_them(
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(folder.parent))
     np.savez(folder / "task.npz", **half_known(["", "blue", "red"]))
     (row,) = (line for line in check("bring_your_own") if isinstance(line, Row))
-    gap = row.values["gaps"][-1]
+    (gap,) = (gap for gap in row.values["gaps"] if "attribute of" in gap)
     assert "the attribute of 6 of 12 training samples is missing: all methods run except " in gap
     needing = gap.partition("except ")[2].partition(", which")[0].split(", ")
     assert {"gdro", "dfr", "con"} <= set(needing) and not {"erm", "jtt", "cnc"} & set(needing)
@@ -288,3 +289,14 @@ def test_attributes_that_are_missing_count_nowhere():
     expected = groups.compare_with_truth(inferred[~lacking], whole.y[:60][~lacking], whole.a[:60][~lacking])
     assert agreement["best_match"] == expected["best_match"]
     assert np.isnan(groups.compare_with_truth(inferred, whole.y[:60], np.full(60, -1))["best_match"])
+
+
+def test_check_says_which_methods_lack_class_embeddings(folder, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(folder.parent))
+    np.savez(folder / "task.npz", **own())
+    (line,) = (line for line in check("bring_your_own") if "class_embeddings" in line)
+    assert {"zero_shot", "adapter"} <= set(
+        re.search("which (.*) need", line)[1].split(", ")
+    ) and "classes=means" in line
+    np.savez(folder / "task.npz", **own(class_embeddings=np.ones((2, 3))))
+    assert not [line for line in check("bring_your_own") if "class_embeddings" in line]

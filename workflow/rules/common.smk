@@ -15,6 +15,7 @@ from despur.specs.settings import SettingError
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 from despur.storage.digest import cache_key, script_digest
+from despur.storage.reading import InputError
 
 
 def refuse(error):
@@ -85,9 +86,29 @@ def job_cache_key(stage):
     return for_job(stage, cache_key)
 
 
+MISSING_WEIGHTS = set()  # lines that were said
+
+
 def data_files(stage):
-    """The data files that a job reads."""
-    return for_job(stage, jobs.list_data_files)
+    """The data files that a job reads. Before they are made, weights that the job will lack are named."""
+
+    def call(result):
+        if workflow.is_main_process:
+            name_missing_weights(result)
+        return jobs.list_data_files(result)
+
+    return for_job(stage, call)
+
+
+def name_missing_weights(result):
+    """Say once which weights are downloaded later; stop where nothing can bring them."""
+    try:
+        lines = [line for line in jobs.list_missing_weights(result) if line not in MISSING_WEIGHTS]
+    except InputError as error:
+        refuse(error)
+    for line in lines:
+        logger.warning(line)
+    MISSING_WEIGHTS.update(lines)
 
 
 def upstream_files(stage, component, file):

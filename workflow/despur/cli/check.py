@@ -2,7 +2,7 @@
 nothing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
@@ -14,8 +14,10 @@ from despur.specs.declarations import PACKAGE, find_component, read_docstring
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
-from despur.storage import raw_files
+from despur.specs.spec import Spec
+from despur.storage import raw_files, weight_files
 from despur.storage.dataset_checks import build_dataset
+from despur.storage.pretrained import weights_root
 from despur.storage.store import InputError
 
 LICENCE = r"""licence"?[=:] ?"([^"]+)"""
@@ -79,18 +81,37 @@ def list_needed_data(configfile: Path) -> list[NeededData]:
     return [found[key] for key in sorted(found)]
 
 
+def list_needed_points(configfile: Path) -> list[Spec]:
+    """The stage-1 models and methods that a configuration trains."""
+    jobs = set().union(*plan.list_jobs(configuration.load_configuration(configfile)).values())
+    return [point for job in jobs if job.stage in ("stage1", "runs") for point in job.sweep.points]
+
+
+def describe_weights(points: Iterable[Spec]) -> Iterator[Row]:
+    """A line for each encoder that starts from weights: ``present``, ``download`` (it comes by itself) or
+    ``missing``."""
+    encoders = {encoder.name: encoder for encoder in weight_files.list_encoders(points, without=())}
+    for name in sorted(encoders):
+        missing = weight_files.list_missing(encoders[name])
+        comes = raw_files.is_downloaded(encoders[name].base_name, "encoders")
+        state = ("download" if comes else "missing") if missing else "present"
+        line = f"{state:<10}weights of {name}{': ' * bool(missing)}{', '.join(missing)}"
+        yield Row(line, "encoders", name=name, state=state, missing=missing)
+
+
 def check_configured(configfile: Path) -> Iterator[str]:
     """Of each data set that a configuration needs: whether its raw files are there; none is read. Raises SettingError
     if some are not."""
     root = data_root()
     yield (
         f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: despur check NAME does. "
-        "Pretrained weights: docs/raw_data.md.\n"
+        f"Pretrained weights: under {weights_root().resolve()} (DESPUR_WEIGHTS_ROOT).\n"
     )
     needed = list_needed_data(configfile)
     for data in needed:
         state = data.describe_state(root)
         yield Row(data.describe(root), "datasets", name=data.name, state=state, missing=data.list_missing(root))
+    yield from describe_weights(list_needed_points(configfile))
     missing = [data.name for data in needed if data.describe_state(root) == "missing"]
     if missing:
         raise SettingError(
@@ -111,7 +132,8 @@ def check_dataset(name: str) -> Iterator[str]:
             source = find_statement(sweep.base_name, SOURCE)
             raise InputError(f"{point.name}: {'; '.join(other)}. Parts are missing, or it is another version: {source}")
         data_checks.read_inputs(dataset)
-        missing = data_checks.list_missing_attributes(dataset, sweep.base_name)
+        lists = (data_checks.list_missing_attributes, data_checks.list_missing_class_embeddings)
+        missing = [line for list_missing in lists for line in list_missing(dataset, sweep.base_name)]
         gaps = [*data_checks.list_gaps(dataset), *missing]
         samples = {split: len(dataset.rows(split)) for split in dataset.splits}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
@@ -120,6 +142,7 @@ def check_dataset(name: str) -> Iterator[str]:
         yield Row(text, "datasets", name=point.name, state="right", samples=samples, groups=groups, gaps=gaps)
         yield from data_checks.list_group_sizes(groups) if len(dataset.about["attributes"]) > 1 else ()
         yield from (f"  but {gap}" for gap in gaps)
+    yield from describe_weights(data_checks.list_methods(sweep.base_name))
 
 
 def find_statement(dataset: str, pattern: str) -> str:

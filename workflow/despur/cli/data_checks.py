@@ -85,12 +85,31 @@ def list_missing_attributes(dataset: Dataset, name: str) -> Iterator[str]:
     without settings."""
     rows = dataset.rows("train")
     if missing := len(rows) - len(dataset.rows_with_attribute("train")):
-        points = {method: resolve("methods", method, name).points[0] for method in list_components("methods")}
-        needing = ", ".join(method for method, point in points.items() if point.reads_true_attribute)
+        needing = ", ".join(point.base_name for point in list_methods(name) if point.reads_true_attribute)
         yield (
             f"the attribute of {missing:,} of {len(rows):,} training samples is missing: all methods run except "
             f"{needing}, which need it unless their groups are inferred (+groups=clusters, predictions or ssa)"
         )
+
+
+def list_methods(name: str) -> list[Spec]:
+    """Every method with what it takes by default on a data set, named without settings."""
+    return [resolve("methods", method, name).points[0] for method in list_components("methods")]
+
+
+def list_missing_class_embeddings(dataset: Dataset, name: str) -> Iterator[str]:
+    """Which methods lack an embedding of each class. ``name``: of the data set, without settings."""
+    needing = [point.base_name for point in list_methods(name) if reads_class_embeddings(point)]
+    if needing and dataset.class_embeddings is None and len(dataset.inputs.shape) == 2:
+        yield (
+            f"no class_embeddings, which {', '.join(needing)} need: bring them, or take the means of each class's "
+            "samples (+stage1.classes=means, zero_shot+classes=means)"
+        )
+
+
+def reads_class_embeddings(point: Spec) -> bool:
+    """Whether a method, or the stage 1 that it reads, takes the class embeddings that a data set gives."""
+    return point.settings.get("classes") == "given" or any(map(reads_class_embeddings, point.components.values()))
 
 
 def name_values(names: Sequence[Any], values: Array) -> str:

@@ -23,6 +23,8 @@ DOWNLOADS = tuple(
     }
     for name in ("vocab.txt", "model.safetensors")
 )
+WEIGHTS_WITH = {"weights=pretrained": ("bert-base-uncased/pytorch_model.bin | bert-base-uncased/model.safetensors",)}
+DOWNLOADED = True
 PADDING = 0
 
 

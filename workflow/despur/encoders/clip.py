@@ -45,6 +45,18 @@ DOWNLOADS = tuple(  # addresses hold the checksums
         ("ViT-L-14", "b8cca3fd41ae0c99ba7e8951adf17d267cdb84cd88be6f7c2e0eca1737a03836"),
     )
 )
+WEIGHTS_WITH = {
+    "checkpoint=random": (),
+    "checkpoint=cloob": ("clip/cloob_*_yfcc_epoch_28.pt",),
+    "checkpoint=openai": (
+        "clip/{model}.pt | clip/{model}px.pt | clip/{model}-{checkpoint}/open_clip_pytorch_model.bin | "
+        "clip/{model}-{checkpoint}/open_clip_model.safetensors",
+    ),
+    "checkpoint=*": (
+        "clip/{model}-{checkpoint}/open_clip_pytorch_model.bin | clip/{model}-{checkpoint}/open_clip_model.safetensors",
+    ),
+}
+DOWNLOADED = True
 CLOOB = "https://ml.jku.at/research/CLOOB/downloads/checkpoints/"
 PIXELS = {"mean": open_clip.OPENAI_DATASET_MEAN, "std": open_clip.OPENAI_DATASET_STD}
 

@@ -32,6 +32,8 @@ SETTINGS = {
     ),
 }
 
+WEIGHTS = ("{model}/config.json", "{model}/pytorch_model.bin | {model}/model.safetensors")
+DOWNLOADED = True
 REPOSITORIES = {
     "gpt-neo-125M": "EleutherAI/gpt-neo-125m",
     "gpt-neo-1.3B": "EleutherAI/gpt-neo-1.3B",

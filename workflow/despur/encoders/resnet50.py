@@ -27,6 +27,8 @@ DOWNLOADS = (
         "read_in": "code of others on GitHub; the name holds the first digits of the checksum",
     },
 )
+WEIGHTS_WITH = {"weights=imagenet": ("resnet50-19c8e357.pth | resnet50-0676ba61.pth",)}
+DOWNLOADED = True
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's channels, in [0, 1]
 
 

@@ -24,6 +24,8 @@ SETTINGS = {
     "pooling": choice("mean", "of all-MiniLM-L6-v2; cls: the vector of the first token", "mean", "cls"),
 }
 
+WEIGHTS = ("{model}/config.json", "{model}/vocab.txt", "{model}/model.safetensors")
+DOWNLOADED = True
 PADDING = 0
 
 

@@ -2,14 +2,16 @@
 of Snakemake."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from despur.orchestration import artifact_files, experiments, matrix
 from despur.specs.paths import ResultPath
 from despur.specs.stages import PARTS, STAGES
+from despur.storage import raw_files, weight_files
 from despur.storage.digest import declarations_digest, script_digest
+from despur.storage.reading import InputError
 
 
 def find_result(stage: str, wildcards: Mapping[str, str]) -> ResultPath:
@@ -24,6 +26,20 @@ def find_result(stage: str, wildcards: Mapping[str, str]) -> ResultPath:
 def list_data_files(result: ResultPath) -> list[Path]:
     """The files of the data set that a job reads: all but about.json, which also says how they were made."""
     return [result.data.folder / file for kind, file in STAGES["data"].files.items() if kind != "about"]
+
+
+def list_missing_weights(result: ResultPath) -> Iterator[str]:
+    """What is said, before anything is made, of weights that are not there and that the job of a result downloads.
+    Raises InputError for others. Nothing is missing where the result is there."""
+    if not STAGES[result.stage].trains or (result.folder / "about.json").exists():
+        return
+    for encoder in weight_files.list_encoders(result.sweep.points):
+        for file in weight_files.list_missing(encoder):
+            told = f"{file} is not there, from which the encoder {encoder.base_name} starts"
+            remedy = "or set DESPUR_WEIGHTS_ROOT to the folder that holds it"
+            if not raw_files.is_downloaded(encoder.base_name, "encoders"):
+                raise InputError(f"{told} ({result.folder}): put it there, {remedy}")
+            yield f"{told}: the job that needs it downloads it. Without a network, put it there, {remedy}"
 
 
 def list_upstream_files(result: ResultPath, component: str, file: str) -> list[Path]:

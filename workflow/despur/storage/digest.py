@@ -11,10 +11,10 @@ from typing import Any
 
 from despur.specs.declarations import PACKAGE, find_component, list_files, list_measures, revision
 from despur.specs.extensions import KINDS, list_extensions
-from despur.specs.paths import ResultPath, data_root, parse_seeds
+from despur.specs.paths import ResultPath, parse_seeds
 from despur.specs.spec import Spec
 from despur.specs.stages import PARTS, STAGES, Stage
-from despur.storage import raw_files
+from despur.storage.made_from import identify_raw, identify_weights
 
 # Declarations of the package that are not hashed: they are in the specification anyway, or do not change results.
 RESOLVED = {
@@ -23,6 +23,8 @@ RESOLVED = {
     "SEED_CHUNK",
     "RAW",
     "RAW_WITH",
+    "WEIGHTS",
+    "WEIGHTS_WITH",
     "DOWNLOADED",
     "DOWNLOADS",
     "BY_HAND",
@@ -129,23 +131,6 @@ def _entry(stage: Stage) -> Path:
     return PACKAGE / f"{stage.program}.py"
 
 
-def _raw(result: ResultPath) -> dict[str, dict[str, str]]:
-    """What identifies the raw files of each point of a data set. A file that it was made from, and that was deleted
-    since, counts as it was."""
-    about, root = result.folder / "about.json", data_root()
-    try:
-        made = json.loads(about.read_text()) if about.exists() else {}
-    except ValueError:  # broken: what reads the data set says so, and how it is made again
-        made = {}
-    found = {}
-    for point in result.datasets.points:
-        gone = {
-            file: known for file, known in made.get(point.name, {}).get("raw", {}).items() if not (root / file).exists()
-        }
-        found[point.name] = gone | raw_files.identify_files(point, root)
-    return {name: files for name, files in found.items() if files}
-
-
 @cache
 def cache_key(result: ResultPath) -> str:
     """The cache key of a result folder: specification, seeds, digests of the code and of raw data, as JSON with sorted
@@ -163,8 +148,10 @@ def cache_key(result: ResultPath) -> str:
         "seeds": parse_seeds(result.seeds) if result.seeds else [],
         "code": code_digest(*sorted(files)),
     }
-    if result.stage == "data" and (raw := _raw(result)):
+    if result.stage == "data" and (raw := identify_raw(result)):
         asked["raw"] = raw
+    if stage.trains and (weights := identify_weights(result, sweep.points)):
+        asked["weights"] = weights
     if stage.trains and os.environ.get("DESPUR_PRECISION") == "bf16":
         asked["precision"] = "bf16"
     return json.dumps(asked, sort_keys=True)

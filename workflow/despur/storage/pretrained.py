@@ -1,11 +1,13 @@
 """Pretrained weights: where they lie (a fact of the machine, DESPUR_WEIGHTS_ROOT), from where they come, what to do if
 they do not."""
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from despur.storage.store import InputError
+from despur.storage.raw_files import sha256
+from despur.storage.reading import InputError
 
 HUB = "https://huggingface.co/"
 BERT = f"{HUB}google-bert/bert-base-uncased/resolve/main/"
@@ -32,7 +34,13 @@ def fetch(names: Sequence[str], url: str) -> Path:
             raise InputError(
                 f"{path} is not there and could not be downloaded ({error}). {remedy(path, url)}"
             ) from error
+        note_file(path).write_text(json.dumps({"downloaded": sha256(path)}))
     return path
+
+
+def note_file(file: Path) -> Path:
+    """Where the checksum of a file of weights is kept (despur/storage/weight_files.py)."""
+    return file.with_name(f".{file.name}.json")
 
 
 def remedy(path: Path, url: str) -> str:

@@ -2,12 +2,14 @@
 
 What a data set's file declares of them: ``RAW``, patterns below DESPUR_DATA_ROOT, each of which something must match
 ("a | b": the first that does; "a" is what is said to be missing), filled in with its settings ("{name}.npz");
-``RAW_WITH``, more of them where a setting has a value; ``DOWNLOADED``, where they come by themselves. ``python -m
+``RAW_WITH``, more of them where a setting has a value (``train=foreground``; of several for a setting the first that
+fits); ``DOWNLOADED``, where they come by themselves. ``python -m
 despur check --configfile FILE`` looks for them, and a data set is made anew when one of them changes. A pattern that
 ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for."""
 
 import hashlib
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -15,17 +17,19 @@ from despur.specs.declarations import read_declarations
 from despur.specs.settings import spell
 from despur.specs.spec import Spec
 
+DECLARED = {"datasets": "RAW", "encoders": "WEIGHTS"}
 FOLDERS = "/*", "/n*"  # ends of patterns that stand for many files
 LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
 
 
 def list_patterns(point: Spec) -> tuple[str, ...]:
-    """The patterns of all raw files that a data set needs."""
-    stated = read_declarations("datasets", point.base_name)
-    more = (stated.get("RAW_WITH", {}).get(f"{key}={spell(value)}", ()) for key, value in point.settings.items())
-    return tuple(
-        pattern.format(**point.settings) for patterns in (stated.get("RAW", ()), *more) for pattern in patterns
+    """The patterns of all raw files that a data set needs, or of all weights that an encoder needs."""
+    stated, name = read_declarations(point.kind, point.base_name), DECLARED[point.kind]
+    more = (
+        next((files for key, files in stated.get(f"{name}_WITH", {}).items() if fnmatchcase(chosen, key)), ())
+        for chosen in (f"{key}={spell(value)}" for key, value in point.settings.items())
     )
+    return tuple(pattern.format(**point.settings) for patterns in (stated.get(name, ()), *more) for pattern in patterns)
 
 
 def is_bundled(points: Iterable[Spec]) -> bool:
@@ -33,9 +37,9 @@ def is_bundled(points: Iterable[Spec]) -> bool:
     return not any(list_patterns(point.source or point) for point in points)
 
 
-def is_downloaded(dataset: str) -> bool:
-    """Whether a data set's files come by themselves."""
-    return read_declarations("datasets", dataset).get("DOWNLOADED", False)
+def is_downloaded(name: str, kind: str = "datasets") -> bool:
+    """Whether the files of a data set or encoder come by themselves."""
+    return read_declarations(kind, name).get("DOWNLOADED", False)
 
 
 def find_files(pattern: str, root: Path) -> list[Path]:

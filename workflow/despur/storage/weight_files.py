@@ -1,0 +1,74 @@
+"""Weights of encoders: which files an encoder declares, which of them are missing, and what tells one version of them
+from another. No torch here.
+
+What an encoder's file declares: ``WEIGHTS``, patterns below DESPUR_WEIGHTS_ROOT, in the form of those of raw files;
+``WEIGHTS_WITH``, more of them by the value of a setting (``weights=pretrained``; ``checkpoint=*`` stands for all values
+that are not named before); ``DOWNLOADED``, where missing ones come by themselves. What was made with a file is made
+anew when its contents change."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from despur.specs.declarations import read_declarations
+from despur.specs.spec import Spec
+from despur.specs.stages import PARTS
+from despur.storage import raw_files
+from despur.storage.pretrained import note_file, weights_root
+from despur.storage.reading import InputError
+
+
+def list_encoders(points: Iterable[Spec], without: tuple[str, ...] = PARTS) -> Iterator[Spec]:
+    """The encoders of specifications that declare weights; those of an earlier stage only where it is not left out."""
+    for point in points:
+        if point.kind == "encoders" and raw_files.list_patterns(point):
+            yield point
+        yield from list_encoders((part for key, part in point.components.items() if key not in without), without)
+
+
+def list_missing(encoder: Spec) -> list[str]:
+    """The weights that an encoder lacks, as paths: of alternatives, the last, which is the one that is downloaded."""
+    patterns = raw_files.list_patterns(encoder)
+    missing = [each for each in patterns if not raw_files.find_files(each, weights_root())]
+    return [str(weights_root() / each.split("|")[-1].strip()) for each in missing]
+
+
+def identify_weights(encoders: Iterable[Spec]) -> dict[str, str]:
+    """The checksum of each file of weights that is there, by its path below the folder of weights. Left out: files that
+    are as they were downloaded or published, so that nothing changes when a missing one comes."""
+    found = {}
+    for encoder in encoders:
+        stated = read_declarations("encoders", encoder.base_name).get("DOWNLOADS", ())
+        published = {each.get("checksum", "").removeprefix("sha256:") for each in stated}
+        for file in raw_files.list_files(raw_files.list_patterns(encoder), weights_root()):
+            note = read_note(file)
+            if note["sha256"] not in published | {note.get("downloaded")}:
+                found[str(file.relative_to(weights_root()))] = note["sha256"]
+    return found
+
+
+def read_note(file: Path) -> dict[str, Any]:
+    """What is known of a file: its checksum ``sha256``, and the one that it had when it was ``downloaded``. The file is
+    read only where its size, time or place on the disk are others than when it was last read; the note beside it says
+    so."""
+    place, known = note_file(file), file.stat()
+    try:
+        note = json.loads(place.read_text()) if place.exists() else {}
+    except ValueError:
+        note = {}
+    state = [known.st_size, known.st_mtime_ns, known.st_ino]
+    if note.get("state") != state:
+        note |= {"state": state, "sha256": raw_files.sha256(file)}
+        write_note(place, note)
+    return note
+
+
+def write_note(place: Path, note: dict[str, Any]) -> None:
+    """Keep a note; where its folder cannot be written, the file is read again the next time."""
+    from despur.storage.store import write_json
+
+    try:
+        write_json(place, note)
+    except (InputError, OSError):
+        return
