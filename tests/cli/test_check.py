@@ -42,8 +42,9 @@ def test_a_whole_copy_is_right(few_birds, tmp_path, monkeypatch):
     write_birds(tmp_path, few_birds)
     monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path))
     lines = [*check.check_dataset("waterbirds+size=32")]
-    line, weights = (line for line in lines if isinstance(line, Row) and line.table in ("datasets", "encoders"))
-    assert weights.startswith("download  weights of resnet50: ") and weights.values["state"] == "download"
+    (line,) = (line for line in lines if isinstance(line, Row) and line.table == "datasets")
+    weights = {line.values["name"]: line.values["state"] for line in lines if getattr(line, "table", "") == "encoders"}
+    assert weights["resnet50"] == weights["clip"] == "download"
     assert "right; 10 train, 4 val, 6 test" in line
     assert line.values["samples"] == {"train": 10, "val": 4, "test": 6} and line.values["gaps"] == []
 
