@@ -444,6 +444,6 @@ def test_a_record_gives_the_tables_that_its_folder_has(finished, tmp_path, path)
         own = run_files.rows_of(resamples, run).set_index(recorded_rows.COLUMNS).sort_index()[found.columns]
         kept = found.index[found.index.isin(own.index)]
         assert len(kept) == len(found) > 3
-        np.testing.assert_allclose(found.loc[kept], own.loc[kept], rtol=2e-3, atol=1e-6)
+        np.testing.assert_allclose(found.loc[kept], own.loc[kept], rtol=2e-3, atol=1e-5)
         first = next(key for key in kept if key[2] in ("average_accuracy", "probe_accuracy"))
         np.testing.assert_array_equal(found.loc[first], own.loc[first])
