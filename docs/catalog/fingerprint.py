@@ -1,0 +1,108 @@
+"""The page about the grids of domain_temperature that fall to chance: what is printed, and what was tried."""
+
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from catalog.markdown import code, escape, page, table
+from despur.evidence.numbers.printed import parse_settings
+from despur.orchestration.experiments import find_paper
+from despur.reporting.pages.summary import REFERENCE
+
+TRIALS = REFERENCE / "fingerprint" / "trials.csv"
+GRIDS = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}  # validation, Test-OOD, Test-ID
+IMAGES = {"validation": 1154, "Test-OOD": 2310, "Test-ID": 1154}  # App. E
+SEEDS = 5  # of each printed mean
+THREES, FIVES = 6131, 5421  # in MNIST's training set
+CHANCE = 0.55  # a Test-ID below is called chance
+
+INTRODUCTION = (
+    "After this page you know where the accuracies that Lewis et al. 2023 print for each temperature (Tables 3 to 8) "
+    "fall to chance, what a model that falls must be like, and which of the choices that the paper leaves open were "
+    "tried to make ours fall there, too."
+)
+SPREADS = (
+    "Test-ID varies from cell to cell as guesses for each image do: the probe's answers follow something that the "
+    "digits do not depend on. A representation that is constant (or not a number) would give one answer for all "
+    "images, and vary as the last column says. Validation and Test-OOD come near to that: on a color that it was not "
+    "fitted on, the probe gives one answer. So the encoder still represents color, and no longer the digit."
+)
+TRIED = (
+    "One seed each, far fewer than the paper's 400 epochs. *Choice*: settings that differ from the defaults. *Patch*: "
+    "what no setting can say. *Raw*: the probe on representations that are not standardized. All accuracies with 1 % "
+    "of the labels, domains excepted."
+)
+
+
+def build_fingerprint(trials: Path = TRIALS) -> str:
+    """The page: the boundary, the cells beyond it, the trials."""
+    tried = pd.read_csv(trials, keep_default_na=False)
+    last = tried.drop_duplicates(["method", "choice", "patch", "tau_alpha", "tau_beta", "seed"], keep="last")
+    hours = last["core_seconds"].sum() / 3600
+    return page(
+        "Where the grids of domain_temperature fall to chance",
+        INTRODUCTION,
+        "## The boundary",
+        f"Smallest tau_alpha with a printed Test-ID below {CHANCE:.0%}, by tau_beta. Nothing above it is better.",
+        describe_boundary(),
+        "## The cells beyond it",
+        describe_spreads(),
+        SPREADS,
+        "## What was tried",
+        f"{len(last)} trials, {hours:.1f} core-hours. {TRIED}",
+        describe_trials(last),
+        "[All pages](index.md)",
+    )
+
+
+def load_grid(number: int) -> pd.DataFrame:
+    """A printed table as a grid: a row for each tau_alpha, a column for each tau_beta, shares."""
+    printed = pd.read_csv(find_paper("domain_temperature") / "reported" / f"table_{number}.csv")
+    settings = pd.DataFrame([parse_settings(text) for text in printed["setting"]])[["tau_alpha", "tau_beta"]]
+    return printed.join(settings.astype(float)).pivot(index="tau_alpha", columns="tau_beta", values="mean")
+
+
+def describe_boundary() -> str:
+    """A table: for each method and tau_beta the smallest tau_alpha at chance."""
+    grids = {method: load_grid(numbers[2]) for method, numbers in GRIDS.items()}
+    betas = next(iter(grids.values())).columns
+    rows = [[code(method), *(f"{(grid[beta] < CHANCE).idxmax():g}" for beta in betas)] for method, grid in grids.items()]
+    return table(["method", *(f"tau_beta = {beta:g}" for beta in betas)], rows)
+
+
+def describe_spreads() -> str:
+    """A table: standard deviation over the cells at chance, beside that of two ways to guess, in points."""
+    rows = []
+    for method, numbers in GRIDS.items():
+        fallen = load_grid(numbers[2]) < CHANCE
+        for number, (split, images) in zip(numbers, IMAGES.items(), strict=True):
+            cells = load_grid(number).to_numpy()[fallen.to_numpy()]
+            guesses = sqrt(0.25 / images / SEEDS)
+            one_class = abs(THREES / (THREES + FIVES) - 0.5) / sqrt(SEEDS)
+            spreads = (100 * spread for spread in (np.std(cells, ddof=1), guesses, one_class))
+            rows.append([code(method), split, str(len(cells)), *(f"{spread:.1f}" for spread in spreads)])
+    return table(["method", "accuracy", "cells", "deviation", "of guesses an image", "of one answer a seed"], rows)
+
+
+def describe_trials(trials: pd.DataFrame) -> str:
+    """A row for each trial, by point; those nearest to the printed Test-ID first."""
+    distance = (trials["test_id"] - trials["printed_test_id"]).abs()
+    ordered = trials.assign(distance=distance).sort_values(["method", "tau_beta", "tau_alpha", "distance"])
+    rows = [
+        [
+            code(row.method),
+            f"{row.tau_alpha:g}, {row.tau_beta:g}",
+            code(row.choice) or "as by default",
+            escape(row.patch),
+            str(row.epochs),
+            f"{row.test_id:.1f} ({row.printed_test_id:.1f})",
+            f"{row.validation:.1f} ({row.printed_validation:.1f})",
+            str(row.test_id_raw),
+            f"{row.domain_test_id:.1f}",
+        ]
+        for row in ordered.itertuples()
+    ]
+    titles = ["method", "tau_alpha, tau_beta", "choice", "patch", "epochs", "Test-ID (printed)"]
+    return table([*titles, "validation (printed)", "raw", "D-Test-ID"], rows)
