@@ -68,7 +68,9 @@ def describe_boundary() -> str:
     """A table: for each method and tau_beta the smallest tau_alpha at chance."""
     grids = {method: load_grid(numbers[2]) for method, numbers in GRIDS.items()}
     betas = next(iter(grids.values())).columns
-    rows = [[code(method), *(f"{(grid[beta] < CHANCE).idxmax():g}" for beta in betas)] for method, grid in grids.items()]
+    rows = [
+        [code(method), *(f"{(grid[beta] < CHANCE).idxmax():g}" for beta in betas)] for method, grid in grids.items()
+    ]
     return table(["method", *(f"tau_beta = {beta:g}" for beta in betas)], rows)
 
 
