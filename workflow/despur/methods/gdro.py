@@ -11,6 +11,7 @@ from torch import nn
 
 from despur.losses.groups import group_means
 from despur.methods.base import GradientMethod, Losses
+from despur.methods.families.balanced import number_groups
 from despur.samplers.domains import draw_batches
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_
@@ -38,9 +39,7 @@ class GroupDRO(GradientMethod):
 
     def setup(self) -> None:
         """Number the groups that occur in training. Groups without samples have no loss and no weight."""
-        assert self.task.inferred_attribute is not None
-        pairs = np.stack([self.task.y, self.task.inferred_attribute], axis=1)
-        _, group = np.unique(pairs, axis=0, return_inverse=True)
+        group = number_groups(self.task)
         self.counts = np.bincount(group)
         self.group = self.task.per_sample(group)
         self.chances = 1 / self.counts[group] / len(self.counts)

@@ -1,0 +1,43 @@
+"""SUBY (Idrissi et al. 2021): ERM on a random subset in which every class is as large as the smallest one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from despur.methods.base import GradientMethod
+from despur.methods.dfr import equal_groups
+from despur.methods.families.balanced import number_groups
+from despur.specs.hyperparameters import sgd
+from despur.storage.store import Array
+
+SETTINGS = {
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=1e-3,
+        batch_size=32,
+        epochs=100,
+        source="Idrissi et al. tune all; here as RWY",
+    )
+}
+
+
+class SUBY(GradientMethod):
+    """The subset is drawn once, at the start; an epoch shows each of its samples once."""
+
+    def setup(self) -> None:
+        self.group = number_groups(self.task)
+        sizes = np.bincount(self.group)
+        self.networks.register_buffer("subset", torch.zeros(len(sizes) * int(sizes.min()), dtype=torch.long))
+
+    def metadata(self) -> dict[str, Any]:
+        return {"samples_in_subset": len(self.networks.get_buffer("subset"))}
+
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
+        subset = self.networks.get_buffer("subset")
+        if self.epochs_done == 0:
+            subset.copy_(torch.from_numpy(equal_groups(self.group, rng)))
+        order = rng.permutation(subset.cpu().numpy())
+        yield from np.split(order, range(self.settings["batch_size"], len(order), self.settings["batch_size"]))
