@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import derive_generator
-from despur.numerics.umap import draw
+from despur.numerics.umap import project
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.storage.containers import Container
@@ -52,7 +52,7 @@ def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], A
 def write_projections(
     artifact_runs: Sequence[ArtifactRun],
     output: Path,
-    to_plane: Callable[[Array, int], Array] = draw,
+    to_plane: Callable[[Array, int], Array] = project,
     samples: int = SAMPLES,
 ) -> None:
     """``output``.parquet: the first seed of each run with representations; of a sweep, its first and last point."""
