@@ -51,8 +51,8 @@ def test_a_subset_has_equal_parts_and_is_drawn_once(name, part, size):
 def test_weights_are_inverse_to_effective_numbers_and_one_in_the_mean():
     sizes, beta = np.array([80, 10, 5, 25]), 0.99
     effective = np.array([sum(beta**k for k in range(n)) for n in sizes])  # Cui et al., Eq. 2, as a sum
-    for weights, expected in (("effective", 1 / effective), ("inverse", 1 / sizes), ("square_root", sizes**-0.5)):
-        found = weigh_groups(sizes, weights, beta)
+    for weighting, expected in (("effective", 1 / effective), ("inverse", 1 / sizes), ("square_root", sizes**-0.5)):
+        found = weigh_groups(sizes, weighting, beta)
         np.testing.assert_allclose(found, expected / expected.mean())
     np.testing.assert_allclose(weigh_groups(sizes, "effective", 1e-12), 1)  # as ERM
     np.testing.assert_allclose(
@@ -60,7 +60,7 @@ def test_weights_are_inverse_to_effective_numbers_and_one_in_the_mean():
     )
 
 
-@pytest.mark.parametrize(("name", "part"), [("reweight", GROUP), ("cb_loss+weights=inverse", Y)])
+@pytest.mark.parametrize(("name", "part"), [("reweight", GROUP), ("cb_loss+weighting=inverse", Y)])
 def test_inverse_weights_are_those_that_scikit_learn_calls_balanced(name, part):
     """Up to one factor: the weights there have the mean 1 over samples."""
     method, logits = linear(name)

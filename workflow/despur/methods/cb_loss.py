@@ -20,18 +20,18 @@ SETTINGS = {
         epochs=100,
         source="the same for all methods in SubpopBench, tuned; here as ERM",
     ),
-    "weights": choice(
+    "weighting": choice(
         "effective",
         "Cui et al., Sec. 3; inverse: one over the size; square_root: one over its root",
         "effective",
         "inverse",
         "square_root",
     ),
-    "beta": float_(0.9999, "of weights=effective: SubpopBench; Cui et al. tune .9 to .9999", above=0, below=1),
+    "beta": float_(0.9999, "of weighting=effective: SubpopBench; Cui et al. tune .9 to .9999", above=0, below=1),
 }
 
 
-def weigh_groups(sizes: Array, weights: str, beta: float) -> Array:
+def weigh_groups(sizes: Array, weighting: str, beta: float) -> Array:
     """The weight of a sample of each group, (G,), with the mean 1 over groups. ``sizes``: of groups, (G,).
 
     ``effective``: (1 - beta) / (1 - beta^n), one over the effective number of samples (Cui et al., Eq. 2);
@@ -40,7 +40,7 @@ def weigh_groups(sizes: Array, weights: str, beta: float) -> Array:
         "effective": (1 - beta) / -np.expm1(sizes * np.log(beta)),
         "inverse": 1 / sizes,
         "square_root": 1 / np.sqrt(sizes),
-    }[weights]
+    }[weighting]
     return found / found.mean()
 
 
@@ -49,7 +49,7 @@ class CBLoss(GradientMethod):
 
     def setup(self) -> None:
         group = number_groups(self.task)
-        weights = weigh_groups(np.bincount(group), self.settings["weights"], self.settings["beta"])
+        weights = weigh_groups(np.bincount(group), self.settings["weighting"], self.settings["beta"])
         self.weight = self.task.per_sample(weights[group].astype(np.float32))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:

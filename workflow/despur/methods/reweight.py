@@ -1,7 +1,7 @@
 """Reweighting: cross-entropy in which samples of small class-attribute groups weigh more.
 
-``ReWeight`` of SubpopBench (Yang et al. 2023); with ``weights=square_root`` its ``SqrtReWeight``, with
-``weights=effective`` its ``CBLoss``. Its weights have the mean 1 over all groups, here over those that occur."""
+``ReWeight`` of SubpopBench (Yang et al. 2023); with ``weighting=square_root`` its ``SqrtReWeight``, with
+``weighting=effective`` its ``CBLoss``. Its weights have the mean 1 over all groups, here over those that occur."""
 
 from despur.methods.cb_loss import CBLoss
 from despur.specs.declarations import read_declarations
@@ -10,7 +10,7 @@ from despur.specs.settings import choice, component
 SETTINGS = {
     **read_declarations("methods", "cb_loss")["SETTINGS"],
     "groups": component("inference", "oracle", "SubpopBench: known groups"),
-    "weights": choice(
+    "weighting": choice(
         "inverse",
         "SubpopBench, ReWeight: one over the size of a group; square_root: one over its root; effective: as cb_loss",
         *("inverse", "square_root", "effective"),
