@@ -11,8 +11,8 @@ from despur import groups, stage1
 from despur.cli.show import show_run
 from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
-from despur.evidence.numbers.tables import append_warnings
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.tables import append_warnings
 from despur.specs.resolution import resolve
 from despur.storage.group_warnings import find_warnings, load_warnings
 from despur.storage.store import save_dataset

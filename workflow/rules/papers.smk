@@ -10,6 +10,7 @@ for paper in config["papers"]:
                 f"{paper}_{artifact}"
             input:
                 artifact_files.list_inputs(config, paper, artifact),
+                template=artifact_files.list_templates(artifact),
             output:
                 artifact_outputs(paper, artifact),
             log:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from despur.evidence.numbers import tables
-from despur.evidence.numbers.tables import compare, format_spread, format_table, to_markdown, write_table
+from despur.evidence.numbers.tables import compare, format_spread, format_table, to_markdown
 from despur.evidence.numbers.verdicts import COMPARED, smallest_visible
 from despur.evidence.runs.artifact_metrics import load_metrics, parse_artifact_runs, select_headline
 from despur.orchestration.experiments import ArtifactRun
@@ -169,11 +169,10 @@ def test_what_was_not_run_says_so(run):
     assert table["reported"].tolist() == [88.5, 74.5]
 
 
-def test_nothing_run_at_all_is_a_table_of_printed_numbers(tmp_path):
+def test_nothing_run_at_all_is_a_table_of_printed_numbers():
     table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([]), 3)
     assert table["verdict"].tolist() == ["not run here"]
-    write_table(tmp_path / "table_1", table)
-    assert "77.4 (3.0) | – |" in (tmp_path / "table_1.md").read_text()
+    assert "77.4 (3.0) | – |" in to_markdown(format_table(table))
 
 
 def test_a_number_lost_in_print_is_neither_agreed_with_nor_not(run):
@@ -299,41 +298,3 @@ def test_markdown_has_a_line_for_each_row():
     assert (
         to_markdown(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})) == "| a | b |\n| --- | --- |\n| x | 1 |\n| y | 2 |\n"
     )
-
-
-def test_a_table_is_written_in_four_forms(table, tmp_path):
-    write_table(tmp_path / "table_1.csv", table)
-    again = pd.read_csv(tmp_path / "table_1.csv", float_precision="round_trip")
-    assert again["ours"].tolist()[0] == table["ours"].tolist()[0]
-    assert again["verdict"].tolist() == ["agrees", "not run here"]
-    for form in ("md", "tex", "html"):
-        text = (tmp_path / f"table_1.{form}").read_text()
-        line = "2 printed numbers: 1 agree, 0 differ, 0 on substitute data, 1 not run here."
-        line += " Chance alone would make about 0.05 differ."
-        above = {"md": text.splitlines()[0], "html": text.partition("<table")[0], "tex": text}[form]
-        assert (line in above) == (form != "tex")
-        for shown_text in ("77.4 (1.0)", "77.0 (1.0)", "-0.4", "agrees", "not run here"):
-            assert shown_text in text
-    assert sorted(path.suffix for path in tmp_path.glob("table_1*")) == [".csv", ".html", ".md", ".tex"]
-
-
-def test_the_command_line_makes_the_artifact_that_it_names(monkeypatch, tmp_path):
-    made = []
-    artifacts = {
-        name: lambda artifact_runs, output, name=name: made.append((name, artifact_runs, output))
-        for name in ("table_1", "table_2")
-    }
-    artifact_run = ArtifactRun("cmnist", "cmnist", "erm", ("results/runs/cmnist/erm/s0",))
-    monkeypatch.setattr(
-        "sys.argv",
-        [
-            "tables.py",
-            "table_2",
-            "--artifact-runs",
-            json.dumps({"artifact_runs": [artifact_run.plain()]}),
-            "--output",
-            str(tmp_path / "x"),
-        ],
-    )
-    tables.main(artifacts)
-    assert made == [("table_2", [artifact_run], tmp_path / "x")]

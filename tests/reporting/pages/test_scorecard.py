@@ -193,20 +193,3 @@ def test_a_configuration_that_cannot_be_is_refused(tmp_path, monkeypatch, capsys
     with pytest.raises(SystemExit):
         scorecard.main()
     assert "error: some.yaml: config key papers: unknown paper 'cncc'; did you mean cnc?" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.123456, "0.123"), (1234.5, "1,234"), (None, "–"), (float("nan"), "–"), (0.0, "0"), (-56.78, "-56.8")],
-)
-def test_how_a_number_is_shown(value, text):
-    assert scorecard.format_number(value) == text
-
-
-def test_a_long_name_goes_on_in_the_next_line_between_its_parts():
-    assert scorecard.break_name("a_b+c=1;d").split("\u200b") == ["a_", "b+", "c=1;", "d"]
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(45.2, "45 s"), (600, "10 min"), (9000, "2.5 h")])
-def test_how_a_duration_is_shown(seconds, text):
-    assert scorecard.format_duration(seconds) == text

@@ -10,6 +10,7 @@ from despur.orchestration.experiments import (
     configure_artifact,
     find_paper,
     list_artifact_runs,
+    list_papers,
     load_experiments,
 )
 from despur.specs.paths import ResultPath, locate_result
@@ -22,6 +23,7 @@ MADE = {
     "projections": ("projections", ("parquet",)),
 }
 TABLE = ("tables", ("html", "csv", "md", "tex"))
+TEMPLATES = ("table.html.jinja", "scorecard.macros.jinja", "scorecard.css")  # of the page of a table
 
 
 def list_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
@@ -47,6 +49,11 @@ def list_run_inputs(result: ResultPath, kinds: Sequence[str]) -> list[Path]:
     return found
 
 
+def list_templates(artifact: str) -> list[str]:
+    """The templates of the page of a table, which its job reads, too."""
+    return [f"workflow/report/{name}" for name in TEMPLATES] if find_module(artifact) == TABLE else []
+
+
 def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """The files of an artifact, by name; what the report shows comes first of each."""
     names = load_experiments(paper)["artifacts"].get(artifact, {}).get("writes", [artifact])
@@ -58,11 +65,11 @@ def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[s
 
 
 def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
-    """What else an artifact reads: its printed numbers (none for most figures), the files of its paper's folder and the
-    other artifacts that it names."""
+    """What else an artifact reads: its printed numbers (none for most figures), a table's caption, the files of its
+    paper's folder and the other artifacts that it names."""
     here, folder = load_experiments(paper)["artifacts"], spell_folder(paper)
-    own = f"reported/{artifact}.csv"
-    found = [str(folder / own)] if (find_paper(paper) / own).exists() else []
+    own = [f"reported/{artifact}.csv", *([f"captions/{artifact}.rst"] if find_module(artifact) == TABLE else [])]
+    found = [str(folder / file) for file in own if (find_paper(paper) / file).exists()]
     for name in here[artifact].get("reads", []):
         found += list_outputs(config, paper, name) if name in here else [str(folder / name)]
     return found
@@ -83,6 +90,12 @@ def list_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
 def sort_for_report(paper: str) -> list[str]:
     """All artifacts of a paper: pictures before tables, else in the order of its experiments.yaml."""
     return sorted(load_experiments(paper)["artifacts"], key=lambda name: find_module(name) == TABLE)
+
+
+def find_artifact(paper: str, name: str) -> str:
+    """The artifact whose job writes files of a name: that of the name, mostly."""
+    here = load_experiments(paper)["artifacts"] if paper in list_papers() else {}
+    return next((artifact for artifact, own in here.items() if name in own.get("writes", ())), name)
 
 
 def find_module(artifact: str) -> tuple[str, tuple[str, ...]]:

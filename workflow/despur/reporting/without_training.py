@@ -14,7 +14,6 @@ import pandas as pd
 from despur.evidence.ledger import recorded
 from despur.evidence.ledger.files import load_record
 from despur.evidence.numbers.choices import list_tried, read_choices, select_runs
-from despur.evidence.numbers.tables import append_warnings
 from despur.evidence.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import configuration, matrix
@@ -27,6 +26,7 @@ from despur.orchestration.experiments import (
     load_experiments,
 )
 from despur.reporting.pages import scorecard, tally
+from despur.reporting.tables import append_warnings
 from despur.specs.paths import locate_result
 from despur.storage.store import write_csv
 

@@ -1,10 +1,6 @@
 """Printed numbers beside ours: the long table, and how it is shown (Markdown, LaTeX)."""
 
-import argparse
-import html
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -19,14 +15,9 @@ from despur.evidence.numbers.verdicts import (
     judge_number,
     last_digit,
     smallest_visible,
-    summarize_verdicts,
 )
 from despur.evidence.runs import run_files
-from despur.evidence.runs.artifact_metrics import parse_artifact_runs
 from despur.evidence.statistics.contrasts import SEEDS
-from despur.orchestration.experiments import ArtifactRun
-from despur.storage.group_warnings import describe_warnings
-from despur.storage.store import InputError, atomic, write_csv
 
 COLUMNS = [
     "paper_dataset",
@@ -45,17 +36,6 @@ COLUMNS = [
     "verdict",
     "note",
 ]
-
-WriteArtifact = Callable[[list[ArtifactRun], Path], None]  # of these runs, to files of this name without suffix
-
-PAGE = """<!doctype html>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>despur</title>
-<style>
-body { font: 14px/1.4 system-ui, sans-serif; margin: 1rem; color: #1c2430; }
-table { display: block; overflow-x: auto; border-collapse: collapse; }
-th, td { padding: .25rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #dde2e9; }
-</style>
-"""  # before each table: readable alone, also on a phone
 
 
 def compare(
@@ -156,45 +136,3 @@ def format_table(table: pd.DataFrame, form: Callable[[float, float], str] = form
 def to_markdown(table: pd.DataFrame) -> str:
     lines = [table.columns.tolist(), ["---"] * len(table.columns), *table.to_numpy().tolist()]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
-
-
-def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None = None) -> None:
-    """``prefix``.csv (unrounded), .md, .tex and .html (as people read it; .md and .html say first how many numbers
-    agree), atomically."""
-    display = format_table(table) if display is None else display
-    line = summarize_verdicts(table)
-    write_csv(prefix.with_suffix(".csv"), table)
-    texts = {
-        ".md": (f"{line}\n\n" if line else "") + to_markdown(display),
-        ".tex": display.to_latex(index=False, escape=True),
-        ".html": PAGE + (f"<p>{line}</p>\n" if line else "") + display.to_html(index=False, border=0),
-    }
-    for suffix, text in texts.items():
-        with atomic(prefix.with_suffix(suffix)) as temporary:
-            temporary.write_text(text)
-
-
-def main(artifacts: Mapping[str, WriteArtifact]) -> None:
-    """Command line of a paper folder's tables.py or figures.py: ``NAME --artifact-runs JSON --output PREFIX``."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("artifact", choices=sorted(artifacts))
-    parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the artifact")
-    parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
-    arguments = parser.parse_args()
-    runs = parse_artifact_runs(arguments.artifact_runs)
-    try:
-        artifacts[arguments.artifact](runs, arguments.output)
-        append_warnings(arguments.output, runs)
-    except InputError as error:
-        sys.exit(f"error: {error}")
-
-
-def append_warnings(prefix: Path, artifact_runs: Sequence[ArtifactRun]) -> None:
-    """Say below a table (.md, .html) which inferred groups behind it leave a method nothing to work with."""
-    warnings = describe_warnings(folder for each in artifact_runs for folder in each.folders)
-    forms = {".md": "\n- warning: {}\n", ".html": "<p>Warning: {}</p>\n"}
-    shown = [html.escape(" ".join(warning.split())) for warning in warnings]  # names of classes may be any text
-    for file, form in ((prefix.with_suffix(suffix), form) for suffix, form in forms.items()):
-        if warnings and file.exists():
-            with atomic(file) as temporary:
-                temporary.write_text(file.read_text() + "".join(map(form.format, shown)))

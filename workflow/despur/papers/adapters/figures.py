@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import main
 from despur.evidence.runs.artifact_metrics import select_headline
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters import method_names
 from despur.papers.adapters.merged_tables import load_runs, select_tracked
 from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
 from despur.reporting.printed_names import NAMES
+from despur.reporting.tables import main
 from despur.storage.store import write_csv
 
 WORST = "worst_group_accuracy"

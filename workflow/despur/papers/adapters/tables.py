@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.claims.judging import format_claims, judge_claims
-from despur.evidence.numbers.tables import WriteArtifact, compare, format_spread, format_table, main, write_table
+from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.runs.run_files import load_labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, load_runs
 from despur.papers.adapters.prose import judge_sentences
+from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset, InputError
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import write_table
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.orchestration.experiments import ArtifactRun, load_experiments
 from despur.papers.cnc.hyperparameters import group_grids, select_point
+from despur.reporting.tables import write_table
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell

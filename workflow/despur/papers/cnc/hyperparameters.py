@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
-from despur.evidence.numbers.tables import write_table
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.tables import write_table
 from despur.specs.declarations import list_components, paper_hyperparameters, read_declarations
 from despur.specs.names import parse
 from despur.specs.paths import locate_result

@@ -1,7 +1,7 @@
 """The UMAP projections of representations behind Figures 2, 6, 10 and 11 of Correct-N-Contrast."""
 
-from despur.evidence.numbers.tables import main
 from despur.reporting.projections import write_projections
+from despur.reporting.tables import main
 
 ARTIFACTS = {"projections": write_projections}
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.printed import find_refusal
-from despur.evidence.numbers.tables import compare, format_table, write_table
+from despur.evidence.numbers.tables import compare, format_table
 from despur.evidence.numbers.verdicts import UNDECIDED, judge_number, smallest_visible
 from despur.evidence.runs.run_files import NotRun
 from despur.evidence.statistics.contrasts import SEEDS as NEEDED
@@ -15,6 +15,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.measures import MEASURES, Measure, find_baseline
 from despur.papers.cnc.paper_runs import PaperRuns
 from despur.papers.cnc.printed_rows import compare_statistic, format_number, printed_row
+from despur.reporting.tables import write_table
 
 REPORTED = Path(__file__).parent / "reported/prose.csv"
 SEEDS = 3  # App. E.2.1

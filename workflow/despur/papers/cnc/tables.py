@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.evidence.claims.judging import format_claims, judge_claims
 from despur.evidence.numbers.printed import parse_settings, weighted_averages
-from despur.evidence.numbers.tables import COLUMNS, WriteArtifact, compare, format_table, main, write_table
+from despur.evidence.numbers.tables import COLUMNS, compare, format_table
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.run_files import load_abouts
 from despur.orchestration.experiments import ArtifactRun
@@ -17,6 +17,7 @@ from despur.papers.cnc.hours import load_with_hours
 from despur.papers.cnc.hyperparameters import write_table_a7_a11
 from despur.papers.cnc.printed_rows import SUBSTITUTE, compare_statistic, format_number, printed_row
 from despur.papers.cnc.prose import write_prose
+from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import load_dataset
 

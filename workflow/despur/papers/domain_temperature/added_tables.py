@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import format_spread, write_table
+from despur.evidence.numbers.tables import format_spread
 from despur.orchestration.experiments import ArtifactRun, load_experiments
 from despur.papers.domain_temperature.selection import (
     FAMILY,
@@ -16,6 +16,7 @@ from despur.papers.domain_temperature.selection import (
     rename_as_printed,
     select_settings,
 )
+from despur.reporting.tables import write_table
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 

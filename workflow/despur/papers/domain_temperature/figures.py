@@ -1,10 +1,10 @@
 """Figures of Lewis et al. 2023: the module named in each import draws them."""
 
-from despur.evidence.numbers.tables import main
 from despur.papers.domain_temperature.accuracy_figures import draw_figure_1, draw_figure_4, draw_figure_5
 from despur.papers.domain_temperature.data_figures import draw_figure_2, draw_figure_3
 from despur.papers.domain_temperature.heat_maps import draw_figure_grids
 from despur.papers.domain_temperature.temperature_figures import draw_figure_6_7
+from despur.reporting.tables import main
 
 ARTIFACTS = {
     "figure_1": draw_figure_1,

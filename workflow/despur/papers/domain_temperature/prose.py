@@ -6,9 +6,10 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
-from despur.evidence.numbers.tables import COLUMNS, format_table, write_table
+from despur.evidence.numbers.tables import COLUMNS, format_table
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.selection import FRACTIONS, SHARES, load_runs
+from despur.reporting.tables import write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import Dataset, load_dataset
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import WriteArtifact, compare, main, write_table
+from despur.evidence.numbers.tables import compare
 from despur.evidence.runs.artifact_metrics import load_resamples
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.added_tables import write_table_choices, write_table_selection
@@ -21,6 +21,7 @@ from despur.papers.domain_temperature.selection import (
     select_settings,
 )
 from despur.papers.domain_temperature.temperature_grids import compare_grids, format_grid
+from despur.reporting.tables import WriteArtifact, main, write_table
 
 PAPER = Path(__file__).parent
 SEEDS = 5  # Sec. 3

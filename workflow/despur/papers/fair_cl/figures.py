@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from despur.evidence.numbers.tables import main
 from despur.evidence.runs.artifact_metrics import select_headline
 from despur.metrics.selection import on_pareto_front
 from despur.orchestration.experiments import ArtifactRun
@@ -15,6 +14,7 @@ from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.tsne import draw_figure_4
 from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
 from despur.reporting.printed_names import NAMES
+from despur.reporting.tables import main
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 from despur.storage.store import write_csv

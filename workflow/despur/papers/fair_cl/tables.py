@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.claims.judging import format_claims, judge_claims
-from despur.evidence.numbers.tables import compare, format_table, main, write_table
+from despur.evidence.numbers.tables import compare, format_table
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.beyond import compare_baselines, format_baselines
@@ -17,6 +17,7 @@ from despur.papers.fair_cl.ratios import judge_ratios
 from despur.papers.fair_cl.selections import compare_rules, format_rules
 from despur.papers.fair_cl.tradeoffs import compare_means
 from despur.papers.fair_cl.two_classes import load_pair, load_with_multiclass
+from despur.reporting.tables import main, write_table
 
 PAPER = Path(__file__).parent
 REPORTED = PAPER / "reported"

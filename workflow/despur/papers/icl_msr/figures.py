@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import seaborn as sns
 
-from despur.evidence.numbers.tables import main
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.rows import REST, load_accuracies
 from despur.reporting.figures import COLORS, COLUMN, label_rows, name_data, order_methods, write_figure
 from despur.reporting.printed_names import NAMES
+from despur.reporting.tables import main
 from despur.storage.store import write_csv
 
 PARTS = {  # Fig. 1: the images of training and of test

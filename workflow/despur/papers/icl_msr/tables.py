@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import WriteArtifact, compare, format_spread, format_table, main, write_table
+from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.runs.artifact_metrics import load_resamples
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.beyond import compare_times, interpolate_equal_time, load_saliency
 from despur.papers.icl_msr.rows import load_runs, load_seconds
 from despur.reporting.printed_names import NAMES
+from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.storage.finished_runs import list_bootstrap_columns
 
 PAPER = Path(__file__).parent

@@ -7,59 +7,25 @@ what is finished. All else is marked as not run here."""
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import jinja2
-import pandas as pd
 
 from despur.evidence.numbers import verdicts
 from despur.orchestration import configuration
 from despur.reporting.pages import summary
 from despur.reporting.pages.scorecard_counts import JUDGED
 from despur.reporting.pages.scorecard_page import NO_CHOICES, Chosen, Page
-from despur.specs.declarations import PACKAGE
+from despur.reporting.templates import render_template
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, atomic, write_csv
-
-TEMPLATE = PACKAGE.parent / "report"
-
-
-def format_number(value: Any, digits: int = 3) -> str:
-    """A number of any size in a few digits; a dash for none."""
-    if value is None or pd.isna(value):
-        return "–"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
-
-
-def break_name(name: Any) -> str:
-    """A name that may go on in the next line after each ``+``, ``;`` and ``_``; a dash for none."""
-    return "–" if pd.isna(name) else re.sub("[+;_]", "\\g<0>\u200b", str(name))
-
-
-def format_duration(seconds: float) -> str:
-    """``45 s``, ``12 min``, ``3.4 h``."""
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{seconds / 60:.0f} min"
-        if seconds < 7200
-        else f"{seconds / 3600:.1f} h"
-    )
 
 
 def render(page: Page) -> str:
     """The page as HTML that needs no other file."""
-    loader = jinja2.FileSystemLoader(TEMPLATE)
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters |= {"number": format_number, "duration": format_duration, "breakable": break_name}
-    template = environment.get_template("scorecard.html.jinja")
-    return template.render(
+    return render_template(
+        "scorecard.html.jinja",
         page=page,
         kinds=verdicts.KINDS,
         judged=JUDGED,

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import compare, format_table, main, write_table
+from despur.evidence.numbers.tables import compare, format_table
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.tables import main, write_table
 
 REPORTED = Path(__file__).parent / "reported"
 SEEDS = 3  # how many the paper has

@@ -1,0 +1,139 @@
+"""The files of a table: unrounded (.csv), and as people read it (.md, .tex and a page .html that explains itself)."""
+
+import argparse
+import html
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from despur.evidence.numbers.tables import format_table, to_markdown
+from despur.evidence.numbers.verdicts import NOT_RUN, classify_verdict, summarize_verdicts
+from despur.evidence.runs.artifact_metrics import parse_artifact_runs
+from despur.orchestration import artifact_files, experiments
+from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.templates import render_template
+from despur.storage.group_warnings import describe_warnings
+from despur.storage.store import InputError, atomic, write_csv
+
+WriteArtifact = Callable[[list[ArtifactRun], Path], None]  # of these runs, to files of this name without suffix
+MEANINGS = {  # of the columns of tables
+    "reported": "the number that the paper prints (its standard deviation)",
+    "printed": "what the paper prints",
+    "ours": "mean over seeds (standard deviation) of the test split, at the step that is best on validation data, "
+    "unless the text above or the row names another split or step",
+    "difference": "ours minus reported",
+    "smallest visible": "the smallest difference that these runs could have shown",
+    "seeds": "how many runs, which differ in nothing but their seed",
+    "data used": "the data set that stands for the paper's; another name is a substitute",
+    "measured": "on this machine, or by which commit on which other one",
+    "selected": "the settings that validation data select",
+    "contrasts": "the differences that the claim is about",
+    "nearest to its margin [bounds]": "the contrast that decides, with the bounds of its interval",
+    "margin": "what each contrast must exceed",
+    "on printed numbers": "the same claim, executed on the numbers that the paper prints",
+}
+VERDICTS = {  # by the kind of a verdict
+    "agrees": "no difference is seen, and these runs would have shown 5 points",
+    "differs": "the difference is larger than the smallest visible one",
+    "too noisy": "no difference is seen, but these runs would not have shown 5 points",
+    "undecided": "these runs cannot decide; the verdict or the column beside it says why",
+    "substitute data": "other data than the paper's: never compared with printed numbers",
+    "not compared": "other settings than the paper's, or nothing is printed",
+    NOT_RUN: "this configuration has no such run",
+    "holds": "every contrast lies above its margin, with its whole interval",
+    "fails": "a contrast lies below its margin, with its whole interval",
+}
+MARKS = ((r"\*\*(.+?)\*\*", "b"), (r"``(.+?)``", "code"), (r"\*(.+?)\*", "em"))  # of reStructuredText
+NUMBER = re.compile(r"[–+-]?[\d.,]*( \(.*\))?")
+
+
+def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None = None) -> None:
+    """``prefix``.csv (unrounded), .md, .tex and .html (as people read it; .md and .html say first how many numbers
+    agree), atomically."""
+    display = format_table(table) if display is None else display
+    line = summarize_verdicts(table)
+    write_csv(prefix.with_suffix(".csv"), table)
+    texts = {
+        ".md": (f"{line}\n\n" if line else "") + to_markdown(display),
+        ".tex": display.to_latex(index=False, escape=True),
+        ".html": render_table(prefix.parent.name, prefix.with_suffix("").name, display, line),
+    }
+    for suffix, text in texts.items():
+        with atomic(prefix.with_suffix(suffix)) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def render_table(paper: str, name: str, display: pd.DataFrame, line: str) -> str:
+    """A page: which table of which paper, what it shows, its rows (those that were not run folded) and a legend."""
+    display = display.astype(str)
+    display = display.loc[:, (display != "").any()]
+    verdicts = display.get("verdict", pd.Series("", display.index))
+    kinds = verdicts.map(classify_kind)
+    run = (kinds != NOT_RUN) if (kinds != NOT_RUN).any() else kinds.notna()
+    return render_template(
+        "table.html.jinja",
+        paper=paper,
+        title=experiments.load_experiments(paper)["title"] if paper in experiments.list_papers() else "",
+        label=artifact_files.format_label(name),
+        caption=mark_up(read_caption(paper, name)),
+        line=line,
+        columns=[(column, is_numeric(display[column])) for column in display],
+        rows=display[run].assign(kind=kinds[run]).to_dict("records"),
+        not_run=display[~run].assign(kind=kinds[~run]).to_dict("records"),
+        meanings={column: MEANINGS[column] for column in display if column in MEANINGS},
+        verdicts={kind: VERDICTS[kind] for kind in VERDICTS if kind in set(kinds)},
+    )
+
+
+def classify_kind(verdict: str) -> str:
+    """The kind of a verdict on a number or a claim; nothing of no verdict."""
+    return verdict if verdict in ("", "holds", "fails") else classify_verdict(verdict)
+
+
+def is_numeric(column: pd.Series) -> bool:
+    """Whether a column has numbers, with or without their deviations, and nothing else but dashes."""
+    return all(map(NUMBER.fullmatch, column)) and any(character.isdigit() for cell in column for character in cell)
+
+
+def read_caption(paper: str, name: str) -> str:
+    """What a table shows, in the words of its paper's folder; nothing where there is no caption."""
+    folder = experiments.find_papers().get(paper, Path()) / "captions"
+    files = [folder / f"{each}.rst" for each in (name, artifact_files.find_artifact(paper, name))]
+    return next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
+
+
+def mark_up(text: str) -> str:
+    """HTML of a paragraph with ``**bold**``, ``*emphasis*`` and code."""
+    text = html.escape(text, quote=False)
+    for mark, tag in MARKS:
+        text = re.sub(mark, rf"<{tag}>\1</{tag}>", text, flags=re.DOTALL)
+    return text
+
+
+def main(artifacts: Mapping[str, WriteArtifact]) -> None:
+    """Command line of a paper folder's tables.py or figures.py: ``NAME --artifact-runs JSON --output PREFIX``."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("artifact", choices=sorted(artifacts))
+    parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the artifact")
+    parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
+    arguments = parser.parse_args()
+    runs = parse_artifact_runs(arguments.artifact_runs)
+    try:
+        artifacts[arguments.artifact](runs, arguments.output)
+        append_warnings(arguments.output, runs)
+    except InputError as error:
+        sys.exit(f"error: {error}")
+
+
+def append_warnings(prefix: Path, artifact_runs: Sequence[ArtifactRun]) -> None:
+    """Say below a table (.md, .html) which inferred groups behind it leave a method nothing to work with."""
+    warnings = describe_warnings(folder for each in artifact_runs for folder in each.folders)
+    forms = {".md": "\n- warning: {}\n", ".html": "<p>Warning: {}</p>\n"}
+    shown = [html.escape(" ".join(warning.split())) for warning in warnings]  # names of classes may be any text
+    for file, form in ((prefix.with_suffix(suffix), form) for suffix, form in forms.items()):
+        if warnings and file.exists():
+            with atomic(file) as temporary:
+                temporary.write_text(file.read_text() + "".join(map(form.format, shown)))

@@ -1,0 +1,47 @@
+"""Pages from the templates of workflow/report: HTML that needs no other file."""
+
+import re
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from despur.specs.declarations import PACKAGE
+
+TEMPLATES = PACKAGE.parent / "report"
+
+
+def render_template(name: str, **content: Any) -> str:
+    """A page of a template with this content, all of which it names."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"number": format_number, "duration": format_duration, "breakable": break_name}
+    return environment.get_template(name).render(**content)
+
+
+def format_number(value: Any, digits: int = 3) -> str:
+    """A number of any size in a few digits; a dash for none."""
+    if value is None or pd.isna(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+
+
+def break_name(name: Any) -> str:
+    """A name that may go on in the next line after each ``+``, ``;`` and ``_`` within it; a dash for none."""
+    return "–" if pd.isna(name) else re.sub(r"(?<=\w)[+;_]", "\\g<0>\u200b", str(name))
+
+
+def format_duration(seconds: float) -> str:
+    """``45 s``, ``12 min``, ``3.4 h``."""
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.1f} h"
+    )
