@@ -27,7 +27,7 @@ from despur.cli import explore
 from despur.datasets.sources.embedding_files import read_table
 from despur.datasets.sources.image_files import images
 from despur.datasets.sources.pickled_tables import read_pickled_table
-from despur.evidence.numbers import tables
+from despur.reporting import tables
 from despur.reporting.pages import scorecard_page
 from despur.storage.containers import Container
 from despur.storage.downloads import unpack
