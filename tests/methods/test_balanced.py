@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 from helpers import build, embedded, walk
+from scipy.special import softmax
 from sklearn.utils.class_weight import compute_class_weight
+from torchvision.ops import sigmoid_focal_loss
 
 from despur.methods.cb_loss import weigh_groups
 from despur.specs.resolution import resolve
@@ -50,7 +52,7 @@ def test_a_subset_has_equal_parts_and_is_drawn_once(name, part, size):
 
 def test_weights_are_inverse_to_effective_numbers_and_one_in_the_mean():
     sizes, beta = np.array([80, 10, 5, 25]), 0.99
-    effective = np.array([sum(beta**k for k in range(n)) for n in sizes])  # Cui et al., Eq. 2, as a sum
+    effective = np.array([sum(beta**k for k in range(n)) for n in sizes])  # of samples, as a sum
     for weighting, expected in (("effective", 1 / effective), ("inverse", 1 / sizes), ("square_root", sizes**-0.5)):
         found = weigh_groups(sizes, weighting, beta)
         np.testing.assert_allclose(found, expected / expected.mean())
@@ -70,3 +72,30 @@ def test_inverse_weights_are_those_that_scikit_learn_calls_balanced(name, part):
     loss = method.losses(np.arange(120), RNG(0))["loss"].item()
     assert loss == pytest.approx((expected * each).mean().item(), rel=1e-5)
     assert not math.isclose(loss, each.mean().item(), rel_tol=1e-3)
+
+
+def test_of_two_classes_the_focal_loss_is_torchvisions():
+    for gamma in (0.0, 1.0, 2.0):
+        method, logits = linear(f"focal+gamma={gamma}")
+        expected = sigmoid_focal_loss(logits[:, 1] - logits[:, 0], torch.from_numpy(Y).float(), -1, gamma, "mean")
+        assert method.losses(np.arange(120), RNG(0))["loss"].item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_the_balanced_softmax_is_bayes_rule_with_the_sizes_of_classes():
+    method, logits = linear("balanced_softmax")
+    likelihood = softmax(logits.numpy().astype(float), axis=1)  # of equally frequent classes
+    posterior = likelihood * [90, 30]
+    expected = -np.log((posterior / posterior.sum(axis=1, keepdims=True))[np.arange(120), Y])
+    rows = np.arange(0, 120, 3)
+    assert method.losses(rows, RNG(0))["loss"].item() == pytest.approx(expected[rows].mean(), rel=1e-5)
+
+
+def test_margins_are_largest_for_the_smallest_class_and_fall_with_the_fourth_root():
+    method, logits = linear("ldam+largest_margin=0.3+scale=7")
+    z = logits.numpy().astype(float)
+    margin = {0: 0.3 * (30 / 90) ** 0.25, 1: 0.3}
+    terms = [np.log1p(np.exp(7 * (z[i, 1 - y] - (z[i, y] - margin[y])))) for i, y in enumerate(Y)]
+    assert method.losses(np.arange(120), RNG(0))["loss"].item() == pytest.approx(np.mean(terms), rel=1e-5)
+    plain, _ = linear("ldam+largest_margin=0+scale=1")
+    each = torch.nn.functional.cross_entropy(logits, torch.from_numpy(Y))
+    assert plain.losses(np.arange(120), RNG(0))["loss"].item() == pytest.approx(each.item(), rel=1e-5)

@@ -34,7 +34,7 @@ SETTINGS = {
 def weigh_groups(sizes: Array, weighting: str, beta: float) -> Array:
     """The weight of a sample of each group, (G,), with the mean 1 over groups. ``sizes``: of groups, (G,).
 
-    ``effective``: (1 - beta) / (1 - beta^n), one over the effective number of samples (Cui et al., Eq. 2);
+    ``effective``: (1 - beta) / (1 - beta^n), one over the effective number of samples (Cui et al., Prop. 1);
     ``inverse``: 1 / n; ``square_root``: 1 / sqrt(n)."""
     found = {
         "effective": (1 - beta) / -np.expm1(sizes * np.log(beta)),
@@ -45,7 +45,7 @@ def weigh_groups(sizes: Array, weighting: str, beta: float) -> Array:
 
 
 class CBLoss(GradientMethod):
-    """Eq. 3 with the softmax: the mean over the batch of each sample's weight times its cross-entropy."""
+    """Sec. 4 with the softmax: the mean over the batch of each sample's weight times its cross-entropy."""
 
     def setup(self) -> None:
         group = number_groups(self.task)

@@ -1,0 +1,35 @@
+"""Balanced softmax (Ren et al. 2020): cross-entropy with a softmax that knows the sizes of classes in training.
+
+``BSoftmax`` in SubpopBench (Yang et al. 2023). At test time all classes count the same: logits are used as they are."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from despur.methods.base import GradientMethod, Losses
+from despur.specs.hyperparameters import sgd
+from despur.storage.store import Array
+
+SETTINGS = {
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=5e-4,
+        batch_size=32,
+        epochs=100,
+        source="the same for all methods in SubpopBench, tuned; here as ERM",
+    ),
+}
+
+
+class BalancedSoftmax(GradientMethod):
+    """Minimizes -log(n_y exp(l_y) / sum_c n_c exp(l_c)), with logits l and n_c training samples of class c."""
+
+    def setup(self) -> None:
+        sizes = np.bincount(self.task.y, minlength=self.task.num_classes)
+        self.log_sizes = torch.from_numpy(sizes).float().log().to(self.task.device)
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """Eq. 3 and 4."""
+        logits = self.forward(batch, rng).float()
+        return {"loss": nn.functional.cross_entropy(logits + self.log_sizes, self.task.labels[batch])}

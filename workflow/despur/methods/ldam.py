@@ -1,0 +1,43 @@
+"""Label-distribution-aware margin loss, LDAM (Cao et al. 2019): the smaller a class, the larger its margin.
+
+As in SubpopBench (Yang et al. 2023). Deviations from the paper: neither representations nor rows of the head are scaled
+to length 1, and weights of classes do not set in late (DRW)."""
+
+import numpy as np
+from torch import nn
+
+from despur.methods.base import GradientMethod, Losses
+from despur.specs.hyperparameters import sgd
+from despur.specs.settings import float_
+from despur.storage.store import Array
+
+SETTINGS = {
+    **sgd(
+        learning_rate=1e-3,
+        momentum=0.9,
+        weight_decay=5e-4,
+        batch_size=32,
+        epochs=100,
+        source="the same for all methods in SubpopBench, tuned; here as ERM",
+    ),
+    "largest_margin": float_(0.5, "released code, SubpopBench: of the smallest class", at_least=0),
+    "scale": float_(30.0, "released code, SubpopBench: of all logits", above=0),
+}
+
+
+class LDAM(GradientMethod):
+    """Cross-entropy of scaled logits, of which that of the right class is smaller by its margin C / n^(1/4)."""
+
+    def setup(self) -> None:
+        margin = np.bincount(self.task.y)[self.task.y] ** -0.25
+        self.margin = self.task.per_sample((self.settings["largest_margin"] * margin / margin.max()).astype(np.float32))
+
+    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """Eq. 12 and 13."""
+        logits, labels = self.forward(batch, rng).float(), self.task.labels[batch]
+        right = nn.functional.one_hot(labels, logits.shape[1])
+        return {
+            "loss": nn.functional.cross_entropy(
+                self.settings["scale"] * (logits - right * self.margin[batch][:, None]), labels
+            )
+        }
