@@ -99,3 +99,17 @@ def test_margins_are_largest_for_the_smallest_class_and_fall_with_the_fourth_roo
     plain, _ = linear("ldam+largest_margin=0+scale=1")
     each = torch.nn.functional.cross_entropy(logits, torch.from_numpy(Y))
     assert plain.losses(np.arange(120), RNG(0))["loss"].item() == pytest.approx(each.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("balance", ["sampling", "weighting", "none"])
+def test_a_retrained_classifier_counts_groups_alike_in_batches_or_in_the_loss(balance):
+    of = embedded(Y, A)
+    method = build(f"crt+balance={balance}+batch_size=16", of)
+    assert list(method.networks["encoder"].parameters()) == [] and method.networks["head"].weight.shape == (2, 12)
+    rows = np.concatenate([batch for _, batch in walk(method, 60)])
+    shares = np.bincount(GROUP[rows]) / len(rows)
+    np.testing.assert_allclose(shares, 1 / 4 if balance == "sampling" else np.bincount(GROUP) / 120, atol=0.02)
+    each = torch.nn.functional.cross_entropy(method.forward(np.arange(120), RNG(0)), of.labels.values, reduction="none")
+    weights = 1 / np.bincount(GROUP) if balance == "weighting" else np.ones(4)
+    expected = (torch.from_numpy(weights / weights.mean())[GROUP] * each.detach()).mean()
+    assert method.losses(np.arange(120), RNG(0))["loss"].item() == pytest.approx(expected.item(), rel=1e-5)

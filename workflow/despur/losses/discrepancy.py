@@ -1,4 +1,7 @@
-"""Maximum mean discrepancy (MMD) between the domains of a mini-batch (Gretton et al. 2012)."""
+"""Discrepancies between the domains of a mini-batch: of means in a kernel's space (MMD, Gretton et al. 2012), of means
+and covariances (CORAL, Sun & Saenko 2016)."""
+
+from itertools import combinations
 
 import torch
 from torch import Tensor
@@ -34,3 +37,18 @@ def mmd(z: Tensor, domain: Tensor, domains: int, kernels: int) -> Tensor:
         squared = within[:, None] + within[None, :] - 2 * sums / (size[:, None] * size[None, :])
         pairs = (has_two[:, None] & has_two[None, :]).triu(diagonal=1)
         return (squared * pairs).sum() / pairs.sum().clamp(min=1)
+
+
+def coral(z: Tensor, domain: Tensor, domains: int) -> Tensor:
+    """Mean squared difference of the entries of two domains' means, plus that of their covariances; mean over the pairs
+    of domains with at least two samples each; 0 without such a pair. A scalar.
+
+    ``z`` (B,D), ``domain`` (B,) below ``domains``. Sun & Saenko 2016, Eq. 1, have covariances alone, over 4."""
+    with torch.autocast(z.device.type, enabled=False):
+        parts = [part for label in range(domains) if len(part := z[domain == label].float()) > 1]
+        moments = [(part.mean(dim=0), torch.cov(part.T)) for part in parts]
+        pairs = [
+            sum(((ours - theirs).square().mean() for ours, theirs in zip(first, second, strict=True)), z.new_zeros(()))
+            for first, second in combinations(moments, 2)
+        ]
+        return torch.stack(pairs).mean() if pairs else z.new_zeros(())

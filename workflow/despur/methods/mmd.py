@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from torch import nn
+from torch import Tensor, nn
 
 from despur.losses.discrepancy import mmd
 from despur.methods.base import GradientMethod, Losses
@@ -53,9 +53,13 @@ class MMD(GradientMethod):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
-        discrepancy = mmd(z, self.domain[batch], int(self.rows.max()) + 1, self.settings["kernels"])
+        discrepancy = self.discrepancy(z, self.domain[batch], int(self.rows.max()) + 1)
         return {
             "loss": cross + self.settings["weight"] * discrepancy,
             "cross_entropy": cross.detach(),
-            "mmd": discrepancy.detach(),
+            self.spec.base_name: discrepancy.detach(),
         }
+
+    def discrepancy(self, z: Tensor, domain: Tensor, domains: int) -> Tensor:
+        """Of the representations (B,D) of ``domains``; ``domain``: (B,)."""
+        return mmd(z, domain, domains, self.settings["kernels"])
