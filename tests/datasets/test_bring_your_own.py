@@ -1,5 +1,6 @@
 """Your own data, in one file: what is read, refused or warned of."""
 
+import os
 import re
 from dataclasses import replace
 
@@ -13,6 +14,8 @@ from despur.cli.check import check
 from despur.cli.rows import Row
 from despur.evaluate import evaluate
 from despur.metrics.rows import measure_accuracies, measure_leakage
+from despur.specs.resolution import resolve
+from despur.storage.dataset_checks import build_dataset
 from despur.storage.store import Dataset, InputError, load_dataset, save_dataset
 from despur.training.runs import train_all
 
@@ -181,9 +184,9 @@ def test_missing_parts_of_your_own_file_are_named(folder):
     np.savez(folder / "task.npz", y=np.zeros(3))
     with pytest.raises(InputError, match="no array features, a, split"):
         read("bring_your_own", folder.parent)
-    pd.DataFrame({"y": [0], "a": [1], "split": ["train"], "name": ["x"]}).to_parquet(folder / "task.parquet")
+    pd.DataFrame({"y": [0], "a": [1], "split": ["train"], "name": ["x"]}).to_parquet(folder / "table.parquet")
     with pytest.raises(InputError, match="name cannot be a feature"):
-        read("bring_your_own", folder.parent)
+        read("bring_your_own+name=table", folder.parent)
     np.savez(folder / "other.npz", **own(y=np.array([{}] * 12)))
     with pytest.raises(InputError, match=r"other.npz"):
         read("bring_your_own+name=other", folder.parent)
@@ -230,7 +233,7 @@ def test_what_selects_or_tests_has_an_attribute(folder):
 @pytest.mark.parametrize("values", [["", "yes"], ["nan", "yes"], [np.nan, 1.0], ["None", "yes"]])
 def test_a_missing_class_is_refused_with_the_number_of_them(folder, values):
     np.savez(folder / "task.npz", **own(y=np.array(values * 6)))
-    with pytest.raises(InputError, match=r"task\.npz: y of sample 0 is missing, and of 5 others"):
+    with pytest.raises(InputError, match=r"task\.npz: y of sample 0 is missing \(6 samples are at fault\)"):
         read("bring_your_own", folder.parent)
 
 
@@ -300,3 +303,114 @@ def test_check_says_which_methods_lack_class_embeddings(folder, monkeypatch):
     ) and "classes=means" in line
     np.savez(folder / "task.npz", **own(class_embeddings=np.ones((2, 3))))
     assert not [line for line in check("bring_your_own") if "class_embeddings" in line]
+
+
+# Sloppy and hostile files
+
+BASE = {"features": RNG(0).normal(size=(24, 3)), "y": np.arange(24) % 2, "a": np.arange(24) // 2 % 2}
+BASE["split"] = np.repeat(["train", "val", "test"], 8)
+LEFT = {key: value for key, value in BASE.items() if key != "features"}
+
+
+def some(values, where, value):
+    """A copy with other values at some places."""
+    copy = np.array(values)
+    copy[where] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"features": some(BASE["features"], (3, 1), np.inf)}, ["sample 3", "not a finite number"]),
+        ({"features": some(BASE["features"], (3, 1), 1e300)}, ["sample 3", "single precision"]),
+        ({"features": BASE["features"].astype(object)}, ["Object arrays"]),
+        ({"y": BASE["y"].astype(object)}, ["Object arrays", "not as objects"]),
+        ({"y": BASE["y"] + 0.5}, ["seems continuous"]),
+        ({"y": some(BASE["y"], slice(0, 8), 0)}, ["no training sample of class 1", "the split val"]),
+        ({"y": np.array(["cat", "Cat "] * 12)}, ["y has 'Cat ' and 'cat'", "spell them alike"]),
+        ({"a": np.array(["red", "blue", "RED", "blue"] * 6)}, ["a has 'RED' and 'red'"]),
+        (
+            {"split": some(BASE["split"], slice(4, 7), "trian")},
+            ["sample 4 is 'trian' (3 samples", "train, val"],
+        ),
+        ({"split": some(BASE["split"], 7, "nan")}, ["split of sample 7 is missing"]),
+        ({"split": some(BASE["split"], 7, "unlabelled")}, ["split of sample 7 is 'unla"]),
+        ({"original": np.array(["", *map(str, range(23))])}, ["original of sample 0 is missing"]),
+        ({"original": np.arange(24) % 8}, ["original 0 is in several splits"]),
+        ({"orignal": np.arange(24)}, ["nothing reads orignal", "original, class_embeddings"]),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_sloppy_arrays_are_refused_by_name(folder, changes, words):
+    np.savez(folder / "task.npz", **BASE | changes)
+    with pytest.raises(InputError) as error:
+        read("bring_your_own", folder.parent)
+    assert all(word in str(error.value) for word in [str(folder / "task.npz"), *words])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"features": some(BASE["features"], slice(9, 12), BASE["features"][:3])}, "3 of 8 samples of the split val"),
+        ({"features": some(BASE["features"], slice(1, 4), BASE["features"][0])}, "3 of 8 samples of the split train"),
+        ({"features": np.zeros((24, 3))}, "8 of 8 samples of the split test have the inputs of a training sample"),
+        ({"features": np.column_stack([BASE["features"], BASE["y"]])}, "feature 3 says the class of every sample"),
+        ({"features": np.column_stack([5 - BASE["a"], BASE["features"]])}, "feature 0 says the a of every sample"),
+        ({"features": np.column_stack([BASE["features"], np.arange(7, 31)])}, "feature 3 numbers the samples"),
+        ({"a": some(BASE["a"], [1, 5, 3, 7], [0, 0, 1, 1])}, ""),
+        ({"a": some(BASE["a"], slice(3, 8, 4), 0)}, "the split train has no sample of the group 1, 1"),
+        ({"a": some(BASE["a"], slice(11, 16, 4), 0)}, "the split val has no sample of the group 1, 1"),
+        ({"a": some(BASE["a"], 20, 2)}, "the split train has no sample of a 2"),
+        ({"y": some(BASE["y"], slice(None, None, 5), -1)}, "-1 is a class here"),
+    ],
+)
+def test_check_warns_of_what_may_not_be_as_it_is_believed(folder, monkeypatch, changes, words):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(folder.parent))
+    np.savez(folder / "task.npz", **BASE | changes)
+    (row,) = (line for line in check("bring_your_own") if isinstance(line, Row) and line.table == "datasets")
+    gaps = [gap for gap in row.values["gaps"] if "class_embeddings" not in gap]
+    assert any(words in gap for gap in gaps) if words else not gaps
+
+
+def test_labels_of_any_spelling_of_bytes_are_read_alike(folder):
+    np.savez(folder / "plain.npz", **BASE | {"y": np.array(["nö", "ja"])[BASE["y"]]})
+    np.savez(
+        folder / "other.npz",
+        features=np.asfortranarray(BASE["features"].astype(">f8")),
+        y=np.char.encode(np.array(["nö", "ja"]), "utf-8")[BASE["y"]],
+        a=BASE["a"].astype(">f4"),
+        split=np.char.add(np.char.upper(BASE["split"]), " ").astype("S"),
+    )
+    plain, other = (read(f"bring_your_own+name={name}", folder.parent) for name in ("plain", "other"))
+    assert plain.table.equals(other.table) and np.array_equal(plain.inputs, other.inputs)
+    assert plain.about["classes"] == other.about["classes"] == ["ja", "nö"]
+    assert plain.about["attributes"] == other.about["attributes"] == ["0", "1"]
+
+
+def test_what_is_no_file_of_its_own_is_refused(folder):
+    np.savez(folder / "there.npz", **BASE)
+    (folder / "link.npz").symlink_to(folder / "there.npz")
+    assert len(read("bring_your_own+name=link", folder.parent).table) == 24
+    (folder / "dangling.npz").symlink_to(folder / "gone.npz")
+    (folder / "folder.npz").mkdir()
+    os.mkfifo(folder / "pipe.npz")
+    pd.DataFrame(LEFT | {"x": BASE["features"][:, 0]}).to_parquet(folder / "there.parquet")
+    (folder / "cut.npz").write_bytes((folder / "there.npz").read_bytes()[:999])
+    (folder / "empty.parquet").touch()
+    for name, words in {
+        "dangling": r"dangling\.npz is a link to .*gone\.npz, which is not there",
+        "folder": r"folder\.npz is no file",
+        "pipe": r"pipe\.npz is no file",
+        "there": r"holds there\.parquet and there\.npz: move one of them away",
+        "cut": r"cut\.npz cannot be read",
+        "empty": r"empty\.parquet cannot be read",
+    }.items():
+        with pytest.raises(InputError, match=words):
+            build_dataset(resolve("datasets", f"bring_your_own+name={name}").points[0], folder.parent)
+
+
+def test_columns_beside_a_column_of_features_are_refused(folder):
+    pd.DataFrame(LEFT | {"features": list(BASE["features"]), "x": 1.0}).to_parquet(folder / "task.parquet")
+    with pytest.raises(InputError, match=r"task\.parquet: nothing reads x; it may hold features, y, a, split"):
+        read("bring_your_own", folder.parent)

@@ -23,9 +23,9 @@ from storms.test_configurations import storm
 from storms.test_own_data import BROUGHT, write_own
 
 from despur.datasets import coco30
-from despur.datasets.bring_your_own import read_npz
 from despur.datasets.sources.embedding_files import read_table, read_vectors
 from despur.datasets.sources.metadata_tables import read_table as read_metadata
+from despur.datasets.sources.own_files import read_npz
 from despur.datasets.sources.pickled_tables import read_pickled_table
 from despur.specs.declarations import list_components
 from despur.specs.resolution import resolve

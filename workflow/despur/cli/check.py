@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
-from despur.cli import data_checks
+from despur.cli import data_checks, data_doubts
 from despur.cli.rows import Row
 from despur.orchestration import configuration, plan
 from despur.specs.declarations import PACKAGE, find_component, read_docstring
@@ -134,7 +134,7 @@ def check_dataset(name: str) -> Iterator[str]:
         data_checks.read_inputs(dataset)
         lists = (data_checks.list_missing_attributes, data_checks.list_missing_class_embeddings)
         missing = [line for list_missing in lists for line in list_missing(dataset, sweep.base_name)]
-        gaps = [*data_checks.list_gaps(dataset), *missing]
+        gaps = [*data_checks.list_gaps(dataset), *missing, *data_doubts.list_doubts(dataset)]
         samples = {split: len(dataset.rows(split)) for split in dataset.splits}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
         text = f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"

@@ -1,16 +1,14 @@
 """Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split
 (docs/your_own_data.md)."""
 
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from despur.datasets.sources import embedding_files
+from despur.datasets.sources import embedding_files, own_files
 from despur.specs.settings import Settings, int_, name
-from despur.storage.store import MISSING, Array, Dataset, InputError
+from despur.storage.store import MISSING, Dataset
 
 SETTINGS = {
     "name": name("task", "NAME.parquet or NAME.npz under bring_your_own/ in the data root"),
@@ -32,141 +30,12 @@ LABELS_WITHHELD = "yours: nobody has said what may be passed on"
 
 RAW = ("bring_your_own/{name}.parquet | bring_your_own/{name}.npz",)
 
-COLUMNS = ("y", "a", "split")
-NUMBERS = "biuf"  # numpy's letters for kinds of values
-LABELS = f"{NUMBERS}SUMm"  # and texts and times
-NOTHING = ("", "nan", "NaN", "None", "<NA>", "NaT")  # what numpy and pandas write for a missing value among texts
-ONE_FOR_EACH = "one whole number or text for each sample"
-
-
-def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
-    """Arrays features, y, a, split and perhaps original; and perhaps class_embeddings, a row for each class in sorted
-    order."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except embedding_files.NO_ARRAY as error:
-        raise InputError(
-            f"{path} cannot be read ({error}); save it with numpy.savez, texts as texts, not as objects"
-        ) from error
-    missing = [name for name in ("features", *COLUMNS) if name not in arrays]
-    if missing:
-        raise InputError(f"{path} has no array {', '.join(missing)}; it has {', '.join(arrays)}")
-    columns = {name: arrays[name] for name in (*COLUMNS, "original") if name in arrays}
-    refuse_labels(path, columns)
-    given = arrays.get("class_embeddings")
-    if given is not None and (given.dtype.kind not in NUMBERS or given.ndim != 2 or not given.size):
-        found = f"{given.dtype} {given.shape}"
-        raise InputError(f"{path}: class_embeddings are {found}; bring a row of finite numbers for each class, (C,D)")
-    return arrays["features"], pd.DataFrame(columns), given
-
-
-def refuse_labels(path: Path, columns: dict[str, Array]) -> None:
-    """Raises InputError for arrays of a shape, kind or length that columns of a table cannot have."""
-    for key, column in columns.items():
-        if column.ndim != 1 or column.dtype.kind not in LABELS:
-            raise InputError(f"{path}: {key} is {column.dtype} {column.shape}; it must have {ONE_FOR_EACH}, (N,)")
-    sizes = {key: len(column) for key, column in columns.items()}
-    if len(set(sizes.values())) > 1:
-        raise InputError(f"{path}: arrays of different lengths: {sizes}")
-
-
-def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
-    """A column features of lists; or every other column, of numbers, is one feature."""
-    table = embedding_files.read_table(path, COLUMNS)
-    kept = [name for name in (*COLUMNS, "original") if name in table]
-    if "class_embeddings" in table:
-        raise InputError(
-            f"{path}: class_embeddings have a row for each class, not for each sample: bring all as {path.stem}.npz"
-        )
-    for key in kept:
-        refuse_values(path, table[key], Hashable, ONE_FOR_EACH)
-    if "features" in table:
-        return stack_lists(path, table["features"]), table[kept], None
-    features = table.drop(columns=kept)
-    text = [str(name) for name in features if not pd.api.types.is_numeric_dtype(features[name])]
-    if text or features.empty:
-        raise InputError(
-            f"{path}: {', '.join(text) or 'no column'} cannot be a feature; columns beside y, a, split, "
-            "original must be numbers"
-        )
-    # Columns of several kinds: numbers with booleans, or a missing value, which the dataset checks name.
-    arrays = features.to_numpy()
-    return features.to_numpy(float, na_value=np.nan) if arrays.dtype == object else arrays, table[kept], None
-
-
-def refuse_values(path: Path, column: pd.Series, kind: type, wanted: str) -> None:
-    """Raises InputError for the first value of a column that is not of a kind."""
-    for row, value in enumerate(column):
-        if not isinstance(value, kind):
-            found = " ".join(repr(value).split())
-            raise InputError(f"{path}: {column.name} of sample {row} is {found:.80}; it must have {wanted}")
-
-
-def stack_lists(path: Path, column: pd.Series) -> Array:
-    """A column of lists as one array (N,D)."""
-    refuse_values(path, column, np.ndarray, "a list of numbers for each sample")
-    sizes = {len(row) for row in column}
-    if len(sizes) != 1:
-        shown = f"{min(sizes)} to {max(sizes)} values" if sizes else "no sample"
-        raise InputError(f"{path}: features have {shown}; every sample needs as many")
-    return np.stack(list(column))
-
-
-def find_missing(column: pd.Series, *codes: int) -> Array:
-    """Which values are missing, bool (N,): NaN, None, an empty text, or a text that arrays of texts have instead; and
-    these ``codes``."""
-    if column.dtype.kind in NUMBERS:
-        return (column.isna() | column.isin(codes)).to_numpy()
-    return (column.isna() | column.astype(str).str.strip().isin([*NOTHING, *map(str, codes)])).to_numpy()
-
-
-def number_values(column: pd.Series, missing: Array) -> tuple[Array, list[str]]:
-    """Values in sorted order numbered from 0, ``MISSING`` where they are missing, and what they are called."""
-    kind = {"b": bool, "i": np.int64, "u": np.int64, "f": np.int64}.get(column.dtype.kind, str)
-    numbers = np.full(len(column), MISSING)
-    values, numbers[~missing] = np.unique(column[~missing].to_numpy().astype(kind), return_inverse=True)
-    return numbers, [str(value) for value in values]
-
-
-def refuse_missing(path: Path, column: pd.Series, missing: Array) -> None:
-    """Raises InputError for the first missing value."""
-    if missing.any():
-        raise InputError(
-            f"{path}: {column.name} of sample {int(missing.argmax())} is missing, and of {missing.sum() - 1:,} others: "
-            "say what it is, or leave the sample out"
-        )
-
-
-def refuse_measured(path: Path, column: pd.Series) -> None:
-    """Raises InputError for values that are measured, not counted."""
-    broken = column.to_numpy() % 1 != 0 if column.dtype.kind == "f" else np.zeros(len(column), bool)
-    if broken.any() or column.nunique() > max(20, len(column) // 2):
-        shown = f"{column.iloc[int(broken.argmax())]} of sample {int(broken.argmax())}, " if broken.any() else ""
-        raise InputError(
-            f"{path}: {column.name} has {column.nunique()} values ({shown}{len(column)} samples): it seems continuous. "
-            "Classes and attributes are names or whole numbers that many samples share: sort it into a few intervals"
-        )
-
-
-def check_features(path: Path, features: Array) -> tuple[Array, bool]:
-    """Features, gray images with three equal channels as all encoders of images take colors, and whether they are
-    images. Raises InputError for what are neither images nor embeddings."""
-    if features.dtype == np.uint8 and (features.ndim == 3 or features.shape[3:] == (1,)):
-        features = np.repeat(features.reshape(*features.shape[:3], 1), 3, axis=3)
-    image = features.dtype == np.uint8 and features.shape[3:] == (3,)
-    if features.dtype.kind not in NUMBERS or not (image or features.ndim == 2) or not features.size:
-        accepted = "images as uint8 (N,H,W,3), gray ones as uint8 (N,H,W), embeddings as numbers (N,D)"
-        raise InputError(f"{path}: features are {features.dtype} {features.shape}; bring {accepted}")
-    return features, image
-
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Classes and attribute values are numbered in sorted order; floats become float32. Attributes may be missing:
     empty, or -1."""
-    folder, name = data_root / "bring_your_own", settings["name"]
-    path = embedding_files.find_file(folder, f"{name}.parquet", f"{name}.npz", remedy="See docs/your_own_data.md")
-    features, table, of_classes = read_npz(path) if path.suffix == ".npz" else read_parquet(path)
+    path = own_files.find_own_file(data_root / "bring_your_own", settings["name"])
+    features, table, of_classes = own_files.read_npz(path) if path.suffix == ".npz" else own_files.read_parquet(path)
     about: dict[str, Any] = {
         "attribute": "a",
         "source": str(path.name),
@@ -175,15 +44,20 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     }
     # Of these two kinds of floats, pandas or parquet does not take all that follows.
     table = table.astype(dict.fromkeys(table.select_dtypes([np.float16, np.longdouble]), float))
-    features, image = check_features(path, features)
+    features, image = own_files.check_features(path, features)
     if image:
         about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
-    missing = {"y": find_missing(table["y"]), "a": find_missing(table["a"], MISSING)}
-    refuse_missing(path, table["y"], missing["y"])
+    missing = {"y": own_files.find_missing(table["y"]), "a": own_files.find_missing(table["a"], MISSING)}
+    for key in ("y", "split", "original"):
+        if key in table:
+            own_files.refuse_missing(path, table[key], own_files.find_missing(table[key]))
+    table = table.assign(split=own_files.read_splits(path, table["split"]))
     for key, names in (("y", "classes"), ("a", "attributes")):
-        refuse_measured(path, table[key][~missing[key]])
-        numbers, about[names] = number_values(table[key], missing[key])
+        own_files.refuse_measured(path, table[key][~missing[key]])
+        numbers, about[names] = own_files.number_values(table[key], missing[key])
+        own_files.refuse_alike(path, key, about[names])
         table = table.assign(**{key: numbers})
-    inputs = features if image else features.astype(np.float32)
+    with np.errstate(over="ignore"):  # the dataset checks name the sample
+        inputs = features if image else features.astype(np.float32)
     given = None if of_classes is None else of_classes.astype(np.float32)
     return embedding_files.dataset(path, inputs, table, {"input": "embedding", **about}, given)

@@ -140,8 +140,8 @@ def _check_inputs(dataset: Dataset) -> Iterator[str]:
         bad = ~np.isfinite(inputs[start : start + ROWS]).all(axis=1)
         if bad.any():
             yield (
-                f"sample {start + int(bad.argmax())} holds a value that is not a finite number: leave it out, or "
-                "fill it in"
+                f"sample {start + int(bad.argmax())} holds a value that is not a finite number of single precision: "
+                "leave it out, or fill it in"
             )
 
 

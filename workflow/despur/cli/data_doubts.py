@@ -1,0 +1,69 @@
+"""What ``despur check`` says of a data set that stages can use, but that may not be as its maker believes: empty
+groups, samples that occur twice, labels among the features."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from despur.storage.store import Array, Dataset
+
+FEW = 20  # values of a feature that may be a label
+HEAD = 1000  # samples that are looked at first
+
+
+def list_doubts(dataset: Dataset) -> Iterator[str]:
+    """One line for each."""
+    if "-1" in dataset.about["classes"] and len(dataset.about["classes"]) > 2:
+        yield "-1 is a class here, not a missing one: if it is missing, leave these samples out"
+    yield from list_empty_groups(dataset)
+    if isinstance(dataset.inputs, np.ndarray):
+        yield from list_duplicates(dataset, dataset.inputs)
+        yield from list_labels_among_features(dataset, dataset.inputs) if dataset.inputs.dtype == np.float32 else ()
+
+
+def list_empty_groups(dataset: Dataset) -> Iterator[str]:
+    """The class-attribute groups that a split lacks although another one has them, and it has their class and their
+    attribute value."""
+    groups, names, tested = dataset.class_attribute_groups, dataset.about["attributes"], dataset.test_splits
+    everywhere = groups.any(axis=0)
+    for split in ("train", dataset.about["select"], *tested):
+        rows = dataset.rows(split)
+        own = groups[rows].any(axis=0).reshape(-1, len(names))
+        expected = np.outer(own.any(axis=1), own.any(axis=0))
+        lacking = np.argwhere(expected & ~own & everywhere.reshape(own.shape))
+        if len(lacking) and len(dataset.rows_with_attribute(split)) == len(rows):
+            shown = "; ".join(f"{dataset.about['classes'][y]}, {names[a]}" for y, a in lacking[:5])
+            more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+            yield f"the split {split} has no sample of the group {shown}{more}, which another split has"
+
+
+def list_duplicates(dataset: Dataset, inputs: Array) -> Iterator[str]:
+    """How many samples of a split are the same as another one of it, and how many as a training sample."""
+    keys = np.array([hash(row.tobytes()) for row in inputs])
+    train = keys[dataset.rows("train")]
+    for split in dataset.splits:
+        own = keys[dataset.rows(split)]
+        if repeated := len(own) - len(np.unique(own)):
+            yield f"{repeated:,} of {len(own):,} samples of the split {split} have the inputs of another one of it"
+        if split != "train" and (seen := int(np.isin(own, train).sum())):
+            yield f"{seen:,} of {len(own):,} samples of the split {split} have the inputs of a training sample"
+
+
+def list_labels_among_features(dataset: Dataset, inputs: Array) -> Iterator[str]:
+    """Features, numbered from 0, that say the class, the attribute or the group of every sample, or number the
+    samples."""
+    labels = {dataset.about["attribute"]: dataset.a, "class": dataset.y}
+    labels["group"] = dataset.y * len(dataset.about["attributes"]) + dataset.a
+    for number, feature in enumerate(inputs.T):
+        if len(np.unique(feature[:HEAD])) <= FEW:
+            for what, values in labels.items():
+                if is_renamed(feature, values):
+                    yield f"feature {number} says the {what} of every sample: is it a label?"
+        elif (np.diff(feature) == 1).all():
+            yield f"feature {number} numbers the samples: is it a column of row numbers?"
+
+
+def is_renamed(feature: Array, values: Array) -> bool:
+    """Whether two arrays (N,) are the same but for the names of their values, of which there are at least two."""
+    pairs = np.unique(np.stack([feature, values], axis=1), axis=0)
+    return 1 < len(pairs) == len(np.unique(pairs[:, 0])) == len(np.unique(pairs[:, 1]))
