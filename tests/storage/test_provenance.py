@@ -1,12 +1,14 @@
 import json
 import platform
 import re
+import resource
 import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from despur.specs.paths import locate_result
@@ -58,6 +60,40 @@ def test_bad_input_is_one_clear_line(monkeypatch, problem):
     with pytest.raises(SystemExit) as error:
         call(monkeypatch, work, "results/runs/cmnist/erm/s0")
     assert error.value.code == f"error: {problem}"
+
+
+def allocate_by_torch():
+    import torch
+
+    torch.empty(2**60, dtype=torch.uint8)
+
+
+@pytest.mark.parametrize(
+    ("fail", "told"),
+    [
+        (lambda: np.empty(2**60, np.uint8), "not enough memory (Unable to allocate"),
+        (allocate_by_torch, "not enough memory ("),
+    ],
+)
+def test_what_the_machine_does_not_give_is_one_clear_line(monkeypatch, fail, told):
+    with pytest.raises(SystemExit) as error:
+        call(monkeypatch, lambda result, arguments: fail(), "results/runs/cmnist/erm/s0")
+    assert error.value.code.startswith(f"error: results/runs/cmnist/erm/s0: {told}")
+    assert "\n" not in error.value.code
+
+
+def test_too_many_open_files_are_one_clear_line(monkeypatch, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def work(result, arguments):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+        try:
+            (tmp_path / "file").open("w")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    with pytest.raises(SystemExit, match=r"erm/s0: Too many open files\. Run it again where more may be open"):
+        call(monkeypatch, work, "results/runs/cmnist/erm/s0")
 
 
 @pytest.mark.parametrize(

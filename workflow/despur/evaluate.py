@@ -33,6 +33,7 @@ from despur.metrics.rows import (
 )
 from despur.specs.declarations import list_measures
 from despur.specs.paths import ResultPath, Run, identify_run
+from despur.storage import checksums
 from despur.storage.containers import Container
 from despur.storage.provenance import run_from_command_line
 from despur.storage.reading import read_json
@@ -140,8 +141,10 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
                 if selection == "best" and len(values) > 1:
                     resampled.append(row | {str(i): v for i, v in enumerate(values[1:].astype(np.float32))})
     write_csv(result.folder / "metrics.csv", pd.DataFrame(rows))
+    table = pd.DataFrame(resampled)
+    table.attrs = {checksums.KEY: checksums.list_checksums(result.folder, ["metrics.csv"])}
     with atomic(result.folder / "resamples.parquet") as temporary:
-        pd.DataFrame(resampled).to_parquet(temporary, index=False)
+        table.to_parquet(temporary, index=False, write_page_checksum=True)
 
 
 def by_selection(

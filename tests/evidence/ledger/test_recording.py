@@ -81,7 +81,8 @@ def recorded(root, path, folder):
 
 def edit_about(root, path, **changes):
     file = root / path / "about.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    about = {key: value for key, value in json.loads(file.read_text()).items() if key != "checksum"}
+    file.write_text(json.dumps(about | changes))
 
 
 @pytest.mark.parametrize("path", [ERM, SIMCLR])
@@ -218,6 +219,10 @@ def test_metrics_of_other_outputs_are_refused(copy, tmp_path):
     chosen = (table["metric"] == "worst_group_accuracy") & (table["split"] == "test") & (table["selection"] == "best")
     table.loc[chosen, "value"] += 1e-6
     table.to_csv(file, index=False)
+    refused(copy, ERM, tmp_path / "ledger", "metrics.csv is broken (its content is not what was written")
+    resamples = pd.read_parquet(file.with_name("resamples.parquet"))
+    resamples.attrs = {}  # as those of before that keep no checksum
+    resamples.to_parquet(file.with_name("resamples.parquet"), index=False)
     refused(copy, ERM, tmp_path / "ledger", "evaluate it anew")
 
 

@@ -12,6 +12,7 @@ from despur.numerics.umap import project
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.storage.containers import Container
+from despur.storage.reading import reading
 from despur.storage.store import Array, atomic, load_dataset
 
 SAMPLES = 1000  # at most so many samples of a run: more would lie on top of each other
@@ -67,12 +68,13 @@ def write_projections(
                 for run in (first[:1] if len(first) == 1 else [first[0], first[-1]])
             ]
     with atomic(output.with_suffix(".parquet")) as temporary:
-        pd.concat(parts, ignore_index=True).to_parquet(temporary, index=False)
+        pd.concat(parts, ignore_index=True).to_parquet(temporary, index=False, write_page_checksum=True)
 
 
 def load_projections(output: Path, artifact_run: ArtifactRun) -> list[pd.DataFrame]:
     """The maps of a run, in the order of its sweep, from the projections beside a figure's ``output``."""
-    points = pd.read_parquet(output.parent / "projections.parquet")
+    with reading(output.parent / "projections.parquet") as file:
+        points = pd.read_parquet(file, page_checksum_verification=True)
     mine = points[points["folder"] == artifact_run.folders[0]]
     return [
         part.reset_index(drop=True).assign(

@@ -7,7 +7,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from despur.storage.reading import name_remedy, require_file
+from despur.storage.reading import name_remedy, reading
 from despur.storage.store import Array, InputError, atomic
 
 
@@ -24,10 +24,11 @@ class Container:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            self.file = safe_open(require_file(path), framework="np")
-        except SafetensorError as error:
-            raise InputError(f"{path} is broken ({error}): {name_remedy(path)}") from error
+        with reading(path):
+            try:
+                self.file = safe_open(path, framework="np")
+            except SafetensorError as error:
+                raise ValueError(str(error)) from error
         self.keys = set(self.file.keys())
 
     def __getitem__(self, key: str) -> Array:

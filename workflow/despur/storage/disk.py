@@ -69,3 +69,12 @@ def explain_refusal(error: BaseException | None, folder: Path) -> str:
         error = error.__cause__ or error.__context__
     full = folder.exists() and shutil.disk_usage(folder).free < 2**16
     return reasons[errno.ENOSPC] if full else ""
+
+
+def put_in_place(temporary: Path, path: Path) -> None:
+    """Give a written file its name, once it is on the disk: after the death of a machine, the name may else stand for
+    a part of it."""
+    temporary.chmod(0o644)
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    temporary.replace(path)

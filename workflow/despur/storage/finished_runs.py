@@ -1,13 +1,14 @@
 """The metrics of finished runs: one reader of metrics.csv for all of despur, and
 ``despur.load_metrics("results/runs/colored_digits/*/s0-2")``, the metrics of many runs as one table."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
+from despur.storage import checksums
 from despur.storage.reading import reading
 
 if TYPE_CHECKING:
@@ -49,12 +50,23 @@ def read_metrics(file: Path) -> "pd.DataFrame":
     """A metrics.csv, its values bit-identical to those that were written."""
     import pandas as pd
 
-    undefined = {"value": ["nan", ""]}
+    undefined, resamples = {"value": ["nan", ""]}, file.with_name("resamples.parquet")
+    kept = read_resamples(resamples, ()).attrs.get(checksums.KEY, {}) if resamples.exists() else {}
     with reading(file):
+        checksums.compare(file, kept)
         table = pd.read_csv(
             file, keep_default_na=False, na_values=undefined, low_memory=False, float_precision="round_trip"
         )
     return table.astype({"group": str})
+
+
+def read_resamples(file: Path, columns: Sequence[str] | None = None) -> "pd.DataFrame":
+    """A resamples.parquet: values of metrics on bootstrap samples, of all columns or of some. It also keeps the
+    checksum of the metrics.csv beside it, which the same job wrote."""
+    import pandas as pd
+
+    with reading(file):
+        return pd.read_parquet(file, columns=columns, page_checksum_verification=True)
 
 
 def list_bootstrap_columns(table: "pd.DataFrame") -> list[str]:

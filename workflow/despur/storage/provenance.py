@@ -2,6 +2,7 @@
 memory."""
 
 import argparse
+import errno
 import importlib.metadata
 import json
 import platform
@@ -16,18 +17,24 @@ from typing import Any
 
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
-from despur.storage import commits
+from despur.storage import checksums, commits
 from despur.storage.digest import cache_key, revisions
 from despur.storage.interrupts import interrupt_work
 from despur.storage.store import InputError, write_json
 
 PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-learn", "snakemake")
 
+# What stages write beside about.json. (What is made of it later is not named: metrics, saliency.)
+WRITTEN = ("models.safetensors", "outputs.safetensors", "history.csv", "groups.safetensors", "agreement.csv")
+
 # What CUDA says of a GPU that failed, was taken away or is used by others.
 GPU_GONE = (
     "unspecified launch failure|launch timed out|unknown error|ECC|busy or unavailable|no CUDA-capable device|"
     "fallen off|system not yet initialized|hardware|NOT_INITIALIZED|ALLOC_FAILED"
 )
+
+# What torch and other libraries say where the machine has no more memory.
+NO_MEMORY = "can't allocate memory|cannot allocate memory|Cannot allocate memory|bad_alloc|out of memory"
 
 
 def list_versions() -> dict[str, str]:
@@ -57,8 +64,7 @@ def gpu_memory_mb() -> dict[str, float]:
 
 def write_about(result: ResultPath, started: float, **facts: Any) -> None:
     """``about.json`` of a result folder: what made every number in it."""
-    write_json(
-        result.folder / "about.json",
+    about = checksums.seal(
         {
             "specification": json.loads(cache_key(result)),
             **commits.state(),
@@ -70,12 +76,14 @@ def write_about(result: ResultPath, started: float, **facts: Any) -> None:
             "seconds": round(time.perf_counter() - started, 2),
             "peak_memory_mb": peak_memory_mb(),
             **gpu_memory_mb(),
+            checksums.KEY: checksums.list_checksums(result.folder, WRITTEN),
             **facts,
-        },
+        }
     )
+    write_json(result.folder / checksums.ABOUT, about)
 
 
-def explain_gpu_failure(error: RuntimeError) -> str:
+def explain_gpu_failure(error: Exception) -> str:
     """Why a GPU did not go on, and what to do. Nothing for other errors: they are mistakes in code, or GPUs that this
     torch is not made for."""
     first = str(error).partition("\n")[0]  # hints for debugging follow
@@ -85,6 +93,16 @@ def explain_gpu_failure(error: RuntimeError) -> str:
         return f"{why}. {again(' with fewer jobs for each GPU (jobs_per_gpu) or on a larger one')}"
     if first.startswith(("CUDA error", "cuDNN error")) and re.search(GPU_GONE, first):
         return f"{first}. {again('')}"
+    return ""
+
+
+def explain_shortage(error: Exception) -> str:
+    """What the machine did not give, and what to do: memory, or files open at once. Nothing for other errors."""
+    first = str(error).partition("\n")[0]
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM or re.search(NO_MEMORY, first):
+        return f"not enough memory ({first or 'of this process'}). Run it again with more: it goes on where it was"
+    if getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE):
+        return f"{error.strerror}. Run it again where more may be open (ulimit -n): it goes on where it was"  # type: ignore[attr-defined]
     return ""
 
 
@@ -106,8 +124,8 @@ def run_from_command_line(
         work(locate_result(arguments.path), arguments)
     except (SettingError, InputError) as error:
         sys.exit(f"error: {error}")
-    except RuntimeError as error:
-        if not (why := explain_gpu_failure(error)):
+    except (RuntimeError, MemoryError, OSError) as error:
+        if not (why := explain_gpu_failure(error) or explain_shortage(error)):
             raise
         sys.exit(f"error: {locate_result(arguments.path).folder}: {why}")
     except KeyboardInterrupt:

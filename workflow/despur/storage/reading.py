@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from despur.storage.checksums import refuse_changed
+
 # What json, numpy, pandas and pyarrow raise for a file that is cut off, empty or lacks a part.
 BROKEN = (
     *(ValueError, LookupError, EOFError, OSError, SyntaxError, NotImplementedError),
@@ -39,6 +41,7 @@ def reading(path: Path) -> Iterator[Path]:
     try:
         if require_file(path).suffix == ".csv" and not ends_with_line(path):
             raise ValueError("its last line is cut off")
+        refuse_changed(path)
         yield path
     except BROKEN as error:
         if isinstance(error, OSError) and error.errno:  # the system refuses: the file may be whole

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from despur.storage.disk import create_temporary, explain_refusal, is_held
+from despur.storage import checksums
+from despur.storage.disk import create_temporary, explain_refusal, is_held, put_in_place
 from despur.storage.reading import InputError as InputError
-from despur.storage.reading import reading
+from despur.storage.reading import read_json, reading
 
 Array = npt.NDArray[Any]
 NO_MASKS = np.empty((0, 0, 0), dtype=bool)
@@ -45,15 +46,6 @@ def atomic(path: Path) -> Iterator[Path]:
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)
-
-
-def put_in_place(temporary: Path, path: Path) -> None:
-    """Give a written file its name, once it is on the disk: after the death of a machine, the name may else stand for
-    a part of it."""
-    temporary.chmod(0o644)
-    with temporary.open("rb") as file:
-        os.fsync(file.fileno())
-    temporary.replace(path)
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -175,7 +167,9 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
         np.savez_compressed(temporary, groups=groups, **of_classes)  # type: ignore[arg-type]
     with atomic(folder / "table.parquet") as temporary:
         pd.concat([p.table.assign(point=name) for name, p in points.items()]).to_parquet(temporary, index=False)
-    write_json(folder / "about.json", {name: p.about for name, p in points.items()})
+    sums = checksums.list_checksums(folder, ("inputs.npy", "masks.npy", "groups.npz", "table.parquet"))
+    about = {**{name: p.about for name, p in points.items()}, checksums.KEY: sums}
+    write_json(folder / "about.json", checksums.seal(about))
 
 
 def map_array(path: Path) -> Array:
@@ -195,7 +189,7 @@ def load_dataset(folder: Path, point: str) -> Dataset:
         )
     rows = slice(where[0], where[-1] + 1)
     with reading(folder / "about.json") as file:
-        about = json.loads(file.read_text())[point]
+        about = read_json(file)[point]
     with reading(folder / "groups.npz") as file, np.load(file) as arrays:
         groups, of_classes = arrays["groups"][rows], arrays.get(f"class_embeddings/{point}")
     inputs, masks = (map_array(folder / f"{name}.npy") for name in ("inputs", "masks"))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from despur.warm import folder, locate_folder
 
-PATIENCE = 30.0  # seconds that a client waits for a server to start
+PATIENCE = 120.0  # seconds that a client waits for a server to start, which may be stopped for some
 SHOWN = 10  # lines of its log, where it is gone
 LONGEST = 100  # bytes of a socket's path: systems allow 104 to 108
 

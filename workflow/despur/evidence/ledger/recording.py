@@ -23,7 +23,7 @@ from despur.storage import commits
 from despur.storage.abouts import read_upstream, select_machine
 from despur.storage.containers import Container
 from despur.storage.digest import revisions
-from despur.storage.finished_runs import means_the_same, read_metrics, rows_of
+from despur.storage.finished_runs import means_the_same, read_metrics, read_resamples, rows_of
 from despur.storage.reading import read_json
 from despur.storage.store import InputError, load_dataset
 
@@ -55,7 +55,7 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
     }
     metrics, resamples = (
         read_metrics(result.folder / "metrics.csv"),
-        pd.read_parquet(result.folder / "resamples.parquet"),
+        read_resamples(result.folder / "resamples.parquet"),
     )
     outputs, stored = Container(result.folder / "outputs.safetensors"), cache(partial(load_dataset, result.data.folder))
     for run in result.runs():

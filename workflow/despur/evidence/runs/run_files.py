@@ -15,7 +15,7 @@ from despur.specs.names import parse
 from despur.specs.paths import Run, identify_run, locate_result
 from despur.specs.resolution import resolve
 from despur.storage.abouts import About, read_abouts, read_upstream
-from despur.storage.finished_runs import read_metrics, rows_of
+from despur.storage.finished_runs import read_metrics, read_resamples, rows_of
 from despur.storage.reading import reading
 from despur.storage.store import Dataset, InputError, load_dataset
 
@@ -35,12 +35,6 @@ def read_agreement(file: Path) -> pd.DataFrame:
     numbers = [c for c in table if c not in ("dataset", "method", "seed")]
     long = table.melt(["dataset", "method", "seed"], numbers, "metric", "value")
     return long.assign(split="train", selection="best", group="", value=long["value"].astype(float))
-
-
-def read_resamples(file: Path) -> pd.DataFrame:
-    """Values of metrics on bootstrap samples."""
-    with reading(file):
-        return pd.read_parquet(file)
 
 
 READERS: dict[str, Callable[[Path], pd.DataFrame]] = {

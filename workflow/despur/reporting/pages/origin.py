@@ -35,7 +35,7 @@ def describe_data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def describe_source(result: ResultPath) -> dict[str, Any]:
-    first = next(iter(read_json(result.folder / "about.json").values()))
+    first = read_json(result.folder / "about.json")[result.datasets.points[0].name]
     return {"source": first.get("source", ""), "licence": first.get("licence", ""), "raw": first.get("sha256", {})}
 
 
