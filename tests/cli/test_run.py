@@ -61,7 +61,7 @@ def test_snakemake_gets_the_targets_and_its_options(tmp_path, monkeypatch):
     words = ["run", "erm", "--data", "colored_digits", "--dry-run", "--", "--cores", "2"]
     arguments = main.parse_arguments(main.build_parser(), words)
     del arguments["command"], arguments["json"]
-    with pytest.raises(SettingError, match="no Snakefile: run despur in the folder"):
+    with pytest.raises(SettingError, match="no Snakefile: run despur in a checkout"):
         list(run.run_method(**arguments))
     Path("Snakefile").touch()
     assert list(run.run_method(**arguments)) == []
@@ -70,6 +70,46 @@ def test_snakemake_gets_the_targets_and_its_options(tmp_path, monkeypatch):
     with pytest.raises(SystemExit) as ended:  # as Snakemake ended
         list(run.run_method(**arguments))
     assert ended.value.code == 1
+
+
+def finish(*folders):
+    """Runs of erm that are there."""
+    for name in folders:
+        folder = Path("results/runs/colored_digits/erm") / name
+        folder.mkdir(parents=True)
+        (folder / "metrics.csv").touch()
+
+
+@pytest.mark.parametrize(
+    ("finished", "asked", "used"),
+    [
+        ([], "s0-1", ["s0-1"]),
+        (["s0"], "s0-1", ["s0", "s1"]),
+        (["s1", "s3"], "s0-4", ["s0", "s1", "s2", "s3", "s4"]),
+        (["s0", "s0-1"], "s0-4", ["s0-1", "s2-4"]),
+        (["s0", "s0-4"], "s0-4", ["s0-4"]),
+        (["s0-4"], "s0-1", ["s0-1"]),  # more than is asked for
+    ],
+)
+def test_a_seed_that_is_there_is_not_trained_again(tmp_path, monkeypatch, finished, asked, used):
+    monkeypatch.chdir(tmp_path)
+    finish(*finished)
+    folders = run.use_finished(f"results/runs/colored_digits/erm/{asked}")
+    assert [Path(folder).name for folder in folders] == used
+
+
+def test_what_is_left_out_of_the_path_and_what_is_there_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("Snakefile").touch()
+    finish("s0")
+    monkeypatch.setattr(run.subprocess, "run", lambda call: subprocess.CompletedProcess(call, 0))
+    given = ["learning_rate=0.01", "epochs=3"]
+    assert list(run.run_method("erm", "colored_digits", given[:1], "2", True, [])) == []
+    said = capsys.readouterr().err
+    assert "learning_rate=0.01 is the default of erm on colored_digits: the path leaves it out\n" in said
+    assert "not trained again: results/runs/colored_digits/erm/s0\n" in said and "erm/s1/metrics.csv" in said
+    list(run.run_method("erm", "colored_digits", given, "2", True, []))
+    assert "epochs=3 is" not in capsys.readouterr().err
 
 
 def despur(*words):

@@ -8,8 +8,8 @@ import pytest
 
 from despur.cli.diff import show_difference
 from despur.cli.metrics import format_seeds
-from despur.cli.rows import format_json
-from despur.cli.show import show_run
+from despur.cli.rows import Row, format_json
+from despur.cli.show import show_runs
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, write_json
 
@@ -32,6 +32,7 @@ def made(name, values, asked="s0", key="lambda", **settings):
         folder / "about.json",
         {"specification": {"points": points, "seeds": numbers, "code": "abc"}, "device": "cpu", "versions": {}},
     )
+    shown = {("test", "best", ""): lambda value: value, ("val", "best", ""): lambda value: 1 - value}
     rows = [
         {
             "dataset": "colored_digits",
@@ -42,7 +43,7 @@ def made(name, values, asked="s0", key="lambda", **settings):
             "selection": selection,
             "metric": metric,
             "group": group,
-            "value": 40 if metric == "samples" else value if (split, selection, group) == ("test", "best", "") else 9,
+            "value": 40 if metric == "samples" else shown.get((split, selection, group), lambda value: 9)(value),
         }
         for point, of_seeds in values.items()
         for seed, value in of_seeds.items()
@@ -52,43 +53,95 @@ def made(name, values, asked="s0", key="lambda", **settings):
             ("test", "best", "accuracy", "3"),
             ("test", "best", "samples", "3"),
             ("train", "best", "gap", ""),
+            ("val", "best", "gap", ""),
         )
     ]
     pd.DataFrame(rows).to_csv(folder / "metrics.csv", index=False)
     return folder
 
 
-def test_a_run_shows_mean_and_std_of_what_tables_show():
-    text = said(show_run(made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1") / "metrics.csv"))
-    assert "split test, seeds 0, 1" in text
+def test_a_run_shows_mean_and_std_of_validation_and_of_what_tables_show():
+    text = said(show_runs([made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1") / "metrics.csv"]))
+    assert "seeds 0, 1" in text and "Best step: by worst_group_accuracy of the split val" in text
     assert [line.split() for line in text.splitlines()[2:]] == [
-        ["metric", "best", "step", "last", "step"],
-        ["gap", "0.2", "(0.14)", "9", "(0)"],
-        ["accuracy", "of", '"3"', "(40", "samples)", "9", "(0)", "–"],
+        ["metric", *("val,", "best", "step"), *("test,", "best", "step"), *("test,", "last", "step")],
+        ["gap", "0.8", "(0.14)", "0.2", "(0.14)", "9", "(0)"],
     ]
 
 
-def test_a_sweep_shows_a_table_for_each_point():
-    text = said(show_run(made("erm+lambda=0.5~1", {0.5: {0: 0.1, 1: 0.3}, 1.0: {0: 0.5, 1: 0.5}}, "s0-1")))
+def test_groups_are_shown_where_they_are_asked_for():
+    text = said(show_runs([made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1")], groups=True))
+    assert text.splitlines()[-1].split() == ["accuracy", "of", '"3"', "(40", "samples)", "–", "9", "(0)", "–"]
+
+
+def test_folders_of_the_same_runs_are_shown_as_one_and_a_seed_counts_once():
+    folders = [made("erm", {None: {0: 0.1}}), made("erm", {None: {1: 0.3}}, "s1")]
+    folders += [made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1"), made("erm+epochs=3", {None: {0: 0.5}})]
+    first, second = [line for line in show_runs(folders) if line.startswith("gap")]
+    assert first.split()[3:5] == ["0.2", "(0.14)"] and second.split()[2] == "0.5"
+
+
+SWEEP = {0.5: {0: 0.1, 1: 0.3}, 1.0: {0: 0.5, 1: 0.5}, 2.0: {0: 0.05, 1: 0.05}}
+
+
+@pytest.fixture
+def sweep():
+    """A sweep whose test metrics and validation metrics have opposite orders; validation selects by GAP."""
+    write_json(
+        Path("results/data/colored_digits/about.json"),
+        {"colored_digits": {"headline": "test", "select": "val", "selection": "gap"}},
+    )
+    return made("erm+lambda=0.5~1~2", SWEEP, "s0-1")
+
+
+def test_a_sweep_shows_a_line_for_each_point_the_best_on_validation_data_first(sweep):
+    _, _, head, *points, legend = show_runs([sweep])
+    assert head.split() == ["setting", "val", "gap", "test", "gap"]
+    assert [line.split() for line in points] == [
+        ["*", "lambda=2", "0.95", "(0)", "0.05", "(0)"],
+        ["lambda=0.5", "0.8", "(0.14)", "0.2", "(0.14)"],
+        ["lambda=1", "0.5", "(0)", "0.5", "(0)"],
+    ]
+    assert legend == "* best by gap of val, the split that selects; test selects nothing"
+
+
+def test_test_data_never_choose_a_point(sweep):
+    table = pd.read_csv(sweep / "metrics.csv", keep_default_na=False)
+    table.loc[table["split"] == "test", "value"] = 1.0
+    table.to_csv(sweep / "metrics.csv", index=False)
+    assert [line.values["point"] for line in show_runs([sweep]) if isinstance(line, Row)] == [
+        "lambda=2",
+        "lambda=0.5",
+        "lambda=1",
+    ]
+    table[table["split"] != "val"].to_csv(sweep / "metrics.csv", index=False)
+    assert not any(line.startswith("* lambda") for line in show_runs([sweep]))  # nothing to choose by
+
+
+def test_with_groups_a_sweep_shows_each_point_too(sweep):
+    text = said(show_runs([sweep], groups=True))
     first, second = text.split("\nlambda=1\n")
-    assert "\nlambda=0.5\n" in first and "0.2 (0.14)" in first
-    assert second.splitlines()[1].split() == ["gap", "0.5", "(0)", "9", "(0)"]
+    assert "\nlambda=0.5\n" in first and second.splitlines()[1].split()[-6:-4] == ["0.5", "(0)"]
 
 
-def test_what_a_run_shows_is_json_for_programs():
-    table = json.loads(format_json(show_run(made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1"))))["metrics"]
+def test_what_a_run_shows_is_json_for_programs(sweep):
+    run = made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1")
+    table = json.loads(format_json(show_runs([run], groups=True)))["metrics"]
     assert [(row["metric"], row["group"]) for row in table] == [("gap", ""), ("accuracy", "3")]
-    assert table[0]["best"] == pytest.approx(0.2) and table[0]["last"] == 9 and table[0]["seeds"] == 2
+    assert table[0]["validation"] == pytest.approx(0.8) and table[0]["best"] == pytest.approx(0.2)
+    assert table[0]["last"] == 9 and table[0]["seeds"] == 2
     assert table[1]["last"] is None  # JSON has no NaN
+    points = json.loads(format_json(show_runs([sweep])))["points"]
+    assert points[0] == {"point": "lambda=2", "rank": 1, "gap validation": 0.95, "gap best": 0.05}
 
 
 def test_what_has_no_metrics_is_refused():
     with pytest.raises(SettingError, match="only results/runs"):
-        said(show_run(Path("results/stage1/colored_digits/erm/s0")))
+        said(show_runs([Path("results/stage1/colored_digits/erm/s0")]))
     with pytest.raises(InputError, match="make it with snakemake"):
-        said(show_run(Path("results/runs/colored_digits/erm/s0")))
+        said(show_runs([Path("results/runs/colored_digits/erm/s0")]))
     with pytest.raises(SettingError, match="only results/runs"):
-        said(show_run(Path("results/data/colored_digits")))
+        said(show_runs([Path("results/data/colored_digits")]))
 
 
 def test_a_split_that_was_not_measured_is_named_with_those_that_were():
@@ -96,14 +149,15 @@ def test_a_split_that_was_not_measured_is_named_with_those_that_were():
     table = pd.read_csv(folder / "metrics.csv", keep_default_na=False)
     table.replace({"split": {"test": "test_ood"}}).to_csv(folder / "metrics.csv", index=False)
     with pytest.raises(
-        InputError, match=r"no metrics of the split test, .*splits: test_ood, train; .*about\.json, .* is not there"
+        InputError,
+        match=r"no metrics of the split test, .*splits: test_ood, train, val; .*about\.json, .* is not there",
     ):
-        said(show_run(folder))
-    write_json(about, {"colored_digits": {"headline": "val"}})
-    with pytest.raises(InputError, match=r"no metrics of the split val, .*splits: test_ood, train$"):
-        said(show_run(folder))
+        said(show_runs([folder]))
+    write_json(about, {"colored_digits": {"headline": "other"}})
+    with pytest.raises(InputError, match=r"no metrics of the split other, .*splits: test_ood, train, val$"):
+        said(show_runs([folder]))
     write_json(about, {"colored_digits": {"headline": "test_ood"}})
-    assert said(show_run(folder)).startswith("results/runs/colored_digits/erm/s0: split test_ood")
+    assert "test_ood, best step" in said(show_runs([folder]))
 
 
 def test_data_cannot_differ():
@@ -174,7 +228,7 @@ def test_a_broken_file_is_named(name, size):
     file = folder / name
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2 if size == 0.5 else size])
-    for command in (show_difference, lambda *folders: show_run(folders[0]))[: 1 + (name == "metrics.csv")]:
+    for command in (show_difference, lambda *folders: show_runs(folders[:1]))[: 1 + (name == "metrics.csv")]:
         with pytest.raises(InputError) as error:
             list(command(folder, folder))
         assert str(error.value).startswith(f"{file} is broken (") and "\n" not in str(error.value)
@@ -186,7 +240,7 @@ def test_a_broken_file_of_its_data_is_named():
     data.parent.mkdir(parents=True)
     data.write_text('{"colored')
     with pytest.raises(InputError, match=f"^{data} is broken .*: delete .*, then: snakemake results.*"):
-        list(show_run(folder))
+        list(show_runs([folder]))
 
 
 def test_a_run_that_is_not_made_cannot_differ():

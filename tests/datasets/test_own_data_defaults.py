@@ -8,7 +8,7 @@ import pytest
 from helpers import OPTIONS, result
 
 from despur import groups, stage1
-from despur.cli.show import show_run
+from despur.cli.show import show_runs
 from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
 from despur.orchestration.experiments import ArtifactRun
@@ -68,7 +68,7 @@ def test_groups_that_leave_nothing_to_work_with_are_warned_of(brought, capsys):
     *_, last = (line for line in capsys.readouterr().out.splitlines() if line)
     warning = "the inferred attribute is the class of every sample: stage 1 is wrong nowhere"
     assert last.startswith("warning: ") and last.endswith(warning)
-    assert any(line.startswith("warning: ") and line.endswith(warning) for line in show_run(at.folder))
+    assert any(line.startswith("warning: ") and line.endswith(warning) for line in show_runs([at.folder]))
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,13 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
     ),
     "list": (list.list_kind, {"kind": {"choices": list.KINDS}}),
     "explain": (explain.explain, {"path": {"help": "a result, or its folder"}}),
-    "show": (show.show_run, {"path": PATH | {"help": "a finished run's folder, or a file in it"}}),
+    "show": (
+        show.show_runs,
+        {
+            "paths": PATH | {"nargs": "+", "help": "folders of finished runs, or files in them; all seeds together"},
+            "--groups": {"action": "store_true", "help": "also each group; of a sweep, every metric of each point"},
+        },
+    ),
     "explore": (
         explore.explore,
         {

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from despur.cli.metrics import find_headline
+from despur.cli.metrics import find_roles
 from despur.specs.declarations import PACKAGE
 from despur.storage.disk import refuse_special
 from despur.storage.finished_runs import find_runs, read_metrics
@@ -57,7 +57,7 @@ def load_points(folder: Path) -> "pd.DataFrame":
     """A row for each metric of the headline split, for each seed and selection: of all samples; of groups, which then
     stand in the metric's name, where a metric has no value of all."""
     table = read_metrics(folder / "metrics.csv")
-    shown = (table["split"] == find_headline(folder)) & table["selection"].isin(["best", "last"])
+    shown = (table["split"] == find_roles(folder).headline) & table["selection"].isin(["best", "last"])
     table = table[shown & table["value"].notna() & ~table["metric"].str.startswith(LEFT_OUT)]
     of_all = table["group"] == ""
     rows = table[of_all | ~table["metric"].isin(table.loc[of_all, "metric"])]

@@ -1,6 +1,7 @@
-"""The metrics of finished runs, as the commands ``show`` and ``diff`` print them: of the split that tables show."""
+"""The metrics of finished runs, as the commands ``show`` and ``diff`` print them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,43 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def load_headline(path: Path) -> "pd.DataFrame":
-    """The rows of metrics.csv of the headline split. The column ``point`` has the settings that a sweep varies
-    (``lambda=0.5``; nothing, where it varies none). Raises InputError where there are no such rows."""
+@dataclass(frozen=True)
+class Roles:
+    """What a data set's splits are for, and the metric by which its validation split selects a step."""
+
+    selecting: str = "val"
+    headline: str = "test"  # whose metrics stand in tables
+    metric: str = "worst_group_accuracy"
+
+    @property
+    def splits(self) -> dict[str, str]:
+        """The split of each column that is shown."""
+        return {"validation": self.selecting, "best": self.headline, "last": self.headline}
+
+    @property
+    def heads(self) -> dict[str, str]:
+        """The words of each column that is shown."""
+        return {
+            column: f"{split}, {'last' if column == 'last' else 'best'} step" for column, split in self.splits.items()
+        }
+
+
+def find_roles(path: Path) -> Roles:
+    """What the splits of a result's data are for."""
+    file = locate_result(path).data.folder / "about.json"
+    abouts = read_json(file) if file.exists() else {}
+    about: dict[str, str] = next((about for about in abouts.values() if "headline" in about), {})
+    names = {"selecting": "select", "headline": "headline", "metric": "selection"}
+    return Roles(**{field: about[name] for field, name in names.items() if name in about})
+
+
+def load_points(path: Path) -> "pd.DataFrame":
+    """The rows of metrics.csv. The column ``point`` has the settings that a sweep varies (``lambda=0.5``; nothing,
+    where it varies none). Raises InputError where there are none of the headline split."""
     if locate_result(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
     file = locate_result(path).folder / "metrics.csv"
-    table, split = read_metrics(file), find_headline(path)
+    table, split = read_metrics(file), find_roles(path).headline
     best = table[table["selection"] == "best"]
     if not (best["split"] == split).any():
         there, about = ", ".join(best["split"].unique()) or "none", locate_result(path).data.folder / "about.json"
@@ -28,17 +59,30 @@ def load_headline(path: Path) -> "pd.DataFrame":
         )
         raise InputError(f"{file} has no metrics of the split {split}, selection best; splits: {there}{remedy}")
     varied = list(table.columns[2 : table.columns.get_loc("seed")])
-    chosen = table[table["split"] == split]
     points = [
         ", ".join(f"{key}={spell(v)}" for key, v in zip(varied, row, strict=True))
-        for row in chosen[varied].to_numpy(object)
+        for row in table[varied].to_numpy(object)
     ]
-    return chosen.assign(point=points)
+    return table.assign(point=points)
+
+
+def load_shown(path: Path) -> "pd.DataFrame":
+    """The rows that are shown; the column ``shown`` says in which column: ``validation`` (the split that selects, best
+    step), ``best`` and ``last`` (the headline split)."""
+    import pandas as pd
+
+    table, roles = load_points(path), find_roles(path)
+    parts = [
+        table[(table["split"] == split) & (table["selection"] == ("last" if column == "last" else "best"))]
+        for column, split in roles.splits.items()
+    ]
+    return pd.concat([part.assign(shown=column) for part, column in zip(parts, roles.splits, strict=True)])
 
 
 def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
-    """By point: metrics of no group, and of probes, selection best, by seeds."""
-    table = load_headline(path)
+    """By point: metrics of the headline split, best step, of no group and of probes, by seeds."""
+    table = load_points(path)
+    table = table[table["split"] == find_roles(path).headline]
     of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
     chosen = table[(table["selection"] == "best") & of_all]
     named = chosen.assign(metric=(chosen["metric"] + " " + chosen["group"]).str.strip())
@@ -48,8 +92,13 @@ def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
     }
 
 
-def format_spread(values: "pd.Series") -> str:
-    """``0.712 (0.031)``; of one seed, ``0.712``."""
+def format_spread(values: "Sequence[float] | pd.Series") -> str:
+    """``0.712 (0.031)``; of one seed, ``0.712``; a dash of none."""
+    import pandas as pd
+
+    values = pd.Series(values, dtype=float).dropna()
+    if not len(values):
+        return "–"
     return f"{values.mean():.4g}" + (f" ({values.std():.2g})" if len(values) > 1 else "")
 
 
@@ -59,10 +108,3 @@ def format_seeds(numbers: Iterable[int]) -> str:
     if len(every) > 2 and every == list(range(every[0], every[-1] + 1)):
         return f"seeds {every[0]}-{every[-1]}"
     return f"seed{'s' * (len(every) > 1)} {', '.join(map(str, every)) or '–'}"
-
-
-def find_headline(path: Path) -> str:
-    """The split of a result's data whose metrics are in tables."""
-    file = locate_result(path).data.folder / "about.json"
-    abouts = read_json(file) if file.exists() else {}
-    return next((about["headline"] for about in abouts.values() if "headline" in about), "test")

@@ -1,13 +1,16 @@
 """``despur run METHOD --data DATASET``: spell the result path of a method on a data set, and let Snakemake make it."""
 
+import itertools
 import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from despur.cli.show import show_run
+from despur.cli.show import show_runs
 from despur.orchestration.experiments import list_run_folders
+from despur.specs.names import parse
+from despur.specs.paths import locate_result, parse_seeds
 from despur.specs.resolution import change_settings, resolve
 from despur.specs.settings import SettingError
 
@@ -16,17 +19,54 @@ def run_method(
     method: str, data: str, settings: Sequence[str], seeds: str, dry_run: bool, options: Sequence[str]
 ) -> Iterator[str]:
     """train and evaluate a method on a data set with Snakemake, then show its metrics"""
-    folders = spell_folders(method, data, settings, seeds)
+    asked = spell_folders(method, data, settings, seeds)
     if not Path("Snakefile").exists():
-        raise SettingError(f"{Path.cwd()} has no Snakefile: run despur in the folder of the project")
+        raise SettingError(f"{Path.cwd()} has no Snakefile: run despur in a checkout of the project")
+    folders = [folder for chunk in asked for folder in use_finished(chunk)]
+    for note in (*note_defaults(asked[0], settings), *note_finished(asked, folders)):
+        print(note, file=sys.stderr)
     targets = [f"{folder}/metrics.csv" for folder in folders]
     print(f"snakemake {' '.join([*targets, *options])}", file=sys.stderr, flush=True)
     call = [sys.executable, "-m", "snakemake", *targets, *options, *(["--dry-run"] if dry_run else [])]
     if code := subprocess.run(call).returncode:
         sys.exit(code)
     if not dry_run:
-        for folder in folders:
-            yield from show_run(Path(folder))
+        yield from show_runs([Path(folder) for folder in folders])
+
+
+def note_defaults(folder: str, settings: Sequence[str]) -> Iterator[str]:
+    """Which of these settings a result path leaves out, as they have their defaults."""
+    result = locate_result(folder)
+    for setting in settings:
+        if setting.partition("=")[0] not in parse(result.name)[1]:
+            yield f"{setting} is the default of {result.sweep.base_name} on {result.dataset}: the path leaves it out"
+
+
+def note_finished(asked: Sequence[str], folders: Sequence[str]) -> Iterator[str]:
+    """Which finished folders are used for some of the seeds."""
+    if used := [folder for folder in folders if folder not in asked and (Path(folder) / "metrics.csv").exists()]:
+        yield f"not trained again: {', '.join(used)}"
+
+
+def use_finished(folder: str) -> list[str]:
+    """The folders that together have the seeds of one that is not made yet: finished ones that have some of them, and
+    one for each range that is left. A seed's digits do not depend on the seeds beside it."""
+    result, finished = locate_result(folder), []
+    left = parse_seeds(result.seeds)
+    if (result.folder / "metrics.csv").exists():
+        return [folder]
+    there = [file.parent.name for file in result.folder.parent.glob("s*/metrics.csv")]
+    for name in sorted(there, key=lambda name: -len(parse_seeds(name))):  # the largest first
+        if set(parse_seeds(name)) <= set(left):
+            finished.append(parse_seeds(name))
+            left = [seed for seed in left if seed not in finished[-1]]
+    ranges = [
+        [seed for _, seed in own] for _, own in itertools.groupby(enumerate(left), lambda pair: pair[1] - pair[0])
+    ]
+    return [
+        str(Path(folder).with_name(f"s{own[0]}-{own[-1]}" if len(own) > 1 else f"s{own[0]}"))
+        for own in sorted([*finished, *ranges])
+    ]
 
 
 def spell_folders(method: str, data: str, settings: Sequence[str], seeds: str) -> tuple[str, ...]:

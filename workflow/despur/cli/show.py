@@ -1,10 +1,11 @@
-"""``despur show RUN``: what a finished run measured. For reading only."""
+"""``despur show RUN``: what finished runs measured. For reading only."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from despur.cli.metrics import find_headline, format_seeds, format_spread, load_headline
+from despur.cli.metrics import Roles, find_roles, format_seeds, format_spread, load_shown
 from despur.cli.rows import Row
 from despur.specs.paths import locate_result
 from despur.storage.group_warnings import load_warnings
@@ -12,42 +13,86 @@ from despur.storage.group_warnings import load_warnings
 if TYPE_CHECKING:
     import pandas as pd
 
-SELECTIONS = ("best", "last")
 GROUPED = ("accuracy", "probe_accuracy")  # the metrics that are shown of each group
+RANKED = "average_accuracy"  # shown of each point of a sweep, beside the metric that selects
 
 
-def show_run(path: Path) -> Iterator[str]:
-    """what a finished run measured: metrics of the headline split, best and last step, mean (std) over seeds"""
+def show_runs(paths: Sequence[Path], groups: bool = False) -> Iterator[str]:
+    """what finished runs measured, on the split that selects and on the one that tables show: each metric; of a sweep
+    each point, the best on validation data first"""
+    seeds_of_run: dict[Path, list[Path]] = {}
+    for path in paths:
+        seeds_of_run.setdefault(locate_result(path).folder.parent, []).append(path)
+    for folders in seeds_of_run.values():
+        yield from show_seeds(folders, groups)
+
+
+def show_seeds(paths: Sequence[Path], groups: bool) -> Iterator[str]:
+    """One method on one data set, from the folders of some seeds."""
     import pandas as pd
 
-    table = load_headline(path)
+    table, roles = pd.concat([load_shown(path) for path in paths]), find_roles(paths[0])
+    table = table.drop_duplicates([name for name in table if name != "value"])  # s0 and s0-2 may both be there
     yield (
-        f"{locate_result(path).folder}: split {find_headline(path)}, {format_seeds(table['seed'].unique())}; "
-        "mean (std) over seeds, shares as in metrics.csv"
+        f"{', '.join(str(locate_result(path).folder) for path in paths)}: {format_seeds(table['seed'].unique())}; "
+        f"mean (std) over seeds, shares from 0 to 1. Best step: by {roles.metric} of the split {roles.selecting}"
     )
-    for data, seed, warning in load_warnings(locate_result(path)):
+    for data, seed, warning in (each for path in paths for each in load_warnings(locate_result(path))):
         yield Row(f"warning: {data}, seed {seed}: {warning}", "warnings", dataset=data, seed=seed, warning=warning)
-    shown = table[table["selection"].isin(SELECTIONS) & ((table["group"] == "") | table["metric"].isin(GROUPED))]
-    shown = pd.concat([shown[shown["group"] == ""], shown[shown["group"] != ""]])  # groups last
-    for point, own in shown.groupby("point", sort=False):
-        yield f"\n{point}" if point else ""
-        yield f"{'metric':<50}{'best step':>20}{'last step':>20}"
-        yield from list_metrics(str(point), own, table[table["point"] == point])
+    points = table["point"].unique()
+    if len(points) > 1:
+        yield from rank_points(table, roles)
+    if len(points) == 1 or groups:
+        for point in points:
+            yield f"\n{point}" if point else ""
+            yield from list_metrics(str(point), table[table["point"] == point], roles, groups)
 
 
-def list_metrics(point: str, shown: "pd.DataFrame", every: "pd.DataFrame") -> Iterator[Row]:
-    """A row for each metric and group of one point."""
-    samples = every[every["metric"] == "samples"].groupby("group")["value"].first()
-    for (metric, group), own in shown.groupby(["metric", "group"], sort=False):
-        found = {name: own[own["selection"] == name]["value"].dropna() for name in SELECTIONS}
+def rank_points(table: "pd.DataFrame", roles: Roles) -> Iterator[str]:
+    """A line for each point of a sweep, by the metric that selects: the largest mean on validation data first. Test
+    metrics stand beside it and select nothing."""
+    named = table.assign(name=(table["metric"] + " " + table["group"]).str.strip())
+    names = [name for name in named["name"].unique() if name.split()[0] in (roles.metric, RANKED)]
+    names = sorted(names, key=lambda name: name.split()[0] != roles.metric) or [named["name"].iloc[0]]
+    shown = named[named["name"].isin(names) & named["shown"].isin(["validation", "best"])]
+    values = shown.groupby(["point", "name", "shown"], sort=False)["value"].agg(list)
+    means = {point: _mean(values, (point, names[0], "validation")) for point in named["point"].unique()}
+    columns = [(name, column) for name in names for column in ("validation", "best")]
+    heads = [f"{roles.splits[column]} {name}" for name, column in columns]
+    width, widths = max(map(len, ["setting", *means])), [max(len(head), 16) + 2 for head in heads]
+    yield ""
+    yield f"  {'setting':<{width}}" + "".join(map(str.rjust, heads, widths))
+    ranked = sorted(means, key=lambda point: -means[point] if means[point] == means[point] else math.inf)
+    for rank, point in enumerate(ranked, start=1):
+        cells = [values.get((point, *column), []) for column in columns]
+        text = "".join(map(str.rjust, map(format_spread, cells), widths))
+        numbers = {f"{name} {column}": _mean(values, (point, name, column)) for name, column in columns}
+        mark = "*" if rank == 1 and means[point] == means[point] else " "
+        yield Row(f"{mark} {point:<{width}}{text}", "points", point=point, rank=rank, **numbers)
+    yield f"* best by {roles.metric} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
+
+
+def _mean(values: "pd.Series", key: tuple[str, str, str]) -> float:
+    """The mean of the values of a key; NaN of none."""
+    found = [value for value in values.get(key, []) if value == value]
+    return sum(found) / len(found) if found else math.nan
+
+
+def list_metrics(point: str, table: "pd.DataFrame", roles: Roles, groups: bool) -> Iterator[str]:
+    """A row for each metric of one point; with ``groups``, then for each metric of a group."""
+    yield f"{'metric':<50}" + "".join(f"{head:>20}" for head in roles.heads.values())
+    samples = table[table["metric"] == "samples"].groupby("group")["value"].first()
+    of_all = table["group"] == ""
+    parts = [table[of_all | (table["metric"] == "probe_accuracy")]]
+    parts += [table[~of_all & (table["metric"] == "accuracy")]] if groups else []
+    for (metric, group), own in (each for part in parts for each in part.groupby(["metric", "group"], sort=False)):
+        found = {column: own[own["shown"] == column]["value"].dropna() for column in roles.heads}
         if not len(found["best"]):
             continue
         of_group = f'{metric} of "{group}" ({samples.get(group, 0):,.0f} samples)'
         words = of_group if metric == "accuracy" else f"{metric} {group}".strip()
-        cells = "".join(f"{format_spread(values) if len(values) else '–':>20}" for values in found.values())
-        numbers = {name: values.mean() for name, values in found.items()}
-        spreads = {f"{name}_std": values.std() for name, values in found.items()}
-        seeds = len(found["best"])
-        yield Row(
-            f"{words:<50}{cells}", "metrics", point=point, metric=metric, group=group, **numbers, **spreads, seeds=seeds
-        )
+        cells = "".join(f"{format_spread(values):>20}" for values in found.values())
+        numbers = {column: values.mean() for column, values in found.items()}
+        spreads = {f"{column}_std": values.std() for column, values in found.items()}
+        named = {"point": point, "metric": metric, "group": group, "seeds": len(found["best"])}
+        yield Row(f"{words:<50}{cells}", "metrics", **named, **numbers, **spreads)
