@@ -8,6 +8,7 @@ import pytest
 
 from despur.specs.paths import locate_result
 from despur.specs.stages import TABLE
+from despur.storage import digest
 from despur.storage.digest import cache_key, script_digest
 
 STAGES = {
@@ -315,3 +316,19 @@ def test_the_digest_of_a_paper_s_script_follows_the_files_beside_it(script, file
     before = script_digest("despur/papers/toy/figures.py")
     script.write(file, text)
     assert (script_digest("despur/papers/toy/figures.py") == before) == same
+
+
+def test_a_file_is_parsed_once_and_again_when_it_was_edited(monkeypatch, tmp_path):
+    """A job is forked from a process that has parsed the package."""
+    (tmp_path / "papers").mkdir()
+    file = tmp_path / "papers" / "tables.py"
+    file.write_text("value = 1\n")
+    digest.parse(file, file.read_text())
+    texts, parse = [], ast.parse
+    monkeypatch.setattr(ast, "parse", lambda text: texts.append(text) or parse(text))
+    monkeypatch.setattr(digest, "PACKAGE", tmp_path / "package")
+    before = script_digest(file)
+    assert not texts
+    file.write_text("value = 2\n")
+    digest._file.cache_clear(), digest.code_digest.cache_clear()
+    assert script_digest(file) != before and texts == ["value = 2\n"]

@@ -84,16 +84,24 @@ def head_of(networks: nn.ModuleDict) -> nn.Module | None:
 
 
 @torch.no_grad()
+def represent(encoder: nn.Module, batcher: InputBatcher, rng: np.random.Generator) -> list[Tensor]:
+    """Representations (B,D) of all samples in evaluation mode, batch by batch."""
+    encoder.eval()
+    return [apply_network(encoder, x) for x in batcher.batches(batcher.max_batch, rng)]
+
+
+@torch.no_grad()
+def predict(head: nn.Module, z: list[Tensor]) -> Array:
+    """Logits (N,C), float32, on the CPU, of representations, batch by batch."""
+    return torch.cat([head(rows) for rows in z]).float().cpu().numpy()
+
+
 def encode(
     encoder: nn.Module, head: nn.Module | None, batcher: InputBatcher, rng: np.random.Generator
-) -> dict[str, Any]:
-    """Representations ``z``, float16, and (with a head) ``logits``, float32, of all samples, in evaluation mode; arrays
-    on the CPU.
+) -> dict[str, Array]:
+    """Representations ``z``, float16, and (with a head) ``logits``, float32, of all samples; arrays on the CPU.
 
     In float16 the logits of two classes are often equal, and the lower class would be predicted."""
-    encoder.eval()
-    z = [apply_network(encoder, x) for x in batcher.batches(batcher.max_batch, rng)]
-    outputs = {"z": torch.cat(z).half().cpu().numpy()}
-    if head is not None:
-        outputs["logits"] = torch.cat([head(rows) for rows in z]).float().cpu().numpy()
-    return outputs
+    z = represent(encoder, batcher, rng)
+    outputs: dict[str, Array] = {"z": torch.cat(z).half().cpu().numpy()}
+    return outputs if head is None else outputs | {"logits": predict(head, z)}

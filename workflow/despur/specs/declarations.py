@@ -99,7 +99,8 @@ def read_declarations(kind: str, name: str) -> dict[str, Any]:
 
 def read_constant(file: Path, name: str) -> Any:
     """The number or text that a file of the package gives this name at its top, or None; the file is not run."""
-    for node in ast.parse(file.read_text()).body:
+    text = file.read_text()
+    for node in ast.parse(text).body if name in text else ():
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
             return node.value.value if isinstance(node.value, ast.Constant) else ...
     return None

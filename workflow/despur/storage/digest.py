@@ -33,18 +33,16 @@ RESOLVED = {
 }
 
 
-def _imports(tree: ast.AST) -> set[Path]:
-    """Files of this package and of extensions that a syntax tree imports, anywhere in it."""
+def _imports(tree: ast.AST) -> frozenset[str]:
+    """Modules below ``despur`` that a syntax tree may import, anywhere in it, as paths: ``methods/cnc``."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    roots = (PACKAGE, *list_extensions())
-    modules = [name.split(".")[1:] for name in names if name.startswith("despur.")]  # despur/__init__.py is left out
-    stems = [root.joinpath(*parts) for parts in modules for root in roots]
-    return {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.exists()}
+    own = (name.partition(".")[2] for name in names if name.startswith("despur."))  # despur/__init__.py is left out
+    return frozenset(name.replace(".", "/") for name in own)
 
 
 def _declares(node: ast.stmt, *names: str) -> bool:
@@ -68,10 +66,21 @@ def _strip(tree: ast.Module, is_component: bool) -> ast.Module:
 
 
 @cache
-def _file(path: Path) -> tuple[str, frozenset[Path]]:
-    tree, is_component = ast.parse(path.read_text()), path.parent.name in KINDS
+def parse(path: Path, text: str) -> tuple[str, frozenset[str]]:
+    """Digest of a file of code with this text, and the modules that it may import. Processes that are forked know it
+    of files that were not edited."""
+    tree, is_component = ast.parse(text), path.parent.name in KINDS
     stripped = ast.unparse(_strip(tree, is_component))
-    return hashlib.sha256(stripped.encode()).hexdigest(), frozenset(_imports(tree))
+    return hashlib.sha256(stripped.encode()).hexdigest(), _imports(tree)
+
+
+@cache
+def _file(path: Path) -> tuple[str, frozenset[Path]]:
+    """Digest of a file of code, and the files of this package and of extensions that it imports."""
+    digest, modules = parse(path, path.read_text())
+    places = (root / module for module in modules for root in (PACKAGE, *list_extensions()))
+    files = (file for place in places for file in (place.with_suffix(".py"), place / "__init__.py"))
+    return digest, frozenset(file for file in files if file.exists())
 
 
 def _closure(files: Iterable[Path]) -> set[Path]:

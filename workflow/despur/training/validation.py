@@ -9,7 +9,7 @@ from scipy.special import log_softmax
 from despur.compute.input_batcher import present
 from despur.compute.machine import Machine
 from despur.compute.randomness import derive_generator
-from despur.compute.task import encode, head_of
+from despur.compute.task import encode, head_of, predict, represent
 from despur.methods.base import GradientMethod, Method
 from despur.metrics.groups import worst_group_accuracy
 from despur.specs.settings import SettingError
@@ -39,7 +39,7 @@ class Evaluator:
             raise SettingError(f"{self.key}: the data set has no validation split to select on: set criterion=last")
         if self.criterion == "val_objective":
             return {self.criterion: -self.mean_objective(method)}
-        logits = encode(method.networks["encoder"], head, self.batcher, derive_generator(self.key, -3))["logits"]
+        logits = predict(head, represent(method.networks["encoder"], self.batcher, derive_generator(self.key, -3)))
         correct = logits.argmax(axis=1) == self.y
         scores = {
             "val_worst_group_accuracy": float(worst_group_accuracy(correct, self.groups)),

@@ -15,6 +15,8 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+from despur.specs.declarations import PACKAGE
+from despur.storage import digest
 from despur.warm import folder, is_alive
 from despur.warm.child import run_and_exit, take_over
 
@@ -154,11 +156,18 @@ def compile_umap() -> None:
     project(default_rng(0).standard_normal((64, 4), dtype="float32"), 0)
 
 
+def parse_package() -> None:
+    """Parse the package's code, on which every job's cache key depends; what is edited later is parsed by the job."""
+    for file in PACKAGE.rglob("*.py"):
+        digest.parse(file, file.read_text())
+
+
 def main() -> None:
     os.environ["NUMBA_THREADING_LAYER"] = "forksafe"  # UMAP runs before forks
     server = Server(int(sys.argv[1]))  # clients can connect while it imports
     for name in LIBRARIES.split():
         importlib.import_module(name)
+    parse_package()
     server.fork_successor()
     if command := server.serve():
         run_and_exit(command)
