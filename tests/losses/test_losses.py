@@ -75,7 +75,7 @@ def cnc(name=SMALL, sizes=MIXED, **keywords):
 
 
 def some_anchors(method, count=3):
-    return method.sampler.epoch_batches(np.random.default_rng(1))[:count]
+    return method.sampler.draw_anchors(np.random.default_rng(1))[:count]
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.5, 2.0])

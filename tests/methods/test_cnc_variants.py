@@ -62,7 +62,7 @@ def test_alignment_keeps_small_distances_and_has_a_finite_gradient_at_zero():
 
 def test_the_alignment_loss_takes_the_place_of_the_contrastive_one():
     method = cnc("+loss=alignment")
-    anchors = method.sampler.epoch_batches(RNG(1))[:3]
+    anchors = method.sampler.draw_anchors(RNG(1))[:3]
     drawn = method.sampler.draw(RNG(0), anchors)
     losses = method.losses(anchors, RNG(0))
     a, b = encoded(method, drawn.anchors), encoded(method, drawn.positives)
@@ -81,7 +81,7 @@ def test_the_alignment_loss_takes_the_place_of_the_contrastive_one():
 
 def test_the_alignment_loss_has_one_side_and_no_negatives():
     first, second = cnc("+lambda=1+loss=alignment"), cnc("+lambda=1+loss=alignment+two_sided=false")
-    anchors = first.sampler.epoch_batches(RNG(1))[:3]
+    anchors = first.sampler.draw_anchors(RNG(1))[:3]
     assert first.losses(anchors, RNG(0))["loss"].item() == second.losses(anchors, RNG(0))["loss"].item()
     drawn = first.sampler.draw(RNG(0), anchors)
     only = set(drawn.rows.ravel()) - set(drawn.anchors.ravel()) - set(drawn.positives.ravel())
@@ -92,7 +92,7 @@ def test_the_alignment_loss_has_one_side_and_no_negatives():
 
 def test_alignment_after_a_projection_is_that_of_the_projections():
     method = cnc("+loss=alignment+projection=8")
-    anchors = method.sampler.epoch_batches(RNG(1))[:2]
+    anchors = method.sampler.draw_anchors(RNG(1))[:2]
     drawn = method.sampler.draw(RNG(0), anchors)
     a, b = (method.networks["projection"](encoded(method, part)) for part in (drawn.anchors, drawn.positives))
     assert method.losses(anchors, RNG(0))["alignment"].item() == pytest.approx(alignment(a, b).mean().item(), rel=1e-4)
@@ -182,7 +182,7 @@ def supcon(overrides="", groups=None):
 def test_supcon_contrasts_by_class_alone():
     method = supcon()
     y = method.task.y
-    anchors = method.sampler.epoch_batches(RNG(0), truncate=False)
+    anchors = method.sampler.draw_anchors(RNG(0), truncate=False)
     assert sorted(anchors) == list(range(len(y)))  # every sample is an anchor
     batch = method.sampler.draw(RNG(1), np.repeat(anchors, 40))
     own = y[batch.anchors[:, :1]]

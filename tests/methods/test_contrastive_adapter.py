@@ -127,7 +127,7 @@ def test_positives_are_right_and_of_the_class_and_padding_does_not_count():
     predicted = y.copy()
     predicted[[0, 1, 12]] = 1 - y[[0, 1, 12]]
     sampler = hard.HardSampler(y, predicted, 15, 6)
-    anchors = sampler.epoch_batches(RNG(0))
+    anchors = sampler.draw_anchors(RNG(0))
     drawn = sampler.draw(RNG(1), anchors, sampler.list_other_classes(anchors))
     assert sorted(anchors) == [0, 1, 12]
     for anchor, rows, real, negatives, counts in zip(
@@ -168,7 +168,7 @@ def test_random_sampling_never_takes_a_sample_for_its_own_positive():
         for anchor, rows in zip(anchors, drawn.positives, strict=True)
     )
     assert drawn.is_positive.sum(axis=1).tolist() == [2, 2, 2, 3, 3, 3, 3]
-    assert all(7 not in sampler.epoch_batches(RNG(seed)) for seed in range(20)), (
+    assert all(7 not in sampler.draw_anchors(RNG(seed)) for seed in range(20)), (
         "the only sample of its class has no positive"
     )
 
@@ -183,9 +183,9 @@ def test_balanced_anchors_are_as_many_in_each_class():
     y = np.repeat([0, 1], [40, 10])
     predicted = np.concatenate([np.repeat([1, 0], 20), np.repeat([0, 1], 5)])
     sampler = hard.HardSampler(y, predicted, 2, 2)
-    assert np.bincount(y[sampler.epoch_batches(RNG(0))]).tolist() == [20, 5]
-    assert np.bincount(y[sampler.epoch_batches(RNG(0), balance=True)]).tolist() == [5, 5]
-    assert len(sampler.epoch_batches(RNG(0), fraction=0.1)) == 3
+    assert np.bincount(y[sampler.draw_anchors(RNG(0))]).tolist() == [20, 5]
+    assert np.bincount(y[sampler.draw_anchors(RNG(0), balance=True)]).tolist() == [5, 5]
+    assert len(sampler.draw_anchors(RNG(0), fraction=0.1)) == 3
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])

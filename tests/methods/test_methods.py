@@ -273,7 +273,7 @@ def test_cnc_takes_accumulation_contrastive_batches_a_step(accumulation, steps):
 
 def test_cnc_averages_over_the_contrastive_batches_of_a_step():
     method, lone = cnc(), cnc()
-    anchors = method.sampler.epoch_batches(RNG(0))[:4]
+    anchors = method.sampler.draw_anchors(RNG(0))[:4]
     drawn = method.sampler.draw(RNG(1), anchors)
     parts = [type(drawn)(*(part[i : i + 1] for part in vars(drawn).values())) for i in range(4)]
     method.sampler.draw = lambda rng, batch: drawn

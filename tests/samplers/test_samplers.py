@@ -41,7 +41,7 @@ def right_slices(y, predicted):
 
 def all_batches(sampler, seed=0):
     rng = np.random.default_rng(seed)
-    anchors = sampler.epoch_batches(rng, truncate=False)
+    anchors = sampler.draw_anchors(rng, truncate=False)
     return anchors, sampler.draw(rng, anchors)
 
 
@@ -185,7 +185,7 @@ def test_a_truncated_epoch_takes_the_smallest_slice_from_each(data, seed):
     y, predicted = data
     slices = right_slices(y, predicted)
     smallest = min(int(((y == c) & (predicted == p)).sum()) for c, p in slices)
-    anchors = ContrastiveSampler(y, predicted, 2, 2).epoch_batches(np.random.default_rng(seed))
+    anchors = ContrastiveSampler(y, predicted, 2, 2).draw_anchors(np.random.default_rng(seed))
     assert len(anchors) == len(slices) * smallest == len(set(anchors))
     turns = y[anchors].reshape(smallest, len(slices))
     assert (np.sort(turns, axis=1) == [c for c, _ in slices]).all()  # interleaved: every round has each slice once
@@ -195,7 +195,7 @@ def test_a_truncated_epoch_takes_the_smallest_slice_from_each(data, seed):
 @given(predictions(), seeds)
 def test_a_whole_epoch_takes_every_right_sample_once(data, seed):
     y, predicted = data
-    anchors = ContrastiveSampler(y, predicted, 2, 2).epoch_batches(np.random.default_rng(seed), truncate=False)
+    anchors = ContrastiveSampler(y, predicted, 2, 2).draw_anchors(np.random.default_rng(seed), truncate=False)
     assert sorted(anchors) == list(np.flatnonzero(y == predicted))
 
 
@@ -203,14 +203,14 @@ def test_a_whole_epoch_takes_every_right_sample_once(data, seed):
 def test_anchor_fraction_thins_every_slice(fraction, small, large):
     y, predicted = labels({(0, 0): 20, (0, 1): 9, (1, 1): 50, (1, 0): 9})
     sampler, rng = ContrastiveSampler(y, predicted, 2, 2), np.random.default_rng(0)
-    assert np.bincount(y[sampler.epoch_batches(rng, fraction)]).tolist() == [small, small]
-    assert np.bincount(y[sampler.epoch_batches(rng, fraction, truncate=False)]).tolist() == [small, large]
+    assert np.bincount(y[sampler.draw_anchors(rng, fraction)]).tolist() == [small, small]
+    assert np.bincount(y[sampler.draw_anchors(rng, fraction, truncate=False)]).tolist() == [small, large]
 
 
 def test_anchors_that_truncation_drops_change_from_epoch_to_epoch():
     y, predicted = labels({(0, 0): 4, (0, 1): 4, (1, 1): 40, (1, 0): 4})
     sampler, rng = ContrastiveSampler(y, predicted, 2, 2), np.random.default_rng(0)
-    seen = np.concatenate([sampler.epoch_batches(rng) for _ in range(60)])
+    seen = np.concatenate([sampler.draw_anchors(rng) for _ in range(60)])
     assert set(seen) == set(np.flatnonzero(y == predicted))
 
 

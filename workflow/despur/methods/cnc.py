@@ -84,7 +84,7 @@ class CNC(KeepsHeadGradient):
         return ContrastiveSampler(self.task.y, groups, s["num_positives"], s["num_negatives"], **rules)
 
     def metadata(self) -> dict[str, Any]:
-        anchors = self.sampler.epoch_batches(
+        anchors = self.sampler.draw_anchors(
             np.random.default_rng(0), self.settings["anchor_fraction"], self.settings["truncate"]
         )
         found = {name: getattr(self.sampler, name) for name in ("num_positives", "num_negatives", "fallbacks")}
@@ -102,7 +102,7 @@ class CNC(KeepsHeadGradient):
 
     def batches(self, rng: np.random.Generator) -> list[Array]:
         """The first anchors of an epoch's contrastive batches, ``accumulation`` of them for each step."""
-        anchors = self.sampler.epoch_batches(rng, self.settings["anchor_fraction"], self.settings["truncate"])
+        anchors = self.sampler.draw_anchors(rng, self.settings["anchor_fraction"], self.settings["truncate"])
         return np.array_split(anchors, math.ceil(len(anchors) / self.settings["accumulation"]))
 
     def sub_batches(self, batch: Array) -> list[Array]:

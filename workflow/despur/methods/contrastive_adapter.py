@@ -97,7 +97,7 @@ class ContrastiveAdapter(Adapter):
         s, empty = self.settings, np.empty(0, int)
         joint = s["schedule"] == "joint"
         anchors = (
-            self.sampler.epoch_batches(rng, s["anchor_fraction"], s["balance_anchors"]) if self.contrasts else empty
+            self.sampler.draw_anchors(rng, s["anchor_fraction"], s["balance_anchors"]) if self.contrasts else empty
         )
         if self.contrasts and not joint and self.epochs_done % 2 == 0:
             yield from (

@@ -4,15 +4,13 @@ All training samples have labels. The encoder learns to prevent a domain classif
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from torch import nn
 
 from despur.losses.adversarial import ramp, reverse_gradient
-from despur.methods.base import GradientMethod, Losses
-from despur.samplers.domains import balanced, domains
+from despur.methods.base import Losses
+from despur.methods.families.domain_batches import DomainMethod
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
@@ -41,25 +39,16 @@ SETTINGS = {
 }
 
 
-class DANN(GradientMethod):
+class DANN(DomainMethod):
     """Cross-entropy of classes plus cross-entropy of domains. The gradient of the latter is reversed before it
     reaches the encoder."""
 
     def setup(self) -> None:
-        assert self.task.inferred_attribute is not None
+        super().setup()
         s = self.settings
-        self.rows = domains(self.task.y, self.task.inferred_attribute, s["domain"])
-        self.domain = self.task.per_sample(self.rows)
         sizes = [self.dim, *filter(None, [s["hidden"]]), int(self.rows.max()) + 1]
         layers = [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), nn.ReLU())]
         self.networks["domain"] = nn.Sequential(*layers[:-1]).to(self.task.device)
-
-    def metadata(self) -> dict[str, Any]:
-        return {"domain_sizes": np.bincount(self.rows).tolist()}
-
-    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        even = self.settings["sampler"] == "balanced"
-        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def strength(self) -> float:
         """The strength of the reversed gradient at this step."""

@@ -4,13 +4,11 @@ al. 2022).
 Environments are values of the attribute. With ``groups=oracle``, the default, the method reads the true attribute of
 training samples."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from despur.losses.invariance import annealed, irm
-from despur.methods.base import GradientMethod, Losses
-from despur.samplers.domains import balanced, domains
+from despur.methods.base import Losses
+from despur.methods.families.domain_batches import DomainMethod
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
@@ -45,17 +43,8 @@ SETTINGS = {
 }
 
 
-class IRM(GradientMethod):
+class IRM(DomainMethod):
     """Mean cross-entropy of the environments, plus the mean of their penalties."""
-
-    def setup(self) -> None:
-        assert self.task.inferred_attribute is not None
-        self.rows = domains(self.task.y, self.task.inferred_attribute)
-        self.environment = self.task.per_sample(self.rows)
-
-    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        even = self.settings["sampler"] == "balanced"
-        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     @property
     def weight(self) -> float:
@@ -65,5 +54,5 @@ class IRM(GradientMethod):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits, count = self.forward(batch, rng).float(), int(self.rows.max()) + 1
-        labels, environment = self.task.labels[batch], self.environment[batch]
+        labels, environment = self.task.labels[batch], self.domain[batch]
         return irm(logits, labels, environment, count, self.weight, self.settings["penalty"])

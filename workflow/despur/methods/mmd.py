@@ -3,15 +3,12 @@ Zhang et al. 2022).
 
 The discrepancy is that of representations, as in their MMD-AAE, but without its autoencoder and adversary."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 from torch import Tensor, nn
 
 from despur.losses.discrepancy import mmd
-from despur.methods.base import GradientMethod, Losses
-from despur.samplers.domains import balanced, domains
+from despur.methods.base import Losses
+from despur.methods.families.domain_batches import DomainMethod
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
@@ -35,20 +32,8 @@ SETTINGS = {
 }
 
 
-class MMD(GradientMethod):
+class MMD(DomainMethod):
     """Cross-entropy plus ``weight`` times the mean squared discrepancy between pairs of domains in a mini-batch."""
-
-    def setup(self) -> None:
-        assert self.task.inferred_attribute is not None
-        self.rows = domains(self.task.y, self.task.inferred_attribute, self.settings["domain"])
-        self.domain = self.task.per_sample(self.rows)
-
-    def metadata(self) -> dict[str, Any]:
-        return {"domain_sizes": np.bincount(self.rows).tolist()}
-
-    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        even = self.settings["sampler"] == "balanced"
-        return balanced(rng, self.rows, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.encode(batch, rng)

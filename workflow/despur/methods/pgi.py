@@ -79,7 +79,7 @@ class PGI(GradientMethod):
             yield from super().epoch_batches(rng)
             return
         size = 2 * (self.sampler.num_positives + self.sampler.num_negatives)
-        anchors = self.sampler.epoch_batches(rng, truncate=False)[: math.ceil(len(self.task) / size)]
+        anchors = self.sampler.draw_anchors(rng, truncate=False)[: math.ceil(len(self.task) / size)]
         yield from self.sampler.draw(rng, anchors).rows
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:

@@ -104,7 +104,7 @@ class ContrastiveSampler:
             self._pools[key] = np.flatnonzero(wanted)
         return self._pools[key]
 
-    def epoch_batches(self, rng: np.random.Generator, fraction: float = 1.0, truncate: bool = True) -> Array:
+    def draw_anchors(self, rng: np.random.Generator, fraction: float = 1.0, truncate: bool = True) -> Array:
         """First anchors of the contrastive batches of one epoch, (B,).
 
         Slices (samples of the same class and prediction) are shuffled and reduced to ``fraction``. With ``truncate``,

@@ -55,7 +55,7 @@ class HardSampler:
             np.flatnonzero((y == c) & ~self.wrong if sampling == "hard" else y == c) for c in range(int(y.max()) + 1)
         ]
 
-    def epoch_batches(self, rng: np.random.Generator, fraction: float = 1.0, balance: bool = False) -> Array:
+    def draw_anchors(self, rng: np.random.Generator, fraction: float = 1.0, balance: bool = False) -> Array:
         """The anchors of an epoch, (A,), in random order: a ``fraction`` of all. With ``balance``, each class has as
         many as the class with the fewest."""
         pool = rng.permutation(self.anchors)[: len(self.hard)]

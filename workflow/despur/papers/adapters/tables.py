@@ -159,7 +159,7 @@ def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The metrics and resamples that claims use. Claims about Figure 5 use only zero-shot classification of Table 3
-    (joined.add_zero_shot)."""
+    (merged_tables.add_zero_shot)."""
     metrics, resamples = load_runs(artifact_runs)
     if any(artifact_run.artifact == "figure_5" for artifact_run in artifact_runs):
         metrics, resamples = (

@@ -1,0 +1,31 @@
+"""What methods share whose samples belong to domains."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from despur.methods.base import GradientMethod
+from despur.samplers.domains import balanced, domains
+from despur.storage.store import Array
+
+
+class DomainMethod(GradientMethod):
+    """Each sample has a domain, ``rows`` (N,) (despur/samplers/domains.py; setting ``domain``, where a method has it).
+    With the setting ``sampler`` "balanced", mini-batches show each domain equally often."""
+
+    rows: Array
+
+    def setup(self) -> None:
+        assert self.task.inferred_attribute is not None
+        reading = self.settings.get("domain", "attribute")
+        self.rows = domains(self.task.y, self.task.inferred_attribute, reading)
+        self.domain = self.task.per_sample(self.rows)
+
+    def metadata(self) -> dict[str, Any]:
+        return {"domain_sizes": np.bincount(self.rows).tolist()}
+
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
+        if self.settings["sampler"] == "balanced":
+            return balanced(rng, self.rows, self.settings["batch_size"])
+        return super().epoch_batches(rng)
