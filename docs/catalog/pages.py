@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from catalog import claims, components, datasets, fingerprint, gallery, reference, times
+from catalog import claims, components, datasets, elsewhere, fingerprint, gallery, reference, times
 from catalog.markdown import ROOT, code, contents, escape, page, table
 from despur.orchestration.experiments import find_paper, list_papers, load_experiments
 
@@ -22,6 +22,7 @@ Made from the code when the site is built.
 | you want to know | page |
 | --- | --- |
 | every method, its settings, losses and sources | [Methods](methods/index.md) |
+| what methods are called in SubpopBench, DomainBed, WILDS and others | [Methods elsewhere](methods_elsewhere.md) |
 | every data set, its files, license and sizes | [Data sets](datasets/index.md) |
 | every encoder | [Encoders](encoders/index.md) |
 | every inference of an attribute | [Inferences](inference/index.md) |
@@ -60,6 +61,7 @@ def collect_generated() -> dict[str, str]:
         "configuration_keys.md": reference.build_configuration_page(),
         "times.md": times.build_times(),
         "fingerprint.md": fingerprint.build_fingerprint(),
+        "methods_elsewhere.md": elsewhere.build_elsewhere(),
     }
 
 

@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 from project import SOURCE, Project
 
-from catalog import changes, components, gallery, markdown, reference, tutorial, verdicts
+from catalog import changes, components, elsewhere, gallery, markdown, reference, tutorial, verdicts
 from catalog.losses import describe_losses
 from catalog.pages import FENCE, LINK, Site
 from despur.__main__ import COMMANDS
 from despur.evidence.claims.claim_format import read_claims
 from despur.orchestration import experiments
 from despur.specs.declarations import PACKAGE, list_components, read_declarations
+from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 
 
@@ -28,6 +29,18 @@ def site():
 def links(text):
     """What a page links to, outside of code."""
     return [target for _, _, target in LINK.findall(FENCE.sub("", text))]
+
+
+def test_methods_are_named_as_they_are_spelled_and_collections_as_they_are_listed(site):
+    known = elsewhere.read_names()
+    assert [resolve("methods", name).name for name in known["methods"]] == list(known["methods"])
+    named = {other for own in (*known["methods"].values(), known["lacking"]) for other in own}
+    assert named == set(known["collections"])
+    shown = site.texts["methods_elsewhere.md"]
+    assert "| [`coral`](methods/coral.md) | `CORAL` | `CORAL` | `deepCORAL` |  |  |" in shown
+    for other in known["collections"]:
+        names = [own[other] for own in known["methods"].values() if other in own] + known["lacking"].get(other, [])
+        assert len(set(names)) == len(names), other
 
 
 def test_every_component_has_a_page_with_all_its_settings(site):
