@@ -71,7 +71,7 @@ def read_all(terminal, seen):
 def test_without_a_terminal_each_job_is_a_line_at_its_start_and_at_its_end(call):
     code, text = call("touch {output}")
     lines = [line for line in text.splitlines() if line]
-    start = lines.index("2 jobs: 1 data, 1 methods")
+    start = lines.index("2 jobs: data (1), stage 2 (1)")
     shown = [line.partition("  ")[2].split(" (")[0] for line in lines[start + 1 : start + 5]]
     assert shown == ["start  Building a", "done   Building a", "start  Training b", "done   Training b"]
     assert code == 0 and lines[-2].startswith("Finished after") and lines[-1] == "All is made"

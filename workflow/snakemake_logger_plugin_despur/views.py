@@ -51,7 +51,7 @@ class PlainView:
 
     def begin(self) -> None:
         """The jobs are known."""
-        stages = ", ".join(f"{self.state.planned[stage]} {stage}" for stage in self.state.list_stages())
+        stages = ", ".join(f"{stage} ({self.state.planned[stage]})" for stage in self.state.list_stages())
         self.show_message(f"{format_jobs(sum(self.state.planned.values()))}: {stages}")
 
     def show_start(self, job: Job) -> None:
