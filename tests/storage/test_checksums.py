@@ -71,8 +71,9 @@ def evaluated(tmp_path):
     """What an evaluation writes."""
     write_csv(tmp_path / "metrics.csv", pd.DataFrame({"group": "", "value": np.arange(500) / 500}))
     table = pd.DataFrame({"0": np.arange(500.0)})
-    table.attrs = {checksums.KEY: checksums.list_checksums(tmp_path, ["metrics.csv"])}
-    table.to_parquet(tmp_path / "resamples.parquet", write_page_checksum=True)
+    sums = {"values": checksums.compute_values(table), **checksums.list_checksums(tmp_path, ["metrics.csv"])}
+    table.attrs = {checksums.KEY: sums}
+    table.to_parquet(tmp_path / "resamples.parquet")
     return tmp_path
 
 

@@ -4,6 +4,7 @@ remedy helps."""
 
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -13,6 +14,11 @@ from collections import Counter
 import pytest
 from project import FIGURE, TABLE, tiny_project
 from storms.conftest import count_cases, forget_times
+
+from despur.evidence.runs.run_files import READERS
+from despur.storage.containers import Container
+from despur.storage.reading import reading
+from despur.storage.store import InputError, load_dataset
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
 TARGETS = {
@@ -79,6 +85,11 @@ def read(root, without):
     }
 
 
+@pytest.fixture
+def tiny(tmp_path_factory):
+    return tiny_project(tmp_path_factory)
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """By paper, a finished run; each is the tiny project's, with targets of its own."""
@@ -131,9 +142,42 @@ def make_again(project, targets, file):
     return True
 
 
+def read_by_suffix(path):
+    """What a stage or a table reads of a result."""
+    if path.name in ("metrics.csv", "resamples.parquet", "agreement.csv"):
+        return READERS[path.name](path)
+    if path.parts[-3:-1] == ("data", "colored_digits"):
+        return load_dataset(path.parent, "colored_digits")
+    if path.suffix == ".safetensors":
+        return Container(path)
+    with reading(path):
+        return json.loads(path.read_text()) if path.suffix == ".json" else path.read_bytes()
+
+
+def test_whatever_is_damaged_in_a_file_its_reader_names_it(tiny, tmp_path, record):
+    root, rng, cases, same = tiny.copy(tmp_path / "p").root, random.Random(0), count_cases(100), 0
+    files = [path for stage in ("data", "stage1", "groups", "runs") for path in list_files(root) if stage in path.parts]
+    kept = {path: path.read_bytes() for path in files if path.stat().st_size}
+    for _ in range(cases):
+        path, how = rng.choice(list(kept)), rng.choice([how for how, change in DAMAGES.items() if change])
+        damage(path, how, [], rng)
+        try:
+            found = read_by_suffix(path)
+        except InputError as error:
+            assert str(error).startswith(f"{path} is broken"), (path, how, error)
+            path.write_bytes(kept[path])
+        else:  # such as 1E-05 for 1e-05 in JSON, or other statistics in a parquet
+            path.write_bytes(kept[path])
+            assert path.name in ("about.json", "resamples.parquet"), (path, how)
+            assert pickle.dumps(found) == pickle.dumps(read_by_suffix(path)), (path, how)
+            same += 1
+    outcome = f"{cases - same} refused by the name of the file, {same} with the same meaning"
+    record("files of results: emptied, cut off, zeros or a bit, as their readers see them", cases, outcome)
+
+
 def test_a_damaged_file_is_made_again_or_named(finished, tmp_path, record):
     rng, outcomes = random.Random(0), Counter()
-    cases = list_cases(finished, rng)[: count_cases(8)]
+    cases = list_cases(finished, rng)[: count_cases(40) // 10]
     for number, (paper, file, how, old) in enumerate(cases):
         others = [p for each in finished.values() for p in each.root.glob(f"results/**/{file.name}")]
         others = [p for p in others if p.read_bytes() != (finished[paper].root / file).read_bytes()]

@@ -142,9 +142,10 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
                     resampled.append(row | {str(i): v for i, v in enumerate(values[1:].astype(np.float32))})
     write_csv(result.folder / "metrics.csv", pd.DataFrame(rows))
     table = pd.DataFrame(resampled)
-    table.attrs = {checksums.KEY: checksums.list_checksums(result.folder, ["metrics.csv"])}
+    sums = {"values": checksums.compute_values(table), **checksums.list_checksums(result.folder, ["metrics.csv"])}
+    table.attrs = {checksums.KEY: sums}
     with atomic(result.folder / "resamples.parquet") as temporary:
-        table.to_parquet(temporary, index=False, write_page_checksum=True)
+        table.to_parquet(temporary, index=False)
 
 
 def by_selection(

@@ -68,13 +68,13 @@ def write_projections(
                 for run in (first[:1] if len(first) == 1 else [first[0], first[-1]])
             ]
     with atomic(output.with_suffix(".parquet")) as temporary:
-        pd.concat(parts, ignore_index=True).to_parquet(temporary, index=False, write_page_checksum=True)
+        pd.concat(parts, ignore_index=True).to_parquet(temporary, index=False)
 
 
 def load_projections(output: Path, artifact_run: ArtifactRun) -> list[pd.DataFrame]:
     """The maps of a run, in the order of its sweep, from the projections beside a figure's ``output``."""
     with reading(output.parent / "projections.parquet") as file:
-        points = pd.read_parquet(file, page_checksum_verification=True)
+        points = pd.read_parquet(file)
     mine = points[points["folder"] == artifact_run.folders[0]]
     return [
         part.reset_index(drop=True).assign(

@@ -6,7 +6,10 @@ import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ABOUT, KEY, OWN = "about.json", "crc32", "checksum"
 OTHER = "its content is not what was written, as its checksum says"
@@ -53,6 +56,19 @@ def _read_kept(about: Path, time: int) -> dict[str, str]:
     except (ValueError, AttributeError):
         return {}
     return kept if isinstance(kept, dict) else {}
+
+
+def compute_values(table: "pd.DataFrame") -> str:
+    """CRC-32 of the names and values of a table's columns, which a file may keep in many ways."""
+    found = 0
+    for name in table.columns:
+        values = table[name].to_numpy()
+        if values.dtype == object:
+            content = "\n".join("" if value is None or value != value else str(value) for value in values).encode()
+        else:
+            content = values.tobytes()
+        found = zlib.crc32(content, zlib.crc32(f"{name} {values.dtype}".encode(), found))
+    return f"{found:08x}"
 
 
 def compute(path: Path) -> str:

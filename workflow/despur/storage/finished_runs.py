@@ -1,7 +1,7 @@
 """The metrics of finished runs: one reader of metrics.csv for all of despur, and
 ``despur.load_metrics("results/runs/colored_digits/*/s0-2")``, the metrics of many runs as one table."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,10 @@ def read_metrics(file: Path) -> "pd.DataFrame":
     import pandas as pd
 
     undefined, resamples = {"value": ["nan", ""]}, file.with_name("resamples.parquet")
-    kept = read_resamples(resamples, ()).attrs.get(checksums.KEY, {}) if resamples.exists() else {}
+    kept = {}
+    if resamples.exists():
+        with reading(resamples):
+            kept = pd.read_parquet(resamples, columns=[]).attrs.get(checksums.KEY, {})
     with reading(file):
         checksums.compare(file, kept)
         table = pd.read_csv(
@@ -60,13 +63,16 @@ def read_metrics(file: Path) -> "pd.DataFrame":
     return table.astype({"group": str})
 
 
-def read_resamples(file: Path, columns: Sequence[str] | None = None) -> "pd.DataFrame":
-    """A resamples.parquet: values of metrics on bootstrap samples, of all columns or of some. It also keeps the
-    checksum of the metrics.csv beside it, which the same job wrote."""
+def read_resamples(file: Path) -> "pd.DataFrame":
+    """A resamples.parquet: values of metrics on bootstrap samples. It also keeps a checksum of its values, and that of
+    the metrics.csv beside it, which the same job wrote."""
     import pandas as pd
 
     with reading(file):
-        return pd.read_parquet(file, columns=columns, page_checksum_verification=True)
+        table = pd.read_parquet(file)
+        if table.attrs.get(checksums.KEY, {}).get("values") not in (None, checksums.compute_values(table)):
+            raise ValueError(checksums.OTHER)
+    return table
 
 
 def list_bootstrap_columns(table: "pd.DataFrame") -> list[str]:
