@@ -1,5 +1,7 @@
 """A finished run is a usable model."""
 
+from importlib import metadata
+
 import numpy as np
 import pytest
 from helpers import OPTIONS, result, save_tiny
@@ -66,3 +68,9 @@ def test_inputs_of_another_shape_are_refused_with_the_one_that_is_expected(finis
     for inputs in (np.zeros(shape, np.uint8), np.zeros((5, 36, 36, 3), np.float32)):
         with pytest.raises(ValueError, match=r"^inputs are .*\(N,H,W,3\) of at least 32x32 pixels"):
             model.predict(inputs)
+
+
+def test_the_package_knows_its_version():
+    assert despur.__version__ == metadata.version("despur")
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        _ = despur.other

@@ -62,6 +62,13 @@ def test_lists_name_what_there_is(what, name):
     assert what == "claims" or len(lines) == len({line.split()[0] for line in lines})
 
 
+@pytest.mark.parametrize("kind", ["papers", "claims"])
+def test_without_papers_it_is_said_what_is_missing(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(experiments, "PAPERS", tmp_path)
+    with pytest.raises(SettingError, match=f"{tmp_path} has no papers: run despur in a checkout"):
+        list(list_kind(kind))
+
+
 def test_each_table_that_shows_a_run_is_named_once_behind_its_configuration_and_paper(here):
     lines = list(explain("results/runs/colored_digits/erm/s0-2"))
     names = next(line for line in lines if line.startswith("shown by")).removeprefix("shown by config.yaml: cnc ")
@@ -70,7 +77,7 @@ def test_each_table_that_shows_a_run_is_named_once_behind_its_configuration_and_
 
 
 def test_a_path_is_explained_with_the_source_of_every_value(here):
-    text = said(explain(f"{RUN}/metrics.csv"))
+    text = said(explain(f"{RUN}/metrics.csv", defaults=True))
     assert text.startswith(f"{RUN}: trained models, their outputs and metrics (not made yet)")
     assert "reads    results/data/colored_digits, results/groups/colored_digits/" in text
     assert "shown by config.yaml: cnc table_a5" in text
@@ -79,6 +86,13 @@ def test_a_path_is_explained_with_the_source_of_every_value(here):
     assert "(stated in datasets/colored_digits.py)" in text
     assert "  two_sided = true  (default: App. C.2, A.4)" in text
     assert "groups.stage1: erm" in text
+
+
+def test_settings_at_their_defaults_are_counted_and_listed_on_request(here):
+    short, long = (list(explain(RUN, defaults)) for defaults in (False, True))
+    assert "  lambda = 0.5 ~ 0.9  (the path)" in short and not any("(default: " in line for line in short)
+    counts = [int(line.split()[1]) for line in short if line.endswith("at their defaults: --all lists them")]
+    assert sum(counts) == len([line for line in long if "(default: " in line]) > 20
 
 
 def test_a_setting_of_a_part_comes_from_the_path(here):

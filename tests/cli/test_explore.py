@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from despur.cli import explore
-from despur.storage.store import InputError
+from despur.storage.store import InputError, write_json
 
 VALUES = {"erm": [0.2, 0.4, 0.6], "cnc": [0.9, 0.9, 0.9]}
 
@@ -49,12 +49,37 @@ def runs(tmp_path, monkeypatch):
 
 def test_an_interval_is_that_of_student(runs):
     points = pd.concat(explore.load_points(folder) for folder in sorted((runs / "results/runs").glob("*/*/*")))
+    points = points.assign(metric="alignment_loss")  # which has no bounds
     found = explore.find_intervals(points).set_index("method")
     low, high = stats.t.interval(0.95, 2, np.mean(VALUES["erm"]), stats.sem(VALUES["erm"]))
     assert found.loc["erm", ["mean", "low", "high"]].tolist() == pytest.approx([0.4, low, high])
     assert found.loc["cnc", ["low", "high"]].tolist() == pytest.approx([0.9, 0.9])
     alone = explore.find_intervals(points[points["seed"] == 0]).set_index("method")
     assert alone.loc["erm", ["low", "high"]].tolist() == [0.2, 0.2]
+
+
+def test_no_interval_of_a_share_goes_beyond_0_and_1(runs):
+    rows = {"dataset": "colored_digits", "method": "erm", "selection": "best"}
+    rows |= {"seed": [0, 1, 2], "value": [0.2, 0.5, 0.9]}
+    tables = [pd.DataFrame(rows | {"metric": name}) for name in ("worst_group_accuracy", "alignment_loss")]
+    found = explore.find_intervals(pd.concat(tables)).set_index("metric")[["low", "high"]].round(2)
+    assert found.loc["worst_group_accuracy"].tolist() == [0, 1]
+    assert found.loc["alignment_loss"].tolist() == [-0.34, 1.41]
+
+
+def test_the_page_names_split_and_step(runs):
+    assert "of the split\n<code>test</code> (all data)" in (runs / "page.html").read_text()
+    folders = [Path(f"results/runs/{name}/erm/s0") for name in ("colored_digits", "scene_digits", "domain_digits")]
+    about = runs / "results/data/domain_digits/about.json"
+    write_json(about, {"domain_digits": {"headline": "test_ood"}})
+    assert explore.list_headlines(folders) == {"test_ood": "domain_digits", "test": "all others"}
+
+
+def test_a_history_without_rows_is_no_warning(runs, recwarn):
+    folder = runs / "results/runs/colored_digits/erm/s0-2"
+    empty = runs / "results/runs/colored_digits/cnc/s0-2"
+    (empty / "history.csv").write_text((folder / "history.csv").read_text().splitlines()[0] + "\n")
+    assert len(explore.load_curves([empty, folder])) == 40 and not [w for w in recwarn if w.category is FutureWarning]
 
 
 def test_a_metric_without_a_value_of_all_samples_is_shown_by_group(runs):

@@ -180,6 +180,12 @@ def test_two_runs_differ_in_settings_and_metrics():
     assert text.splitlines()[-1].split() == ["gap", "0.25", "0.75", "+0.5"]
 
 
+def test_columns_do_not_run_together():
+    folders = made("erm", {None: {0: 0.0007334, 1: 0.0007164}}), made("erm+epochs=3", {None: {0: 0.00059, 1: 0.000525}})
+    *_, last = show_difference(*folders)
+    assert last.split() == ["gap", "0.0007249", "(1.2e-05)", "0.0005575", "(4.6e-05)", "-0.000167"]
+
+
 def test_sweeps_differ_point_by_point_and_in_the_values_of_a_setting():
     folders = (
         made("erm+lambda=0.5~1", {0.5: {0: 0.1}, 1.0: {0: 0.2}}),
@@ -218,7 +224,7 @@ def test_runs_differ_in_the_metrics_of_their_headline_split():
     folders = made("erm", {None: {0: 0.25}}), made("erm+epochs=3", {None: {0: 0.75}})
     write_json(Path("results/data/colored_digits/about.json"), {"colored_digits": {"headline": "train"}})
     title, last = said(show_difference(*folders)).splitlines()[-2:]
-    assert title.startswith("train metric") and last.split() == ["gap", "9", "9", "+0"]
+    assert title.startswith("train, best step") and last.split() == ["gap", "9", "9", "+0"]
 
 
 @pytest.mark.parametrize("name", ["metrics.csv", "about.json"])

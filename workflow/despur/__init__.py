@@ -15,7 +15,9 @@ __all__ = ["Model", "load", "load_metrics"]
 
 def __getattr__(name: str) -> Any:
     """``despur.load``, ``despur.Model`` and ``despur.load_metrics``, imported (some with torch) only when they are
-    used."""
+    used; and ``despur.__version__``."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("despur")
     if name in __all__:
         return getattr(
             import_module("despur.storage.finished_runs" if name == "load_metrics" else "despur.model"), name

@@ -57,7 +57,13 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         },
     ),
     "list": (list.list_kind, {"kind": {"choices": list.KINDS}}),
-    "explain": (explain.explain, {"path": {"help": "a result, or its folder"}}),
+    "explain": (
+        explain.explain,
+        {
+            "path": {"help": "a result, or its folder"},
+            "--all": {"action": "store_true", "dest": "defaults", "help": "also the settings that have their defaults"},
+        },
+    ),
     "show": (
         show.show_runs,
         {

@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Sequence
+from pathlib import PurePath
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -80,8 +82,7 @@ class PlainView:
         if state.stopped or state.count_interrupted():
             self.show_message("The same command goes on where this one was interrupted.")
         if state.finished and done:
-            last = state.finished[-1]
-            self.show_message(f"Made {last.output}" if last.command else last.words)
+            self.show_message(describe_made(state.finished, sys.argv[1:]))
 
 
 class LiveView(PlainView):
@@ -143,3 +144,12 @@ class LiveView(PlainView):
             self.live.stop()
             self.live = None
         super().end()
+
+
+def describe_made(finished: Sequence[Job], words: Sequence[str]) -> str:
+    """What a run made: of several results that its command line names, how many; else the last one."""
+    asked = {PurePath(word).with_suffix("") for word in words if "/" in word}
+    named = [job for job in finished if job.output and PurePath(job.output).with_suffix("") in asked]
+    if len(named) > 1:
+        return f"Made {len(named)} results, the last of them {named[-1].output}"
+    return f"Made {finished[-1].output}" if finished[-1].command else finished[-1].words

@@ -60,10 +60,10 @@ def list_changes(
         raise SettingError(
             f"no metrics compared: {sizes}; choose a result of a single point, or look at each: despur show"
         )
-    title = f"{' | '.join(dict.fromkeys(splits))} metric, mean (std) over seeds"
+    title = f"{' | '.join(dict.fromkeys(splits))}, best step: mean (std) over seeds"
     for one, other in pairs:
         yield "\n" + " | ".join(name for name in dict.fromkeys((one, other)) if name)
-        yield f"{title:<44}{'first':>18}{'second':>18}{'change':>12}"
+        yield f"{title:<48}{'first':>24}{'second':>24}{'change':>12}"
         for metric, row in first[one].iterrows():
             if (
                 metric in second[other].index
@@ -71,7 +71,7 @@ def list_changes(
                 and len(right := second[other].loc[metric].dropna())
             ):
                 change = right.mean() - left.mean()
-                text = f"{metric:<44}{format_spread(left):>18}{format_spread(right):>18}{change:>+12.3g}"
+                text = f"{metric:<48}{format_spread(left):>24}{format_spread(right):>24}{change:>+12.3g}"
                 means = {"first": left.mean(), "second": right.mean(), "change": change}
                 yield Row(text, "metrics", first_point=one, second_point=other, metric=metric, **means)
 

@@ -17,14 +17,15 @@ from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
 
 
-def explain(path: str) -> Iterator[str]:
-    """what a path is, what it is made from and used for, and every setting with where its value comes from"""
+def explain(path: str, defaults: bool = False) -> Iterator[str]:
+    """what a path is, what it is made from and used for, and each setting that is no default, with where it comes
+    from"""
     if "/papers/" in path:
         yield from explain_artifact(Path(path))
         return
     result = locate_result(path)
     folder = Path("results") / result.folder.relative_to(result.root)
-    settings = list(explain_settings(result))  # first: a name that cannot be is refused before anything is said
+    settings = list(explain_settings(result, defaults))  # first: what cannot be is refused before anything is said
     state = "made" if (result.folder / "about.json").exists() else "not made yet"
     yield f"{folder}: {STAGES[result.stage].result} ({state})"
     if inputs := list_input_folders(result):
@@ -44,17 +45,17 @@ def list_users(folder: Path) -> list[str]:
     return [f"{name} {', '.join(artifacts)}" for name, artifacts in users.items()]
 
 
-def explain_settings(result: ResultPath) -> Iterator[str]:
-    """Every setting of a result's data set and of its method."""
+def explain_settings(result: ResultPath, defaults: bool) -> Iterator[str]:
+    """The settings of a result's data set and of its method; those that have their defaults only with ``defaults``."""
     data, (dataset, overrides) = result.datasets, parse(result.dataset)
     if result.stage == "data":
-        yield from list_settings(data.points, Sources(overrides))
+        yield from list_settings(data.points, Sources(overrides), defaults)
         return
     method = result.sweep
     points = f"{len(data.points)} of data x {len(method.points)} of the method"
     yield f"runs     {len(result.runs())}: {points} x seeds {result.seeds[1:]}"
-    yield from list_settings(data.points, Sources(overrides))
-    yield from list_settings(method.points, Sources(method.overrides, dataset, STAGES[result.stage].part))
+    yield from list_settings(data.points, Sources(overrides), defaults)
+    yield from list_settings(method.points, Sources(method.overrides, dataset, STAGES[result.stage].part), defaults)
 
 
 @dataclass(frozen=True)
@@ -95,19 +96,25 @@ def select_below(items: Mapping[str, Any], key: str) -> dict[str, Any]:
     }
 
 
-def list_settings(points: list[Spec], sources: Sources, prefix: str = "") -> Iterator[str]:
-    """Each setting of a component and, below it, of its components: value (several in a sweep) and source."""
-    first = points[0]
+def list_settings(points: list[Spec], sources: Sources, defaults: bool, prefix: str = "") -> Iterator[str]:
+    """Each setting of a component and, below it, of its components: value (several in a sweep) and source. Without
+    ``defaults``, how many settings have theirs."""
+    first, left_out = points[0], 0
     yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summarize(first.kind, first.base_name)}"
     for key, setting in read_declarations(first.kind, first.base_name)["SETTINGS"].items():
         values = list(dict.fromkeys(spell(point.settings[key]) for point in points))
         text, source = " ~ ".join(values), sources.describe(key, first, setting.source)
+        if not defaults and source.startswith("default: "):
+            left_out += 1
+            continue
         told = {"setting": f"{prefix}{key}", "values": values, "source": source}
         yield Row(f"  {prefix}{key} = {text}  ({source})", "settings", kind=first.kind, **told)
+    if left_out:
+        yield f"  and {left_out} at their defaults: --all lists them"
     for key, component in first.components.items():
         alike = [point.components[key] for point in points]
         alike = [each for each in alike if each.base_name == component.base_name]
-        yield from list_settings(alike, sources.select_component(key, first), f"{prefix}{key}.")
+        yield from list_settings(alike, sources.select_component(key, first), defaults, f"{prefix}{key}.")
 
 
 def explain_artifact(path: Path) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from despur.cli.metrics import find_roles
-from despur.specs.declarations import PACKAGE
+from despur.specs.paths import locate_result
 from despur.storage.disk import refuse_special
 from despur.storage.finished_runs import find_runs, read_metrics
 from despur.storage.reading import reading
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EVERY = "results/runs/*/*/*"
-TEMPLATES = PACKAGE.parent / "report"
 WHICH = ["dataset", "method", "metric", "selection"]
 LEVEL = 0.95  # of an interval
 MOST_POINTS = 50  # of a learning curve
+SHARES = "accuracy|leakage"  # in the names of metrics that are shares: no interval of theirs goes beyond 0 and 1
 LEFT_OUT = ("samples", "class_")  # beginnings of metrics by group that would double the page
 CHOSEN = "indexof(methods, datum.method) >= 0"
 INTERVALS = f"datum.dataset == data && datum.metric == metric && datum.selection == selection && {CHOSEN}"
@@ -29,8 +29,8 @@ CURVES = f"datum.dataset == data && datum.name == curve && {CHOSEN}"
 def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
     """a page of finished runs: choose data, metric and methods; points by seed, intervals, learning curves"""
     import pandas as pd
-    from jinja2 import Environment, FileSystemLoader
 
+    from despur.reporting.templates import render_template
     from despur.storage.store import atomic
 
     refuse_special(output)
@@ -40,12 +40,13 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
     curves = load_curves(folders)
     charts = {"points": draw_points(points), "curves": draw_curves(curves)}
     choices = {"points": list_choices(points, "metric"), "curves": list_choices(curves, "name")}
-    template = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template("explorer.html.jinja")
-    text = template.render(
+    text = render_template(
+        "explorer.html.jinja",
         library=read_library(),
         charts=escape_json(charts),
         choices=escape_json(choices),
         runs=count_runs(points),
+        headlines=list_headlines(folders),
         scorecard=output.with_name("scorecard.html").exists(),
     )
     with atomic(output) as temporary:
@@ -65,6 +66,19 @@ def load_points(folder: Path) -> "pd.DataFrame":
     return rows.assign(metric=names)[[*WHICH, "seed", "value"]]
 
 
+def list_headlines(folders: Sequence[Path]) -> dict[str, str]:
+    """The split whose metrics are shown, and its data sets; of the commonest split, ``all others``."""
+    shown: dict[str, list[str]] = {}
+    for folder in folders:
+        names = shown.setdefault(find_roles(folder).headline, [])
+        names += {locate_result(folder).dataset} - {*names}
+    common = max(shown, key=lambda split: len(shown[split]))
+    return {
+        split: "all data" if len(shown) == 1 else "all others" if split == common else ", ".join(names)
+        for split, names in sorted(shown.items(), key=lambda item: item[0] == common)
+    }
+
+
 def load_curves(folders: Sequence[Path]) -> "pd.DataFrame":
     """What training jobs wrote by step, at most about MOST_POINTS for a curve; nothing of methods that are fitted."""
     import pandas as pd
@@ -75,7 +89,8 @@ def load_curves(folders: Sequence[Path]) -> "pd.DataFrame":
     for file in files:
         with reading(file):
             tables.append(pd.read_csv(file)[[*which, "step", "value"]])
-    table = pd.concat(tables or [pd.DataFrame(columns=[*which, "step", "value"])])
+    tables = [table for table in tables if len(table)]  # a table without rows says nothing of the kind of its columns
+    table = pd.concat(tables) if tables else pd.DataFrame(columns=[*which, "step", "value"])
     table = table.dropna(subset="value").drop_duplicates([*which, "step"])
     curves = table.groupby(which)
     every = -(-curves["value"].transform("size") // MOST_POINTS)
@@ -88,7 +103,11 @@ def find_intervals(points: "pd.DataFrame") -> "pd.DataFrame":
 
     found = points.groupby(WHICH)["value"].agg(["mean", "std", "count"]).reset_index()
     half = found["std"] / found["count"] ** 0.5 * stats.t.isf((1 - LEVEL) / 2, (found["count"] - 1).clip(lower=1))
-    return found.assign(low=found["mean"] - half.fillna(0), high=found["mean"] + half.fillna(0)).drop(columns="std")
+    low, high = found["mean"] - half.fillna(0), found["mean"] + half.fillna(0)
+    share = found["metric"].str.contains(SHARES)
+    return found.assign(low=low.where(~share, low.clip(0, 1)), high=high.where(~share, high.clip(0, 1))).drop(
+        columns="std"
+    )
 
 
 def draw_points(points: "pd.DataFrame") -> dict[str, Any]:
