@@ -1,6 +1,5 @@
 """Every command of documents and pages works: those of Snakemake and make are planned, the others are run."""
 
-import html
 import importlib.util
 import json
 import re
@@ -149,14 +148,13 @@ def test_the_commands_of_a_scorecard_make_what_it_lacks(clone, config):
     )
     clone.python("-m", "despur.reporting.pages.scorecard", "--configfile", config, "--output", "page")
     page = (clone.root / "page.html").read_text()
-    (clone.root / "run.yaml").write_text(html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1]))
     found = commands_of_page(page)
     for words in (split(command)[1] for command in found):
         assert words[0] == "snakemake" or plan_make(words)
     calls = group_snakemake(found)
     assert calls
     for environment, arguments in calls:
-        assert "run.yaml" in arguments if config == "own.yaml" else "run.yaml" not in arguments
+        assert ("page.yaml" in arguments) == (config == "own.yaml")  # written beside the page
         plan(clone, environment, arguments)
 
 

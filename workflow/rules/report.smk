@@ -41,7 +41,7 @@ rule scorecard:
         template=multiext("workflow/report/scorecard", ".html.jinja", ".macros.jinja", ".css", ".js"),
     output:
         report_files(
-            [f"{OUT}/scorecard.{kind}" for kind in ("html", "csv", "rst")],
+            [f"{OUT}/scorecard.{kind}" for kind in ("html", "csv", "rst", "yaml")],
             "../report/scorecard.rst",
             SUMMARY,
             1,

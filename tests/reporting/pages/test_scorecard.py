@@ -7,11 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from documents import commands_of_page
 from page import CONFIG, page
 
 from despur.evidence.claims.claim_format import read_claims
-from despur.orchestration import experiments
+from despur.orchestration import configuration, experiments
 from despur.reporting.pages import scorecard, scorecard_page, tally
+from despur.reporting.templates import create_environment
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +78,23 @@ def test_missing_papers_are_shown_with_the_command_that_runs_them(text):
     assert "snakemake cnc" in text
     for paper in experiments.list_papers():
         assert f'id="{paper}"' in text
+
+
+def test_commands_name_a_configuration_that_is_there(made, text):
+    files = {word for line in commands_of_page(text) for word in line.split() if word.endswith(".yaml")}
+    assert len(files) == 2  # this configuration, and config/fair_cl.yaml
+    own = next(made.parent / file for file in files if file.endswith("scorecard.yaml"))
+    assert configuration.load_configuration(own)["datasets"] == CONFIG["datasets"]
+
+
+def test_the_page_names_split_and_step(text):
+    assert text.count("at the step that is best on validation") == 2  # numbers, matrix
+
+
+def test_several_places_of_measurement_fold():
+    show = vars(create_environment().get_template("scorecard.macros.jinja").module)["elsewhere"]
+    assert "<details>" not in show("here") + show("commit a on M")
+    assert "<summary>measured in 2 places</summary>" in show("commit a on M; commit b on N")
 
 
 def test_claims_show_verdict_bounds_and_what_would_settle_them(text):

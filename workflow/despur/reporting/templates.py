@@ -12,7 +12,12 @@ TEMPLATES = PACKAGE.parent / "report"
 
 
 def render_template(name: str, **content: Any) -> str:
-    """A page of a template with this content, all of which it names."""
+    """A page of a template with this content."""
+    return create_environment().get_template(name).render(**content)
+
+
+def create_environment() -> jinja2.Environment:
+    """The templates and their filters. A name that a page does not get is an error."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -21,7 +26,7 @@ def render_template(name: str, **content: Any) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"number": format_number, "duration": format_duration, "breakable": break_name}
-    return environment.get_template(name).render(**content)
+    return environment
 
 
 def format_number(value: Any, digits: int = 3) -> str:

@@ -37,11 +37,12 @@ def render(page: Page) -> str:
 
 
 def write(config: Mapping[str, Any], prefix: Path, chosen: Chosen = NO_CHOICES) -> Page:
-    """``prefix``.html, .csv and .rst (the first page of the report), each atomically; what they show. ``chosen``: the
-    numbers of a paper under choices that it leaves open."""
+    """``prefix``.html, .csv, .rst (the report's first page) and .yaml (the configuration, which commands of the page
+    name), each atomically; what they show. ``chosen``: the numbers of a paper under choices that it leaves open."""
     page = Page(config, prefix, chosen)
     write_csv(prefix.with_suffix(".csv"), page.rows)
-    for kind, text in (("html", render(page)), ("rst", summary.format_first_page(page.rows))):
+    texts = {"html": render(page), "rst": summary.format_first_page(page.rows), "yaml": page.format_configuration()}
+    for kind, text in texts.items():
         with atomic(prefix.with_suffix(f".{kind}")) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return page

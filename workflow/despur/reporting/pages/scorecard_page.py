@@ -28,7 +28,8 @@ class Page:
     """What the template shows. Links are relative to the page."""
 
     def __init__(self, config: Mapping[str, Any], target: Path, chosen: Chosen = NO_CHOICES) -> None:
-        self.config, self.folder, self.file = config, target.parent, configuration.find_file(config)
+        self.config, self.folder = config, target.parent
+        self.file = configuration.find_file(config) or Path(os.path.relpath(target.with_suffix(".yaml")))
         self.tables = {
             name: (gather_explained(config, name, chosen), tally.gather_claims(config, name))
             for name in experiments.list_papers()
@@ -71,9 +72,11 @@ class Page:
         }
 
     def artifacts(self, paper: str) -> list[tuple[str, str]]:
-        """The tables and figures of a paper, with their addresses; an empty address for what is not made."""
+        """The tables and figures of a paper, with their addresses; an empty address for what is not made. Of a paper of
+        this configuration, those that have runs in it."""
         done, found = tally.list_made_artifacts(self.config, paper), []
-        for artifact in experiments.load_experiments(paper)["artifacts"]:
+        every = experiments.load_experiments(paper)["artifacts"]
+        for artifact in artifact_files.list_artifacts(self.config, paper) if paper in self.config["papers"] else every:
             files = artifact_files.list_outputs(self.config, paper, artifact)
             if not files[0].endswith(".parquet"):
                 first = {Path(file).stem: file for file in reversed(files)}  # the first file of each name
@@ -84,8 +87,8 @@ class Page:
         return found
 
     def command(self, target: str) -> str:
-        """What to type to make a target; run.yaml holds a configuration that is in no file here."""
-        option = "" if self.file == Path("config.yaml") else f" --configfile {self.file or 'run.yaml'}"
+        """What to type to make a target, in the folder of the project."""
+        option = "" if self.file == Path("config.yaml") else f" --configfile {self.file}"
         return f"snakemake {target}{option}"
 
     def runs(self, paper: str) -> dict[tuple[str, str, str], list[str]]:
@@ -130,9 +133,13 @@ class Page:
 
     def provenance(self) -> dict[str, Any]:
         """What made the page, and how to make it again."""
-        asked = {key: value for key, value in self.config.items() if value != {}}
-        shown = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
+        shown = self.format_configuration()
         return {**origin.describe_code(), "data": origin.describe_data(self.config), "config": shown}
+
+    def format_configuration(self) -> str:
+        """The complete configuration as YAML, without empty keys."""
+        asked = {key: value for key, value in self.config.items() if value != {}}
+        return yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
 
 
 def gather_explained(config: Mapping[str, Any], paper: str, chosen: Chosen) -> pd.DataFrame:
