@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -448,18 +449,35 @@ def test_metrics_are_those_of_the_kept_outputs(erm, dataset):
 def test_a_method_that_trains_on_another_split_is_given_the_attributes_of_that_split(tmp_path, monkeypatch):
     dataset = save_tiny(tmp_path)
     groups.infer(result(tmp_path, "groups/colored_digits/oracle/s0-1"), OPTIONS)
-    monkeypatch.setattr(GroupDRO, "TRAINED_ON", ("val",))
-    where = result(tmp_path, "runs/colored_digits/gdro/s0-1")
-    task, rows = RunInputs(where, torch.device("cpu")).build_task(where.runs()[1], dataset), dataset.rows("val")
-    assert (task.y == dataset.y[rows]).all()
-    assert (task.inferred_attribute == dataset.table["a"].to_numpy()[rows]).all()
+    monkeypatch.setattr(GroupDRO, "TRAINED_ON", ("train", "held_out"))
+    run = result(tmp_path, "runs/colored_digits/gdro/s0-1").runs()[1]
+    run = replace(run, spec=replace(run.spec, settings={**run.spec.settings, "held_out_share": 0.4}))
+    inputs = RunInputs(result(tmp_path, "runs/colored_digits/gdro/s0-1"), torch.device("cpu"))
+    divided = inputs.load_dataset(run)
+    task, rows = inputs.build_task(run, divided), np.append(divided.rows("train"), divided.rows("held_out"))
+    assert 0 < len(divided.rows("held_out")) < len(dataset.rows("val")) and len(rows) == len(task)
+    assert (task.y == dataset.y[rows]).all() and (task.inferred_attribute == dataset.a[rows]).all()
+
+
+def test_what_selects_is_not_trained_on(tmp_path, monkeypatch):
+    dataset = save_tiny(tmp_path)
+    where = result(tmp_path, "runs/colored_digits/erm/s0")
+    for splits, words in {
+        ("train", "val"): "erm trains on val, which selects",
+        ("test",): "erm trains on test, which selects or tests",
+        ("held_out",): "no sample of the split",
+    }.items():
+        monkeypatch.setattr(ERM, "TRAINED_ON", splits)
+        with pytest.raises(SettingError, match=words):
+            RunInputs(where, torch.device("cpu")).build_task(where.runs()[0], dataset)
 
 
 def test_a_method_cannot_train_on_samples_to_which_its_inference_gives_no_attribute(root, dataset, monkeypatch):
-    monkeypatch.setattr(JTT, "TRAINED_ON", ("train", "val"))
+    monkeypatch.setattr(JTT, "TRAINED_ON", ("train", "held_out"))
     where = result(root, "runs/colored_digits/jtt/s0-1")
+    given = replace(dataset, table=dataset.table.assign(split=dataset.table["split"].replace("val", "held_out")))
     with pytest.raises(SettingError, match="jtt trains on 30 samples of the split val, to which predictions gives no"):
-        RunInputs(where, torch.device("cpu")).build_task(where.runs()[0], dataset)
+        RunInputs(where, torch.device("cpu")).build_task(where.runs()[0], given)
 
 
 def test_groups_of_another_number_of_samples_are_refused(tmp_path):

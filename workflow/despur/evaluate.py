@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.compute.held_out import divide_held_out
 from despur.metrics import RESAMPLES, probes
 from despur.metrics.codes import encode_logits
 from despur.metrics.groups import mean
@@ -132,8 +133,9 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     known: Known = {}
     rows, resampled = [], []
     for run in result.runs():
+        dataset = divide_held_out(stored(run.data.name), run)
         named, same = identify_run(result, run), about[run.key]["best_step"] == about[run.key]["steps"]
-        for selection, found in by_selection(stored(run.data.name), run, container, models, same, known):
+        for selection, found in by_selection(dataset, run, container, models, same, known):
             for split, (metric, group, value) in found:
                 values = np.atleast_1d(value)
                 row = named | {"split": split, "selection": selection, "metric": metric, "group": group}

@@ -20,6 +20,7 @@ from despur.storage.reading import read_json, reading
 Array = npt.NDArray[Any]
 NO_MASKS = np.empty((0, 0, 0), dtype=bool)
 MISSING = -1  # the attribute of a sample of which it is not known, and the class of an unlabelled one
+HELD_OUT = "held_out"  # the part of the split that selects on which a method trains (despur/compute/held_out.py)
 ROWS = 512  # of a data set's inputs that are made and written at once
 
 
@@ -133,7 +134,7 @@ class Dataset:
     @property
     def test_splits(self) -> list[str]:
         """The splits that are neither trained nor selected on."""
-        return [split for split in self.splits if split not in ("train", "unlabelled", self.about["select"])]
+        return [s for s in self.splits if s not in ("train", "unlabelled", HELD_OUT, self.about["select"])]
 
 
 def write_rows(path: Path, parts: Sequence[Array | Lazy]) -> None:

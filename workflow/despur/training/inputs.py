@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from despur.compute.held_out import divide_held_out
 from despur.compute.input_batcher import present
 from despur.compute.task import Stage1Outputs, Task
 from despur.methods.base import Method
@@ -15,7 +16,7 @@ from despur.specs.paths import ResultPath, Run, spell_split_key
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
 from despur.storage.reading import name_remedy
-from despur.storage.store import MISSING, Array, Dataset, InputError, load_dataset
+from despur.storage.store import HELD_OUT, MISSING, Array, Dataset, InputError, load_dataset
 
 
 def load_method_class(name: str) -> type[Method]:
@@ -35,10 +36,17 @@ class RunInputs:
         self.result, self.device = result, device
         self.load_stored = cache(partial(load_dataset, result.data.folder))
         self.load_represented = lru_cache(maxsize=1)(self.replace_inputs)
+        self.divided: tuple[str, Dataset] | None = None  # the last run that was asked for
 
     def load_dataset(self, run: Run) -> Dataset:
-        """The data set that a run is trained and evaluated on. If the method declares ``stage1_selection``, its inputs
-        are the stage-1 model's representations."""
+        """The data set that a run is trained and evaluated on, with its held-out samples that train. If the method
+        declares ``stage1_selection``, its inputs are the stage-1 model's representations."""
+        if self.divided is None or self.divided[0] != run.key:
+            self.divided = run.key, divide_held_out(self.load_undivided(run), run)
+        return self.divided[1]
+
+    def load_undivided(self, run: Run) -> Dataset:
+        """As :meth:`load_dataset`, where all of the split that selects does so."""
         if "stage1_selection" not in run.spec.settings:
             return self.load_stored(run.data.name)
         stage1 = run.spec.components["stage1"].base_name
@@ -109,10 +117,24 @@ class RunInputs:
             )
         return inferred[rows]
 
+    def find_rows(self, run: Run, dataset: Dataset) -> Array:
+        """The samples that train. Raises SettingError where there are none, and where they select, too."""
+        splits, name = load_method_class(run.spec.base_name).TRAINED_ON, run.spec.base_name
+        if evaluated := {dataset.about["select"], *dataset.test_splits} & set(splits):
+            raise SettingError(
+                f"{name} trains on {min(evaluated)}, which selects or tests: of what selects it may train on a part, "
+                f'by TRAINED_ON = ("{HELD_OUT}",) and the setting of on_held_out (docs/adding_a_method.md)'
+            )
+        rows = np.flatnonzero(dataset.table["split"].isin(splits))
+        if not len(rows):
+            raise SettingError(
+                f"{run.data.name} has no sample of the split {' or '.join(splits)}, on which {name} trains"
+            )
+        return rows
+
     def build_task(self, run: Run, dataset: Dataset) -> Task:
         """The training samples of a run, and all that its method may know about them."""
-        splits = load_method_class(run.spec.base_name).TRAINED_ON
-        rows = np.flatnonzero(dataset.table["split"].isin(splits))
+        rows = self.find_rows(run, dataset)
         return Task(
             present(dataset, rows, dataset.about.get("train_crop", "centre"), self.device),
             dataset.y[rows],
