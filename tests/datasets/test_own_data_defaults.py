@@ -2,8 +2,10 @@
 checked."""
 
 import json
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import OPTIONS, result
 
@@ -14,7 +16,7 @@ from despur.evaluate import evaluate
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import append_warnings
 from despur.specs.resolution import resolve
-from despur.storage.group_warnings import find_warnings, load_warnings
+from despur.storage.group_warnings import find_remedy, find_warnings, load_warnings
 from despur.storage.store import save_dataset
 from despur.training.runs import train_all
 
@@ -66,9 +68,10 @@ def test_groups_that_leave_nothing_to_work_with_are_warned_of(brought, capsys):
     at, about = run(brought, f"jtt+epochs=2+{settings}")
     assert about["wrong_in_stage_1"] == 0
     *_, last = (line for line in capsys.readouterr().out.splitlines() if line)
-    warning = "the inferred attribute is the class of every sample: stage 1 is wrong nowhere"
-    assert last.startswith("warning: ") and last.endswith(warning)
-    assert any(line.startswith("warning: ") and line.endswith(warning) for line in show_runs([at.folder]))
+    warning = r"warning: .*the inferred attribute is the class of every sample: stage 1 is wrong nowhere; "
+    warning += r"try stage1\.epochs=[1-9]\d? instead of 60"
+    assert re.fullmatch(warning, last)
+    assert any(re.fullmatch(warning, line) for line in show_runs([at.folder]))
 
 
 @pytest.mark.parametrize(
@@ -84,6 +87,29 @@ def test_groups_that_leave_nothing_to_work_with_are_warned_of(brought, capsys):
 def test_what_is_degenerate(inferred, warning):
     found = find_warnings(np.array(inferred), np.array([0, 0, 1, 1]), ["a", "b"])
     assert len(found) == bool(warning) and all(warning in each for each in found)
+
+
+def make_history(losses, accuracies):
+    """Rows of history.csv: a loss and a validation accuracy for each epoch."""
+    rows = [(epoch, "loss", value) for epoch, value in enumerate(losses, start=1)]
+    rows += [(epoch, "val_average_accuracy", value) for epoch, value in enumerate(accuracies, start=1)]
+    return pd.DataFrame(rows, columns=["epoch", "name", "value"])
+
+
+@pytest.mark.parametrize(
+    ("inferred", "losses", "accuracies", "remedy"),
+    [
+        ([0, 0, 1, 1], [0.6, 0.3, 0.1, 0.01], [0.55, 0.8, 0.9, 0.9], "try stage1.epochs=2 instead of 4"),
+        ([0, 1, 1, 1], [0.6, 0.3, 0.1, 0.01], [0.9, 0.9, 0.9, 0.9], "try stage1.epochs=1 instead of 4"),
+        ([0, 0, 1, 1], [0.01], [0.9], "try stage1.learning_rate=0.001"),  # fits all in its first epoch
+        ([1, 1, 1, 1], [0.7, 0.6], [0.5, 0.5], "try stage1.epochs=4: its loss still falls"),
+        ([1, 1, 1, 1], [0.7, 0.7], [0.5, 0.5], "try stage1.learning_rate=0.001: its loss no longer falls"),
+        ([1, 1, 0, 1], [0.7, 0.6], [0.5, 0.5], "try stage1.epochs=4: its loss still falls"),
+    ],
+)
+def test_a_warning_ends_with_what_to_try(inferred, losses, accuracies, remedy):
+    found = find_remedy(np.array(inferred), np.array([0, 0, 1, 1]), make_history(losses, accuracies), 0.01)
+    assert found == remedy
 
 
 def test_tables_say_what_is_degenerate_below_the_numbers(brought, tmp_path):

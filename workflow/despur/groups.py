@@ -21,7 +21,7 @@ from despur.inference.base import Evidence, LabeledSamples, match_labels
 from despur.specs.declarations import read_declarations
 from despur.specs.paths import ResultPath, Run, spell_split_key
 from despur.storage.containers import Container, save_arrays
-from despur.storage.group_warnings import find_warnings
+from despur.storage.group_warnings import find_remedy, find_warnings
 from despur.storage.provenance import run_from_command_line, write_about
 from despur.storage.store import MISSING, Array, Dataset, InputError, load_dataset, write_csv
 
@@ -82,6 +82,20 @@ def compare_with_truth(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
     }
 
 
+def suggest_remedy(result: ResultPath, run: Run, inferred: Array, y: Array) -> str:
+    """What to change of the stage-1 model that a degenerate attribute comes from; nothing where none was trained."""
+    base = run.spec.components.get("stage1")
+    if base is None or not {"epochs", "learning_rate"} <= base.settings.keys():
+        return ""
+    folder = next(each.folder for each in result.upstream("stage1") if each.sweep.base_name == base.base_name)
+    if not (file := folder / "history.csv").exists():
+        return ""
+    history = pd.read_csv(file)
+    history = history[(history["dataset"] == run.data.name) & (history["method"] == base.name)]
+    history = history[history["seed"] == run.seed]
+    return f"; {find_remedy(inferred, y, history, base.settings['learning_rate'])}" if len(history) else ""
+
+
 def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Infer the attributes of all runs of a folder, in one process, since the import of UMAP takes long."""
     started = time.perf_counter()
@@ -96,7 +110,9 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
         agreement = compare_with_truth(arrays[run.key], dataset.y[train], dataset.a[train])
         print(f"{run.key}: {agreement}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **agreement})
-        warnings[run.key] = find_warnings(arrays[run.key], dataset.y[train], dataset.about["classes"])
+        remedy = suggest_remedy(result, run, arrays[run.key], dataset.y[train])
+        found = find_warnings(arrays[run.key], dataset.y[train], dataset.about["classes"])
+        warnings[run.key] = [f"{warning}{remedy}" for warning in found]
     save_arrays(result.folder / "groups.safetensors", arrays)
     write_csv(result.folder / "agreement.csv", pd.DataFrame(rows))
     write_about(result, started, warnings=warnings)

@@ -3,6 +3,7 @@ about.json, shown wherever the metrics of a run that reads these groups are show
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,11 @@ from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.storage.reading import read_json
 from despur.storage.store import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ACCURACY = "val_average_accuracy"  # in history.csv
 
 
 def find_warnings(inferred: Array, y: Array, classes: Sequence[str]) -> list[str]:
@@ -21,6 +27,29 @@ def find_warnings(inferred: Array, y: Array, classes: Sequence[str]) -> list[str
         return ["the inferred attribute is the class of every sample: stage 1 is wrong nowhere"]
     alone = [name for label, name in enumerate(classes) if len(np.unique(inferred[y == label])) == 1]
     return [f"empty groups: one inferred attribute in all samples of class {', '.join(alone)}"] if alone else []
+
+
+def find_remedy(inferred: Array, y: Array, history: "pd.DataFrame", learning_rate: float) -> str:
+    """What to try where :func:`find_warnings` warns: a setting of stage 1 and its value, from ``history``, the rows of
+    its history.csv of one run (epoch, name, value).
+
+    Where it is right of whole classes, fewer epochs: those after which its validation accuracy had half of its gain.
+    Where it gives one value to them, it has learned too little: twice the epochs while its loss still falls, else a
+    tenth of its learning rate."""
+    by_epoch = history.groupby(["name", "epoch"])["value"].last()
+    accuracy, losses = (by_epoch[name] if name in by_epoch.index else by_epoch[:0] for name in (ACCURACY, "loss"))
+    trained = int(history["epoch"].max())
+    slower = f"stage1.learning_rate={learning_rate / 10:g}"
+    alone = [label for label in np.unique(y) if len(np.unique(inferred[y == label])) == 1]
+    if len(np.unique(inferred)) > 1 and all((inferred[y == label] == label).all() for label in alone):
+        chance = 1 / len(np.unique(y))
+        learned = accuracy.index[accuracy - chance >= (accuracy.max() - chance) / 2] if len(accuracy) else []
+        epochs = min(int(learned[0]) if len(learned) else trained // 2, trained - 1)
+        return f"try stage1.epochs={epochs} instead of {trained}" if epochs > 0 else f"try {slower}"
+    falls = len(losses) < 2 or losses.iloc[-1] < 0.99 * losses.iloc[-2]
+    return (
+        f"try stage1.epochs={2 * trained}: its loss still falls" if falls else f"try {slower}: its loss no longer falls"
+    )
 
 
 def describe_warnings(folders: Iterable[str | Path]) -> list[str]:
