@@ -80,10 +80,9 @@ class InputBatcher:
         if not self.is_image:
             return to_device(inputs[where], device)
         windows = self.windows if inputs is self.inputs else self.cut_windows(inputs)
-        top, left = self._corners(len(rows), rng, windows)
-        places = where, top, left
+        places = where, *self._corners(len(rows), rng, windows)
         if windows.device.type == "cpu":  # numpy copies whole lines of pixels, torch single bytes
-            pixels = torch.from_numpy(windows.numpy()[tuple(each.numpy() for each in places)])
+            pixels = torch.from_numpy(windows.numpy()[tuple(np.asarray(each) for each in places)])
         else:
             pixels = windows[places]  # (B,size,size,C): channels_last once permuted
         return to_device(pixels, device).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
@@ -95,13 +94,14 @@ class InputBatcher:
         where = to_device(rows, self.inputs.device)
         return self.inputs, where if self.rows is None else self.rows[where]
 
-    def _corners(self, count: int, rng: np.random.Generator, windows: Tensor) -> tuple[Tensor, Tensor]:
-        spare = windows.shape[1:3]
+    def _corners(
+        self, count: int, rng: np.random.Generator, windows: Tensor
+    ) -> tuple[Tensor, Tensor] | tuple[int, int]:
+        """Top and left of each crop; of central ones one pair for all, which need not be copied to the device."""
+        rows, columns = windows.shape[1:3]
         if self.crop == "centre":
-            corners = np.tile([[(n - 1) // 2] for n in spare], count)
-        else:
-            corners = np.stack([rng.integers(0, n, count) for n in spare])
-        top, left = to_device(corners, windows.device)
+            return (rows - 1) // 2, (columns - 1) // 2
+        top, left = to_device(np.stack([rng.integers(0, n, count) for n in (rows, columns)]), windows.device)
         return top, left
 
     @property
