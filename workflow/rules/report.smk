@@ -38,7 +38,9 @@ rule scorecard:
             for artifact in artifact_files.list_artifacts(config, paper)
         ],
         MATRIX,
-        template=multiext("workflow/report/scorecard", ".html.jinja", ".macros.jinja", ".css", ".js"),
+        template=[
+            artifact_files.spell_template(f"scorecard.{kind}") for kind in ("html.jinja", "macros.jinja", "css", "js")
+        ],
     output:
         report_files(
             [f"{OUT}/scorecard.{kind}" for kind in ("html", "csv", "rst", "yaml")],

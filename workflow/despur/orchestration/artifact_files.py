@@ -51,7 +51,14 @@ def list_run_inputs(result: ResultPath, kinds: Sequence[str]) -> list[Path]:
 
 def list_templates(artifact: str) -> list[str]:
     """The templates of the page of a table, which its job reads, too."""
-    return [f"workflow/report/{name}" for name in TEMPLATES] if find_module(artifact) == TABLE else []
+    return [spell_template(name) for name in TEMPLATES] if find_module(artifact) == TABLE else []
+
+
+def spell_template(name: str) -> str:
+    """The template of a page as jobs name it: from the project's folder; absolute where another workflow uses this one
+    as a module, from a folder of its own."""
+    file = Path("workflow/report") / name
+    return str(file if file.exists() else PAPERS.parents[1] / "report" / name)
 
 
 def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
