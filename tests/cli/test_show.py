@@ -118,6 +118,15 @@ def test_test_data_never_choose_a_point(sweep):
     assert not any(line.startswith("* lambda") for line in show_runs([sweep]))  # nothing to choose by
 
 
+def test_of_equal_points_the_average_on_validation_data_decides(sweep):
+    table = pd.read_csv(sweep / "metrics.csv", keep_default_na=False)
+    table.loc[(table["split"] == "val"), "value"] = 0.5
+    averages = table[table["metric"] == "gap"].assign(metric="average_accuracy", value=table["lambda"] % 2)
+    pd.concat([table, averages]).to_csv(sweep / "metrics.csv", index=False)
+    points = [line.values["point"] for line in show_runs([sweep]) if isinstance(line, Row)]
+    assert points == ["lambda=1", "lambda=0.5", "lambda=2"]
+
+
 def test_with_groups_a_sweep_shows_each_point_too(sweep):
     text = said(show_runs([sweep], groups=True))
     first, second = text.split("\nlambda=1\n")

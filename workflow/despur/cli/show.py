@@ -49,25 +49,25 @@ def show_seeds(paths: Sequence[Path], groups: bool) -> Iterator[str]:
 
 
 def rank_points(table: "pd.DataFrame", roles: Roles) -> Iterator[str]:
-    """A line for each point of a sweep, by the metric that selects: the largest mean on validation data first. Test
-    metrics stand beside it and select nothing."""
+    """A line for each point of a sweep, by the metric that selects: the largest mean on validation data first; of
+    equal ones, that with the better average accuracy. Test metrics stand beside it and select nothing."""
     named = table.assign(name=(table["metric"] + " " + table["group"]).str.strip())
     names = [name for name in named["name"].unique() if name.split()[0] in (roles.metric, RANKED)]
     names = sorted(names, key=lambda name: name.split()[0] != roles.metric) or [named["name"].iloc[0]]
     shown = named[named["name"].isin(names) & named["shown"].isin(["validation", "best"])]
     values = shown.groupby(["point", "name", "shown"], sort=False)["value"].agg(list)
-    means = {point: _mean(values, (point, names[0], "validation")) for point in named["point"].unique()}
+    means = {point: [_mean(values, (point, name, "validation")) for name in names] for point in named["point"].unique()}
     columns = [(name, column) for name in names for column in ("validation", "best")]
     heads = [f"{roles.splits[column]} {name}" for name, column in columns]
     width, widths = max(map(len, ["setting", *means])), [max(len(head), 16) + 2 for head in heads]
     yield ""
     yield f"  {'setting':<{width}}" + "".join(map(str.rjust, heads, widths))
-    ranked = sorted(means, key=lambda point: -means[point] if means[point] == means[point] else math.inf)
+    ranked = sorted(means, key=lambda point: [math.inf if math.isnan(mean) else -mean for mean in means[point]])
     for rank, point in enumerate(ranked, start=1):
         cells = [values.get((point, *column), []) for column in columns]
         text = "".join(map(str.rjust, map(format_spread, cells), widths))
         numbers = {f"{name} {column}": _mean(values, (point, name, column)) for name, column in columns}
-        mark = "*" if rank == 1 and means[point] == means[point] else " "
+        mark = " " if rank > 1 or math.isnan(means[point][0]) else "*"
         yield Row(f"{mark} {point:<{width}}{text}", "points", point=point, rank=rank, **numbers)
     yield f"* best by {roles.metric} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
 
