@@ -27,6 +27,21 @@ def test_the_last_evaluation_of_each_trial_is_shown(tmp_path):
     assert r"a\|b" in text
 
 
+def test_courses_are_of_trials_with_pooling(tmp_path):
+    shared = "0.2,0.1,{epochs},0,{accuracy},50.0,50.0,60.0,,99.9,51.1,49.7,{epochs}00,abcdefg"
+    text = build_fingerprint(
+        write_trials(
+            tmp_path / "trials.csv",
+            "domain_weighted_pairs,encoder.pooling=mean,," + shared.format(epochs=2, accuracy=58.2),
+            "domain_weighted_pairs,encoder.pooling=mean,," + shared.format(epochs=5, accuracy=63.0),
+            "domain_weighted_pairs,encoder.width=8,," + shared.format(epochs=5, accuracy=70.0),
+        )
+    )
+    course = text.partition("## What they say")[2]
+    assert "| 2 | 5 |" in course and "| `encoder.pooling=mean` |  | 0.2, 0.1 | 58.2 | 63.0 |" in course
+    assert "width=8" not in course
+
+
 def test_the_boundary_is_that_of_tables_5_and_8():
     """Table 8: 50.2 at (.175, .1), 53.2 at (.2, .25), 51.0 at (.5, .5), 51.6 at (1, 1)."""
     assert "| `domain_weighted_pairs` | 0.175 | 0.2 | 0.5 | 1 |" in describe_boundary()
