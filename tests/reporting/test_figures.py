@@ -2,10 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import tiny_dataset
+from matplotlib.figure import Figure
 
 from despur.orchestration.experiments import ArtifactRun, list_papers, load_experiments
 from despur.papers.cnc import figures
-from despur.reporting.figures import COLORS, name_data
+from despur.reporting.figures import COLORS, limit_percent, name_data
 from despur.reporting.printed_names import NAMES
 from despur.reporting.projections import load_projections, write_projections
 from despur.specs.paths import locate_result
@@ -291,3 +292,13 @@ def test_neighbors_differ_in_color():
 def test_substitutes_are_named_in_figures():
     assert name_data("cmnist", "colored_digits+draw=1") == "CMNIST*, substitute: colored_digits+draw=1"
     assert name_data("cmnist", "cmnist+colors=released") == "CMNIST*"
+
+
+def test_an_axis_of_percent_ends_at_100_and_markers_at_the_edge_are_whole():
+    figure = Figure()
+    axis = figure.add_subplot()
+    (marked,) = axis.plot([0, 1], [40, 100], marker="o")
+    (interval,) = axis.plot([1, 1], [90, 130])
+    limit_percent(axis, 0)
+    assert axis.get_ylim() == (0, 100)
+    assert not marked.get_clip_on() and interval.get_clip_on()

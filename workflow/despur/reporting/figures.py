@@ -91,6 +91,13 @@ def order_methods(methods: Any) -> list[str]:
     return [method for method in NAMES if method in present]
 
 
+def limit_percent(axis: Any, lowest: float | None = None) -> None:
+    """An axis of a share in percent ends at 100; markers on its edge are drawn whole, intervals are cut."""
+    axis.set_ylim(lowest, 100)
+    for artist in (*(line for line in axis.lines if line.get_marker() != "None"), *axis.collections):
+        artist.set_clip_on(False)
+
+
 def write_figure(prefix: Path, figure: Figure) -> None:
     """``prefix``.pdf and .png, each atomically; no dates in them, so that equal figures are equal files."""
     for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {"Software": None})):

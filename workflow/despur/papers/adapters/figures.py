@@ -8,7 +8,16 @@ from despur.evidence.runs.artifact_metrics import select_headline
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters import method_names
 from despur.papers.adapters.merged_tables import load_runs, select_tracked
-from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
+from despur.reporting.figures import (
+    COLORS,
+    COLUMN,
+    create_panels,
+    label_rows,
+    limit_percent,
+    name_data,
+    order_methods,
+    write_figure,
+)
 from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
 from despur.storage.store import write_csv
@@ -128,9 +137,8 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
         zero = part[part["paper_method"] == "zero_shot"].drop_duplicates(["seed"])["value"]
         axis.axhline(100 * zero.mean(), color=COLORS["zero_shot"], linestyle="--", label=NAMES["zero_shot"])
         axis.set_xticks(range(len(known)), [str(n) if n else "all" for n in known])
-        axis.set(
-            xlabel="training samples, ratios of groups preserved", ylabel="worst-group accuracy, %", ylim=(-4, 104)
-        )
+        axis.set(xlabel="training samples, ratios of groups preserved", ylabel="worst-group accuracy, %")
+        limit_percent(axis, 0)
         axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), shown[[*SHOWN, "samples"]])

@@ -9,7 +9,7 @@ import seaborn as sns
 
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, label_rows, name_data, order_methods, write_figure
+from despur.reporting.figures import COLORS, COLUMN, label_rows, limit_percent, name_data, order_methods, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 
@@ -61,7 +61,7 @@ def plot_lines(axis: Any, table: pd.DataFrame, setting: str, metric: str, **styl
     axis.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
     axis.set(xlabel="$p_{corr}$" if setting == P_CORR else "noise $p$ of stage-1 labels", ylabel=LABELS[metric])
     if accuracy:
-        axis.set_ylim(-4, 104)
+        limit_percent(axis, 0)
 
 
 def plot_diagonal(axis: Any, table: pd.DataFrame) -> None:

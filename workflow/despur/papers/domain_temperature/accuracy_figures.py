@@ -18,7 +18,7 @@ from despur.papers.domain_temperature.selection import (
     rows_where,
     select_settings,
 )
-from despur.reporting.figures import COLORS, COLUMN, label_rows, name_data, order_methods, write_figure
+from despur.reporting.figures import COLORS, COLUMN, label_rows, limit_percent, name_data, order_methods, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 
@@ -74,7 +74,8 @@ def plot_over_sigma(axis: Any, table: pd.DataFrame, methods: Sequence[str]) -> N
         axis.plot(mean.index, mean, marker="o", color=COLORS[method], label=NAMES[method])
         axis.scatter(mine["sigma"], mine["accuracy"], color=COLORS[method], s=5, alpha=0.6, linewidths=0)
     axis.axhline(50, color="0.6", linestyle=":", linewidth=1, zorder=0)
-    axis.set(xlabel=r"$\sigma$", xticks=sorted(table["sigma"].unique()), ylim=(None, 102))
+    axis.set(xlabel=r"$\sigma$", xticks=sorted(table["sigma"].unique()))
+    limit_percent(axis)
 
 
 def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:

@@ -12,7 +12,16 @@ from despur.metrics.selection import on_pareto_front
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.tsne import draw_figure_4
-from despur.reporting.figures import COLORS, COLUMN, create_panels, label_rows, name_data, order_methods, write_figure
+from despur.reporting.figures import (
+    COLORS,
+    COLUMN,
+    create_panels,
+    label_rows,
+    limit_percent,
+    name_data,
+    order_methods,
+    write_figure,
+)
 from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
 from despur.specs.names import parse
@@ -120,7 +129,7 @@ def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
     sns.swarmplot(values, color="0.2", size=2.5, **own)
     axis.set(xlabel="", ylabel=label)
     if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
-        axis.set_ylim(min(45, np.floor(values["value"].min())), None)
+        limit_percent(axis, min(45, np.floor(values["value"].min())))
         axis.axhline(50, color="0.5", linestyle=":", linewidth=1)
     axis.set_xticks(range(len(order)), [NAMES[m].replace("CE ", "CE\n") for m in order])
 
