@@ -71,7 +71,7 @@ def test_a_new_paper_may_be_without_claims(tmp_path, monkeypatch, claims):
     assert "my_paper" in (tmp_path / "scorecard.html").read_text()
 
 
-@pytest.mark.parametrize("name", ["My", "2nd", "a-b", "../a", "cnc", "class"])
+@pytest.mark.parametrize("name", ["My", "2nd", "a-b", "../a", "cnc", "class", "none"])
 def test_a_name_that_cannot_be_or_exists_is_refused(name):
     with pytest.raises(SettingError, match=r"cannot be a name|exists|is a word of Python"):
         list(create("method", name))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from helpers import OPTIONS, read, result, tiny_dataset, well_formed
 
 from despur import groups
@@ -15,8 +16,10 @@ from despur.cli.rows import Row
 from despur.evaluate import evaluate
 from despur.metrics.rows import measure_accuracies, measure_leakage
 from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
 from despur.storage.dataset_checks import build_dataset
 from despur.storage.store import Dataset, InputError, load_dataset, save_dataset
+from despur.training.inputs import RunInputs
 from despur.training.runs import train_all
 
 RNG = np.random.default_rng
@@ -244,7 +247,7 @@ def test_check_says_how_many_attributes_are_missing_and_which_methods_need_them(
     (gap,) = (gap for gap in row.values["gaps"] if "attribute of" in gap)
     assert "the attribute of 6 of 12 training samples is missing: all methods run except " in gap
     needing = gap.partition("except ")[2].partition(", which")[0].split(", ")
-    assert {"gdro", "dfr", "con"} <= set(needing) and not {"erm", "jtt", "cnc"} & set(needing)
+    assert {"gdro", "dfr", "con"} <= set(needing) and not {"erm", "jtt", "cnc", "dfr_held_out"} & set(needing)
 
 
 @pytest.mark.parametrize("known", [0, 0.5])
@@ -263,10 +266,19 @@ def test_methods_that_need_no_attribute_run_without_it_and_others_refuse(tmp_pat
     assert np.isfinite(values[["worst_group_accuracy", "average_accuracy", "gap", "alignment_loss"]]).all()
     of_training = ["weighted_average_accuracy", "leakage_representations", "leakage_representations_nonlinear"]
     assert (np.isfinite(values[of_training]) == bool(known)).all()
-    with pytest.raises(
-        InputError, match=rf"oracle reads .* but {(a[:60] == -1).sum()} of 60 samples of the split train"
-    ):
-        groups.infer(result(tmp_path / "results", "groups/bring_your_own/oracle/s0"), OPTIONS)
+    groups.infer(result(tmp_path / "results", "groups/bring_your_own/oracle/s0"), OPTIONS)
+    needing, held_out = (
+        (RunInputs(where, torch.device("cpu")), where.runs()[0])
+        for where in (
+            result(tmp_path / "results", f"runs/bring_your_own/{name}/s0") for name in ("gdro", "dfr_held_out")
+        )
+    )
+    refused = rf"gdro trains on .* train, but to {(a[:60] == -1).sum()} of 60 oracle gives no attribute"
+    with pytest.raises(SettingError, match=refused):
+        needing[0].build_task(needing[1], needing[0].load_dataset(needing[1]))
+    dataset = held_out[0].load_stored("bring_your_own")
+    given = held_out[0].load_inferred_attribute(held_out[1], dataset.rows("val"))
+    assert given is not None and (given == a[60:120]).all()
 
 
 def test_attributes_that_are_missing_count_nowhere():

@@ -67,6 +67,7 @@ def test_what_no_stage_could_use_is_refused_by_name():
         "masks are bool": {"masks": np.ones((120, 4, 4), bool)},
         "class_embeddings are .3, 4.*5 classes": {**EMBEDDED, "class_embeddings": np.ones((3, 4))},
         "no sample of the split train": {"table": {"split": np.array(["val", "test"] * 60)}},
+        "a split is called held_out": {"table": {"split": np.where(split == "test", "held_out", split)}},
         "no sample of the split test_ood; there are train, val, test": {"about": {"headline": "test_ood"}},
         "neither trained nor tested": {"about": {"select": "test"}},
         "no training sample of class class 3, but one in the split val": {

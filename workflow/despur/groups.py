@@ -3,8 +3,9 @@
     python -m despur.groups results/groups/colored_digits/clusters/s0-2
 
 groups.safetensors holds one array (N,) for each run: of the training samples; of an inference that reads the true
-attribute, also of each other split that a method may train on, under RUN/SPLIT. agreement.csv compares the inferred
-attribute of training samples with the true one, which only an inference that declares it gets.
+attribute, also of each other split that a method may train on, under RUN/SPLIT; -1 where the true one is missing.
+agreement.csv compares the inferred attribute of training samples with the true one, which only an inference that
+declares it gets.
 """
 
 import argparse
@@ -23,20 +24,36 @@ from despur.specs.paths import ResultPath, Run, spell_split_key
 from despur.storage.containers import Container, save_arrays
 from despur.storage.group_warnings import find_remedy, find_warnings
 from despur.storage.provenance import run_from_command_line, write_about
-from despur.storage.store import MISSING, Array, Dataset, InputError, load_dataset, write_csv
+from despur.storage.store import MISSING, Array, Dataset, load_dataset, write_csv
 
 
 def list_inferred_splits(dataset: Dataset, inference: str) -> list[str]:
     """The splits whose samples get an inferred attribute: ``train``; where an inference reads the true one, also what
-    else is not tested on, if all of it has one."""
+    else is not tested on."""
     others = [split for split in dataset.splits if split != "train" and split not in dataset.test_splits]
-    others = [split for split in others if len(dataset.rows_with_attribute(split)) == len(dataset.rows(split))]
     return ["train", *(others if read_declarations("inference", inference).get("READS_TRUE_GROUPS") else ())]
+
+
+def find_rows(dataset: Dataset, inference: str, split: str) -> Array:
+    """The samples of a split to which an inference gives an attribute: all; where it reads the true one, those that
+    have one."""
+    reads = read_declarations("inference", inference).get("READS_TRUE_GROUPS")
+    return dataset.rows_with_attribute(split) if reads else dataset.rows(split)
+
+
+def infer_attribute(result: ResultPath, run: Run, dataset: Dataset, split: str) -> Array:
+    """The inferred attribute of a split's samples, int16 (N,); ``MISSING`` for those to which none is given."""
+    rows = find_rows(dataset, run.spec.base_name, split)
+    inferred = np.full(len(dataset.table), MISSING, np.int16)
+    if len(rows):
+        module = import_module(f"despur.inference.{run.spec.base_name}")
+        inferred[rows] = module.infer(load_evidence(result, run, dataset, split), run.spec.settings)
+    return inferred[dataset.rows(split)]
 
 
 def load_evidence(result: ResultPath, run: Run, dataset: Dataset, split: str = "train") -> Evidence:
     """The inputs of this inference for a split: as far as it declares them, stage-1 outputs and true attributes."""
-    rows = dataset.rows(split)
+    rows = find_rows(dataset, run.spec.base_name, split)
     evidence = Evidence(
         dataset.y[rows],
         len(dataset.about["classes"]),
@@ -58,12 +75,6 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset, split: str = "
             z = outputs[f"{run.find_upstream_key('stage1')}/last/z"][held_out]
             evidence.validation = LabeledSamples(z, dataset.y[held_out], attribute[held_out])
     if declaration.get("READS_TRUE_GROUPS"):
-        if missing := len(rows) - len(dataset.rows_with_attribute(split)):
-            raise InputError(
-                f"{run.spec.base_name} reads the true attribute, but {missing:,} of {len(rows):,} samples of the split "
-                f"{split} of {run.data.name} have none: fill it in, or choose groups that are inferred without it "
-                "(+groups=clusters, predictions, ssa), or a method that needs none (erm, jtt, cnc)"
-            )
         evidence.true_attribute = attribute[rows]
     return evidence
 
@@ -71,7 +82,7 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset, split: str = "
 def compare_with_truth(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
     """How well the inferred attribute agrees with the true one ``a`` where it is known (NaN, if nowhere), and for how
     many samples it differs from the class ``y``, all (N,)."""
-    count, known = int(max(inferred.max(), a.max())) + 1, a != MISSING
+    count, known = int(max(inferred.max(initial=0), a.max(initial=0))) + 1, a != MISSING
     matched = match_labels(inferred[known], a[known], count) == a[known] if known.any() else np.full(1, np.nan)
     information = adjusted_mutual_info_score(a[known], inferred[known]) if known.any() else np.nan
     return {
@@ -100,18 +111,17 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Infer the attributes of all runs of a folder, in one process, since the import of UMAP takes long."""
     started = time.perf_counter()
     arrays, rows, warnings = {}, [], {}
-    module = import_module(f"despur.inference.{result.sweep.base_name}")
     for run in result.runs():
         dataset = load_dataset(result.data.folder, run.data.name)
-        train = dataset.rows("train")
         for split in list_inferred_splits(dataset, run.spec.base_name):
-            inferred = module.infer(load_evidence(result, run, dataset, split), run.spec.settings)
-            arrays[spell_split_key(run.key, split)] = inferred.astype(np.int16)
-        agreement = compare_with_truth(arrays[run.key], dataset.y[train], dataset.a[train])
+            arrays[spell_split_key(run.key, split)] = infer_attribute(result, run, dataset, split)
+        train = find_rows(dataset, run.spec.base_name, "train")
+        inferred = arrays[run.key][np.isin(dataset.rows("train"), train)]
+        agreement = compare_with_truth(inferred, dataset.y[train], dataset.a[train])
         print(f"{run.key}: {agreement}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **agreement})
-        remedy = suggest_remedy(result, run, arrays[run.key], dataset.y[train])
-        found = find_warnings(arrays[run.key], dataset.y[train], dataset.about["classes"])
+        remedy = suggest_remedy(result, run, inferred, dataset.y[train])
+        found = find_warnings(inferred, dataset.y[train], dataset.about["classes"]) if len(train) else []
         warnings[run.key] = [f"{warning}{remedy}" for warning in found]
     save_arrays(result.folder / "groups.safetensors", arrays)
     write_csv(result.folder / "agreement.csv", pd.DataFrame(rows))

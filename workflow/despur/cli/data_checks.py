@@ -85,7 +85,8 @@ def list_missing_attributes(dataset: Dataset, name: str) -> Iterator[str]:
     without settings."""
     rows = dataset.rows("train")
     if missing := len(rows) - len(dataset.rows_with_attribute("train")):
-        needing = ", ".join(point.base_name for point in list_methods(name) if point.reads_true_attribute)
+        readers = [point for point in list_methods(name) if point.reads_true_attribute]
+        needing = ", ".join(point.base_name for point in readers if "held_out_share" not in point.settings)
         yield (
             f"the attribute of {missing:,} of {len(rows):,} training samples is missing: all methods run except "
             f"{needing}, which need it unless their groups are inferred (+groups=clusters, predictions or ssa)"

@@ -26,8 +26,8 @@ def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:
     extension. Raises SettingError for a name that is not valid, or that exists."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise SettingError(f"{name!r} cannot be a name: use lower-case letters, digits and _, such as my_{kind}")
-    if keyword.iskeyword(name):
-        raise SettingError(f"{name!r} is a word of Python, which cannot be imported: choose another name")
+    if keyword.iskeyword(name) or keyword.iskeyword(name.capitalize()):  # none: its class would be None
+        raise SettingError(f"{name!r} is a word of Python, which names no file or class: choose another name")
     files = list_files(kind, name, folder)
     if kind == "paper" and name in list_papers():
         raise SettingError(f"{find_paper(name)} exists: choose another name")

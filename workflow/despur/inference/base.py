@@ -21,7 +21,7 @@ class LabeledSamples:
 @dataclass
 class Evidence:
     """What an inference knows of the N samples of a split: the training samples; for an inference that declares
-    READS_TRUE_GROUPS, also those of other splits that a method may train on.
+    READS_TRUE_GROUPS, those that have a true attribute, also of other splits that a method may train on.
 
     Classes ``y`` (N,); stage-1 representations ``z`` (N,D) and ``logits`` (N,C), if the inference has a stage 1. Only
     for an inference that declares READS_TRUE_GROUPS, ``true_attribute`` (N,). Only for one that declares

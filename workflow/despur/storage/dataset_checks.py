@@ -10,7 +10,7 @@ import numpy as np
 from despur.specs.declarations import find_component
 from despur.specs.spec import Spec
 from despur.storage import raw_files
-from despur.storage.store import MISSING, Dataset, InputError, Lazy
+from despur.storage.store import HELD_OUT, MISSING, Dataset, InputError, Lazy
 
 COLUMNS = ("split", "y", "a", "original")
 ABOUT = ("classes", "attribute", "attributes", "select", "headline")
@@ -169,6 +169,8 @@ def _check_optional_arrays(dataset: Dataset) -> Iterator[str]:
 def _check_splits(dataset: Dataset) -> Iterator[str]:
     """What is trained or selected on shares no original with anything else; test splits may show the same one."""
     split, select, headline = dataset.table["split"], dataset.about["select"], dataset.about["headline"]
+    if (split == HELD_OUT).any():
+        yield f"a split is called {HELD_OUT}, as the part of {select} on which methods may train: call it otherwise"
     for name in ("train", headline):
         if not (split == name).any():
             yield (

@@ -112,8 +112,10 @@ class RunInputs:
         if (unknown := inferred[rows] == MISSING).any():
             splits = dataset.table["split"].iloc[rows[unknown]].unique()
             raise SettingError(
-                f"{run.spec.base_name} trains on {unknown.sum()} samples of the split {', '.join(splits)}, to which "
-                f"{spec.base_name} gives no attribute: +groups=oracle does where the true one is known"
+                f"{run.spec.base_name} trains on samples of the split {', '.join(splits)}, but to {unknown.sum():,} of "
+                f"{len(rows):,} {spec.base_name} gives no attribute: fill in the true one, for +groups=oracle; or "
+                "choose groups of training samples that are inferred without it (+groups=clusters, predictions, ssa), "
+                "or a method that needs none (erm, jtt, cnc)"
             )
         return inferred[rows]
 
