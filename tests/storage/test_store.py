@@ -153,6 +153,13 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path, monkeypatch, make, li
     assert files(tmp_path) == ["link", "special"]
 
 
+def test_a_pipe_behind_a_folder_that_is_made_first_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is a device, a pipe or a socket"), atomic(tmp_path / "new/../pipe"):
+        pytest.fail("the block does not run")
+    assert stat.S_ISFIFO(os.lstat(tmp_path / "pipe").st_mode)
+
+
 @pytest.mark.parametrize("name", ["file/below", "a" * 300, "/proc/nowhere/x"])
 def test_a_place_where_no_file_can_be_is_named(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

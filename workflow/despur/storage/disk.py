@@ -29,8 +29,8 @@ def refuse_special(path: Path) -> None:
 def create_temporary(path: Path) -> tuple[int, str]:
     """A new file beside ``path``: its descriptor and its name. Raises InputError where no file can be of this name."""
     try:
-        refuse_special(path)
         path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_special(path)  # not before: of new/../device, nothing exists until new does
         remove_leftovers(path)
         return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
     except OSError as error:
