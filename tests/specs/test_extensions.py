@@ -203,3 +203,11 @@ def test_another_workflow_uses_despur_as_a_module_with_an_extension(folder):
         assert f"{rule} " in text
     assert "Training my_method+strength=0.25 on colored_digits, seeds 0" in text
     assert "mine " in project.snakemake("-n", "mine.csv", "--configfile", "own.yaml")  # a target of the other workflow
+
+
+def test_a_file_that_is_no_python_is_named_with_its_line(tmp_path, monkeypatch):
+    (tmp_path / "broken.py").write_text('"""Broken."""\nclass X(:\n')
+    monkeypatch.setattr(declarations, "find_component", lambda kind, name: tmp_path / "broken.py")
+    for read in (declarations.read_declarations, declarations.read_docstring):
+        with pytest.raises(SettingError, match=r"broken\.py, line 2: invalid syntax"):
+            read("methods", "broken")

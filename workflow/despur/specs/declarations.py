@@ -50,7 +50,7 @@ def list_components(kind: str) -> list[str]:
 @cache
 def list_measures() -> dict[str, Path]:
     """The files of the folders ``metrics`` that define ``measure``, by name: every run is evaluated by them, too."""
-    found = {name: ast.parse(file.read_text()).body for name, file in list_files("metrics").items()}
+    found = {name: parse_file(file).body for name, file in list_files("metrics").items()}
     defining = [name for name, body in found.items() if any(getattr(node, "name", "") == "measure" for node in body)]
     return {name: list_files("metrics")[name] for name in defining}
 
@@ -64,9 +64,19 @@ def find_component(kind: str, name: str) -> Path:
     return files[name]
 
 
+def parse_file(file: Path) -> ast.Module:
+    """The syntax tree of a component's file, which is not run. Raises SettingError, naming file and line, for what is
+    no Python."""
+    try:
+        return ast.parse(file.read_text())
+    except SyntaxError as error:
+        where = f"{file}, line {error.lineno}"
+        raise settings.SettingError(f"{where}: {error.msg}: correct it, or move the file away") from None
+
+
 def read_docstring(kind: str, name: str) -> str:
     """The docstring of a component's file, which is not run."""
-    return ast.get_docstring(ast.parse(find_component(kind, name).read_text())) or ""
+    return ast.get_docstring(parse_file(find_component(kind, name))) or ""
 
 
 def summarize(kind: str, name: str) -> str:
@@ -80,7 +90,7 @@ def read_declarations(kind: str, name: str) -> dict[str, Any]:
 
     They may name those of another file: ``**read_declarations("methods", "cnc")["SETTINGS"]``, where a variant follows
     what it varies."""
-    tree = ast.parse(find_component(kind, name).read_text())
+    tree = parse_file(find_component(kind, name))
     shared = (settings, hyperparameters, selfsupervised_hyperparameters)
     known = {name: value for module in shared for name, value in vars(module).items()} | {
         "read_declarations": read_declarations

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur.specs.declarations import PACKAGE, find_component, list_files, list_measures, revision
+from despur.specs.declarations import PACKAGE, find_component, list_files, list_measures, parse_file, revision
 from despur.specs.extensions import KINDS, list_extensions
 from despur.specs.paths import ResultPath, parse_seeds
 from despur.specs.spec import Spec
@@ -124,7 +124,7 @@ def declarations_digest() -> str:
     texts = [
         ast.unparse(node)
         for file in files
-        for node in ast.parse(file.read_text()).body
+        for node in parse_file(file).body
         if _declares(node, "SETTINGS", "PAPER_HYPERPARAMETERS")
     ]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
